@@ -1,0 +1,264 @@
+"""Provider addresses and platforms: parse, order, print.
+
+A provider address is HOST/NAMESPACE/TYPE. Hosts have two forms: the comparison form (punycode, what addresses are ordered and
+compared by) and the display form (Unicode, what lock files and messages show). What differs between Terraform and OpenTofu
+(default host, redundant type prefixes) is handed in; see `locklens.dialect`.
+
+This module does not know which addresses are built in or legacy for a tool.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+_PLAIN_PART = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*\Z")
+_PLAIN_HOST = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*(?:\.[a-z0-9]+(?:-[a-z0-9]+)*)*\Z")
+_PORT = re.compile(r"[+-]?[0-9]+\Z")
+_MAX_PORT = 65535
+_HTTPS_PORT = 443
+
+LEGACY_NAMESPACE = "-"
+"""The namespace that Terraform 0.12 states used before providers had one."""
+
+
+class AddressError(ValueError):
+    """A text is no provider address; `summary` and `detail` are the real tools' words."""
+
+    def __init__(self, summary: str, detail: str) -> None:
+        super().__init__(f"{summary}: {detail}")
+        self.summary = summary
+        self.detail = detail
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderAddress:
+    """A provider's full address, ordered as the lock file orders it: by comparison host, namespace, type, bytewise.
+
+    Attributes:
+        host: Comparison form: punycode, lower case, with `:PORT` unless it is 443.
+        namespace: Normalised Unicode text, or "-" for a legacy address.
+        type: Normalised Unicode text.
+    """
+
+    host: str
+    namespace: str
+    type: str
+
+    def __str__(self) -> str:
+        """The full display form, which is the label of the lock file's block."""
+        return f"{display_host(self.host)}/{self.namespace}/{self.type}"
+
+    def short(self, default_host: str) -> str:
+        """The form that messages use: the host is left out where it is `default_host`."""
+        name = f"{self.namespace}/{self.type}"
+        return name if self.host == default_host else f"{display_host(self.host)}/{name}"
+
+    @property
+    def sort_key(self) -> tuple[bytes, bytes, bytes]:
+        """Key of the lock file's order."""
+        return self.host.encode(), self.namespace.encode(), self.type.encode()
+
+    def __lt__(self, other: ProviderAddress) -> bool:
+        return self.sort_key < other.sort_key
+
+
+def display_host(host: str) -> str:
+    """Returns the Unicode rendering of a host in comparison form, with its port."""
+    if "xn--" not in host:
+        return host
+    import idna
+
+    name, colon, port = host.partition(":")
+    try:
+        return idna.decode(name) + colon + port
+    except idna.IDNAError:
+        return host
+
+
+def normalise_part(text: str) -> str:
+    """Returns a namespace, type or local name in the form that addresses are compared by.
+
+    Raises:
+        ValueError: The text is none; str() says why in the real tools' words.
+    """
+    if _PLAIN_PART.match(text):
+        return text
+    if not text:
+        raise ValueError("must have at least one character")
+    if "." in text:
+        raise ValueError("dots are not allowed")
+    if "--" in text:
+        raise ValueError("cannot use multiple consecutive dashes")
+    return _idna_label(text)
+
+
+def _idna_label(text: str) -> str:
+    """Maps one label as UTS 46 lookup does, to Unicode, without a limit of length."""
+    import idna
+
+    try:
+        mapped = idna.uts46_remap(text, std3_rules=True, transitional=False)
+        if not mapped or "." in mapped or mapped[0] == "-" or mapped[-1] == "-" or mapped[2:4] == "--":
+            raise idna.IDNAError("label")
+        idna.check_initial_combiner(mapped)
+        idna.check_nfc(mapped)
+        for position, character in enumerate(mapped):
+            if character == "\u200c" and not idna.valid_contextj(mapped, position):
+                raise idna.IDNAError("joiner")
+            if character == "\u200d" and not idna.valid_contextj(mapped, position):
+                raise idna.IDNAError("joiner")
+        idna.check_bidi(mapped)
+    except (idna.IDNAError, ValueError, IndexError) as error:
+        raise ValueError(
+            "must contain only letters, digits, and dashes, and may not use leading or trailing dashes"
+        ) from error
+    return mapped
+
+
+def normalise_host(text: str) -> str:
+    """Returns the comparison form of a host that a person wrote.
+
+    Raises:
+        ValueError: The text is no host name; str() says why.
+    """
+    name, colon, port = text.partition(":")
+    suffix = ""
+    if colon:
+        if not _PORT.match(port) or int(port) > _MAX_PORT:
+            raise ValueError("the port must be a number of at most 65535")
+        suffix = "" if int(port) == _HTTPS_PORT else f":{int(port)}"
+    if not name:
+        raise ValueError("the host name is empty")
+    if _PLAIN_HOST.match(name) and "--" not in name:
+        return name + suffix
+    labels = re.split("[.\u3002\uff0e\uff61]", name)
+    trailing = len(labels) > 1 and not labels[-1]
+    if trailing:
+        labels.pop()
+    return ".".join(_host_label(label) for label in labels) + ("." if trailing else "") + suffix
+
+
+def _host_label(label: str) -> str:
+    if not label:
+        raise ValueError("the host name has an empty label")
+    if label.startswith("xn--"):
+        raise ValueError("the host name is written in punycode; write it in Unicode")
+    import idna
+
+    if label[:4].lower() == "xn--":
+        try:
+            unicode_label = idna.ulabel(label.lower())
+        except idna.IDNAError as error:
+            raise ValueError("the host name holds characters that are not allowed") from error
+        return idna.alabel(unicode_label).decode()
+    mapped = _idna_label(label)
+    if mapped.isascii():
+        return mapped
+    return "xn--" + mapped.encode("punycode").decode()
+
+
+def parse_source(text: str, *, default_host: str, redundant_prefixes: tuple[str, ...] = ("terraform-",)) -> ProviderAddress:
+    """Reads a provider source as a configuration has it: `[HOST/][NAMESPACE/]TYPE`.
+
+    Args:
+        text: The source as written.
+        default_host: The running tool's default host in comparison form.
+        redundant_prefixes: Prefixes that a type may not have, e.g. "terraform-".
+
+    Raises:
+        AddressError: With the real tools' summary; the type is judged before the namespace, the namespace before the host.
+    """
+    parts = text.split("/")
+    if len(parts) > 3 or not all(parts):
+        raise AddressError(
+            "Invalid provider source string",
+            'The "source" attribute must be in the format "[hostname/][namespace/]name"',
+        )
+    kind = _part(parts[-1], "Invalid provider type", f'Invalid provider type {parts[-1]!r} in source "{text}"')
+    if len(parts) == 1:
+        return ProviderAddress(default_host, "hashicorp", kind)
+    if parts[-2] == LEGACY_NAMESPACE:
+        namespace = LEGACY_NAMESPACE
+    else:
+        namespace = _part(
+            parts[-2], "Invalid provider namespace", f'Invalid provider namespace {parts[-2]!r} in source "{text}"'
+        )
+    host = default_host
+    if len(parts) == 3:
+        try:
+            host = normalise_host(parts[0])
+        except ValueError as error:
+            raise AddressError(
+                "Invalid provider source hostname", f'Invalid provider source hostname {parts[0]!r} in source "{text}": {error}'
+            ) from error
+    if namespace == LEGACY_NAMESPACE and host != default_host:
+        raise AddressError(
+            "Invalid provider namespace",
+            f'The legacy provider namespace "-" can be used only with hostname {display_host(default_host)}.',
+        )
+    for prefix in redundant_prefixes:
+        _refuse_prefix(kind, prefix, namespace)
+    return ProviderAddress(host, namespace, kind)
+
+
+def _part(text: str, summary: str, lead: str) -> str:
+    try:
+        return normalise_part(text)
+    except ValueError as error:
+        raise AddressError(summary, f"{lead}: {error}") from error
+
+
+def _refuse_prefix(kind: str, prefix: str, namespace: str) -> None:
+    if not kind.startswith(prefix):
+        return
+    long_prefix = prefix + "provider-"
+    if kind.startswith(long_prefix) and kind != long_prefix:
+        suggestion = kind.removeprefix(long_prefix)
+        raise AddressError(
+            "Invalid provider type",
+            f'Provider source has a type with the prefix "{long_prefix}", which isn\'t valid. '
+            f'Did you mean "{namespace}/{suggestion}"?',
+        )
+    raise AddressError("Invalid provider type", f'The prefix "{prefix}" in a provider type is redundant.')
+
+
+@lru_cache(maxsize=4096)
+def parse_label(text: str) -> ProviderAddress:
+    """Reads the full display form `HOST/NAMESPACE/TYPE`, as the labels of a lock file have it, whatever its normal form is.
+
+    Raises:
+        AddressError: The text is no full address.
+    """
+    if text.count("/") != 2:
+        raise AddressError("Invalid provider source address", "must be of the form hostname/namespace/type")
+    host, namespace, kind = text.split("/")
+    if _PLAIN_HOST.match(host) and "--" not in host and _PLAIN_PART.match(namespace) and _PLAIN_PART.match(kind):
+        address = ProviderAddress(host, namespace, kind)
+        if not kind.startswith(("terraform-", "opentofu-")):
+            return address
+    return parse_source(text, default_host="", redundant_prefixes=())
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Platform:
+    """An operating system and a processor architecture, in Go's names, e.g. linux_amd64."""
+
+    os: str
+    arch: str
+
+    def __str__(self) -> str:
+        return f"{self.os}_{self.arch}"
+
+    @classmethod
+    def parse(cls, text: str) -> Platform:
+        """Reads `OS_ARCH`.
+
+        Raises:
+            ValueError: The text is not two words separated by an underscore.
+        """
+        os_name, _, arch = text.partition("_")
+        if not os_name or not arch or "_" in arch:
+            raise ValueError(f"{text!r} is no platform: must be two words separated by an underscore, e.g. linux_amd64")
+        return cls(os_name, arch)

@@ -1,0 +1,107 @@
+"""Terraform and OpenTofu as two frozen values: what differs between the tools, and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from locklens.addresses import LEGACY_NAMESPACE, AddressError, ProviderAddress, parse_label, parse_source
+
+MANUAL_EDITS_COMMENT = "# Manual edits may be lost in future updates."
+"""Second line of every lock file that a tool wrote."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """One tool's rules.
+
+    Attributes:
+        name: As `--tool` has it: "terraform" or "opentofu".
+        product: The product's name in prose.
+        command: The executable.
+        default_host: Registry of addresses without a host, comparison form.
+        builtin_hosts: Hosts whose namespace `builtin` is part of the tool.
+        redundant_prefixes: What a provider type may not begin with.
+        file_suffixes: Of configuration files, native syntax first in each pair.
+        test_suffixes: Of test files.
+    """
+
+    name: str
+    product: str
+    command: str
+    default_host: str
+    builtin_hosts: tuple[str, ...]
+    redundant_prefixes: tuple[str, ...]
+    file_suffixes: tuple[str, ...]
+    test_suffixes: tuple[str, ...]
+
+    @property
+    def header(self) -> str:
+        """First line of the lock files that the tool writes."""
+        return f'# This file is maintained automatically by "{self.command} init".'
+
+    def parse_source(self, text: str) -> ProviderAddress:
+        """Reads a `source` as this tool would.
+
+        Raises:
+            AddressError: With the tool's words.
+        """
+        return parse_source(text, default_host=self.default_host, redundant_prefixes=self.redundant_prefixes)
+
+    def parse_label(self, text: str) -> ProviderAddress:
+        """Reads a lock file's label as this tool would, whether or not it is in normal form.
+
+        Raises:
+            AddressError: With the tool's words.
+        """
+        address = parse_label(text)
+        if address.namespace == LEGACY_NAMESPACE or address.type.startswith(self.redundant_prefixes):
+            return self.parse_source(text)
+        return address
+
+    def default_provider(self, local_name: str) -> ProviderAddress:
+        """The address that a local name stands for where no required_providers entry says otherwise."""
+        if local_name == "terraform":
+            return ProviderAddress("terraform.io", "builtin", "terraform")
+        return ProviderAddress(self.default_host, "hashicorp", local_name)
+
+    def is_builtin(self, address: ProviderAddress) -> bool:
+        """Whether the provider is part of the tool, so never installed and never locked."""
+        return address.namespace == "builtin" and address.host in self.builtin_hosts
+
+    def is_legacy(self, address: ProviderAddress) -> bool:
+        """Whether the address is of the time before namespaces, which cannot be locked."""
+        return address.namespace == LEGACY_NAMESPACE and address.host == self.default_host
+
+
+TERRAFORM = Dialect(
+    name="terraform",
+    product="Terraform",
+    command="terraform",
+    default_host="registry.terraform.io",
+    builtin_hosts=("terraform.io",),
+    redundant_prefixes=("terraform-",),
+    file_suffixes=(".tf", ".tf.json"),
+    test_suffixes=(".tftest.hcl", ".tftest.json"),
+)
+
+OPENTOFU = Dialect(
+    name="opentofu",
+    product="OpenTofu",
+    command="tofu",
+    default_host="registry.opentofu.org",
+    builtin_hosts=("terraform.io", "opentofu.org"),
+    redundant_prefixes=("terraform-", "opentofu-"),
+    file_suffixes=(".tf", ".tf.json", ".tofu", ".tofu.json"),
+    test_suffixes=(".tftest.hcl", ".tftest.json", ".tofutest.hcl", ".tofutest.json"),
+)
+
+DIALECTS = {TERRAFORM.name: TERRAFORM, OPENTOFU.name: OPENTOFU}
+
+
+def dialect_of_header(text: str) -> Dialect | None:
+    """The tool that wrote a lock file, by its first line; None where the line is another."""
+    first = text.partition("\n")[0].removeprefix("\ufeff").rstrip("\r")
+    return next((dialect for dialect in DIALECTS.values() if first == dialect.header), None)
+
+
+__all__ = ["DIALECTS", "MANUAL_EDITS_COMMENT", "OPENTOFU", "TERRAFORM", "AddressError", "Dialect", "dialect_of_header"]
