@@ -225,20 +225,12 @@ def _refuse_prefix(kind: str, prefix: str, namespace: str) -> None:
 
 
 @lru_cache(maxsize=4096)
-def parse_label(text: str) -> ProviderAddress:
-    """Reads the full display form `HOST/NAMESPACE/TYPE`, as the labels of a lock file have it, whatever its normal form is.
-
-    Raises:
-        AddressError: The text is no full address.
-    """
-    if text.count("/") != 2:
-        raise AddressError("Invalid provider source address", "must be of the form hostname/namespace/type")
-    host, namespace, kind = text.split("/")
-    if _PLAIN_HOST.match(host) and "--" not in host and _PLAIN_PART.match(namespace) and _PLAIN_PART.match(kind):
-        address = ProviderAddress(host, namespace, kind)
-        if not kind.startswith(("terraform-", "opentofu-")):
-            return address
-    return parse_source(text, default_host="", redundant_prefixes=())
+def parse_plain(text: str) -> ProviderAddress | None:
+    """Reads a full address that is plain ASCII in normal form, as nearly all are; None for any other text."""
+    host, _, rest = text.partition("/")
+    namespace, _, kind = rest.partition("/")
+    plain = _PLAIN_HOST.match(host) and "--" not in host and _PLAIN_PART.match(namespace) and _PLAIN_PART.match(kind)
+    return ProviderAddress(host, namespace, kind) if plain else None
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from locklens.addresses import LEGACY_NAMESPACE, AddressError, ProviderAddress, parse_label, parse_source
+from locklens.addresses import LEGACY_NAMESPACE, AddressError, ProviderAddress, parse_plain, parse_source
 
 MANUAL_EDITS_COMMENT = "# Manual edits may be lost in future updates."
 """Second line of every lock file that a tool wrote."""
@@ -53,10 +53,12 @@ class Dialect:
         Raises:
             AddressError: With the tool's words.
         """
-        address = parse_label(text)
-        if address.namespace == LEGACY_NAMESPACE or address.type.startswith(self.redundant_prefixes):
-            return self.parse_source(text)
-        return address
+        address = parse_plain(text)
+        if address is not None and not address.type.startswith(self.redundant_prefixes):
+            return address
+        if text.count("/") != 2:
+            raise AddressError("Invalid provider source address", "must be of the form hostname/namespace/type")
+        return self.parse_source(text)
 
     def default_provider(self, local_name: str) -> ProviderAddress:
         """The address that a local name stands for where no required_providers entry says otherwise."""
