@@ -1,0 +1,124 @@
+"""The hash schemes against digests that the real tools computed."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+import json
+import warnings
+import zipfile
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from locklens import hashes
+
+BINARY = "terraform-provider-demo_v1.0.0"
+
+FOLDERS = {
+    "one file": ({BINARY: "hello\n"}, "h1:BL7/qz3RbmG4bnAyiyR9tHZIq34F/e33neA6Snvhoo4="),
+    "two files": ({BINARY: "#!/bin/sh\nexit 0\n", "LICENSE.txt": "MIT\n"}, "h1:OD0hH+Aa7+zESI1AF9jPztiw3a3XLo36v8E8E+XTMDQ="),
+    "bytewise order": (
+        {"z.txt": "z", "Z.txt": "Z", "a/b.txt": "ab", "a.txt": "a", BINARY: "x"},
+        "h1:HI5oQVOypGiLAcbsjK/6R3GCsnEPjbTCTNuWnyWC358=",
+    ),
+    "nested": ({"docs/README.md": "# hi\n", BINARY: "hello\n"}, "h1:kvriplo/atZScILxgUIuMnYkAFnZTcSvchKSFZh6qjU="),
+    "empty file": ({BINARY: "hello\n", "empty": ""}, "h1:E1SGrjhFvC7Ky9S4GBWKG17VaqwcdNV+jX2XP2zCMrc="),
+    "the last of two duplicates": ({BINARY: "two\n"}, "h1:y7K9UkBD7VW/rfVIXFplaqaFMB1RGEpgqvsOptX4qQ4="),
+    "nothing": ({}, "h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="),
+}
+
+ONE_FILE_ZIP = base64.b64decode(
+    "UEsDBBQAAAAAAAAAIVggMDo2BgAAAAYAAAAeAAAAdGVycmFmb3JtLXByb3ZpZGVyLWRlbW9fdjEuMC4waGVsbG8KUEsBAhQDFAAAAAAAAAAhWCAw"
+    "OjYGAAAABgAAAB4AAAAAAAAAAAAAAO2BAAAAAHRlcnJhZm9ybS1wcm92aWRlci1kZW1vX3YxLjAuMFBLBQYAAAAAAQABAEwAAABCAAAAAAA="
+)
+
+
+def lay(folder: Path, contents: dict[str, str]) -> Path:
+    for name, text in contents.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text.encode())
+    return folder
+
+
+def packed(*entries: tuple[str, str]) -> zipfile.ZipFile:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name, text in entries:
+            archive.writestr(name, text)
+    return zipfile.ZipFile(buffer)
+
+
+@pytest.mark.parametrize(("contents", "expected"), FOLDERS.values(), ids=FOLDERS.keys())
+def test_h1_of_a_folder(tmp_path: Path, contents: dict[str, str], expected: str) -> None:
+    assert hashes.h1_of_folder(lay(tmp_path, contents)) == expected
+
+
+@pytest.mark.parametrize(("contents", "expected"), FOLDERS.values(), ids=FOLDERS.keys())
+def test_h1_of_a_plain_zip_is_that_of_its_folder(contents: dict[str, str], expected: str) -> None:
+    assert hashes.h1_of_zip(packed(*contents.items())) == expected
+
+
+def test_h1_of_a_zip_counts_folder_entries() -> None:
+    archive = packed(("docs/", ""), ("docs/README.md", "# hi\n"), (BINARY, "hello\n"))
+    assert hashes.h1_of_zip(archive) == "h1:k6FqGMWmya8ICtnPBOGhPPrCFoHWEMOdUNQZAH0noiQ="
+
+
+def test_h1_of_a_zip_lists_duplicates_with_the_last_content() -> None:
+    assert hashes.h1_of_zip(packed((BINARY, "one\n"), (BINARY, "two\n"))) == "h1:E/Wn38mcJ1dooxyx6x5j1IIyvVy5oVJe4zX1zu0cdtY="
+
+
+def test_zh_is_the_digest_of_the_zip_file(tmp_path: Path) -> None:
+    path = tmp_path / "package.zip"
+    path.write_bytes(ONE_FILE_ZIP)
+    assert hashes.zh_of_file(path) == "zh:b72da01a0a953db6fabec9ece3b29a44b5c94c0b6679df50c07f215527d704d8"
+    assert hashes.h1_of_zip(zipfile.ZipFile(path)) == FOLDERS["one file"][1]
+
+
+def test_links_count_as_the_file_they_lead_to_and_hidden_files_count(tmp_path: Path) -> None:
+    lay(tmp_path / "plain", {"a": "x", ".hidden": "y"})
+    linked = lay(tmp_path / "linked", {".hidden": "y"})
+    (linked / "a").symlink_to(tmp_path / "plain" / "a")
+    assert hashes.h1_of_folder(linked) == hashes.h1_of_folder(tmp_path / "plain")
+
+
+def test_a_link_to_a_folder_cannot_be_hashed(tmp_path: Path) -> None:
+    lay(tmp_path / "package", {"a": "x"})
+    (tmp_path / "package" / "loop").symlink_to(tmp_path)
+    with pytest.raises(OSError, match="directory"):
+        hashes.h1_of_folder(tmp_path / "package")
+
+
+def test_a_line_feed_in_a_name_cannot_be_hashed() -> None:
+    with pytest.raises(ValueError, match="line feed"):
+        hashes.h1_of_digests([(b"a\nb", "0" * 64)])
+
+
+@pytest.mark.parametrize(
+    ("text", "scheme", "known", "well_formed"),
+    [
+        ("zh:" + "0" * 64, "zh", True, True),
+        ("zh:" + "A" * 64, "zh", True, False),
+        ("zh:00", "zh", True, False),
+        ("h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=", "h1", True, True),
+        ("h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuF==", "h1", True, False),
+        ("h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFV=", "h1", True, False),
+        ("h9:x", "h9", False, False),
+        ("zh:" + "0" * 64 + "\n", "zh", True, False),
+        ("abc", "", False, False),
+    ],
+)
+def test_what_can_match(text: str, scheme: str, known: bool, well_formed: bool) -> None:
+    assert hashes.scheme_of(text) == scheme
+    assert hashes.is_known_scheme(text) is known
+    assert hashes.is_well_formed(text) is well_formed
+
+
+def test_each_known_manifest_is_the_digest_of_its_text() -> None:
+    texts = json.loads((files("locklens") / "registry_manifests.json").read_text("utf-8"))
+    assert {"zh:" + hashlib.sha256(text.encode()).hexdigest() for text in texts.values()} == hashes.registry_manifests()
+    assert all(json.loads(text)["metadata"]["protocol_versions"] for text in texts.values())

@@ -1,0 +1,138 @@
+"""Package hashes: the two schemes of the lock file, and how to compute them.
+
+`zh:` is the SHA-256 of a package's zip file in lower-case hex; a publisher signs it. `h1:` is the digest of an unpacked package
+(the Go module system's directory hash); nobody signs it. Equality is equality of text, as it is for the tools.
+
+This module does not judge where a hash comes from.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+    from zipfile import ZipFile, ZipInfo
+
+_ZH = re.compile(r"zh:[0-9a-f]{64}\Z")
+_H1 = re.compile(r"h1:[0-9A-Za-z+/]{42}[AEIMQUYcgkosw048]=\Z")
+_BLOCK = 1 << 16
+_UTF8_NAME = 0x800
+
+
+def scheme_of(text: str) -> str:
+    """The scheme of a hash: what stands before the first colon; "" where there is none, which makes the text no hash."""
+    scheme, colon, _ = text.partition(":")
+    return scheme if colon else ""
+
+
+def is_known_scheme(text: str) -> bool:
+    """Whether the tools compare hashes of this scheme at all; they carry any other along and never match it."""
+    return text.startswith(("h1:", "zh:"))
+
+
+def is_well_formed(text: str) -> bool:
+    """Whether a hash of a known scheme can match anything: `zh:` and 64 lower-case hex digits, `h1:` and 32 bytes in base64."""
+    return bool(_ZH.match(text) or _H1.match(text))
+
+
+@cache
+def registry_manifests() -> frozenset[str]:
+    """The `zh` values that are registry manifests, not packages.
+
+    A release's SHA256SUMS lists `terraform-provider-X_V_manifest.json` too, and that small file is the same in hundreds of versions
+    of many providers, so its hash proves nothing about a package. The texts of those seen in public lock files ship with the package.
+    """
+    import json
+    from importlib.resources import files
+
+    known = json.loads((files("locklens") / "registry_manifests.json").read_text("utf-8"))
+    return frozenset(f"zh:{digest}" for digest in known)
+
+
+def packages_of(hashes: Iterable[str], scheme: str = "zh") -> frozenset[str]:
+    """The hashes of one scheme that stand for packages: registry manifests are left out."""
+    return frozenset(text for text in hashes if text.startswith(scheme + ":")) - registry_manifests()
+
+
+def zh_of_file(path: Path) -> str:
+    """Computes the `zh` of a zip file.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    import hashlib
+
+    with path.open("rb") as file:
+        return "zh:" + hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def h1_of_folder(folder: Path) -> str:
+    """Computes the `h1` of an unpacked package: every file below it, symbolic links followed to files.
+
+    Raises:
+        OSError: A file cannot be read; a symbolic link to a folder counts as such a file.
+        ValueError: A file name holds a line feed, which the format cannot say.
+    """
+    import hashlib
+    import os
+
+    top = os.path.realpath(os.fsencode(folder))
+    digests: list[tuple[bytes, str]] = []
+    for parent, folders, names in os.walk(top):
+        names += [name for name in folders if os.path.islink(os.path.join(parent, name))]  # noqa: PTH114, PTH118
+        for name in names:
+            path = os.path.join(parent, name)  # noqa: PTH118
+            with open(path, "rb") as file:  # noqa: PTH123
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
+            digests.append((os.path.relpath(path, top).replace(os.fsencode(os.sep), b"/"), digest))
+    return h1_of_digests(digests)
+
+
+def h1_of_zip(archive: ZipFile) -> str:
+    """Computes the `h1` of a zip file's entries as the tools do when they check an archive.
+
+    It counts what the unpacked folder does not show: folder entries are empty files, and names are the raw bytes as they are stored.
+    Of duplicate names each is listed, with the last one's content.
+
+    Raises:
+        zipfile.BadZipFile: The archive is damaged.
+        ValueError: A name holds a line feed.
+    """
+    entries = [(_raw_name(entry), entry) for entry in archive.infolist()]
+    contents = {name: _digest_of(archive, entry) for name, entry in entries}
+    return h1_of_digests((name, contents[name]) for name, _ in entries)
+
+
+def _raw_name(entry: ZipInfo) -> bytes:
+    return entry.orig_filename.encode("utf-8" if entry.flag_bits & _UTF8_NAME else "cp437")
+
+
+def _digest_of(archive: ZipFile, entry: ZipInfo) -> str:
+    import hashlib
+
+    digest = hashlib.sha256()
+    with archive.open(entry) as file:
+        while block := file.read(_BLOCK):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def h1_of_digests(digests: Iterable[tuple[bytes, str]]) -> str:
+    """Computes an `h1` from (slash-separated name, lower-case hex SHA-256 of the content) pairs in any order.
+
+    Raises:
+        ValueError: A name holds a line feed.
+    """
+    import base64
+    import hashlib
+
+    summary = hashlib.sha256()
+    for name, digest in sorted(digests):
+        if b"\n" in name:
+            raise ValueError("a file name with a line feed cannot be hashed")
+        summary.update(digest.encode() + b"  " + name + b"\n")
+    return "h1:" + base64.b64encode(summary.digest()).decode()
