@@ -1,0 +1,111 @@
+"""What a lock file says, as frozen values. Reading is in `parse`, writing in `render`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from locklens.addresses import ProviderAddress
+from locklens.dialect import Dialect
+from locklens.versions import Version
+
+
+@dataclass(frozen=True, slots=True)
+class LockEntry:
+    """One provider's block.
+
+    Attributes:
+        constraints: Canonical text, "" where there is none. Recorded for display; the tools never select by it.
+        hashes: In the file's order, duplicates kept: the tools compare sequences when they decide whether to rewrite.
+        line: Of the block's `provider` keyword, from 1.
+        hash_lines: Of each hash, in the same order.
+    """
+
+    address: ProviderAddress
+    version: Version
+    constraints: str
+    hashes: tuple[str, ...]
+    line: int
+    hash_lines: tuple[int, ...] = ()
+
+    def with_scheme(self, scheme: str) -> frozenset[str]:
+        """The hashes of one scheme, e.g. "zh"."""
+        return frozenset(text for text in self.hashes if text.startswith(scheme + ":"))
+
+    def line_of(self, text: str) -> int:
+        """The line of a hash, or the block's where the hash is not in it."""
+        return next((line for line, own in zip(self.hash_lines, self.hashes, strict=False) if own == text), self.line)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something that the tools refuse or warn of, with its place (line and column from 1) and the tools' words."""
+
+    line: int
+    column: int
+    summary: str
+    detail: str
+
+    def __str__(self) -> str:
+        return f"{self.summary}: {self.detail}" if self.detail else self.summary
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictMarker:
+    """One conflict that git left in the file: its lines from 1, and what the markers call the two sides."""
+
+    line: int
+    separator_line: int
+    end_line: int
+    ours: str
+    theirs: str
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """A file with git's conflict markers: what it would be with either side taken throughout."""
+
+    markers: tuple[ConflictMarker, ...]
+    ours: LockFile
+    theirs: LockFile
+
+
+@dataclass(frozen=True, slots=True)
+class LockFile:
+    """One lock file as it was read.
+
+    Attributes:
+        path: As the user knows it, for messages.
+        data: The bytes that were read; b"" where the file is absent.
+        exists: Whether there is a file at all.
+        writer: The tool whose header the file has, None for any other first line.
+        entries: In the file's order. Entries with an error in them are left out.
+        problems: What makes the tools refuse the file; empty for a valid one.
+        warnings: What they merely warn of.
+        is_complete: Whether all of the file could be read, so that what is not among `entries` is not in the file.
+        conflict: Set where the file holds git's conflict markers; `entries` is empty then.
+    """
+
+    path: str
+    data: bytes
+    exists: bool
+    writer: Dialect | None
+    entries: tuple[LockEntry, ...]
+    problems: tuple[Problem, ...] = ()
+    warnings: tuple[Problem, ...] = ()
+    is_complete: bool = True
+    conflict: Conflict | None = None
+
+    @classmethod
+    def absent(cls, path: str) -> LockFile:
+        """A side that has no such file: for the tools that is a lock without entries."""
+        return cls(path, b"", exists=False, writer=None, entries=())
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether the tools would read the file."""
+        return not self.problems
+
+    @property
+    def by_address(self) -> dict[ProviderAddress, LockEntry]:
+        """The entries by address; of a provider that is locked twice, the first."""
+        return {entry.address: entry for entry in reversed(self.entries)}

@@ -1,0 +1,1 @@
+"""What changed between two sides, who vouches for it, and how dangerous it is."""

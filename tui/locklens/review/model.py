@@ -1,0 +1,253 @@
+"""A review as frozen values: what the screens show and the reports print. Its names are those of the JSON document."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from locklens.addresses import ProviderAddress
+from locklens.dialect import Dialect
+from locklens.lockfile.model import Conflict, LockEntry
+from locklens.project.requirements import Configuration, Requirement
+
+
+class Kind(StrEnum):
+    """What happened to a provider; each has exactly one. Declared from the most to the least alarming."""
+
+    REPLACED_HASHES = "replaced-hashes"
+    CHANGED_HASHES = "changed-hashes"
+    DOWNGRADE = "downgrade"
+    NEW_PROVIDER = "new-provider"
+    MOVED = "moved"
+    NEW_HASHES = "new-hashes"
+    UPGRADE = "upgrade"
+    REMOVED_HASHES = "removed-hashes"
+    REMOVED = "removed"
+    CONSTRAINTS_ONLY = "constraints-only"
+    UNCHANGED = "unchanged"
+
+
+class Bump(StrEnum):
+    """The most significant part of the version that differs."""
+
+    MAJOR = "major"
+    MINOR = "minor"
+    PATCH = "patch"
+    PRERELEASE = "prerelease"
+    METADATA = "metadata"
+
+
+class Proof(StrEnum):
+    """What is known of a hash, best first."""
+
+    SIGNED = "signed"
+    COMPUTED = "computed"
+    REPORTED = "reported"
+    MIRROR = "mirror"
+    STALE = "stale"
+    UNKNOWN = "unknown"
+
+
+class Severity(StrEnum):
+    """How much a finding matters, worst first. OFF is for rules that a policy silenced."""
+
+    BLOCK = "block"
+    WARN = "warn"
+    INFO = "info"
+    OFF = "off"
+
+    @property
+    def rank(self) -> int:
+        """0 for the worst."""
+        return list(Severity).index(self)
+
+
+class Tier(StrEnum):
+    """What kind of publisher signed a release."""
+
+    OFFICIAL = "official"
+    PARTNER = "partner"
+    SELF_SIGNED = "self-signed"
+    UNSIGNED = "unsigned"
+    UNKNOWN = "unknown"
+
+
+class Status(StrEnum):
+    """What happened to a root's lock file."""
+
+    ADDED = "added"
+    MODIFIED = "modified"
+    DELETED = "deleted"
+    UNCHANGED = "unchanged"
+    INVALID = "invalid"
+
+
+@dataclass(frozen=True, slots=True)
+class HashFact:
+    """One hash of the lock file and what is known of it; `platform` is None where nothing tells."""
+
+    hash: str
+    platform: str | None = None
+    proof: Proof = Proof.UNKNOWN
+
+
+@dataclass(frozen=True, slots=True)
+class SigningKey:
+    """An OpenPGP key; dates are ISO 8601, the fingerprint is 40 upper-case hex digits."""
+
+    fingerprint: str
+    user_ids: tuple[str, ...]
+    algorithm: str
+    created: str
+    expires: str | None
+    expired: bool
+    revoked: bool
+
+    @property
+    def key_id(self) -> str:
+        """The last 16 digits of the fingerprint."""
+        return self.fingerprint[-16:]
+
+
+@dataclass(frozen=True, slots=True)
+class Signer:
+    """Who signed a version's checksums."""
+
+    tier: Tier = Tier.UNKNOWN
+    keys: tuple[SigningKey, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One rule's verdict; `line` counts from 1 and is None where the finding is about the file as a whole."""
+
+    rule: str
+    severity: Severity
+    message: str
+    file: str
+    line: int | None = None
+    accepted: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What happened to one provider in one root.
+
+    Attributes:
+        id: 16 hex digits over address, both versions and both hash sets: an acceptance or a mark holds for exactly this change.
+        group: The same over the `zh` sets alone: changes of one group in several roots are one decision.
+        moved_from: The address before, for kind MOVED.
+        kept: How many hashes are on both sides.
+        required_by: Who asks for the provider on the new side; empty until the configuration was read.
+    """
+
+    id: str
+    group: str
+    address: ProviderAddress
+    kind: Kind
+    moved_from: ProviderAddress | None
+    bump: Bump | None
+    old: LockEntry | None
+    new: LockEntry | None
+    added: tuple[HashFact, ...]
+    removed: tuple[HashFact, ...]
+    kept: int
+    explained: int = 0
+    old_signer: Signer | None = None
+    new_signer: Signer | None = None
+    required_by: tuple[Requirement, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def severity(self) -> Severity | None:
+        """That of the worst finding; None without findings."""
+        return worst(self.findings)
+
+
+@dataclass(frozen=True, slots=True)
+class RootReview:
+    """One root module's lock file, compared.
+
+    Attributes:
+        path: The root's folder relative to the repository's top, "" for the top itself.
+        lock_file: The lock file's path, likewise.
+        renamed_from: The folder that the lock file was in on the old side, where it moved.
+        format_only: All providers are unchanged, yet the bytes differ.
+        configuration: None until it was read.
+        conflict: Both sides of a file with git's conflict markers.
+        changes: Worst first.
+        findings: Those that are about no single listed change.
+    """
+
+    path: str
+    lock_file: str
+    tool: Dialect
+    status: Status
+    format_only: bool
+    changes: tuple[Change, ...]
+    findings: tuple[Finding, ...] = ()
+    renamed_from: str | None = None
+    configuration: Configuration | None = None
+    conflict: Conflict | None = None
+
+    @property
+    def all_findings(self) -> tuple[Finding, ...]:
+        """The root's own findings and those of its changes."""
+        return self.findings + tuple(finding for change in self.changes for finding in change.findings)
+
+    @property
+    def severity(self) -> Severity | None:
+        """That of the worst finding; None without findings."""
+        return worst(self.all_findings)
+
+
+@dataclass(frozen=True, slots=True)
+class SideName:
+    """What a side of the comparison is called; `revision` is a full commit id or None."""
+
+    kind: str
+    name: str
+    revision: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class HostState:
+    """Whether a registry was asked, when (ISO 8601), and what went wrong."""
+
+    host: str
+    asked: bool
+    as_of: str | None = None
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """The whole comparison. `at` is ISO 8601 in UTC; `offline` says that no registry was to be asked."""
+
+    at: str
+    offline: bool
+    hosts: tuple[HostState, ...]
+    base: SideName
+    head: SideName
+    roots: tuple[RootReview, ...]
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """All listed changes that are changes."""
+        return tuple(change for root in self.roots for change in root.changes if change.kind is not Kind.UNCHANGED)
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """All findings of all roots."""
+        return tuple(finding for root in self.roots for finding in root.all_findings)
+
+    @property
+    def verdict(self) -> str:
+        """Block, warn or ok: the worst that counts."""
+        found = worst(self.findings)
+        return found.value if found in {Severity.BLOCK, Severity.WARN} else "ok"
+
+
+def worst(findings: tuple[Finding, ...]) -> Severity | None:
+    """The severity of the worst finding that nobody accepted."""
+    return min((finding.severity for finding in findings if finding.accepted is None), key=lambda one: one.rank, default=None)
