@@ -40,15 +40,7 @@ class Dialect:
         return f'# This file is maintained automatically by "{self.command} init".'
 
     def parse_source(self, text: str) -> ProviderAddress:
-        """Reads a `source` as this tool would.
-
-        Raises:
-            AddressError: With the tool's words.
-        """
-        return parse_source(text, default_host=self.default_host, redundant_prefixes=self.redundant_prefixes)
-
-    def parse_label(self, text: str) -> ProviderAddress:
-        """Reads a lock file's label as this tool would, whether or not it is in normal form.
+        """Reads a provider source as this tool would, whether or not it is in normal form.
 
         Raises:
             AddressError: With the tool's words.
@@ -56,9 +48,7 @@ class Dialect:
         address = parse_plain(text)
         if address is not None and not address.type.startswith(self.redundant_prefixes):
             return address
-        if text.count("/") != 2:
-            raise AddressError("Invalid provider source address", "must be of the form hostname/namespace/type")
-        return self.parse_source(text)
+        return parse_source(text, default_host=self.default_host, redundant_prefixes=self.redundant_prefixes)
 
     def default_provider(self, local_name: str) -> ProviderAddress:
         """The address that a local name stands for where no required_providers entry says otherwise."""

@@ -215,7 +215,7 @@ class Term:
     """One comparison of a constraint.
 
     Attributes:
-        parts: How many of the operand's numbers were written (1 to 3). It matters to `~>` alone and is 3 for all others.
+        parts: 2 for `~>` with one or two numbers, which holds the major version alone; 3 otherwise.
     """
 
     operator: Operator
@@ -407,6 +407,16 @@ def _is_plausible(piece: str) -> bool:
     return match is not None and all(int(number) <= _LESS_NUMBERS for number in match["numbers"].split("."))
 
 
+@lru_cache(maxsize=8192)
+def canonical(text: str) -> str:
+    """Returns the canonical text of a recorded constraint.
+
+    Raises:
+        ConstraintSyntaxError: With the real tools' words.
+    """
+    return str(Constraints.parse_recorded(text))
+
+
 _OPERATOR_RUN = re.compile(r"[^0-9A-Za-z.*\s]*")
 _SPACE_RUN = re.compile(r"\s*")
 
@@ -453,7 +463,7 @@ def _scan_term(text: str) -> tuple[Term, int]:
         shown = _quoted(text[: number.end() if number else start + 1])
         raise ConstraintSyntaxError(f"invalid specification {shown}: {error}.") from error
     kind = Operator(operator or "=")
-    return Term(kind, version, min(parts, 2) if kind is Operator.PESSIMISTIC and parts < 3 else 3), end
+    return Term(kind, version, 2 if kind is Operator.PESSIMISTIC and parts < 3 else 3), end
 
 
 Triple = tuple[int, int, int]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from locklens.addresses import ProviderAddress
 from locklens.dialect import Dialect
+from locklens.hcl import Problem
 from locklens.versions import Version
 
 
@@ -25,7 +27,7 @@ class LockEntry:
     constraints: str
     hashes: tuple[str, ...]
     line: int
-    hash_lines: tuple[int, ...] = ()
+    hash_lines: Sequence[int] = ()
 
     def with_scheme(self, scheme: str) -> frozenset[str]:
         """The hashes of one scheme, e.g. "zh"."""
@@ -34,19 +36,6 @@ class LockEntry:
     def line_of(self, text: str) -> int:
         """The line of a hash, or the block's where the hash is not in it."""
         return next((line for line, own in zip(self.hash_lines, self.hashes, strict=False) if own == text), self.line)
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """Something that the tools refuse or warn of, with its place (line and column from 1) and the tools' words."""
-
-    line: int
-    column: int
-    summary: str
-    detail: str
-
-    def __str__(self) -> str:
-        return f"{self.summary}: {self.detail}" if self.detail else self.summary
 
 
 @dataclass(frozen=True, slots=True)

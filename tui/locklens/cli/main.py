@@ -1,0 +1,213 @@
+"""Runs a command: results on stdout, all else on stderr, and an exit status that says how it ended."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from locklens.cli import arguments
+from locklens.errors import ConfigurationError, LockLensError, RunCancelledError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Callable, Sequence
+
+    from locklens.review.model import Review
+    from locklens.workspace.review import ReviewRequest
+
+    OpenUi = Callable[[ReviewRequest], int]
+
+DONE, FINDINGS, UNUSABLE, INTERRUPTED = 0, 1, 2, 130
+"""The exit statuses, which are a contract."""
+
+
+def main(argv: Sequence[str], open_ui: OpenUi) -> int:
+    """Runs one command line.
+
+    Args:
+        argv: The words behind the program's name.
+        open_ui: Opens the terminal UI and returns the exit status.
+
+    Returns:
+        The exit status.
+    """
+    try:
+        return _run(argv, open_ui)
+    except RunCancelledError as error:
+        _complain(error)
+        return INTERRUPTED
+    except KeyboardInterrupt:
+        print("error: interrupted", file=sys.stderr)  # noqa: T201
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read the output has gone: nobody is left to be told, and Python must not try at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FINDINGS
+    except LockLensError as error:
+        _complain(error)
+        return UNUSABLE
+
+
+def _complain(error: LockLensError) -> None:
+    from locklens.review.reports.words import visible
+
+    print(f"error: {visible(str(error))}", file=sys.stderr)  # noqa: T201
+    if error.hint:
+        print(f"hint: {visible(error.hint)}", file=sys.stderr)  # noqa: T201
+
+
+def _run(argv: Sequence[str], open_ui: OpenUi) -> int:
+    invocation = arguments.split(argv)
+    if invocation.arguments[:1] == ["--version"]:
+        from locklens import __version__
+
+        return _put(f"locklens {__version__}\n")
+    match invocation.command:
+        case "help":
+            return _put(arguments.overview())
+        case "review":
+            _work_in(invocation.folder)
+            return _review(arguments.parse_review(invocation.arguments, invocation.operands), open_ui)
+        case "demo":
+            return _demo(arguments.parse_demo(invocation.arguments, invocation.operands), open_ui)
+        case "explain":
+            return _explain(arguments.parse_explain(invocation.arguments, invocation.operands))
+        case command:
+            raise arguments.NotSupportedYetError(f"locklens {command}")
+
+
+def _work_in(folder: str) -> None:
+    """Changes into the folder that `-C` names."""
+    if folder == ".":
+        return
+    try:
+        os.chdir(folder)
+    except OSError as error:
+        raise ConfigurationError(f"cannot work in {folder}: {error.strerror}") from error
+
+
+def _put(text: str) -> int:
+    sys.stdout.write(text)
+    sys.stdout.flush()
+    return DONE
+
+
+def _format(found: Namespace) -> str:
+    if found.format:
+        return str(found.format)
+    interactive = not found.output and sys.stdout.isatty() and sys.stdin.isatty() and "-" not in {found.old, found.new}
+    return "tui" if interactive else "text"
+
+
+def _review(found: Namespace, open_ui: OpenUi) -> int:
+    form = _format(found)
+    if form != "tui":
+        from locklens.workspace.glance import glance
+
+        unchanged = glance(found)
+        if unchanged is not None:
+            from locklens.review.reports import unchanged as report
+
+            return _deliver(report.render(unchanged, form), found.output)
+    return _show(_request(found), form, found, open_ui)
+
+
+def _request(found: Namespace) -> ReviewRequest:
+    from functools import partial
+    from pathlib import Path
+
+    from locklens.dialect import DIALECTS
+    from locklens.workspace.open import open_files, open_git
+    from locklens.workspace.review import ReviewRequest
+
+    if found.old is not None:
+        opened = partial(open_files, found.old, found.new, config=found.config, cwd=Path.cwd(), stdin=_standard_input)
+    else:
+        opened = partial(
+            open_git,
+            Path.cwd(),
+            base=found.base or "HEAD",
+            head=found.head,
+            staged=found.staged,
+            merge_base=found.merge_base,
+            roots=found.roots,
+        )
+    return ReviewRequest(opened, found.all, found.test_directory, DIALECTS.get(found.tool))
+
+
+def _standard_input() -> bytes:
+    return sys.stdin.buffer.read()
+
+
+def _show(request: ReviewRequest, form: str, found: Namespace, open_ui: OpenUi) -> int:
+    if form == "tui":
+        return open_ui(request)
+    from time import perf_counter
+
+    from locklens.workspace.review import review
+
+    started = perf_counter()
+    result = review(request)
+    if found.verbose:
+        took = perf_counter() - started
+        print(f"reviewed {len(result.roots)} roots in {took:.3f} s; no registry was asked", file=sys.stderr)  # noqa: T201
+    return _deliver(_rendered(result, form, found.output), found.output) or status(result, found.fail_on)
+
+
+def _rendered(review: Review, form: str, output: str | None) -> str:
+    if form == "json":
+        from locklens.review.reports import json
+
+        return json.render(review)
+    from locklens.review.reports import text
+
+    return text.render(review, colour=not output and sys.stdout.isatty() and not os.environ.get("NO_COLOR"))
+
+
+def _deliver(text: str, output: str | None) -> int:
+    if output is None:
+        return _put(text)
+    from pathlib import Path
+
+    from locklens.storage.files import write_atomically
+
+    write_atomically(Path(output), text.encode("utf-8", "surrogateescape"))
+    return DONE
+
+
+def status(review: Review, fail_on: str) -> int:
+    """The exit status of a finished review."""
+    from locklens.review.model import Severity, worst
+
+    found = worst(review.findings)
+    if found is None or fail_on == "never" or found is Severity.OFF:
+        return DONE
+    return FINDINGS if found.rank <= Severity(fail_on).rank else DONE
+
+
+def _demo(found: Namespace, open_ui: OpenUi) -> int:
+    import tempfile
+    from functools import partial
+    from pathlib import Path
+
+    from locklens.demo.repository import make_repository
+    from locklens.workspace.open import open_git
+    from locklens.workspace.review import ReviewRequest
+
+    found.old = found.new = None
+    with tempfile.TemporaryDirectory(prefix="locklens-demo-") as folder:
+        top = make_repository(Path(folder) / "infrastructure")
+        request = ReviewRequest(partial(open_git, top), found.all, found.test_directory)
+        return _show(request, _format(found), found, open_ui)
+
+
+def _explain(found: Namespace) -> int:
+    from locklens.review.rules import RULES, explain
+
+    if found.rule is None:
+        return _put("".join(f"{rule.id}  {rule.severity:5}  {rule.title}\n" for rule in RULES.values()))
+    rule = RULES.get(found.rule.upper())
+    if rule is None:
+        raise arguments.UsageError(f"there is no rule {found.rule!r}", hint="locklens explain lists them all")
+    return _put(explain(rule))

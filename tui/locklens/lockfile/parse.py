@@ -1,0 +1,224 @@
+"""Reads a lock file: everything that the tools read, and every error that they would report, with line and column.
+
+What each rule is taken from: the tools' own lock file reader. A file with git's conflict markers is read twice, once for each side.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from locklens.addresses import AddressError, ProviderAddress
+from locklens.dialect import OPENTOFU, TERRAFORM, Dialect, dialect_of_header
+from locklens.hcl import Problem
+from locklens.hcl import parse as parse_hcl
+from locklens.lockfile.blocks import BodyReader, ProviderBlock, Text, from_scan
+from locklens.lockfile.model import Conflict, ConflictMarker, LockEntry, LockFile
+from locklens.lockfile.scan import scan
+from locklens.versions import ConstraintSyntaxError, Version, VersionSyntaxError, canonical
+
+MAX_BYTES = 16 * 1024 * 1024
+"""A lock file above this size is not read: the largest real ones have some 20 kB."""
+
+_START, _BASE, _MIDDLE, _END = "<" * 7, "|" * 7, "=" * 7, ">" * 7
+_LINE = re.compile(r"[^\n]*\n|[^\n]+\Z")
+_ANY_MARKER = re.compile(rb"^(?:<{7} |>{7} |={7}\r?$)", re.MULTILINE)
+
+
+def parse(data: bytes, path: str, *, dialect: Dialect | None = None) -> LockFile:
+    """Reads a lock file's bytes.
+
+    Args:
+        data: The file as it is on disk.
+        path: As the user knows it, for messages.
+        dialect: Whose rules count where the tools differ (built-in and legacy addresses); default: the file's own tool.
+
+    Returns:
+        The lock file. What is wrong with it is in `problems`; nothing is raised.
+    """
+    if len(data) > MAX_BYTES:
+        problem = Problem(1, 1, "The file is too large", f"a lock file may have at most {MAX_BYTES} bytes, this one has {len(data)}")
+        return LockFile(path, data, exists=True, writer=None, entries=(), problems=(problem,), is_complete=False)
+    scanned = scan(data)
+    writer = dialect_of_header(data[:200].decode("utf-8", "replace"))
+    rules = dialect or writer or (OPENTOFU if b'"registry.opentofu.org/' in data else TERRAFORM)
+    if scanned is not None:
+        return _judged(path, data, writer, list(map(from_scan, scanned)), rules)
+    conflicted = _with_conflicts(path, data, writer, rules) if _ANY_MARKER.search(data) else None
+    if conflicted is not None:
+        return conflicted
+    parsed = parse_hcl(data, json=False)
+    reader = BodyReader()
+    if parsed.body is not None:
+        reader.read(parsed.body)
+    lock = _judged(path, data, writer, reader.blocks, rules, tuple(parsed.problems) + tuple(reader.problems))
+    return LockFile(
+        path,
+        data,
+        exists=True,
+        writer=writer,
+        entries=lock.entries,
+        problems=lock.problems,
+        warnings=tuple(reader.warnings),
+        is_complete=parsed.body is not None,
+    )
+
+
+def _judged(
+    path: str,
+    data: bytes,
+    writer: Dialect | None,
+    blocks: list[ProviderBlock],
+    rules: Dialect,
+    problems: tuple[Problem, ...] = (),
+) -> LockFile:
+    judge = _Judge(path, rules)
+    entries = tuple(entry for entry in map(judge.entry, blocks) if entry is not None)
+    found = sorted((*problems, *judge.problems), key=lambda problem: (problem.line, problem.column))
+    return LockFile(path, data, exists=True, writer=writer, entries=entries, problems=tuple(dict.fromkeys(found)))
+
+
+class _Judge:
+    """Turns blocks into entries and collects what the tools refuse."""
+
+    def __init__(self, path: str, rules: Dialect) -> None:
+        self._path = path
+        self._rules = rules
+        self._seen: dict[ProviderAddress, int] = {}
+        self.problems: list[Problem] = []
+
+    def entry(self, block: ProviderBlock) -> LockEntry | None:
+        """Returns the block's entry, or None where anything in it is refused."""
+        before = len(self.problems)
+        address = self._address(block)
+        version = self._version(block.version) if block.version else None
+        constraints = self._constraints(block.constraints) if block.constraints else ""
+        if block.hashes is not None:
+            self._check_hashes(block)
+        if len(self.problems) > before or address is None or version is None:
+            return None
+        return LockEntry(address, version, constraints, tuple(block.hashes or ()), block.line, block.hash_lines)
+
+    def _refuse(self, at: Text, summary: str, detail: str) -> None:
+        self.problems.append(Problem(at.line, at.column, summary, detail))
+
+    def _address(self, block: ProviderBlock) -> ProviderAddress | None:
+        label = block.label
+        summary = "Invalid provider source address"
+        try:
+            address = self._rules.parse_source(label.value)
+        except AddressError as error:
+            form = 'must be a valid, fully-qualified address of the form "hostname/namespace/type"'
+            self._refuse(label, summary, f"{form} ({error.summary}).")
+            return None
+        if self._rules.is_builtin(address):
+            self._refuse(label, summary, f"Cannot lock a version for built-in provider {address}.")
+        elif self._rules.is_legacy(address):
+            self._refuse(label, summary, f"{address} is a special provider that is not eligible for dependency locking.")
+        elif str(address) != label.value:
+            self._refuse(label, "Non-normalized provider source address", f'must be written as "{address}".')
+        elif address in self._seen:
+            place = f"{self._path}:{self._seen[address]}"
+            self._refuse(label, "Duplicate provider lock", f"This lockfile already declared a lock for provider {address} at {place}.")
+        else:
+            self._seen[address] = block.line
+            return address
+        return None
+
+    def _version(self, text: Text) -> Version | None:
+        summary = "Invalid provider version number"
+        try:
+            version = Version.parse(text.value)
+        except VersionSyntaxError as error:
+            self._refuse(text, summary, f'the version number "{text.value}" is invalid: {error}.')
+            return None
+        if str(version) != text.value:
+            self._refuse(text, summary, f'must be written in normalized form: "{version}".')
+        return version
+
+    def _constraints(self, text: Text) -> str:
+        summary = "Invalid provider version constraints"
+        try:
+            normal = canonical(text.value)
+        except ConstraintSyntaxError as error:
+            self._refuse(text, summary, f'the version constraints "{text.value}" are invalid: {error.detail}')
+            return ""
+        if normal != text.value:
+            self._refuse(text, summary, f'must be written in normalized form: "{normal}".')
+        return normal
+
+    def _check_hashes(self, block: ProviderBlock) -> None:
+        if not block.hashes:
+            at = Text("", block.line, 1)
+            self._refuse(at, "Invalid provider hash set", "must either be omitted or contain at least one hash value.")
+        for position, value in enumerate(block.hashes or ()):
+            if value.find(":") < 1:
+                at = Text(value, block.hash_lines[position], block.hash_columns[position])
+                words = "hash string must start with a scheme keyword followed by a colon"
+                self._refuse(at, "Invalid provider hash string", f'Cannot interpret "{value}" as a provider hash: {words}.')
+
+
+def _with_conflicts(path: str, data: bytes, writer: Dialect | None, rules: Dialect) -> LockFile | None:
+    """Reads a file in which git left its conflict markers, once as each side has it; None where there are none."""
+    markers: list[ConflictMarker] = []
+    problems: list[Problem] = []
+    lines = _LINE.findall(data.decode("utf-8", "surrogateescape"))
+    ours, theirs = list(lines), list(lines)
+    for found in _conflicts(lines):
+        if isinstance(found, Problem):
+            problems.append(found)
+            continue
+        marker, base_line = found
+        markers.append(marker)
+        for number in range(marker.line, marker.end_line + 1):
+            if not marker.line < number < base_line:
+                ours[number - 1] = "\n"
+            if not marker.separator_line < number < marker.end_line:
+                theirs[number - 1] = "\n"
+        detail = f"git left both sides here: {marker.ours} down to line {marker.separator_line}, {marker.theirs} down to line {marker.end_line}"
+        problems.append(Problem(marker.line, 1, "Conflict markers", detail))
+    if not problems:
+        return None
+    conflict = None
+    if markers:
+        sides = ["".join(side).encode("utf-8", "surrogateescape") for side in (ours, theirs)]
+        first, second = (_without_markers(path, side, rules) for side in sides)
+        conflict = Conflict(tuple(markers), first, second)
+    return LockFile(
+        path, data, exists=True, writer=writer, entries=(), problems=tuple(problems), is_complete=False, conflict=conflict
+    )
+
+
+def _without_markers(path: str, data: bytes, rules: Dialect) -> LockFile:
+    """Reads one side, unless a broken marker is still in it."""
+    if _ANY_MARKER.search(data):
+        return LockFile(path, data, exists=True, writer=None, entries=(), is_complete=False)
+    return parse(data, path, dialect=rules)
+
+
+def _conflicts(lines: list[str]) -> Iterator[tuple[ConflictMarker, int] | Problem]:
+    """Yields each conflict with the line where ours ends, and a problem for each marker without its counterpart."""
+    start = base = middle = 0
+    for number, line in enumerate(lines, 1):
+        word = line.rstrip("\r\n")
+        if word.startswith(_START + " "):
+            if start:
+                yield _stray(start)
+            start, base, middle = number, 0, 0
+        elif word.startswith(_BASE) and start and not middle:
+            base = number
+        elif word == _MIDDLE and start and not middle:
+            middle = number
+        elif word.startswith(_END + " "):
+            if not middle:
+                yield _stray(number)
+            else:
+                names = lines[start - 1][8:].strip(), word[8:].strip()
+                yield ConflictMarker(start, middle, number, f"{names[0]} (ours)", f"{names[1]} (theirs)"), base or middle
+            start = middle = 0
+    if start:
+        yield _stray(start)
+
+
+def _stray(line: int) -> Problem:
+    return Problem(line, 1, "Conflict markers", "a marker stands here without its counterpart")

@@ -1,0 +1,91 @@
+"""Writes a lock file, byte for byte as the tools do, and says how a given file differs from that."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable
+
+from locklens.dialect import MANUAL_EDITS_COMMENT, Dialect
+from locklens.lockfile.model import LockEntry, LockFile
+
+_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "\\": "\\\\"}
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_LAST_BASIC_PLANE = 0xFFFF
+
+
+def render(entries: Iterable[LockEntry], dialect: Dialect) -> bytes:
+    """Returns the bytes of the lock file that the tool would write: UTF-8, LF, providers and hashes in order, no duplicates."""
+    blocks = [render_entry(entry) for entry in sorted(entries, key=lambda entry: entry.address.sort_key)]
+    return "\n".join((f"{dialect.header}\n{MANUAL_EDITS_COMMENT}\n", *blocks)).encode()
+
+
+def render_entry(entry: LockEntry) -> str:
+    """Returns one provider's block, ending in a line feed."""
+    lines = [f"provider {_quoted(str(entry.address))} {{"]
+    if entry.constraints:
+        lines += [f"  version     = {_quoted(str(entry.version))}", f"  constraints = {_quoted(entry.constraints)}"]
+    else:
+        lines.append(f"  version = {_quoted(str(entry.version))}")
+    if entry.hashes:
+        ordered = sorted({unicodedata.normalize("NFC", text) for text in entry.hashes}, key=str.encode)
+        lines += ["  hashes = [", *(f"    {_quoted(text)}," for text in ordered), "  ]"]
+    return "\n".join((*lines, "}", ""))
+
+
+def _quoted(text: str) -> str:
+    if text.isascii() and text.isprintable() and not {'"', "\\", "$", "%"} & set(text):
+        return f'"{text}"'
+    normal = unicodedata.normalize("NFC", text)
+    return '"' + "".join(map(_escaped, normal, (*normal[1:], ""))) + '"'
+
+
+def _escaped(character: str, following: str) -> str:
+    if character in _ESCAPES:
+        return _ESCAPES[character]
+    if character in "$%":
+        return character * 2 if following == "{" else character
+    if character.isprintable():
+        return character
+    code = ord(character)
+    return f"\\u{code:04x}" if code <= _LAST_BASIC_PLANE else f"\\U{code:08x}"
+
+
+def is_canonical(lock: LockFile) -> bool:
+    """Whether the file is what the tool in its header would write."""
+    return lock.is_valid and lock.writer is not None and render(lock.entries, lock.writer) == lock.data
+
+
+def deviations(lock: LockFile) -> tuple[str, ...]:
+    """Says in a few words each how a valid file differs from what the tools write; () for a canonical or an invalid one."""
+    if not lock.exists or not lock.is_valid or is_canonical(lock):
+        return ()
+    addresses = [entry.address for entry in lock.entries]
+    found = []
+    if lock.data.startswith(_BYTE_ORDER_MARK):
+        found.append("byte order mark")
+    if b"\r\n" in lock.data:
+        mixed = lock.data.count(b"\n") != lock.data.count(b"\r\n")
+        found.append("mixed line ends" if mixed else "CRLF line ends")
+    if lock.writer is None:
+        found.append("another first line")
+    if addresses != sorted(addresses):
+        found.append("order of providers")
+    if any(list(entry.hashes) != sorted(entry.hashes, key=str.encode) for entry in lock.entries):
+        found.append("order of hashes")
+    if any(len(set(entry.hashes)) != len(entry.hashes) for entry in lock.entries):
+        found.append("repeated hashes")
+    if lock.data and not lock.data.endswith(b"\n"):
+        found.append("no line end at the end of the file")
+    return (*found, *_layout(lock)) or ("spacing",)
+
+
+def _layout(lock: LockFile) -> tuple[str, ...]:
+    """What is left once order and encoding are put right: comments, spacing."""
+    text = lock.data.removeprefix(_BYTE_ORDER_MARK).replace(b"\r\n", b"\n").decode("utf-8", "replace")
+    lines = text.split("\n")[2 if lock.writer else 0 :]
+    comments = {line for line in lines if line.lstrip().startswith(("#", "//", "/*"))}
+    expected = {line for entry in lock.entries for line in render_entry(entry).split("\n")}
+    found = ["comments"] if comments else []
+    if not set(lines) - comments <= expected:
+        found.append("spacing")
+    return tuple(found)

@@ -1,0 +1,175 @@
+"""Compares two lock files and gives each provider exactly one kind of change.
+
+The only user of deepdiff: it walks the structure, and one operator of ours compares two entries. It is loaded only where entries
+differ. Registry manifests are left out wherever hashes are compared, because every honest upgrade keeps theirs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from locklens.addresses import ProviderAddress
+from locklens.dialect import OPENTOFU, TERRAFORM
+from locklens.hashes import packages_of
+from locklens.lockfile.model import LockEntry, LockFile
+from locklens.review.model import Bump, Change, HashFact, Kind
+from locklens.versions import Version
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+Entries = dict[ProviderAddress, LockEntry]
+
+
+def compare(old: LockFile, new: LockFile, *, include_unchanged: bool = False) -> tuple[Change, ...]:
+    """Compares two readings of one lock file.
+
+    What is missing from a side that could not be read whole is not taken for removed or new.
+
+    Returns:
+        One change for each provider that differs, and with `include_unchanged` for every provider, in the lock file's order.
+    """
+    before, after = old.by_address, new.by_address
+    if not new.is_complete:
+        before = {address: entry for address, entry in before.items() if address in after}
+    if not old.is_complete:
+        after = {address: entry for address, entry in after.items() if address in before}
+    changes = list(_differing(before, after)) if _content(before) != _content(after) else []
+    changes = _with_moves(changes)
+    if include_unchanged:
+        changed = {change.address for change in changes}
+        changes += [_change(None, entry, entry) for address, entry in after.items() if address not in changed and address in before]
+    return tuple(sorted(changes, key=lambda change: change.address.sort_key))
+
+
+def _content(entries: Entries) -> dict[ProviderAddress, tuple[Version, str, frozenset[str]]]:
+    """What of an entry a change is about: not its line, nor the order of its hashes."""
+    return {address: (entry.version, entry.constraints, frozenset(entry.hashes)) for address, entry in entries.items()}
+
+
+def _differing(before: Entries, after: Entries) -> list[Change]:
+    from deepdiff import DeepDiff
+    from deepdiff.operator import BaseOperator
+
+    class EntryOperator(BaseOperator):  # type: ignore[misc, unused-ignore]
+        """Compares two entries as a whole, so that deepdiff never walks their hashes."""
+
+        def give_up_diffing(self, level: Any, diff_instance: Any) -> bool:
+            change = _change(None, level.t1, level.t2)
+            if change.kind is not Kind.UNCHANGED:
+                diff_instance.custom_report_result("lock_entry", level, {"change": change})
+            return True
+
+    by_label = {str(address): address for address in (*before, *after)}
+    difference = DeepDiff(
+        {str(address): entry for address, entry in before.items()},
+        {str(address): entry for address, entry in after.items()},
+        custom_operators=[EntryOperator(types=[LockEntry])],
+        view="tree",
+    )
+    changes = [level.additional["change"] for level in difference.get("lock_entry", ())]
+    for report in ("dictionary_item_added", "dictionary_item_removed"):
+        for level in difference.get(report, ()):
+            address = by_label[level.path(output_format="list")[-1]]
+            changes.append(_change(None, before.get(address), after.get(address)))
+    return changes
+
+
+def _change(moved_from: ProviderAddress | None, old: LockEntry | None, new: LockEntry | None) -> Change:
+    entry = new or old
+    assert entry is not None
+    had = frozenset(old.hashes) if old else frozenset[str]()
+    has = frozenset(new.hashes) if new else frozenset[str]()
+    return Change(
+        id=_digest(entry.address, old, new, had, has),
+        group=_digest(entry.address, old, new, _zh(had), _zh(has)),
+        address=entry.address,
+        kind=Kind.MOVED if moved_from else kind_of(old, new),
+        moved_from=moved_from,
+        bump=bump_of(old.version, new.version) if old and new else None,
+        old=old,
+        new=new,
+        added=tuple(map(HashFact, sorted(has - had))),
+        removed=tuple(map(HashFact, sorted(had - has))),
+        kept=len(had & has),
+    )
+
+
+def _zh(hashes: frozenset[str]) -> frozenset[str]:
+    return frozenset(text for text in hashes if text.startswith("zh:"))
+
+
+def _digest(address: ProviderAddress, old: LockEntry | None, new: LockEntry | None, *hashes: frozenset[str]) -> str:
+    import hashlib
+
+    parts = [str(address), str(old.version) if old else "", str(new.version) if new else "", *("\n".join(sorted(side)) for side in hashes)]
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def kind_of(old: LockEntry | None, new: LockEntry | None) -> Kind:
+    """Names what happened to one address; at least one side must be given."""
+    if old is None:
+        return Kind.NEW_PROVIDER
+    if new is None:
+        return Kind.REMOVED
+    if old.version != new.version:
+        return Kind.DOWNGRADE if new.version.compare(old.version) < 0 else Kind.UPGRADE
+    had, has = frozenset(old.hashes), frozenset(new.hashes)
+    if had == has:
+        return Kind.UNCHANGED if old.constraints == new.constraints else Kind.CONSTRAINTS_ONLY
+    if had <= has:
+        return Kind.NEW_HASHES
+    if has <= had:
+        return Kind.REMOVED_HASHES
+    return Kind.CHANGED_HASHES if share_a_package(had, has) else Kind.REPLACED_HASHES
+
+
+def share_a_package(had: frozenset[str], has: frozenset[str]) -> bool:
+    """Whether two hash sets of one version have a package in common: a `zh`, or any hash where a side has no `zh` at all."""
+    old_packages, new_packages = packages_of(had), packages_of(has)
+    if old_packages and new_packages:
+        return bool(old_packages & new_packages)
+    return bool(had & has)
+
+
+def bump_of(old: Version, new: Version) -> Bump | None:
+    """Names the most significant part in which two versions differ."""
+    if old.major != new.major:
+        return Bump.MAJOR
+    if old.minor != new.minor:
+        return Bump.MINOR
+    if old.patch != new.patch:
+        return Bump.PATCH
+    if old.prerelease != new.prerelease:
+        return Bump.PRERELEASE
+    return Bump.METADATA if old.metadata != new.metadata else None
+
+
+def _with_moves(changes: list[Change]) -> list[Change]:
+    """Joins a removed and a new address of one type where the provider moved to another host or namespace."""
+    gone = [change for change in changes if change.kind is Kind.REMOVED]
+    came = [change for change in changes if change.kind is Kind.NEW_PROVIDER]
+    joined = list(changes)
+    for new in came:
+        candidates = [old for old in gone if old.address.type == new.address.type and _is_move(old, new)]
+        successors = [old for old in candidates if _is_successor(old.address, new.address)]
+        rivals = [other for other in came if other.address.type == new.address.type]
+        found = successors or (candidates if len(candidates) == 1 and len(rivals) == 1 else [])
+        if found:
+            old = found[0]
+            gone.remove(old)
+            joined.remove(old)
+            joined[joined.index(new)] = _change(old.address, old.old, new.new)
+    return joined
+
+
+def _is_move(old: Change, new: Change) -> bool:
+    assert old.old is not None
+    assert new.new is not None
+    return old.old.version == new.new.version or _is_successor(old.address, new.address)
+
+
+def _is_successor(old: ProviderAddress, new: ProviderAddress) -> bool:
+    """OpenTofu's registry carries on the providers of Terraform's under the same namespace."""
+    return old == replace(new, host=TERRAFORM.default_host) and new.host == OPENTOFU.default_host

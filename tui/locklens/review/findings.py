@@ -1,0 +1,312 @@
+"""The rules that files alone can decide, each one short function. What each means is in `rules`.
+
+A rule about a change looks at that change. A rule about a root looks at the lock file as it is now, and at the configuration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from locklens.addresses import ProviderAddress
+from locklens.hashes import is_known_scheme, is_well_formed, packages_of
+from locklens.lockfile.model import LockEntry, LockFile
+from locklens.lockfile.render import deviations
+from locklens.project.requirements import Configuration, Requirement
+from locklens.review.model import Bump, Change, Finding, HashFact, Kind, RootReview, Severity
+from locklens.review.rules import RULES
+from locklens.versions import Constraints, ConstraintSyntaxError, Relation
+
+_NAMES_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a rule says of one thing; `line` is in the lock file unless `file` names another, `severity` overrides the rule's."""
+
+    message: str
+    line: int | None = None
+    file: str | None = None
+    severity: Severity | None = None
+
+
+def _hashes_unexplained(change: Change) -> Iterator[Verdict]:
+    if change.kind not in {Kind.NEW_HASHES, Kind.CHANGED_HASHES, Kind.REPLACED_HASHES}:
+        return
+    counts = f"{count_by_scheme(change.added)} added"
+    if change.removed:
+        counts += f", {count_by_scheme(change.removed)} removed"
+    if change.kind is Kind.REPLACED_HASHES:
+        reason = "no package hash is left: published again, another registry's hashes, or tampered with"
+    else:
+        reason = "the version stayed"
+    yield Verdict(f"{counts}, and {reason}; the registry was not asked", _first_line(change, change.added))
+
+
+def _downgrade(change: Change) -> Iterator[Verdict]:
+    if change.old and change.new and change.new.version.compare(change.old.version) < 0:
+        yield Verdict(f"{change.old.version} -> {change.new.version} is a downgrade")
+
+
+def _major(change: Change) -> Iterator[Verdict]:
+    if change.bump is Bump.MAJOR and change.old and change.new and change.new.version.compare(change.old.version) > 0:
+        yield Verdict(f"major version {change.old.version.major} -> {change.new.version.major}")
+
+
+def _moved(change: Change) -> Iterator[Verdict]:
+    if change.moved_from is not None:
+        yield Verdict(f"moved from {change.moved_from}")
+
+
+def _prerelease(change: Change) -> Iterator[Verdict]:
+    version_changed = change.new is not None and (change.old is None or change.old.version != change.new.version)
+    if change.new is not None and version_changed and change.new.version.prerelease:
+        yield Verdict(f"{change.new.version} is a pre-release")
+
+
+def _odd_hashes(change: Change) -> Iterator[Verdict]:
+    if change.new is None:
+        return
+    for text in dict.fromkeys(change.new.hashes):
+        if not is_known_scheme(text):
+            yield Verdict(f"{_shortened(text)} is of a scheme that the tools do not know", change.new.line_of(text))
+        elif not is_well_formed(text):
+            yield Verdict(f"{_shortened(text)} is no digest and can never match", change.new.line_of(text))
+
+
+def _no_signed_scheme(change: Change) -> Iterator[Verdict]:
+    if change.new is None or change.new.with_scheme("zh"):
+        return
+    if change.new.hashes:
+        yield Verdict("only h1 hashes: locked from a mirror or a cache, nothing signed stands behind it")
+    else:
+        yield Verdict("no hashes at all: whatever is downloaded will be accepted")
+
+
+_RELATIONS = {
+    Relation.SAME: "the same releases",
+    Relation.WIDENED: "wider",
+    Relation.NARROWED: "narrower",
+    Relation.SHIFTED: "other releases",
+    Relation.DISJOINT: "no release in common",
+}
+
+
+def _constraints_changed(change: Change) -> Iterator[Verdict]:
+    if not change.old or not change.new or change.old.constraints == change.new.constraints:
+        return
+    before, after = change.old.constraints, change.new.constraints
+    try:
+        relation = Constraints.parse_recorded(after).relation_to(Constraints.parse_recorded(before))
+    except ConstraintSyntaxError:
+        return
+    yield Verdict(f"constraints {before or 'any'} -> {after or 'any'} ({_RELATIONS[relation]})", change.new.line + 2)
+
+
+def _fewer_h1(change: Change) -> Iterator[Verdict]:
+    if not change.old or not change.new:
+        return
+    before, after = len(change.old.with_scheme("h1")), len(change.new.with_scheme("h1"))
+    if before > 1 and after < before:
+        yield Verdict(f"{before} h1 before, {after} now: with a cache or an unpacked mirror some platforms stop to install")
+
+
+def _edited_by_hand(change: Change) -> Iterator[Verdict]:
+    if not change.old or not change.new or change.old.version == change.new.version or not change.new.hashes:
+        return
+    if set(change.old.hashes) == set(change.new.hashes):
+        yield Verdict(f"{change.new.version} has exactly the hashes of {change.old.version}: edited by hand", change.new.line + 1)
+
+
+_CHANGE_RULES: Mapping[str, Callable[[Change], Iterator[Verdict]]] = {
+    "LK003": _hashes_unexplained,
+    "LK004": _downgrade,
+    "LK013": _major,
+    "LK015": _moved,
+    "LK016": _prerelease,
+    "LK017": _odd_hashes,
+    "LK020": _no_signed_scheme,
+    "LK021": _constraints_changed,
+    "LK024": _fewer_h1,
+    "LK025": _edited_by_hand,
+}
+
+
+def judge_change(change: Change, lock_file: str) -> Change:
+    """Returns the change with the findings that it earns by itself; an unchanged or removed provider earns those of its state."""
+    if change.kind is Kind.REMOVED:
+        return change
+    line = change.new.line if change.new else None
+    found = tuple(
+        _finding(rule, verdict, lock_file, line) for rule, check in _CHANGE_RULES.items() for verdict in check(change)
+    )
+    return replace(change, findings=_sorted(change.findings + found))
+
+
+def judge_file(lock: LockFile, *, changed: bool) -> tuple[Finding, ...]:
+    """Judges a lock file as a text: what the tools refuse, and, where its bytes changed, how it differs from what they write."""
+    refused = [
+        Finding("LK019", RULES["LK019"].severity, f"{problem.summary}: {problem.detail}", lock.path, problem.line)
+        for problem in lock.problems
+    ]
+    odd = [*deviations(lock), *(f"a module block (line {warning.line})" for warning in lock.warnings)] if changed else []
+    noted = [Finding("LK018", RULES["LK018"].severity, f"not as the tools write it: {', '.join(odd)}", lock.path)] if odd else []
+    return (*refused, *noted)
+
+
+def judge_requirements(root: RootReview, lock: LockFile, configuration: Configuration) -> RootReview:
+    """Holds a lock file against the configuration that it is for.
+
+    Findings about a provider with a listed change go to that change, all others to the root. A folder without any configuration
+    asks for nothing that could be missing, and is not judged.
+    """
+    if not configuration.has_files or not lock.is_complete:
+        return replace(root, configuration=configuration)
+    verdicts: list[tuple[str, ProviderAddress | None, Verdict]] = []
+    verdicts += [("LK005", address, verdict) for address, verdict in _unsatisfied(lock, configuration)]
+    verdicts += [("LK006", address, verdict) for address, verdict in _not_locked(lock, configuration)]
+    listed = {change.address for change in root.changes}
+    verdicts += [("LK007", address, verdict) for address, verdict in _not_required(lock, configuration, listed)]
+    by_address: dict[ProviderAddress | None, list[Finding]] = {}
+    for rule, address, verdict in verdicts:
+        entry = lock.by_address.get(address) if address else None
+        finding = _finding(rule, verdict, lock.path, entry.line if entry else None)
+        by_address.setdefault(address if address in listed else None, []).append(finding)
+    changes = tuple(
+        replace(
+            change,
+            required_by=configuration.of(change.address),
+            findings=_sorted((*change.findings, *by_address.get(change.address, ()))),
+        )
+        for change in root.changes
+    )
+    findings = _sorted((*root.findings, *by_address.get(None, ())))
+    return replace(root, configuration=configuration, changes=changes, findings=findings)
+
+
+Judged = Iterator[tuple[ProviderAddress, Verdict]]
+
+
+def _unsatisfied(lock: LockFile, configuration: Configuration) -> Judged:
+    for entry in lock.entries:
+        requirements = configuration.of(entry.address)
+        if not requirements or configuration.constraints(entry.address).admits(entry.version):
+            continue
+        against = [one for one in requirements if one.constraints.excluded_by(entry.version)]
+        name = f"{entry.address} {entry.version}"
+        if against:
+            places = ", ".join(f"{one.constraint} ({one.file}:{one.line})" for one in against)
+            yield entry.address, Verdict(f"{name} is locked and does not satisfy {places}", against[0].line, against[0].file)
+        else:
+            yield entry.address, Verdict(f"{name} is locked, and no constraint names this version exactly", entry.line)
+
+
+def _not_locked(lock: LockFile, configuration: Configuration) -> Judged:
+    locked = lock.by_address
+    for address in sorted(configuration.required()):
+        if address not in locked:
+            first = configuration.of(address)[0]
+            yield address, Verdict(f"{address} is required by {_places(configuration.of(address))} and is not locked", first.line, first.file)
+
+
+def _not_required(
+    lock: LockFile, configuration: Configuration, listed: set[ProviderAddress]
+) -> Iterator[tuple[ProviderAddress | None, Verdict]]:
+    required = configuration.required()
+    orphans = [entry for entry in lock.entries if entry.address not in required]
+    unknown = unknown_reason(configuration)
+    if not unknown:
+        for entry in orphans:
+            yield entry.address, Verdict(f"nothing requires {entry.address}", entry.line)
+        return
+    for entry in (entry for entry in orphans if entry.address in listed):
+        yield entry.address, Verdict(f"cannot say whether anything requires {entry.address}: {unknown}", entry.line, None, Severity.INFO)
+    rest = [str(entry.address) for entry in orphans if entry.address not in listed]
+    if rest:
+        yield None, Verdict(f"cannot say whether anything requires {_listing(rest)}: {unknown}", None, None, Severity.INFO)
+
+
+def unknown_reason(configuration: Configuration) -> str:
+    """Why it cannot be said that nothing requires a provider; "" where it can."""
+    if configuration.missing_modules:
+        names = [f"{module.call} ({module.source})" for module in configuration.missing_modules]
+        return f"not fetched: module {_listing(names)}" if len(names) == 1 else f"not fetched: modules {_listing(names)}"
+    errors = [problem for problem in configuration.problems if problem.is_error]
+    if errors:
+        place = f"{errors[0].file}:{errors[0].line}" if errors[0].line else errors[0].file
+        return f"the configuration has an error ({place})"
+    if configuration.state.kind in {"remote", "unreadable"}:
+        return configuration.state.detail or "the state is remote"
+    return "" if configuration.complete else "the configuration could not be read whole"
+
+
+def judge_agreement(
+    roots: Sequence[RootReview], locks: Mapping[str, Iterable[LockEntry]], names: Mapping[str, str]
+) -> tuple[RootReview, ...]:
+    """Finds versions whose `zh` differ between a changed root and any other root of the repository.
+
+    Args:
+        roots: The roots under review.
+        locks: The entries of every lock file of the new side, by root folder.
+        names: The lock file's path, by root folder.
+    """
+    known: dict[tuple[ProviderAddress, str], list[tuple[str, LockEntry, frozenset[str]]]] = {}
+    for path, entries in locks.items():
+        for entry in entries:
+            if packages := packages_of(entry.hashes):
+                known.setdefault((entry.address, str(entry.version)), []).append((path, entry, packages))
+    return tuple(replace(root, changes=tuple(_agreeing(change, root, known, names) for change in root.changes)) for root in roots)
+
+
+def _agreeing(
+    change: Change,
+    root: RootReview,
+    known: Mapping[tuple[ProviderAddress, str], list[tuple[str, LockEntry, frozenset[str]]]],
+    names: Mapping[str, str],
+) -> Change:
+    own = packages_of(change.new.hashes) if change.new else frozenset[str]()
+    if not change.new or not own or change.kind is Kind.UNCHANGED:
+        return change
+    others = known.get((change.address, str(change.new.version)), ())
+    rivals = [(path, entry) for path, entry, packages in others if path != root.path and not (own <= packages or packages <= own)]
+    if not rivals:
+        return change
+    places = _listing([f"{names[path]}:{entry.line}" for path, entry in rivals])
+    verdict = Verdict(f"{change.address} {change.new.version} has other zh hashes in {places}", change.new.line)
+    found = _finding("LK023", verdict, root.lock_file, None)
+    return replace(change, findings=_sorted((*change.findings, found)))
+
+
+def _finding(rule: str, verdict: Verdict, lock_file: str, line: int | None) -> Finding:
+    own = verdict.line if verdict.line is not None or verdict.file else line
+    return Finding(rule, verdict.severity or RULES[rule].severity, verdict.message, verdict.file or lock_file, own)
+
+
+def _sorted(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    return tuple(sorted(findings, key=lambda finding: (finding.severity.rank, finding.rule, finding.line or 0)))
+
+
+def count_by_scheme(facts: Iterable[HashFact]) -> str:
+    """Counts hashes in words, e.g. "4 zh and 1 h1"."""
+    counts: dict[str, int] = {}
+    for fact in facts:
+        scheme = fact.hash.partition(":")[0]
+        counts[scheme] = counts.get(scheme, 0) + 1
+    return " and ".join(f"{count} {scheme}" for scheme, count in sorted(counts.items(), reverse=True)) or "no hash"
+
+
+def _first_line(change: Change, facts: Sequence[HashFact]) -> int | None:
+    return min((change.new.line_of(fact.hash) for fact in facts), default=None) if change.new else None
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= 24 else text[:21] + "..."
+
+
+def _places(requirements: Sequence[Requirement]) -> str:
+    return _listing([f"{one.file}:{one.line}" for one in requirements])
+
+
+def _listing(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:_NAMES_SHOWN])
+    return shown if len(names) <= _NAMES_SHOWN else f"{shown} and {len(names) - _NAMES_SHOWN} more"

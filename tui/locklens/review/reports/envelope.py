@@ -1,0 +1,43 @@
+"""The outermost object of the JSON document, made of plain values alone so that it costs no start-up time."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+SCHEMA = 1
+"""Raised when a key changes its meaning."""
+
+
+def envelope(
+    *,
+    at: str,
+    offline: bool,
+    hosts: Sequence[Mapping[str, Any]],
+    base: Mapping[str, Any],
+    head: Mapping[str, Any],
+    roots: Sequence[Mapping[str, Any]],
+    changes: Mapping[str, int],
+    distinct_changes: int,
+    added: int,
+    explained: int,
+    findings: Mapping[str, int],
+    verdict: str,
+) -> dict[str, Any]:
+    """Returns the document; the arguments are its parts as plain values."""
+    return {
+        "schema": SCHEMA,
+        "run": {"at": at, "offline": offline, "policy": {"file": None, "side": "none"}, "hosts": list(hosts)},
+        "base": dict(base),
+        "head": dict(head),
+        "roots": list(roots),
+        "summary": {
+            "changes": dict(changes),
+            "distinct_changes": distinct_changes,
+            "hashes": {"added": added, "explained": explained},
+            "findings": dict(findings),
+            "verdict": verdict,
+        },
+    }

@@ -1,0 +1,172 @@
+"""A review as the JSON document of schema 1, whose JSON Schema ships beside this module."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import Any
+
+from locklens.lockfile.model import Conflict, LockEntry
+from locklens.project.requirements import Configuration, Requirement
+from locklens.review.model import Change, Finding, HashFact, Kind, Review, RootReview, SideName, Signer
+from locklens.review.reports.envelope import envelope
+from locklens.review.reports.words import severity_counts
+
+Json = dict[str, Any]
+
+
+def render(review: Review) -> str:
+    """Returns the document as indented text, ending in a line feed."""
+    return json.dumps(document(review), indent=2, ensure_ascii=True) + "\n"
+
+
+def schema() -> Json:
+    """Returns the JSON Schema that every document satisfies."""
+    from importlib.resources import files
+
+    text = (files("locklens.review.reports") / "review.schema.json").read_text("utf-8")
+    loaded: Json = json.loads(text)
+    return loaded
+
+
+def document(review: Review) -> Json:
+    """Returns the document as plain values."""
+    changes = review.changes
+    return envelope(
+        at=review.at,
+        offline=review.offline,
+        hosts=[{"host": one.host, "asked": one.asked, "as_of": one.as_of, "error": one.error} for one in review.hosts],
+        base=_side(review.base),
+        head=_side(review.head),
+        roots=[_root(root) for root in review.roots],
+        changes=dict(Counter(change.kind.value for change in changes)),
+        distinct_changes=len({change.group for change in changes}),
+        added=sum(len(change.added) for change in changes),
+        explained=sum(change.explained for change in changes),
+        findings={severity.value: count for severity, count in severity_counts(review).items()},
+        verdict=review.verdict,
+    )
+
+
+def _side(side: SideName) -> Json:
+    return {"kind": side.kind, "name": side.name, "revision": side.revision}
+
+
+def _root(root: RootReview) -> Json:
+    return {
+        "path": root.path,
+        "lock_file": root.lock_file,
+        "renamed_from": root.renamed_from,
+        "tool": root.tool.name,
+        "status": root.status.value,
+        "format_only": root.format_only,
+        "configuration": _configuration(root.configuration),
+        "conflict": _conflict(root.conflict) if root.conflict else None,
+        "changes": [_change(change) for change in root.changes],
+        "findings": [_finding(finding) for finding in root.findings],
+    }
+
+
+def _configuration(configuration: Configuration | None) -> Json:
+    if configuration is None:
+        return {"complete": False, "missing_modules": [], "errors": []}
+    errors = [
+        {"file": problem.file, "line": problem.line, "message": f"{problem.summary}: {problem.detail}"}
+        for problem in configuration.problems
+        if problem.is_error
+    ]
+    names = [module.call for module in configuration.missing_modules]
+    return {"complete": configuration.complete, "missing_modules": names, "errors": errors}
+
+
+def _conflict(conflict: Conflict) -> Json:
+    return {
+        "markers": [
+            {"line": one.line, "separator_line": one.separator_line, "end_line": one.end_line, "ours": one.ours, "theirs": one.theirs}
+            for one in conflict.markers
+        ],
+        "ours": [_located(entry) for entry in conflict.ours.entries],
+        "theirs": [_located(entry) for entry in conflict.theirs.entries],
+    }
+
+
+def _located(entry: LockEntry) -> Json:
+    return {"provider": str(entry.address), **(_entry(entry) or {})}
+
+
+def _entry(entry: LockEntry | None) -> Json | None:
+    if entry is None:
+        return None
+    return {
+        "version": str(entry.version),
+        "constraints": entry.constraints,
+        "hashes": list(entry.hashes),
+        "line": entry.line,
+    }
+
+
+def _change(change: Change) -> Json:
+    return {
+        "id": change.id,
+        "group": change.group,
+        "provider": str(change.address),
+        "kind": change.kind.value,
+        "moved_from": str(change.moved_from) if change.moved_from else None,
+        "bump": change.bump.value if change.bump and change.kind is not Kind.UNCHANGED else None,
+        "old": _entry(change.old),
+        "new": _entry(change.new),
+        "hashes": {
+            "added": [_fact(fact) for fact in change.added],
+            "removed": [_fact(fact) for fact in change.removed],
+            "kept": change.kept,
+            "explained": change.explained,
+        },
+        "signer": {"old": _signer(change.old_signer), "new": _signer(change.new_signer)},
+        "required_by": [_requirement(requirement) for requirement in change.required_by],
+        "findings": [_finding(finding) for finding in change.findings],
+    }
+
+
+def _fact(fact: HashFact) -> Json:
+    return {"hash": fact.hash, "platform": fact.platform, "proof": fact.proof.value}
+
+
+def _signer(signer: Signer | None) -> Json | None:
+    if signer is None:
+        return None
+    keys = [
+        {
+            "fingerprint": key.fingerprint,
+            "key_id": key.key_id,
+            "user_ids": list(key.user_ids),
+            "algorithm": key.algorithm,
+            "created": key.created,
+            "expires": key.expires,
+            "expired": key.expired,
+            "revoked": key.revoked,
+        }
+        for key in signer.keys
+    ]
+    return {"tier": signer.tier.value, "keys": keys}
+
+
+def _requirement(requirement: Requirement) -> Json:
+    hidden = requirement.overrides
+    return {
+        "file": requirement.file,
+        "line": requirement.line,
+        "module": requirement.module,
+        "constraint": requirement.constraint,
+        "overrides": {"file": hidden.file, "line": hidden.line, "constraint": hidden.constraint} if hidden else None,
+    }
+
+
+def _finding(finding: Finding) -> Json:
+    return {
+        "rule": finding.rule,
+        "severity": finding.severity.value,
+        "message": finding.message,
+        "file": finding.file,
+        "line": finding.line,
+        "accepted": finding.accepted,
+    }

@@ -1,0 +1,200 @@
+"""A review as plain text for terminals and logs: aligned, worst first, and as complete as the screens."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from locklens.dialect import Dialect
+from locklens.lockfile.model import Conflict
+from locklens.project.requirements import Requirement
+from locklens.review.findings import count_by_scheme, unknown_reason
+from locklens.review.model import Change, Finding, HashFact, Kind, Review, RootReview, Severity, Status
+from locklens.review.reports import words
+from locklens.review.reports.words import visible
+
+_SAME_VERSION = {Kind.NEW_HASHES, Kind.REMOVED_HASHES, Kind.CHANGED_HASHES, Kind.REPLACED_HASHES}
+_COLOURS = {Severity.BLOCK: "31;1", Severity.WARN: "33", Severity.INFO: "36", None: "2"}
+_REQUIREMENTS_SHOWN = 8
+
+
+def render(review: Review, *, colour: bool = False) -> str:
+    """Returns the report, ending in a line feed.
+
+    Args:
+        review: What to print.
+        colour: Whether to mark severities with ANSI colours; the words say the same without.
+    """
+    return "\n".join(_Printer(review, colour=colour).lines()) + "\n"
+
+
+class _Printer:
+    def __init__(self, review: Review, *, colour: bool) -> None:
+        self._review = review
+        self._colour = colour
+        self._groups = Counter(change.group for change in review.changes)
+        self._printed: set[str] = set()
+
+    def lines(self) -> Iterator[str]:
+        yield from self._head()
+        for root in sorted(self._review.roots, key=_worst_first):
+            if _has_something(root):
+                yield ""
+                yield from self._root(root)
+        yield ""
+        yield from self._tail()
+
+    def _head(self) -> Iterator[str]:
+        review = self._review
+        base = words.side(review.base.kind, review.base.name, review.base.revision)
+        head = words.side(review.head.kind, review.head.name, review.head.revision)
+        yield f"locklens review  {base} -> {head}"
+        changes = review.changes
+        distinct = len({change.group for change in changes})
+        noted = f" ({distinct} distinct)" if distinct != len(changes) else ""
+        counts = words.severity_counts(review)
+        found = ", ".join(f"{count} {severity}" for severity, count in counts.items() if count) or "no findings"
+        yield f"{_plural(len(review.roots), 'root')}, {_plural(len(changes), 'change')}{noted}: {found}"
+
+    def _root(self, root: RootReview) -> Iterator[str]:
+        notes = [root.status.value, root.tool.product]
+        if root.renamed_from is not None:
+            notes.append(f"was in {visible(root.renamed_from) or '.'}")
+        if root.format_only:
+            notes.append("only the format differs")
+        yield self._paint(f"{visible(root.path) or '.'}", "1") + f"  ({', '.join(notes)})"
+        for finding in root.findings:
+            yield from self._finding(finding, root.lock_file)
+        if root.conflict:
+            yield from _conflict(root.conflict, root.tool)
+        width = max((len(_name(change, root.tool)) for change in root.changes), default=0)
+        for change in root.changes:
+            yield from self._change(change, root, width)
+        if root.configuration is not None:
+            for problem in root.configuration.problems:
+                place = f"{visible(problem.file)}:{problem.line}" if problem.line else visible(problem.file)
+                kind = "error" if problem.is_error else "warning"
+                yield f"  configuration {kind}  {place}  {visible(problem.summary)}: {visible(problem.detail)}"
+            for module in root.configuration.missing_modules:
+                place = f"{visible(module.file)}:{module.line}"
+                yield f"  module not read  {place}  {visible(module.call)} ({visible(module.source)}): {visible(module.reason)}"
+
+    def _change(self, change: Change, root: RootReview, width: int) -> Iterator[str]:
+        severity = change.severity
+        word = self._paint(f"{severity.upper() if severity else 'ok':5}", _COLOURS[severity])
+        repeats = self._groups[change.group]
+        times = f"  same in {repeats} roots" if repeats > 1 else ""
+        summary = f"{words.phrase(change):22} {change.kind.value:16} {_hash_counts(change)}"
+        yield f"  {words.sign(change.kind):2} {word} {_name(change, root.tool):{width}}  {summary}{times}".rstrip()
+        if change.moved_from:
+            yield f"        was {visible(str(change.moved_from))}"
+        for finding in change.findings:
+            yield from self._finding(finding, root.lock_file, indent=8)
+        if change.group in self._printed:
+            return
+        self._printed.add(change.group)
+        yield from _required_by(change, root)
+        if change.old_signer or change.new_signer:
+            yield f"        signer {words.signer(change.old_signer)} -> {words.signer(change.new_signer)}"
+        if change.kind in _SAME_VERSION:
+            yield from _hashes("+", change.added)
+            yield from _hashes("-", change.removed)
+
+    def _finding(self, finding: Finding, lock_file: str, indent: int = 2) -> Iterator[str]:
+        word = self._paint(f"{finding.severity.upper():5}", _COLOURS[finding.severity])
+        place = "" if finding.line is None and finding.file == lock_file else f"  ({_place(finding)})"
+        accepted = f"  accepted: {visible(finding.accepted)}" if finding.accepted else ""
+        yield f"{' ' * indent}{finding.rule} {word} {visible(finding.message)}{place}{accepted}"
+
+    def _tail(self) -> Iterator[str]:
+        review = self._review
+        added = sum(len(change.added) for change in review.changes)
+        if added:
+            explained = sum(change.explained for change in review.changes)
+            why = ": no registry was asked" if not any(host.asked for host in review.hosts) else ""
+            yield f"hashes explained: {explained} of {added}{why}"
+        checked = [root for root in review.roots if not _has_something(root)]
+        if checked:
+            yield f"{_plural(len(checked), 'root')} checked without anything to say"
+        yield f"verdict: {self._paint(review.verdict, _COLOURS.get(_severity_named(review.verdict), '32'))}"
+
+    def _paint(self, text: str, code: str) -> str:
+        return f"\x1b[{code}m{text}\x1b[0m" if self._colour else text
+
+
+def _worst_first(root: RootReview) -> tuple[int, str]:
+    severity = root.severity
+    return (severity.rank if severity else len(Severity)), root.path
+
+
+def _severity_named(verdict: str) -> Severity | None:
+    return Severity(verdict) if verdict in {"block", "warn"} else None
+
+
+def _has_something(root: RootReview) -> bool:
+    return bool(root.changes or root.findings or root.format_only or root.status is not Status.UNCHANGED or root.renamed_from)
+
+
+def _name(change: Change, tool: Dialect) -> str:
+    return visible(change.address.short(tool.default_host))
+
+
+def _place(finding: Finding) -> str:
+    return visible(finding.file) if finding.line is None else f"{visible(finding.file)}:{finding.line}"
+
+
+def _hash_counts(change: Change) -> str:
+    parts = []
+    if change.added:
+        parts.append(f"+{count_by_scheme(change.added)}")
+    if change.removed:
+        parts.append(f"-{count_by_scheme(change.removed)}")
+    return ", ".join((*parts, f"{change.kept} kept")) if parts else ""
+
+
+def _required_by(change: Change, root: RootReview) -> Iterator[str]:
+    if root.configuration is None or not root.configuration.has_files:
+        return
+    if not change.required_by:
+        reason = unknown_reason(root.configuration)
+        yield f"        required by: cannot say, {visible(reason)}" if reason else "        required by: nothing"
+    for requirement in change.required_by[:_REQUIREMENTS_SHOWN]:
+        yield f"        required by {_requirement(requirement)}"
+    hidden = len(change.required_by) - _REQUIREMENTS_SHOWN
+    if hidden > 0:
+        yield f"        required by {hidden} more places"
+
+
+def _requirement(requirement: Requirement) -> str:
+    text = f"{visible(requirement.file)}:{requirement.line}  {visible(requirement.constraint) or 'any version'}"
+    if requirement.module:
+        text += f"  in module {visible(requirement.module)}"
+    if requirement.overrides:
+        over = requirement.overrides
+        text += f"  (overrides {visible(over.constraint) or 'any version'} of {visible(over.file)}:{over.line})"
+    return text
+
+
+def _hashes(sign: str, facts: Sequence[HashFact]) -> Iterator[str]:
+    for fact in facts:
+        yield f"        {sign} {visible(fact.hash)}  {fact.platform or ''}{'  ' if fact.platform else ''}{fact.proof.value}"
+
+
+def _conflict(conflict: Conflict, tool: Dialect) -> Iterator[str]:
+    ours, theirs = conflict.ours.by_address, conflict.theirs.by_address
+    first = conflict.markers[0]
+    names = [visible(first.ours), visible(first.theirs)]
+    addresses = sorted({*ours, *theirs})
+    width = max((len(address.short(tool.default_host)) for address in addresses), default=0)
+    for address in addresses:
+        sides = []
+        for name, entry in zip(names, (ours.get(address), theirs.get(address)), strict=True):
+            said = f"{entry.version} with {_plural(len(entry.hashes), 'hash', 'hashes')} (line {entry.line})" if entry else "not locked"
+            sides.append(f"{name}: {visible(said)}")
+        same = ours.get(address) == theirs.get(address)
+        shown = f"both sides: {sides[0].partition(': ')[2]}" if same else "; ".join(sides)
+        yield f"  {'=' if same else '<>':2} {visible(address.short(tool.default_host)):{width}}  {shown}"
+
+
+def _plural(number: int, one: str, many: str = "") -> str:
+    return f"{number} {one if number == 1 else many or one + 's'}"

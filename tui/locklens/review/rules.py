@@ -1,0 +1,334 @@
+"""The catalogue of findings: what each means, why it matters, how to check it by hand, what to do. Ids never change meaning."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from locklens.review.model import Severity
+
+BLOCK, WARN, INFO, OFF = Severity.BLOCK, Severity.WARN, Severity.INFO, Severity.OFF
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One kind of finding; all texts are plain sentences.
+
+    Attributes:
+        severity: What it counts as unless the rule says otherwise for a case.
+        needs: What the rule waits for beyond the files: "", "registry", "policy" or "packages".
+    """
+
+    id: str
+    severity: Severity
+    title: str
+    meaning: str
+    why: str
+    check: str
+    remedy: str
+    needs: str = ""
+
+
+_ALL = (
+    Rule(
+        "LK001",
+        BLOCK,
+        "Same version, package published again",
+        "The publisher's signed SHA256SUMS of this version no longer lists a package hash that the lock file had.",
+        "A version that means other bytes than yesterday is how a stolen release account looks. `terraform init` refuses it; "
+        "`terraform providers lock` adds the new hashes beside the old ones without a word.",
+        "Fetch the release's SHA256SUMS and look for the old zh: lines of the lock file.",
+        "Keep the old hashes (restore the entry) and ask the publisher, outside of the registry, whether and why it was published again.",
+        "registry",
+    ),
+    Rule(
+        "LK002",
+        BLOCK,
+        "Hash of unknown origin",
+        "A hash was added that no fact explains: it is not in the release's signed SHA256SUMS, and no package of the release has it.",
+        "One matching hash is enough to install a package, so one foreign hash lets a foreign package in.",
+        "Look the hash up in the release's SHA256SUMS; for h1: hash each platform's package with `terraform providers lock`.",
+        "Restore the entry and lock the provider again on a machine that you trust.",
+        "registry",
+    ),
+    Rule(
+        "LK003",
+        WARN,
+        "Hashes that nobody could explain",
+        "Hashes were added or replaced while the version stayed, and the registry was not asked, so nothing vouches for them.",
+        "Honest causes are common (another platform, `providers lock`, a completed set), and a foreign package looks the same.",
+        "Compare the zh: lines with the release's SHA256SUMS. Two different machines that lock this version must give the same zh: set.",
+        "Review again where the registry can be asked, or restore the entry and lock again.",
+    ),
+    Rule(
+        "LK004",
+        WARN,
+        "Downgrade",
+        "The new version has a lower precedence than the old one.",
+        "Downgrades bring fixed defects back, and a state written by the newer provider may be unreadable for the older one.",
+        "Read the release notes between the two versions for security fixes and state upgrades.",
+        "If it was not meant, restore the entry; otherwise say why in the commit message.",
+    ),
+    Rule(
+        "LK005",
+        BLOCK,
+        "Locked version does not satisfy the configuration",
+        "The configuration's constraints, all modules taken together, do not admit the locked version.",
+        "`init` stops with an error here. Most often the constraint was edited and the lock file was forgotten.",
+        "Run `terraform init` without -upgrade: it names the constraint.",
+        "Commit the lock file that `init -upgrade` writes, or put the constraint back.",
+    ),
+    Rule(
+        "LK006",
+        BLOCK,
+        "Required but not locked",
+        "The configuration requires a provider that the lock file does not hold.",
+        "The next `init` picks whatever is newest at that time and trusts it on first use; with -lockfile=readonly it fails.",
+        "Run `terraform providers` and compare with the lock file.",
+        "Run `terraform init` (or `providers lock`) and commit the lock file.",
+    ),
+    Rule(
+        "LK007",
+        WARN,
+        "Locked but nothing requires it",
+        "Neither the configuration nor the local state asks for this provider. Where a module is not fetched or the state is remote "
+        "this cannot be said, and the finding is an information.",
+        "An orphan is noise in every later review, and hides the day when something else starts to ask for it.",
+        "Run `terraform providers`; look for resources of the provider in the state.",
+        "Let `terraform init` prune it, or remove the block.",
+    ),
+    Rule(
+        "LK008",
+        WARN,
+        "A platform that could install no longer can",
+        "Before the change a platform had a usable hash on an install path that is used, and now it has none.",
+        "The next run on that platform fails with \"doesn't match any of the checksums\".",
+        "Run `terraform providers lock -platform=OS_ARCH` for the platform and look for added lines.",
+        "Lock the platform again and commit the result.",
+        "registry",
+    ),
+    Rule(
+        "LK009",
+        WARN,
+        "A wanted platform is not covered",
+        "The policy wants a platform for which the lock file has no usable hash on an install path that is used.",
+        "The first run on that platform fails, usually in CI or on a colleague's machine.",
+        "Compare the lock file's hashes with the platforms of the release.",
+        "Run `terraform providers lock -platform=…` for each wanted platform.",
+        "policy",
+    ),
+    Rule(
+        "LK010",
+        WARN,
+        "Signed by another key than before",
+        "The new version's signature was made by a key that did not sign the old version. It blocks where a pin names another key.",
+        "Publishers change keys seldom and announce it. A thief who has the release account but not the key must bring his own.",
+        "Compare the full 40-digit fingerprints, and ask the publisher in a channel that is not the registry.",
+        "Accept it with a reason once the publisher has confirmed; until then stay on the old version.",
+        "registry",
+    ),
+    Rule(
+        "LK011",
+        WARN,
+        "Not signed",
+        "No signature stands behind the release, or its check was skipped because the registry lists no key, and the tool tolerates that.",
+        "Whoever can write to the release page decides what runs with your credentials.",
+        "Look at the installed line of `tofu init`: it says when signature validation was skipped.",
+        "Ask the publisher to sign, or mirror a package that you have examined.",
+        "registry",
+    ),
+    Rule(
+        "LK012",
+        INFO,
+        "Signing key expired or revoked",
+        "The key that signed the release is past its date, or was revoked (which blocks).",
+        "An expired key is mostly forgetfulness. A revoked one says that somebody else may have it.",
+        "Import the key with gpg and list it.",
+        "Ask the publisher for a release that is signed by a current key.",
+        "registry",
+    ),
+    Rule(
+        "LK013",
+        INFO,
+        "Major version",
+        "The first number of the version rose.",
+        "Major versions of providers remove arguments and change defaults, so the plan may want to replace resources.",
+        "Read the upgrade guide and the plan.",
+        "Merge it apart from other changes.",
+    ),
+    Rule(
+        "LK014",
+        WARN,
+        "Released very recently",
+        "The version is younger than the policy's cooldown.",
+        "Most malicious releases are found within days. Waiting lets others find them.",
+        "Look at the release's date in the registry.",
+        "Wait, or take the newest version that is old enough.",
+        "policy",
+    ),
+    Rule(
+        "LK015",
+        INFO,
+        "Provider moved",
+        "A provider of the same type now comes from another host or namespace.",
+        "Another namespace is another publisher, with other keys; a look-alike name is a known trick.",
+        "Compare the addresses letter by letter, and read the publisher's announcement of the move.",
+        "Make sure that the configuration's `source` says the same, and that the state was moved too.",
+    ),
+    Rule(
+        "LK016",
+        WARN,
+        "Pre-release selected",
+        "The locked version is a pre-release, which only an exact constraint can select.",
+        "Pre-releases are less tested, and the entry stops to be valid as soon as no constraint names it exactly.",
+        "Look for the exact pin in the configuration.",
+        "Move to the release when it is out.",
+    ),
+    Rule(
+        "LK017",
+        WARN,
+        "Malformed hash or unknown scheme",
+        "A hash is of a scheme that the tools do not know, or cannot match anything because its text is no digest.",
+        "The tools carry it along and never match it: it protects nothing, and looks as if it did.",
+        "zh: is followed by 64 lower-case hex digits, h1: by 44 characters of base64.",
+        "Remove the line, or lock the provider again.",
+    ),
+    Rule(
+        "LK018",
+        INFO,
+        "Not in the canonical format",
+        "The file is valid but not byte for byte what the tools write.",
+        "The next `init` that changes anything rewrites the whole file, and the next review is full of noise.",
+        "Run `terraform fmt` on a copy; look for CRLF line ends with `file`.",
+        "Write it in the canonical format and commit that alone.",
+    ),
+    Rule(
+        "LK019",
+        BLOCK,
+        "The tools cannot read the lock file",
+        "A syntax error, git's conflict markers, a provider that is locked twice, or a value that is not in its normal form.",
+        "Every command of the tools fails here. A conflict solved by hand can pair a version with another version's hashes.",
+        "Run `terraform providers`: it names the problem.",
+        "Take one side of the conflict whole, then run `terraform init`.",
+    ),
+    Rule(
+        "LK020",
+        WARN,
+        "No zh hash at all",
+        "The entry has h1 hashes only: it was made from a mirror or a cache.",
+        "A publisher signs zh hashes. Nothing signed stands behind this entry.",
+        "Run `terraform providers lock` against the registry and see whether the h1 stays.",
+        "Lock the provider from its registry.",
+    ),
+    Rule(
+        "LK021",
+        INFO,
+        "Constraints changed",
+        "The recorded constraints differ.",
+        "A wider constraint lets later upgrades through that this review does not see.",
+        "Compare with the required_providers blocks of all modules.",
+        "Nothing, where the configuration was meant to change.",
+    ),
+    Rule(
+        "LK022",
+        BLOCK,
+        "Not on the allow list",
+        "The policy has an allow list, and this provider or version is not on it.",
+        "The list is how an organisation says whose code it runs.",
+        "Read `allow` in locklens.toml.",
+        "Ask the owner of the policy, or take an allowed version.",
+        "policy",
+    ),
+    Rule(
+        "LK023",
+        BLOCK,
+        "Two roots disagree about one version",
+        "Two lock files have zh hashes for the same version, and neither set holds all of the other.",
+        "A version has one set of packages. Two sets mean that one root trusts packages that the publisher's list does not have, or "
+        "that it was published again between the two.",
+        "Compare both sets with the release's SHA256SUMS.",
+        "Find out which one is the publisher's, and lock the other root again.",
+    ),
+    Rule(
+        "LK024",
+        INFO,
+        "Fewer h1 hashes than before",
+        "The entry had h1 hashes of several platforms, and has fewer now.",
+        "With a plugin cache or an unpacked mirror only h1 counts: there the other platforms stop to install.",
+        "Ask whether a cache or an unpacked mirror is in use; `init` on one platform records that platform's h1 alone.",
+        "Run `terraform providers lock` with all platforms that are used.",
+    ),
+    Rule(
+        "LK025",
+        BLOCK,
+        "Version changed but not one hash did",
+        "The version was edited and all hashes are those of the old version.",
+        "No tool writes this. The next `init` fails, and whoever then accepts new hashes does so without a check.",
+        "Look at the commit: the hash lines are untouched.",
+        "Restore the entry and upgrade with `terraform init -upgrade`.",
+    ),
+    Rule(
+        "LK026",
+        WARN,
+        "Hashes of another registry's release",
+        "The hashes are those of this version in the other tool's registry.",
+        "For hashicorp/* the two registries serve different builds, so `init` will refuse them.",
+        "Compare with the SHA256SUMS of both registries.",
+        "Lock the provider again from its own registry.",
+        "registry",
+    ),
+    Rule(
+        "LK027",
+        INFO,
+        "h1 not proven",
+        "An h1 was added, and no package whose zh is signed was hashed to see that it has it. A warning where the version stayed.",
+        "No publisher signs h1, and one matching hash is enough to install: a forged h1 beside honest zh is the quiet attack.",
+        "Download the package of each platform, check its zh, and hash its contents.",
+        "Have it proven with --prove changed.",
+        "packages",
+    ),
+    Rule(
+        "LK028",
+        WARN,
+        "The change also changes the policy that judges it",
+        "locklens.toml differs between the two sides.",
+        "A change must not be judged by rules that it brings along; the base's rules were used.",
+        "Read the difference of locklens.toml.",
+        "Review the policy by itself.",
+        "policy",
+    ),
+    Rule(
+        "LK029",
+        OFF,
+        "A module call that is not exact",
+        "A module is called from a registry or a repository without an exact version or commit.",
+        "The lock file pins providers only, never modules: another module text may come in at each init.",
+        "Look for `version` or `?ref=` in the module block.",
+        "Pin it exactly.",
+        "policy",
+    ),
+    Rule(
+        "LK030",
+        BLOCK,
+        "The release does not authenticate",
+        "By the tool's own rules the locked release fails: a bad signature, an unknown issuer, SHA256SUMS without the package, or the "
+        "version is not listed any more.",
+        "`init` refuses it on every machine that has no copy.",
+        "Run `terraform init` in an empty copy of the root.",
+        "Choose another version, or ask the publisher.",
+        "registry",
+    ),
+)
+
+RULES = {rule.id: rule for rule in _ALL}
+"""All rules by id."""
+
+
+def explain(rule: Rule) -> str:
+    """Returns the rule as a page of plain text."""
+    when = {"": "", "registry": "a registry's answers", "policy": "a policy", "packages": "downloaded packages"}[rule.needs]
+    lines = [f"{rule.id}  {rule.title}  ({rule.severity})", "", rule.meaning]
+    for title, text in (("Why it matters", rule.why), ("Check it by hand", rule.check), ("What to do", rule.remedy)):
+        lines += ["", f"{title}:", text]
+    if when:
+        lines += ["", f"This finding needs {when} and is not reported yet."]
+    return "\n".join(lines) + "\n"
