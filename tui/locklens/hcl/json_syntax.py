@@ -1,0 +1,290 @@
+"""HCL's JSON syntax: exact JSON with places, and bodies that only a schema tells apart into arguments and blocks.
+
+Strings are kept raw: whether `${` in one means anything depends on where it stands, so whoever asks decides.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import NoReturn
+
+from locklens.hcl.cursor import Cursor, SyntaxProblemError
+from locklens.hcl.templates import normal
+from locklens.hcl.values import (
+    Attribute,
+    Block,
+    Body,
+    Expression,
+    ListExpr,
+    Literal,
+    ObjectExpr,
+    Parsed,
+    Place,
+    Problem,
+)
+
+_TOKEN = re.compile(
+    r"""[ \t\r\n]*+(?:
+      (?P<string>"(?:[^"\\\x00-\x1f]|\\[^\x00-\x1f])*+")
+    | (?P<number>[-+.0-9][-+.0-9eE]*+)
+    | (?P<word>[A-Za-z][A-Za-z_]*+)
+    | (?P<symbol>[{}\[\],:])
+    | (?P<end>\Z)
+    )""",
+    re.VERBOSE,
+)
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]{1,3})?\Z")
+_MAX_DIGITS = 1000
+_STRAY = re.compile("[\ud800-\udfff]")
+_WORDS: dict[str, bool | None] = {"true": True, "false": False, "null": None}
+_START = "A JSON value must start with a brace, a bracket, a number, a string, or a keyword."
+
+
+def parse_json(text: str) -> Parsed:
+    """Reads a file in JSON syntax. Never raises."""
+    reader = _Reader(text)
+    try:
+        value = reader.file()
+    except SyntaxProblemError as error:
+        return Parsed(None, (reader.cursor.problem(error.start, error.summary, error.detail),))
+    except RecursionError:
+        return Parsed(None, (Problem(1, 1, "Nested too deeply", "The values are nested too deeply to be read."),))
+    return Parsed(JsonBody(value), ())
+
+
+class _Reader:
+    """Reads values, one token ahead."""
+
+    def __init__(self, text: str) -> None:
+        self.cursor = Cursor(text)
+        self.cursor.position = 0  # a byte order mark is no JSON
+
+    def file(self) -> Expression:
+        """Reads the whole file."""
+        kind = self._next()
+        if kind not in ("{", "["):
+            if kind == "end":
+                self._fail("Missing value", "The JSON data ends prematurely.")
+            self._value(kind)
+            self._fail("Root value must be object", "The root value of a JSON-based configuration must be an object.")
+        value = self._value(kind)
+        if self._next() != "end":
+            self._fail("Extraneous data after value", "Extra characters appear after the JSON value.")
+        return value
+
+    def _fail(self, summary: str, detail: str) -> NoReturn:
+        raise SyntaxProblemError(self.cursor.start, summary, detail)
+
+    def _next(self) -> str:
+        """Takes the next token and returns its kind."""
+        cursor = self.cursor
+        match = _TOKEN.match(cursor.text, cursor.position)
+        if match is None:
+            start = cursor.position
+            while cursor.text[start] in " \t\r\n":
+                start += 1
+            cursor.start = start
+            if cursor.text[start] == '"':
+                self._fail("Invalid JSON string", "There is a syntax error in the given JSON string.")
+            self._fail("Invalid start of value", _START)
+        kind = match.lastgroup or ""
+        cursor.start = match.start(kind)
+        cursor.position = cursor.end = match.end()
+        return match[kind] if kind == "symbol" else kind
+
+    def _value(self, kind: str) -> Expression:
+        """Reads the value whose first token was taken."""
+        cursor = self.cursor
+        start = cursor.start
+        text = cursor.text[start : cursor.end]
+        match kind:
+            case "string":
+                value = normal(self._string(text))
+                return Literal(value, cursor.place(start, cursor.end), is_plain="\\" not in text)
+            case "number":
+                return Literal(self._number(text), cursor.place(start, cursor.end))
+            case "word":
+                if text not in _WORDS:
+                    self._fail("Invalid JSON keyword", f'"{text}" is not a valid JSON keyword.')
+                return Literal(_WORDS[text], cursor.place(start, cursor.end))
+            case "{" | "[":
+                cursor.enter()
+                read = self._object(start) if kind == "{" else self._array(start)
+                cursor.leave()
+                return read
+            case "end":
+                self._fail("Missing value", "The JSON data ends prematurely.")
+            case _:
+                self._fail("Invalid start of value", _START)
+
+    def _string(self, text: str) -> str:
+        if "\\" not in text:
+            return _STRAY.sub("\ufffd", text[1:-1])
+        try:
+            value = json.loads(text)
+        except ValueError:
+            self._fail("Invalid JSON string", "There is a syntax error in the given JSON string.")
+        return _STRAY.sub("\ufffd", value)
+
+    def _number(self, text: str) -> int | float:
+        if not _NUMBER.match(text) or len(text) > _MAX_DIGITS:
+            self._fail("Invalid JSON number", "There is a syntax error in the given JSON number.")
+        value = float(text) if not text.lstrip("-").isdigit() else int(text)
+        return int(value) if isinstance(value, float) and value.is_integer() else value
+
+    def _object(self, start: int) -> Expression:
+        items: list[tuple[Expression, Expression]] = []
+        kind = self._next()
+        while kind != "}" or items:
+            if kind != "string":
+                self._bad_key(kind)
+            name = self._string(self.cursor.text[self.cursor.start : self.cursor.end])
+            key = Literal(name, self.cursor.place(self.cursor.start, self.cursor.end))
+            if self._next() != ":":
+                self._fail("Missing property value colon", "JSON uses a colon as its name/value delimiter.")
+            items.append((key, self._value(self._next())))
+            kind = self._next()
+            if kind == "}":
+                break
+            if kind != ",":
+                self._bad_separator(kind, "object", "property definition in an object")
+            kind = self._next()
+            if kind == "}":
+                detail = "JSON does not permit a trailing comma after the final property in an object."
+                self._fail("Trailing comma in object", detail)
+        return ObjectExpr(tuple(items), self.cursor.place(start, self.cursor.position))
+
+    def _array(self, start: int) -> Expression:
+        items: list[Expression] = []
+        kind = self._next()
+        while kind != "]":
+            items.append(self._value(kind))
+            kind = self._next()
+            if kind == "]":
+                break
+            if kind != ",":
+                self._bad_separator(kind, "array", "value in an array")
+            kind = self._next()
+            if kind == "]":
+                detail = "JSON does not permit a trailing comma after the final value in an array."
+                self._fail("Trailing comma in array", detail)
+        return ListExpr(tuple(items), self.cursor.place(start, self.cursor.position))
+
+    def _bad_key(self, kind: str) -> NoReturn:
+        if kind == "end":
+            self._fail("Unclosed object", "No closing brace was found for this JSON object.")
+        self._fail("Invalid object property name", "A JSON object property name must be a string.")
+
+    def _bad_separator(self, kind: str, what: str, between: str) -> NoReturn:
+        if kind == "end":
+            self._fail(f"Unclosed {what}", f"No closing bracket was found for this JSON {what}.")
+        self._fail("Missing attribute seperator comma", f"A comma must appear between each {between}.")
+
+
+class JsonBody:
+    """The contents of a file or a block: an object, or an array of objects whose properties count together."""
+
+    __slots__ = ("_problems", "_properties", "_value")
+
+    def __init__(self, value: Expression) -> None:
+        self._value = value
+        self._problems: list[Problem] = []
+        self._properties = _properties(value, "to define arguments and child blocks", self._problems)
+
+    @property
+    def attributes(self) -> Mapping[str, Attribute]:
+        """Every property by its name, the first of those that repeat."""
+        found: dict[str, Attribute] = {}
+        for name, place, value in self._properties:
+            if name != "//" and name not in found:
+                found[name] = Attribute(name, value, place)
+        return found
+
+    def blocks(self, kind: str, *, labels: int = 0) -> Sequence[Block]:
+        """Returns the blocks of a type, whose labels are the properties' names at so many levels."""
+        return self._unpack(kind, labels, [])
+
+    def all_blocks(self) -> Sequence[Block]:
+        """Returns (): without a schema nobody knows which property is a block."""
+        return ()
+
+    def misfits(
+        self, arguments: frozenset[str], blocks: Mapping[str, int], *, is_open: bool = False
+    ) -> Sequence[Problem]:
+        """Returns what does not fit a schema."""
+        problems = list(self._problems)
+        seen: set[str] = set()
+        for name, place, _ in self._properties:
+            if name == "//":
+                continue
+            if name in arguments:
+                if name in seen:
+                    detail = f'The argument "{name}" was already set.'
+                    problems.append(Problem(place.line, place.column, "Duplicate argument", detail))
+            elif name in blocks:
+                if name not in seen:
+                    self._unpack(name, blocks[name], problems)
+            elif not is_open:
+                detail = f'No argument or block type is named "{name}".'
+                problems.append(Problem(place.line, place.column, "Extraneous JSON object property", detail))
+            seen.add(name)
+        return problems
+
+    def _unpack(self, kind: str, labels: int, problems: list[Problem]) -> list[Block]:
+        found: list[Block] = []
+        for name, place, value in self._properties:
+            if name == kind:
+                _unpack(value, kind, place, labels, ((), ()), found, problems)
+        return found
+
+
+_Property = tuple[str, Place, Expression]
+
+
+def _properties(value: Expression, purpose: str, problems: list[Problem]) -> list[_Property]:
+    """The properties of an object, or of all the objects in an array; null has none."""
+    if isinstance(value, Literal) and value.value is None:
+        return []
+    found: list[_Property] = []
+    for item in value.items if isinstance(value, ListExpr) else (value,):
+        if isinstance(item, ObjectExpr):
+            for key, inner in item.items:
+                if isinstance(key, Literal) and isinstance(key.value, str):
+                    found.append((key.value, key.place, inner))
+        else:
+            detail = f"A JSON object is required here, {purpose}."
+            problems.append(Problem(item.place.line, item.place.column, "Incorrect JSON value type", detail))
+    return found
+
+
+def _unpack(
+    value: Expression,
+    kind: str,
+    place: Place,
+    labels_left: int,
+    labels: tuple[tuple[str, ...], tuple[Place, ...]],
+    found: list[Block],
+    problems: list[Problem],
+) -> None:
+    """Peels one label off, or takes the value as the contents of one or more blocks."""
+    if labels_left:
+        before = len(problems)
+        properties = _properties(value, "to specify labels for this block", problems)
+        if not properties and len(problems) == before:
+            detail = f"At least one object property is required, whose name represents a label of the {kind} block."
+            problems.append(Problem(value.place.line, value.place.column, "Missing block label", detail))
+        for name, at, inner in properties:
+            _unpack(inner, kind, place, labels_left - 1, ((*labels[0], name), (*labels[1], at)), found, problems)
+        return
+    if isinstance(value, ObjectExpr | ListExpr):
+        for content in value.items if isinstance(value, ListExpr) else (value,):
+            body: Body = JsonBody(content)
+            found.append(Block(kind, labels[0], body, place, labels[1]))
+    elif not (isinstance(value, Literal) and value.value is None):
+        detail = f'Either a JSON object or a JSON array is required, representing the contents of one or more "{kind}" blocks.'
+        problems.append(Problem(value.place.line, value.place.column, "Incorrect JSON value type", detail))
+
+
+__all__ = ["JsonBody", "parse_json"]

@@ -1,0 +1,193 @@
+"""What reading HCL gives: places, expressions, attributes, blocks and problems. Nothing here reads text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where something stands in a file.
+
+    Offsets and columns count characters of the text that `decode` gives for the file's bytes, byte order mark included in offsets
+    and not in columns. So `text[:start] + new + text[end:]` replaces exactly what is meant; `encode` turns it into bytes again.
+
+    Attributes:
+        line: From 1.
+        column: From 1.
+        start: Offset of the first character.
+        end: Offset behind the last character.
+    """
+
+    line: int
+    column: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something in a file that the real tools refuse, in their words."""
+
+    line: int
+    column: int
+    summary: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A constant. Templates without variables have been evaluated.
+
+    Attributes:
+        value: None is the constant null. Whole numbers are int, however they are written.
+        place: A string's place has its quotes in it.
+        is_plain: Whether the text between the quotes is the value itself, without escapes and templates.
+    """
+
+    value: str | int | float | bool | None
+    place: Place
+    is_plain: bool = True
+
+    @property
+    def text(self) -> str | None:
+        """The value converted to a string as the tools convert it; None for null."""
+        if self.value is None or isinstance(self.value, str):
+            return self.value
+        if isinstance(self.value, bool):
+            return "true" if self.value else "false"
+        if isinstance(self.value, int):
+            return str(self.value)
+        text = repr(self.value)
+        return f"{self.value:.20f}".rstrip("0") if "e" in text else text
+
+
+@dataclass(frozen=True, slots=True)
+class ListExpr:
+    """A list in brackets."""
+
+    items: tuple[Expression, ...]
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectExpr:
+    """An object in braces; a bare word as a key is a Literal. Keys may repeat."""
+
+    items: tuple[tuple[Expression, Expression], ...]
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A name and constant steps from it, such as `aws.east` or `a.b["k"]`."""
+
+    parts: tuple[str | int, ...]
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Dynamic:
+    """An expression whose value only an evaluation with variables and functions can tell.
+
+    Attributes:
+        place: All of it.
+        prefix: The constant steps it begins with, where it is a reference that goes on with a computed index.
+        is_call: Whether it begins with a function's name and its arguments.
+    """
+
+    place: Place
+    prefix: tuple[str | int, ...] = ()
+    is_call: bool = False
+
+
+Expression = Literal | ListExpr | ObjectExpr | Reference | Dynamic
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """An argument.
+
+    Attributes:
+        name: As written.
+        value: What is behind the equals sign.
+        place: The name's.
+    """
+
+    name: str
+    value: Expression
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A nested block.
+
+    Attributes:
+        type: The first word.
+        labels: Without quotes.
+        body: What is between the braces.
+        place: The type's, in JSON the property's name.
+        label_places: One for each label, with its quotes.
+    """
+
+    type: str
+    labels: tuple[str, ...]
+    body: Body
+    place: Place
+    label_places: tuple[Place, ...]
+
+
+class Body(Protocol):
+    """The contents of a file or a block, of either syntax."""
+
+    @property
+    def attributes(self) -> Mapping[str, Attribute]:
+        """The arguments by name. JSON does not tell arguments from blocks, so there every property is one."""
+
+    def blocks(self, kind: str, *, labels: int = 0) -> Sequence[Block]:
+        """Returns the nested blocks of one type.
+
+        Args:
+            kind: The type.
+            labels: How many labels such a block has. Native blocks with another number are left out.
+        """
+
+    def all_blocks(self) -> Sequence[Block]:
+        """Returns every nested block in the file's order; () for JSON, which cannot tell without a schema."""
+
+    def misfits(
+        self, arguments: frozenset[str], blocks: Mapping[str, int], *, is_open: bool = False
+    ) -> Sequence[Problem]:
+        """Returns what does not fit a schema, as problems.
+
+        Args:
+            arguments: Names that are arguments.
+            blocks: Types of nested blocks, with the number of their labels.
+            is_open: Whether other arguments and blocks may stand beside them.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A file that was read.
+
+    Attributes:
+        body: None where the syntax is broken, for then nobody knows what is missing.
+        problems: Empty for a file that the real tools read without an error.
+    """
+
+    body: Body | None
+    problems: tuple[Problem, ...]
+
+
+def decode(data: bytes) -> str:
+    """Returns the text that places refer to: UTF-8, with stray bytes kept as lone surrogates."""
+    return data.decode("utf-8", "surrogateescape")
+
+
+def encode(text: str) -> bytes:
+    """Returns the bytes of a text that `decode` gave."""
+    return text.encode("utf-8", "surrogateescape")
