@@ -27,11 +27,11 @@ _HASH = re.compile(r"(?:h1:[0-9A-Za-z+/]{43}=|zh:[0-9a-f]{64})\Z")
 
 
 class Unchanged:
-    """Two equal files: what the sides are called, and the root that they are the lock file of."""
+    """Two equal files: the root that they are the lock file of, the file's path, and the tool that wrote it."""
 
-    def __init__(self, base: str, head: str, tool: str) -> None:
-        self.base = base
-        self.head = head
+    def __init__(self, folder: str, lock_file: str, tool: str) -> None:
+        self.folder = folder
+        self.lock_file = lock_file
         self.tool = tool
 
 
@@ -58,7 +58,8 @@ def glance(found: Namespace) -> Unchanged | None:
         return None
     if any(name.endswith(_CONFIGURATION) for name in os.listdir(os.path.dirname(found.new) or ".")):  # noqa: PTH120, PTH208
         return None
-    return Unchanged(found.old, found.new, tool)
+    lock_file = os.path.normpath(found.new).replace(os.sep, "/")
+    return Unchanged(lock_file.rpartition("/")[0], lock_file, tool)
 
 
 def _is_plain_file(name: str) -> bool:

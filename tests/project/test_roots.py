@@ -1,0 +1,280 @@
+"""Which roots there are, which changed, which moved."""
+
+from __future__ import annotations
+
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from locklens.errors import ConfigurationError
+from locklens.project import roots
+from locklens.project.git import Place, Repository
+from locklens.project.roots import LOCK_FILE, RootPair, find_roots, lock_paths
+from locklens.project.tree import EmptyTree, IndexTree, RevisionTree, WorkTree
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from locklens.project.tree import Tree
+
+
+@pytest.fixture(autouse=True)
+def _own_configuration(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "gitconfig").write_text("[user]\nname = Ann\nemail = ann@example.com\n[init]\ndefaultBranch = main\n")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "gitconfig"))
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+
+
+def git(folder: Path, *arguments: str) -> str:
+    return subprocess.run(["git", *arguments], cwd=folder, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def lock(*names: str) -> str:
+    """A lock file with one provider of ten hashes for each name."""
+    blocks = []
+    for name in names:
+        hashes = "".join(f'    "zh:{name}{number:040}",\n' for number in range(10))
+        blocks.append(
+            f'\nprovider "registry.terraform.io/acme/{name}" {{\n  version = "1.0.0"\n  hashes = [\n{hashes}  ]\n}}\n'
+        )
+    return "# This file is maintained automatically.\n" + "".join(blocks)
+
+
+def module(*sources: str) -> str:
+    return "".join(f'module "m{number}" {{\n  source = "{source}"\n}}\n' for number, source in enumerate(sources))
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    folder = tmp_path / "repo"
+    folder.mkdir()
+    git(folder, "init", "-q")
+    return folder
+
+
+def write(folder: Path, files: dict[str, str | None]) -> None:
+    for path, text in files.items():
+        place = folder / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if text is None:
+            place.unlink()
+        else:
+            place.write_text(text)
+
+
+def commit(folder: Path, files: dict[str, str | None]) -> str:
+    write(folder, files)
+    git(folder, "add", "-A")
+    git(folder, "commit", "-q", "--allow-empty", "-m", "change")
+    return git(folder, "rev-parse", "HEAD")
+
+
+def found(repo: Path, base: str, head: str | Place = Place.WORK_TREE, only: Sequence[str] = ()) -> dict[str, str]:
+    """Every root with what is said of it: l(ock), c(onfiguration) changed, + added, - deleted, <old folder."""
+    with Repository.discover(repo) as repository:
+        old = RevisionTree(repository, base)
+        places: dict[object, Tree] = {
+            Place.WORK_TREE: WorkTree(repository.top),
+            Place.INDEX: IndexTree(repository),
+            Place.EMPTY: EmptyTree(),
+        }
+        tree = places[head] if isinstance(head, Place) else RevisionTree(repository, head)
+        pairs = find_roots(repository, old, tree, repository.changed(base, head), only=only)
+    return {pair.path: letters(pair) for pair in pairs}
+
+
+def letters(pair: RootPair) -> str:
+    text = "l" * pair.lock_changed + "c" * pair.configuration_changed
+    text += "+" * (pair.old_lock is None) + "-" * (pair.new_lock is None)
+    return text + (f"<{pair.renamed_from}" if pair.renamed_from is not None else "")
+
+
+def test_changed_added_deleted_and_unchanged_roots(repo: Path) -> None:
+    base = commit(
+        repo,
+        {
+            LOCK_FILE: lock("top"),
+            f"same/{LOCK_FILE}": lock("a"),
+            f"edited/{LOCK_FILE}": lock("a"),
+            f"gone/{LOCK_FILE}": lock("gone"),
+            f"configured/{LOCK_FILE}": lock("c"),
+            "configured/main.tf": "",
+            f"tested/{LOCK_FILE}": lock("t"),
+            f"mode/{LOCK_FILE}": lock("m"),
+            "no/root/main.tf": "",
+            ".terraform/modules/x/.keep": "",
+            f".terraform/modules/x/{LOCK_FILE}": lock("x"),
+            f"other{LOCK_FILE}": "",
+        },
+    )
+    write(
+        repo,
+        {
+            f"edited/{LOCK_FILE}": lock("b"),
+            f"gone/{LOCK_FILE}": None,
+            f"new/{LOCK_FILE}": lock("new"),
+            "configured/main.tf": "# changed",
+            "configured/readme.md": "# changed",
+            "tested/tests/deep/one.tftest.hcl": "",
+            "same/readme.md": "",
+            "no/root/main.tf": "# changed",
+        },
+    )
+    (repo / "mode" / LOCK_FILE).chmod(0o755)
+    expected = {
+        "": "",
+        "configured": "c",
+        "edited": "l",
+        "gone": "l-",
+        "mode": "",
+        "new": "l+",
+        "same": "",
+        "tested": "c",
+    }
+    assert found(repo, base) == expected
+    git(repo, "add", "-A")
+    assert found(repo, base, Place.INDEX) == expected
+    head = commit(repo, {})
+    assert found(repo, base, head) == expected
+    assert set(found(repo, base, Place.EMPTY).values()) == {"l-", "lc-"}
+
+
+def test_a_change_in_a_local_module_reaches_every_root_that_calls_it(repo: Path) -> None:
+    base = commit(
+        repo,
+        {
+            f"a/{LOCK_FILE}": lock("a"),
+            "a/main.tf": module("../modules/outer"),
+            f"b/{LOCK_FILE}": lock("b"),
+            "b/main.tf.json": '{"module": {"m": {"source": "../modules/inner"}}}',
+            f"c/{LOCK_FILE}": lock("c"),
+            "c/main.tf": module("../modules/else", "hashicorp/consul/aws", "../../outside"),
+            f"d/{LOCK_FILE}": lock("d"),
+            "d/main.tofu": module("../a"),
+            "modules/outer/main.tf": module("./../inner", "../outer"),
+            "modules/inner/main.tf": "",
+            "modules/else/main.tf": "",
+        },
+    )
+    write(repo, {"modules/inner/main.tf": "# changed"})
+    expected = {"a": "c", "b": "c", "c": "", "d": "c"}
+    assert found(repo, base) == expected
+    assert found(repo, base, commit(repo, {})) == expected
+    head = git(repo, "rev-parse", "HEAD")
+    write(repo, {"a/more.tf": ""})
+    assert found(repo, head) == {"a": "c", "b": "", "c": "", "d": "c"}
+    write(repo, {"a/more.tf": None, "modules/inner/main.tf": None})
+    assert found(repo, head) == expected
+
+
+def test_a_change_is_seen_through_links(repo: Path) -> None:
+    for root, target in (
+        ("a/provider.tf", "../common/provider.tf"),
+        ("b/module", "../modules/m"),
+        (f"c/{LOCK_FILE}", "../a/" + LOCK_FILE),
+    ):
+        (repo / root).parent.mkdir(exist_ok=True)
+        (repo / root).symlink_to(target)
+    (repo / "d").symlink_to("common")
+    base = commit(
+        repo,
+        {
+            f"a/{LOCK_FILE}": lock("a"),
+            f"b/{LOCK_FILE}": lock("b"),
+            "b/main.tf": module("./module"),
+            "common/provider.tf": "",
+            "modules/m/main.tf": "",
+        },
+    )
+    write(repo, {"common/provider.tf": "# changed"})
+    assert found(repo, base) == {"a": "c", "b": "", "c": ""}
+    write(repo, {"common/provider.tf": "", "modules/m/main.tf": "# changed", f"a/{LOCK_FILE}": lock("x")})
+    assert found(repo, base) == {"a": "l", "b": "c", "c": "l"}
+    assert found(repo, base, commit(repo, {})) == {"a": "l", "b": "c", "c": "l"}
+
+
+def test_links_to_folders_above_come_to_an_end(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (repo / "a" / "b").mkdir(parents=True)
+    (repo / "a" / "up").symlink_to("..")
+    (repo / "a" / "b" / "up").symlink_to("../..")
+    base = commit(repo, {f"a/{LOCK_FILE}": lock("a"), "a/main.tf": ""})
+    write(repo, {"a/main.tf": "# changed"})
+    assert found(repo, base) == {"a": "c"}
+    monkeypatch.setattr(roots, "_MAX_ALIASES", 1)
+    assert found(repo, base) == {"a": "c"}
+
+
+def test_moved_roots_are_one_pair(repo: Path) -> None:
+    equal = {f"teams/{number:02}/{LOCK_FILE}": lock("same") for number in range(12)}
+    base = commit(
+        repo,
+        {
+            **equal,
+            f"stage/db/{LOCK_FILE}": lock("a", "b", "c"),
+            f"old/empty/{LOCK_FILE}": "# nothing\n",
+            f"unlike/{LOCK_FILE}": lock("u"),
+        },
+    )
+    git(repo, "mv", "teams", "groups")
+    git(repo, "mv", "stage", "staging")
+    git(repo, "mv", "old", "new")
+    git(repo, "mv", "unlike", "else")
+    write(repo, {f"staging/db/{LOCK_FILE}": lock("a", "b", "d"), f"else/{LOCK_FILE}": lock("v")})
+    expected = {f"groups/{number:02}": f"l<teams/{number:02}" for number in range(12)}
+    expected |= {
+        "staging/db": "l<stage/db",
+        "new/empty": "l+",
+        "old/empty": "l-",
+        "unlike": "l-",
+        "else": "l+",
+    }
+    git(repo, "reset", "-q")  # untracked, as "mv" alone leaves it
+    assert found(repo, base) == expected
+    git(repo, "add", "-A")
+    assert found(repo, base, Place.INDEX) == expected
+    assert found(repo, base, commit(repo, {})) == expected
+    assert found(repo, base, only=["teams/07"]) == {"groups/07": "l<teams/07"}
+
+
+def test_only_the_roots_that_are_asked_for(repo: Path) -> None:
+    base = commit(repo, {f"{name}/{LOCK_FILE}": lock(name) for name in ("a", "b/x", "b/y", "c")})
+    assert found(repo, base, only=["c/", f"./b/x/{LOCK_FILE}"]) == {"b/x": "", "c": ""}
+    with pytest.raises(ConfigurationError, match=r"b: no \.terraform\.lock\.hcl on either side") as caught:
+        found(repo, base, only=["a", "b"])
+    assert caught.value.hint == "roots below it: b/x, b/y"
+    for wrong in ("no", "../a", "", f"no/{LOCK_FILE}"):
+        with pytest.raises(ConfigurationError):
+            found(repo, base, only=[wrong])
+
+
+def test_a_sparse_checkout_leaves_roots_out(repo: Path) -> None:
+    base = commit(repo, {f"in/{LOCK_FILE}": lock("a"), f"out/{LOCK_FILE}": lock("b")})
+    git(repo, "sparse-checkout", "set", "in")
+    assert found(repo, base) == {"in": ""}
+    assert found(repo, base, Place.INDEX) == {"in": "", "out": ""}
+
+
+def test_what_is_only_announced_to_the_index_is_not_in_it(repo: Path) -> None:
+    base = commit(repo, {f"a/{LOCK_FILE}": lock("a")})
+    write(repo, {f"b/{LOCK_FILE}": lock("b")})
+    git(repo, "add", "--intent-to-add", f"b/{LOCK_FILE}")
+    assert found(repo, base, Place.INDEX) == {"a": ""}
+    assert found(repo, base) == {"a": "", "b": "l+"}
+
+
+def test_conversion_of_line_ends_is_no_change(repo: Path) -> None:
+    git(repo, "config", "core.autocrlf", "true")
+    base = commit(repo, {f"a/{LOCK_FILE}": lock("a")})
+    (repo / "a" / LOCK_FILE).write_bytes(lock("a").replace("\n", "\r\n").encode())
+    assert found(repo, base) == {"a": ""}
+
+
+def test_lock_paths_of_every_side(repo: Path) -> None:
+    base = commit(repo, {f"a/{LOCK_FILE}": ""})
+    write(repo, {f"b/{LOCK_FILE}": "", f"b/.terraform/m/{LOCK_FILE}": ""})
+    with Repository.discover(repo) as repository:
+        assert lock_paths(repository, RevisionTree(repository, base)) == (f"a/{LOCK_FILE}",)
+        assert lock_paths(repository, WorkTree(repo)) == (f"a/{LOCK_FILE}", f"b/{LOCK_FILE}")
+        assert lock_paths(repository, EmptyTree()) == ()

@@ -1,0 +1,517 @@
+"""Trees and repositories, against real git."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+
+from locklens.errors import ConfigurationError, RepositoryError
+from locklens.project import gitprocess, tree
+from locklens.project.git import ChangeStatus, PathChange, Place, Repository
+from locklens.project.tree import EmptyTree, Entry, EntryKind, IndexTree, RevisionTree, WorkTree, normalise
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FILE, FOLDER, LINKED, BROKEN = EntryKind.FILE, EntryKind.FOLDER, EntryKind.LINKED_FOLDER, EntryKind.BROKEN
+
+
+@pytest.fixture(autouse=True)
+def _own_configuration(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No test sees the configuration of whoever runs it."""
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "gitconfig").write_text("[user]\nname = Ann\nemail = ann@example.com\n[init]\ndefaultBranch = main\n")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(home / "gitconfig"))
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def git(folder: Path, *arguments: str) -> str:
+    done = subprocess.run(["git", *arguments], cwd=folder, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def write(folder: Path, files: dict[str, str]) -> None:
+    for path, text in files.items():
+        place = folder / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text)
+
+
+def commit(folder: Path, files: dict[str, str], message: str = "change") -> str:
+    write(folder, files)
+    git(folder, "add", "-A")
+    git(folder, "commit", "-q", "--allow-empty", "-m", message)
+    return git(folder, "rev-parse", "HEAD")
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    folder = tmp_path / "repo"
+    folder.mkdir()
+    git(folder, "init", "-q")
+    return folder
+
+
+def change(status: str, old: str | None, new: str | None) -> PathChange:
+    return PathChange(ChangeStatus(status), old, new)
+
+
+# Paths
+
+
+@pytest.mark.parametrize(
+    ("path", "clean"),
+    [
+        ("", ""),
+        (".", ""),
+        ("./a//b/.", "a/b"),
+        ("a/../b", "b"),
+        ("a/..", ""),
+        ("..", None),
+        ("a/../../b", None),
+        ("/a", None),
+        ("a\0b", None),
+    ],
+)
+def test_a_path_stays_below_the_top(path: str, clean: str | None) -> None:
+    assert normalise(path) == clean
+
+
+# Work tree
+
+
+def test_the_work_tree_reads_files_and_lists_folders(tmp_path: Path) -> None:
+    top = tmp_path / "top"
+    write(top, {"a/main.tf": "x", "a/Z.tf": "", "b": "file"})
+    (top / "a" / "linked").symlink_to("../a")
+    (top / "a" / "link.tf").symlink_to("main.tf")
+    (top / "a" / "nothing").symlink_to("nowhere")
+    (top / "loop").symlink_to("loop")
+    work = WorkTree(top)
+    assert work.read("a/main.tf") == b"x"
+    assert work.read("a/link.tf") == b"x"
+    assert work.read("a/../b") == b"file"
+    assert [
+        work.read(path) for path in ("a", "", "c", "b/c", "a/nothing", "loop", "../top/b", "a\0", "x" * 5000, "\ud800")
+    ] == [None] * 10
+    assert work.list("a") == (
+        Entry("Z.tf", FILE),
+        Entry("link.tf", FILE),
+        Entry("linked", LINKED),
+        Entry("main.tf", FILE),
+        Entry("nothing", BROKEN),
+    )
+    assert work.list("b") == work.list("c") == ()
+    assert [work.has_folder(path) for path in ("", "a", "a/linked", "b", "c", "..")] == [
+        True,
+        True,
+        True,
+        False,
+        False,
+        False,
+    ]
+
+
+def test_only_regular_files_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "zero").symlink_to("/dev/zero")
+    (tmp_path / "large").write_bytes(b"12345")
+    work = WorkTree(tmp_path)
+    for path in ("pipe", "zero"):
+        with pytest.raises(ConfigurationError, match=f"{path}: cannot be read: it is a device, pipe or socket"):
+            work.read(path)
+    assert Entry("pipe", BROKEN) in work.list("")
+    monkeypatch.setattr(tree, "MAX_FILE_BYTES", 4)
+    with pytest.raises(ConfigurationError, match="large: not read: it is larger"):
+        work.read("large")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_what_may_not_be_read_is_an_error_and_no_absence(tmp_path: Path) -> None:
+    write(tmp_path, {"a": "x", "b/c": "x"})
+    (tmp_path / "a").chmod(0)
+    (tmp_path / "b").chmod(0)
+    with pytest.raises(ConfigurationError, match="a: cannot be read: permission denied"):
+        WorkTree(tmp_path).read("a")
+    with pytest.raises(ConfigurationError, match="b: cannot be listed: permission denied"):
+        WorkTree(tmp_path).list("b")
+    (tmp_path / "b").chmod(0o700)
+
+
+def test_the_empty_tree_has_its_top_alone() -> None:
+    empty = EmptyTree()
+    assert (empty.read("a"), empty.list(""), empty.has_folder(""), empty.has_folder("a")) == (None, (), True, False)
+
+
+# Trees of a repository
+
+
+def test_revision_and_index_answer_as_the_work_tree_does(repo: Path) -> None:
+    write(repo, {"a/main.tf": "x\r\n", "a/b/c.tf": "c", "a.tf": "t", "z": ""})
+    (repo / "folder").symlink_to("a/b")
+    (repo / "a" / "up.tf").symlink_to("../a.tf")
+    (repo / "broken").symlink_to("nowhere")
+    (repo / "loop").symlink_to("loop")
+    first = commit(repo, {})
+    with Repository.discover(repo) as repository:
+        work = WorkTree(repo)
+        for committed in (RevisionTree(repository, first), IndexTree(repository)):
+            for path in (
+                "a/main.tf",
+                "a/up.tf",
+                "folder/c.tf",
+                "./z",
+                "a/../a.tf",
+                "a",
+                "no",
+                "broken",
+                "loop",
+                "a.tf/x",
+            ):
+                assert committed.read(path) == work.read(path), path
+            for folder in ("a", "a/b", "folder", "no", "a.tf", "loop"):
+                assert committed.list(folder) == work.list(folder), folder
+                assert committed.has_folder(folder) == work.has_folder(folder), folder
+            assert [entry for entry in work.list("") if entry.name != ".git"] == list(committed.list(""))
+            assert committed.links() == {"a/up.tf": "a.tf", "folder": "a/b"}
+
+
+def test_links_lead_nowhere_outside_of_a_revision(repo: Path, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("secret")
+    (repo / "relative").symlink_to("../secret")
+    (repo / "absolute").symlink_to(tmp_path / "secret")
+    (repo / "in").mkdir()
+    (repo / "in" / "ok").symlink_to("../in/../target")
+    (repo / "ring1").symlink_to("ring2/x")
+    (repo / "ring2").symlink_to("ring1")
+    revision = commit(repo, {"target": "t"})
+    with Repository.discover(repo) as repository:
+        committed = RevisionTree(repository, revision)
+        assert [committed.read(path) for path in ("relative", "absolute", "ring1", "ring2/x")] == [None] * 4
+        assert committed.read("in/ok") == b"t"
+        assert {entry.name: entry.kind for entry in committed.list("")}["absolute"] is BROKEN
+
+
+def test_a_submodule_is_no_folder(repo: Path) -> None:
+    first = commit(repo, {"a": ""})
+    git(repo, "update-index", "--add", "--cacheinfo", f"160000,{first},module")
+    git(repo, "commit", "-qm", "module")
+    with Repository.discover(repo) as repository:
+        committed = RevisionTree(repository, repository.resolve("HEAD"))
+        assert (committed.read("module"), committed.read("module/a"), committed.has_folder("module")) == (
+            None,
+            None,
+            False,
+        )
+        assert committed.list("") == (Entry("a", FILE), Entry("module", BROKEN))
+        assert committed.paths() == ("a",)
+
+
+def test_names_that_are_no_utf8_survive(repo: Path) -> None:
+    if sys.platform == "darwin":
+        pytest.skip("file names are Unicode")
+    name = os.fsdecode(b"caf\xe9 \n.tf")
+    (repo / name).write_text("x")
+    revision = commit(repo, {})
+    (repo / name).write_text("y")
+    with Repository.discover(repo) as repository:
+        assert repository.paths(revision) == (name,)
+        assert RevisionTree(repository, revision).read(name) == b"x"
+        assert RevisionTree(repository, revision).list("") == (Entry(name, FILE),)
+        assert repository.changed(revision, Place.WORK_TREE) == (change("modified", name, name),)
+
+
+def test_a_file_that_is_not_merged_is_an_error_in_the_index(repo: Path) -> None:
+    commit(repo, {"f": "base\n"})
+    git(repo, "checkout", "-qb", "other")
+    commit(repo, {"f": "theirs\n"})
+    git(repo, "checkout", "-q", "main")
+    commit(repo, {"f": "ours\n"})
+    subprocess.run(["git", "merge", "-q", "other"], cwd=repo, capture_output=True, check=False)
+    with Repository.discover(repo) as repository:
+        with pytest.raises(RepositoryError, match="f has merge conflicts in the index"):
+            IndexTree(repository).read("f")
+        assert repository.changed(repository.resolve("HEAD"), Place.INDEX) == (change("modified", "f", "f"),)
+        assert repository.changed(repository.resolve("HEAD"), Place.WORK_TREE) == (change("modified", "f", "f"),)
+        assert repository.paths(Place.WORK_TREE) == ("f",)
+
+
+# Repositories
+
+
+def test_discovery_says_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
+    with pytest.raises(RepositoryError, match="outside is not inside a git repository") as caught:
+        Repository.discover(outside)
+    assert "--old FILE --new FILE" in caught.value.hint
+    with pytest.raises(RepositoryError, match="is not a folder"):
+        Repository.discover(tmp_path / "no")
+    (outside / "git").write_text("#!/bin/sh\nexit 0\n")
+    (outside / "git").chmod(0o755)
+    monkeypatch.chdir(outside)
+    monkeypatch.setenv("PATH", ".")
+    with pytest.raises(RepositoryError, match="git is not installed"):
+        Repository.discover(outside)
+
+
+def test_a_repository_of_another_user_is_refused_as_git_does(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+    with pytest.raises(RepositoryError, match="dubious ownership") as caught:
+        Repository.discover(repo)
+    assert "safe.directory" in caught.value.hint
+
+
+def test_revisions_are_resolved_and_never_options(repo: Path) -> None:
+    first = commit(repo, {"a": "1"})
+    second = commit(repo, {"a": "2"}, "second: the [other] one")
+    git(repo, "tag", "-a", "v1", "-m", "one", first)
+    git(repo, "branch", "--", "feature/x")
+    with Repository.discover(repo / ".") as repository:
+        names = {"HEAD": second, "HEAD~1": first, "v1": first, "main": second, "feature/x": second, first[:8]: first}
+        names |= {"HEAD^{/second: the}": second, "@": second}
+        assert {name: repository.resolve(name) for name in names} == names
+        for name in (
+            "--all",
+            "-h",
+            "--git-dir",
+            "",
+            "no",
+            "v1:a",
+            "HEAD:a",
+            "a\nHEAD",
+            "HEAD\0",
+            "main..v1",
+            "^HEAD",
+            "\ud800",
+        ):
+            with pytest.raises(RepositoryError, match="unknown revision") as caught:
+                repository.resolve(name)
+            assert caught.value.hint
+        assert repository.merge_base(first, second) == first
+        assert repository.show(first, "a") == b"1"
+        assert repository.show(first, "b") is None
+        assert repository.resolve("HEAD") == second
+
+
+def test_a_repository_without_commits_is_empty(repo: Path) -> None:
+    write(repo, {"a": "1", "b": "2"})
+    git(repo, "add", "a")
+    with Repository.discover(repo) as repository:
+        assert repository.is_unborn
+        with pytest.raises(RepositoryError, match="has no commits yet"):
+            repository.resolve("HEAD")
+        added = (change("added", None, "a"), change("added", None, "b"))
+        assert repository.changed(Place.EMPTY, Place.WORK_TREE) == added
+        assert repository.changed(Place.EMPTY, Place.INDEX) == added[:1]
+
+
+def test_a_broken_head_is_not_taken_for_a_new_repository(repo: Path) -> None:
+    commit(repo, {"a": "1"})
+    (repo / ".git" / "refs" / "heads" / "main").write_text("1" * 40 + "\n")
+    with Repository.discover(repo) as repository:
+        assert not repository.is_unborn
+
+
+def test_no_common_ancestor(repo: Path) -> None:
+    first = commit(repo, {"a": "1"})
+    git(repo, "checkout", "-q", "--orphan", "other")
+    second = commit(repo, {"a": "2"})
+    with Repository.discover(repo) as repository, pytest.raises(RepositoryError, match="no common ancestor") as caught:
+        repository.merge_base(first, second)
+    assert "--unshallow" in caught.value.hint
+
+
+def test_changes_of_every_kind(repo: Path) -> None:
+    base = commit(
+        repo, {"kept": "k", "edited": "e", "gone": "g", "old name": "long enough to be known\n" * 5, "mode": "m"}
+    )
+    (repo / "old name").rename(repo / "new name")
+    (repo / "gone").unlink()
+    (repo / "mode").chmod(0o755)
+    write(repo, {"edited": "E", "fresh": "f"})
+    expected = (
+        change("modified", "edited", "edited"),
+        change("added", None, "fresh"),
+        change("deleted", "gone", None),
+        change("modified", "mode", "mode"),
+    )
+    renamed = change("renamed", "old name", "new name")
+    apart = (change("added", None, "new name"), change("deleted", "old name", None))
+    with Repository.discover(repo) as repository:
+        assert repository.changed(base, Place.WORK_TREE) == (
+            *expected,
+            *apart,
+        )  # git does not follow what it does not track
+    git(repo, "add", "-A")
+    with Repository.discover(repo) as repository:
+        assert (
+            set(repository.changed(base, Place.WORK_TREE))
+            == set(repository.changed(base, Place.INDEX))
+            == {*expected, renamed}
+        )
+        assert set(repository.changed(base, Place.INDEX, renames=False)) == {*expected, *apart}
+    head = commit(repo, {})
+    with Repository.discover(repo) as repository:
+        assert set(repository.changed(base, head)) == {*expected, renamed}
+        assert repository.changed(head, Place.WORK_TREE) == ()
+        assert len(repository.changed(head, Place.EMPTY)) == 5
+
+
+def test_untracked_files_count_and_ignored_ones_do_not(repo: Path) -> None:
+    base = commit(repo, {".gitignore": "*.log\n", "a/kept": "", "b": "b"})
+    write(repo, {"new/x": "", "y.log": "", "a/.terraform/modules/m/main.tf": "", "nested/z": ""})
+    git(repo / "nested", "init", "-q")
+    git(repo, "rm", "-q", "--cached", "b")
+    with Repository.discover(repo / "a") as repository:
+        assert repository.top == repo.resolve()
+        assert repository.changed(base, Place.WORK_TREE) == (
+            change("modified", "b", "b"),
+            change("added", None, "new/x"),
+        )
+        assert repository.paths(Place.WORK_TREE) == (".gitignore", "a/kept", "b", "new/x")
+        assert repository.paths(Place.WORK_TREE, named="kept") == ("a/kept",)
+        assert repository.paths(Place.INDEX) == (".gitignore", "a/kept")
+        assert repository.paths(Place.EMPTY) == ()
+
+
+def test_linked_work_tree_bare_repository_and_sha256(
+    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = commit(repo, {"a": "1"})
+    git(repo, "worktree", "add", "-q", "-b", "side", str(tmp_path / "side"))
+    (tmp_path / "side" / "a").write_text("2")
+    with Repository.discover(tmp_path / "side") as repository:
+        assert repository.changed(first, Place.WORK_TREE) == (change("modified", "a", "a"),)
+    git(tmp_path, "clone", "-q", "--bare", str(repo), "bare.git")
+    with Repository.discover(tmp_path / "bare.git") as repository:
+        assert repository.is_bare
+        assert RevisionTree(repository, first).read("a") == b"1"
+        with pytest.raises(RepositoryError, match="has no work tree"):
+            repository.changed(first, Place.WORK_TREE)
+    monkeypatch.setenv("GIT_DIR", "bare.git")
+    with Repository.discover(tmp_path) as repository:
+        assert RevisionTree(repository, repository.resolve("main")).read("a") == b"1"
+    monkeypatch.delenv("GIT_DIR")
+    modern = tmp_path / "modern"
+    modern.mkdir()
+    git(modern, "init", "-q", "--object-format=sha256")
+    (modern / "a").write_text("1")
+    with Repository.discover(modern) as repository:
+        assert repository.changed(Place.EMPTY, Place.WORK_TREE) == (change("added", None, "a"),)
+    head = commit(modern, {})
+    with Repository.discover(modern) as repository:
+        assert len(head) == 64
+        assert RevisionTree(repository, head).read("a") == b"1"
+        assert repository.changed(Place.EMPTY, head) == (change("added", None, "a"),)
+
+
+def test_a_sparse_checkout_has_neither_deleted_nor_present_files(repo: Path) -> None:
+    base = commit(repo, {"in/a": "", "out/b": ""})
+    git(repo, "sparse-checkout", "set", "in")
+    with Repository.discover(repo) as repository:
+        assert repository.changed(base, Place.WORK_TREE) == ()
+        assert repository.paths(Place.WORK_TREE) == ("in/a",)
+        assert repository.paths(base) == ("in/a", "out/b")
+
+
+def test_shallow_and_partial_clones_say_what_they_lack(repo: Path, tmp_path: Path) -> None:
+    first = commit(repo, {"a": "first version"})
+    commit(repo, {"a": "second version"})
+    git(repo, "config", "uploadpack.allowFilter", "true")
+    git(tmp_path, "clone", "-q", "--depth=1", f"file://{repo}", "shallow")
+    with Repository.discover(tmp_path / "shallow") as repository:
+        with pytest.raises(RepositoryError, match="unknown revision"):
+            repository.resolve("HEAD~1")
+        with pytest.raises(RepositoryError, match=r"git cannot find the common ancestor|unknown|no common"):
+            repository.merge_base(repository.resolve("HEAD"), first)
+    git(tmp_path, "clone", "-q", "--filter=blob:none", f"file://{repo}", "partial")
+    with Repository.discover(tmp_path / "partial") as repository:
+        old = RevisionTree(repository, repository.resolve("HEAD~1"))
+        with pytest.raises(RepositoryError, match=r"a cannot be read: .*missing from this clone|not in this clone"):
+            old.read("a")
+        assert RevisionTree(repository, repository.resolve("HEAD")).read("a") == b"second version"
+
+
+def test_the_repositorys_own_configuration_starts_no_program(repo: Path, tmp_path: Path) -> None:
+    base = commit(
+        repo, {"a.txt": "1\n", ".gitattributes": "*.txt filter=evil diff=evil\n*.md filter=e=vil.x\n", "b.md": "1\n"}
+    )
+    ran = tmp_path / "ran"
+    for key in (
+        "filter.evil.clean",
+        "filter.evil.process",
+        "filter.e=vil.x.clean",
+        "diff.evil.command",
+        "diff.evil.textconv",
+        "diff.external",
+        "core.fsmonitor",
+        "core.pager",
+        "pager.diff",
+        "alias.diff",
+    ):
+        git(repo, "config", key, f"touch {ran}; cat")
+    git(repo, "config", "filter.evil.required", "true")
+    git(repo, "config", "core.hooksPath", "hooks")
+    write(repo, {"hooks/post-index-change": f"#!/bin/sh\ntouch {ran}\n", "a.txt": "2\n", "b.md": "2\n"})
+    (repo / "hooks" / "post-index-change").chmod(0o755)
+    with Repository.discover(repo) as repository:
+        found = {change.new for change in repository.changed(base, Place.WORK_TREE)}
+        assert found == {"a.txt", "b.md", "hooks/post-index-change"}
+        assert repository.changed(base, Place.INDEX) == ()
+    assert not ran.exists()
+
+
+def test_objects_are_read_by_one_process_from_many_threads(repo: Path) -> None:
+    revision = commit(repo, {f"f{number}": f"{number}" * 3000 for number in range(300)})
+    wrong: list[str] = []
+    with Repository.discover(repo) as repository:
+        committed = RevisionTree(repository, revision)
+
+        def read_all() -> None:
+            wrong.extend(name for name in committed.paths() if committed.read(name) != name[1:].encode() * 3000)
+
+        threads = [threading.Thread(target=read_all) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert wrong == []
+    with Repository.discover(repo) as repository:
+        committed = RevisionTree(repository, revision)
+        committed.prefetch([*committed.paths(), "unknown"])
+        repository.close()
+        assert committed.read("f299") == b"299" * 3000
+        assert repository.resolve("HEAD") == revision  # asked again after it was closed
+
+
+def test_a_huge_object_is_refused_and_the_others_are_read(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    revision = commit(repo, {"a": "a", "huge": "h" * 5000, "z": "z"})
+    monkeypatch.setattr(gitprocess, "MAX_FILE_BYTES", 4096)
+    with Repository.discover(repo) as repository:
+        committed = RevisionTree(repository, revision)
+        committed.prefetch(committed.paths())
+        assert (committed.read("a"), committed.read("z")) == (b"a", b"z")
+        with pytest.raises(RepositoryError, match="huge cannot be read: it is larger"):
+            committed.read("huge")
+
+
+def test_importing_stays_light() -> None:
+    script = (
+        "import sys, locklens.project.tree, locklens.project.git, locklens.project.roots; "
+        "print([name for name in ('subprocess', 'pathlib', 'hashlib', 'hcl2', 'shutil') if name in sys.modules])"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", script], capture_output=True, text=True, check=True, env=environment
+    )
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,414 @@
+"""What one configuration file declares, as far as it bears on providers, modules and state.
+
+A file is judged alone here: what it means beside its neighbours is `locklens.project.modules`' matter.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from locklens import hcl
+from locklens.addresses import normalise_part
+from locklens.project.provider_entries import RequiredEntry, read_entries, read_version
+from locklens.versions import Constraints
+
+if TYPE_CHECKING:
+    from locklens.dialect import Dialect
+
+Mode = Literal["managed", "data", "ephemeral"]
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A problem in a file that is still without its path."""
+
+    line: int
+    column: int
+    summary: str
+    detail: str
+    is_error: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class RequiredProviders:
+    """A required_providers block."""
+
+    entries: tuple[RequiredEntry, ...]
+    line: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderBlock:
+    """A provider configuration. `constraints` is None where the block has no `version`."""
+
+    name: str
+    alias: str
+    constraint: str
+    constraints: Constraints | None
+    line: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """A resource, data source or ephemeral resource.
+
+    Attributes:
+        mode: Which of them.
+        type: First label.
+        name: Second label.
+        provider: The local name that `provider =` gives, "" where there is none, None where it cannot be told.
+        depends: Whether depends_on has anything in it.
+        line: Of the block.
+        column: Of the block.
+    """
+
+    mode: Mode
+    type: str
+    name: str
+    provider: str | None
+    depends: bool
+    line: int
+    column: int
+
+    @property
+    def address(self) -> str:
+        """As expressions refer to it."""
+        return f"{self.type}.{self.name}" if self.mode == "managed" else f"{self.mode}.{self.type}.{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """An import block.
+
+    Attributes:
+        target: The steps of `to`, up to the first computed one.
+        is_whole: Whether they are all of it.
+        provider: As for a resource.
+        line: Of the block.
+        column: Of the block.
+    """
+
+    target: tuple[str | int, ...]
+    is_whole: bool
+    provider: str | None
+    line: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleCall:
+    """A module call; of `source` and `version` None means absent.
+
+    Attributes:
+        name: The label.
+        source: The text, if it is constant.
+        source_fault: Why there is no constant text although the argument is there.
+        version: The text, if it is constant.
+        version_fault: As for the source.
+        depends: Whether depends_on has anything in it.
+        line: Of the block.
+        column: Of the block.
+    """
+
+    name: str
+    source: str | None
+    source_fault: str
+    version: str | None
+    version_fault: str
+    depends: bool
+    line: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Backend:
+    """Where the state is kept.
+
+    Attributes:
+        kind: "backend" or "cloud".
+        type: The backend's label, "" for a cloud block.
+        path: Of a local backend's file, None where absent.
+        workspace_folder: Of a local backend's other workspaces, None where absent.
+        is_computed: Whether path or folder cannot be told.
+        line: Of the block.
+        column: Of the block.
+    """
+
+    kind: str
+    type: str
+    path: str | None
+    workspace_folder: str | None
+    is_computed: bool
+    line: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """Something with a name that may be declared once, and bears on nothing else here."""
+
+    kind: str
+    name: str
+    line: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """All that a file declares, each list in the file's order."""
+
+    required: tuple[RequiredProviders, ...] = ()
+    providers: tuple[ProviderBlock, ...] = ()
+    resources: tuple[Resource, ...] = ()
+    imports: tuple[Import, ...] = ()
+    calls: tuple[ModuleCall, ...] = ()
+    backends: tuple[Backend, ...] = ()
+    declarations: tuple[Declaration, ...] = ()
+    notes: tuple[Note, ...] = ()
+
+
+_ROOT_BLOCKS = {
+    "terraform": 0,
+    "required_providers": 0,
+    "provider": 1,
+    "variable": 1,
+    "locals": 0,
+    "output": 1,
+    "module": 1,
+    "resource": 2,
+    "data": 2,
+    "ephemeral": 2,
+    "moved": 0,
+    "removed": 0,
+    "import": 0,
+    "check": 1,
+}
+_TERRAFORM_ARGUMENTS = frozenset(["required_version", "experiments", "language"])
+_TERRAFORM_BLOCKS = {"backend": 1, "cloud": 0, "required_providers": 0, "provider_meta": 1}
+_NESTED = 'A "required_providers" block must be nested inside a "terraform" block.'
+_OLD_VERSION = "Version constraints inside provider configuration blocks are deprecated"
+_OLD_VERSION_DETAIL = "Move the constraint into the required_providers block."
+
+
+def read_contents(data: bytes, *, is_json: bool, dialect: Dialect) -> Contents:
+    """Reads a configuration file."""
+    parsed = hcl.parse(data, json=is_json)
+    reader = _Reader(is_json=is_json, dialect=dialect)
+    reader.add_problems(parsed.problems)
+    if parsed.body is not None:
+        reader.read_root(parsed.body)
+    return reader.contents()
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Gathers what one file declares."""
+
+    is_json: bool
+    dialect: Dialect
+    required: list[RequiredProviders] = field(default_factory=list)
+    providers: list[ProviderBlock] = field(default_factory=list)
+    resources: list[Resource] = field(default_factory=list)
+    imports: list[Import] = field(default_factory=list)
+    calls: list[ModuleCall] = field(default_factory=list)
+    backends: list[Backend] = field(default_factory=list)
+    declarations: list[Declaration] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
+
+    def contents(self) -> Contents:
+        """Returns what was gathered."""
+        return Contents(
+            required=tuple(self.required),
+            providers=tuple(self.providers),
+            resources=tuple(self.resources),
+            imports=tuple(self.imports),
+            calls=tuple(self.calls),
+            backends=tuple(self.backends),
+            declarations=tuple(self.declarations),
+            notes=tuple(self.notes),
+        )
+
+    def add_problems(self, problems: tuple[hcl.Problem, ...] | list[hcl.Problem]) -> None:
+        """Takes problems of the syntax or the schema."""
+        self.notes.extend(Note(one.line, one.column, one.summary, one.detail) for one in problems)
+
+    def refuse(self, place: hcl.Place, summary: str, detail: str) -> None:
+        """Notes an error."""
+        self.notes.append(Note(place.line, place.column, summary, detail))
+
+    def warn(self, place: hcl.Place, summary: str, detail: str) -> None:
+        """Notes a warning."""
+        self.notes.append(Note(place.line, place.column, summary, detail, is_error=False))
+
+    def read_root(self, body: hcl.Body) -> None:
+        """Reads a file's top level."""
+        is_opentofu = self.dialect.name == "opentofu"
+        blocks = _ROOT_BLOCKS | ({"language": 0} if is_opentofu else {})
+        self.add_problems(list(body.misfits(frozenset(), blocks)))
+        for block in body.blocks("terraform"):
+            self._read_settings(block)
+        for block in body.blocks("required_providers"):
+            self.refuse(block.place, "Invalid required_providers block", _NESTED)
+        for block in body.blocks("provider", labels=1):
+            self._read_provider(block)
+        modes: tuple[tuple[str, Mode], ...] = (("resource", "managed"), ("data", "data"), ("ephemeral", "ephemeral"))
+        for kind, mode in modes:
+            for block in body.blocks(kind, labels=2):
+                self._read_resource(block, mode)
+        for block in body.blocks("import"):
+            self._read_import(block)
+        for block in body.blocks("module", labels=1):
+            self._read_call(block)
+        for block in body.blocks("check", labels=1):
+            self._declare("check", block.labels[0], block.place)
+            for inner in block.body.blocks("data", labels=2):
+                self._read_resource(inner, "data")
+        self._read_declarations(body)
+
+    def _read_declarations(self, body: hcl.Body) -> None:
+        for kind in ("variable", "output"):
+            for block in body.blocks(kind, labels=1):
+                self._declare(kind, block.labels[0], block.place)
+        for block in body.blocks("locals"):
+            for name, attribute in block.body.attributes.items():
+                self._declare("local value", name, attribute.place)
+        for kind in ("moved", "removed", "language"):
+            for block in body.blocks(kind):
+                self._declare(kind, "", block.place)
+
+    def _declare(self, kind: str, name: str, place: hcl.Place) -> None:
+        self.declarations.append(Declaration(kind, name, place.line, place.column))
+
+    def _read_settings(self, block: hcl.Block) -> None:
+        blocks = _TERRAFORM_BLOCKS | ({"encryption": 0} if self.dialect.name == "opentofu" else {})
+        self.add_problems(list(block.body.misfits(_TERRAFORM_ARGUMENTS, blocks)))
+        for inner in block.body.blocks("required_providers"):
+            entries, problems = read_entries(inner.body, self.dialect, is_json=self.is_json)
+            self.add_problems(problems)
+            self.required.append(RequiredProviders(entries, inner.place.line, inner.place.column))
+        for kind, labels in (("backend", 1), ("cloud", 0)):
+            for inner in block.body.blocks(kind, labels=labels):
+                self._read_backend(inner)
+
+    def _read_backend(self, block: hcl.Block) -> None:
+        arguments = block.body.attributes
+        values: list[str | None] = []
+        is_computed = False
+        for name in ("path", "workspace_dir"):
+            value = arguments[name].value if name in arguments else None
+            text = value.text if isinstance(value, hcl.Literal) else None
+            is_computed |= value is not None and not isinstance(value, hcl.Literal)
+            values.append(text)
+        kind = block.labels[0] if block.labels else ""
+        path, folder = values
+        self.backends.append(Backend(block.type, kind, path, folder, is_computed, block.place.line, block.place.column))
+
+    def _read_provider(self, block: hcl.Block) -> None:
+        name = block.labels[0]
+        if not self._is_local_name(name, block.label_places[0]):
+            return
+        arguments = block.body.attributes
+        alias = ""
+        if "alias" in arguments:
+            value = arguments["alias"].value
+            alias = value.text or "" if isinstance(value, hcl.Literal) else ""
+            if not alias:
+                self.refuse(value.place, "Invalid provider configuration alias", "An alias must be a valid name.")
+        constraint, constraints = "", None
+        if "version" in arguments:
+            argument = arguments["version"]
+            self.warn(argument.place, _OLD_VERSION, _OLD_VERSION_DETAIL)
+            constraint, constraints, problem = read_version(argument.value, self.dialect, needs_string=False)
+            self.add_problems([problem] if problem else [])
+        place = block.place
+        self.providers.append(ProviderBlock(name, alias, constraint, constraints, place.line, place.column))
+
+    def _is_local_name(self, name: str, place: hcl.Place) -> bool:
+        try:
+            normal = normalise_part(name)
+        except ValueError as error:
+            self.refuse(place, "Invalid provider local name", f"{name!r} is an invalid provider local name: {error}.")
+            return False
+        if normal != name:
+            detail = f'Provider names must be normalized. Replace "{name}" with "{normal}" to fix this error.'
+            self.refuse(place, "Invalid provider local name", detail)
+        return normal == name
+
+    def _read_resource(self, block: hcl.Block, mode: Mode) -> None:
+        arguments = block.body.attributes
+        provider = self._provider_reference(arguments["provider"].value) if "provider" in arguments else ""
+        depends = "depends_on" in arguments and not _is_empty_list(arguments["depends_on"].value)
+        place = block.place
+        kind, name = block.labels
+        self.resources.append(Resource(mode, kind, name, provider, depends, place.line, place.column))
+
+    def _provider_reference(self, value: hcl.Expression) -> str | None:
+        """Returns the local name in `provider = NAME.ALIAS`; None, with a problem, where there is none."""
+        place = value.place
+        if isinstance(value, hcl.Literal) and isinstance(value.value, str):
+            if not self.is_json:
+                self.warn(place, "Quoted references are deprecated", "Remove the quotes surrounding this reference.")
+            value = hcl.parse_expression(value.value) or value
+        parts = value.parts if isinstance(value, hcl.Reference) else ()
+        is_indexed = isinstance(value, hcl.Dynamic) and len(value.prefix) == 2
+        if isinstance(value, hcl.Dynamic):
+            parts = value.prefix
+        limit = 3 if self.dialect.name == "opentofu" else 2
+        name = parts[0] if parts else None
+        if not isinstance(name, str) or len(parts) > limit or (is_indexed and limit == 2):
+            detail = "The provider argument requires a provider type name, optionally followed by a period and then a configuration alias."
+            self.refuse(place, "Invalid provider configuration reference", detail)
+            return None
+        return name if self._is_local_name(name, place) else None
+
+    def _read_import(self, block: hcl.Block) -> None:
+        arguments = block.body.attributes
+        provider = self._provider_reference(arguments["provider"].value) if "provider" in arguments else ""
+        place = block.place
+        if "to" not in arguments:
+            self.refuse(place, "Missing required argument", 'The argument "to" is required, but no definition was found.')
+            return
+        value = arguments["to"].value
+        if self.is_json and isinstance(value, hcl.Literal) and isinstance(value.value, str):
+            value = hcl.parse_expression(value.value) or value
+        target: tuple[str | int, ...] = ()
+        if isinstance(value, hcl.Reference):
+            target = value.parts
+        elif isinstance(value, hcl.Dynamic):
+            target = value.prefix
+        if len(target) < 2:
+            self.refuse(arguments["to"].value.place, "Invalid import address", "A resource address is required here.")
+            return
+        is_whole = isinstance(value, hcl.Reference)
+        self.imports.append(Import(target, is_whole, provider, place.line, place.column))
+
+    def _read_call(self, block: hcl.Block) -> None:
+        arguments = block.body.attributes
+        source, source_fault = self._constant(arguments.get("source"))
+        version, version_fault = self._constant(arguments.get("version"))
+        if version is None and not version_fault and "version" in arguments and self.dialect.name != "opentofu":
+            version_fault = "a string is required"
+        depends = "depends_on" in arguments and not _is_empty_list(arguments["depends_on"].value)
+        place = block.place
+        call = ModuleCall(block.labels[0], source, source_fault, version, version_fault, depends, place.line, place.column)
+        self.calls.append(call)
+
+    def _constant(self, attribute: hcl.Attribute | None) -> tuple[str | None, str]:
+        """The text of a module call's argument, or why it has none; (None, "") where it is absent or null."""
+        if attribute is None:
+            return None, ""
+        value = attribute.value
+        if isinstance(value, hcl.Literal):
+            text = value.text
+            if self.is_json and self.dialect.name == "opentofu" and text is not None and "${" in text:
+                return None, "Variables not allowed"  # OpenTofu evaluates it, also in the JSON syntax
+            return text, ""
+        is_call = isinstance(value, hcl.Dynamic) and value.is_call
+        return None, "Function calls not allowed" if is_call else "Variables not allowed"
+
+
+def _is_empty_list(value: hcl.Expression) -> bool:
+    return isinstance(value, hcl.ListExpr) and not value.items

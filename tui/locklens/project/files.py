@@ -1,0 +1,83 @@
+"""Which names in a folder are configuration, in the order in which the tools take them.
+
+The rules are those of Terraform's and OpenTofu's configuration loaders: the ending decides, editors' leftovers are passed over, and
+OpenTofu lets a `.tofu` file replace the `.tf` file of the same name.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from locklens.project.tree import Entry, EntryKind, name_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from locklens.dialect import Dialect
+
+
+@dataclass(frozen=True, slots=True)
+class FolderFiles:
+    """A module folder's configuration files, each list in the order of the names' bytes.
+
+    Attributes:
+        primary: Files that declare.
+        overrides: Files that change what primary files declare.
+    """
+
+    primary: tuple[Entry, ...]
+    overrides: tuple[Entry, ...]
+
+    def __bool__(self) -> bool:
+        return bool(self.primary or self.overrides)
+
+
+def configuration_files(entries: Iterable[Entry], dialect: Dialect) -> FolderFiles:
+    """Returns the configuration files among a folder's entries, without those that OpenTofu passes over for another."""
+    primary: list[Entry] = []
+    overrides: list[Entry] = []
+    for entry in _with_suffix(entries, dialect.file_suffixes):
+        (overrides if is_override(entry.name, dialect) else primary).append(entry)
+    return FolderFiles(_unshadowed(primary, dialect.file_suffixes), _unshadowed(overrides, dialect.file_suffixes))
+
+
+def test_files(entries: Iterable[Entry], dialect: Dialect) -> tuple[Entry, ...]:
+    """Returns the test files among a folder's entries. The naming of override files means nothing for them."""
+    return _unshadowed(list(_with_suffix(entries, dialect.test_suffixes)), dialect.test_suffixes)
+
+
+def is_override(name: str, dialect: Dialect) -> bool:
+    """Whether a configuration file changes what others declare."""
+    stem = name.removesuffix(_suffix(name, dialect.file_suffixes))
+    return stem == "override" or stem.endswith("_override")
+
+
+def is_json(name: str) -> bool:
+    """Whether a configuration file is in the JSON syntax."""
+    return name.endswith(".json")
+
+
+def _with_suffix(entries: Iterable[Entry], suffixes: tuple[str, ...]) -> Iterable[Entry]:
+    """Folders are no files whatever their name; a link to one is tried, and fails, as with the tools."""
+    for entry in sorted(entries, key=lambda entry: name_bytes(entry.name)):
+        name = entry.name
+        is_leftover = name.startswith(".") or name.endswith("~") or (name.startswith("#") and name.endswith("#"))
+        if entry.kind is not EntryKind.FOLDER and name.endswith(suffixes) and not is_leftover:
+            yield entry
+
+
+def _unshadowed(entries: list[Entry], suffixes: tuple[str, ...]) -> tuple[Entry, ...]:
+    names = {entry.name for entry in entries}
+    return tuple(entry for entry in entries if _rival(entry.name, suffixes) not in names)
+
+
+def _rival(name: str, suffixes: tuple[str, ...]) -> str:
+    """The name that takes this one's place where the same list has it; "" where no name does."""
+    suffix = _suffix(name, suffixes)
+    other = suffix.replace(".tf", ".tofu")
+    return name.removesuffix(suffix) + other if other != suffix and other in suffixes else ""
+
+
+def _suffix(name: str, suffixes: tuple[str, ...]) -> str:
+    return next((suffix for suffix in suffixes if name.endswith(suffix)), "")

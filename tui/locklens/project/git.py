@@ -1,0 +1,440 @@
+"""A git repository, read through the `git` command: revisions, listings, contents, and what changed between two sides.
+
+Git is started nowhere else (`locklens.project.gitprocess` says how). Nothing is fetched, nothing is written, no file is
+checked out. A review needs a handful of processes however many files there are: one for each listing or comparison,
+and one long-lived `git cat-file --batch` for names and contents.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from dataclasses import dataclass
+from enum import Enum, StrEnum
+from typing import TYPE_CHECKING
+
+from locklens.errors import RepositoryError
+from locklens.project.gitprocess import FoundObject, GitCommand, ObjectReader, find_git, git_environment, sentence
+from locklens.project.tree import name_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+_REMEMBERED_BYTES = 128 * 1024 * 1024
+"""Contents that are kept in memory for one repository."""
+
+_DIFF_OPTIONS = (
+    "-z",
+    "--raw",
+    "--no-abbrev",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--no-color",
+    "--no-relative",
+    "--ignore-submodules=all",
+    "-O/dev/null",
+)
+_LINK = "120000"
+_SUBMODULE = "160000"
+
+
+class Place(Enum):
+    """A side of a comparison that is no revision."""
+
+    WORK_TREE = "worktree"
+    INDEX = "index"
+    EMPTY = "empty"
+
+
+class ChangeStatus(StrEnum):
+    """What happened to a path."""
+
+    ADDED = "added"
+    DELETED = "deleted"
+    MODIFIED = "modified"
+    RENAMED = "renamed"
+
+
+@dataclass(frozen=True, slots=True)
+class PathChange:
+    """A path that differs between two sides.
+
+    Attributes:
+        status: A file that git does not track yet is ADDED; one of which only the mode differs is MODIFIED.
+        old: The path on the old side, None for an added one.
+        new: The path on the new side, None for a deleted one.
+    """
+
+    status: ChangeStatus
+    old: str | None
+    new: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ListedFile:
+    """A file, link or submodule of a listing.
+
+    Attributes:
+        mode: Git's, as six octal digits.
+        object_id: Of the contents; "" where the index has several, as the path is not merged.
+    """
+
+    mode: str
+    object_id: str
+
+    @property
+    def is_link(self) -> bool:
+        """Whether a symbolic link."""
+        return self.mode == _LINK
+
+    @property
+    def is_submodule(self) -> bool:
+        """Whether another repository, whose files this one does not have."""
+        return self.mode == _SUBMODULE
+
+
+class Repository:
+    """A git repository, and the one process that reads its objects.
+
+    May be asked from several threads. What was listed once is remembered: open the repository again to see what changed
+    in the meantime. `close` ends the process; so does the end of the program, however it comes.
+    """
+
+    def __init__(self, top: Path, command: GitCommand, *, bare: bool, object_format: str) -> None:
+        self.top = top
+        self.is_bare = bare
+        self._command = command
+        self._object_format = object_format
+        self._objects = ObjectReader(command)
+        self._listings: dict[str | None, dict[str, ListedFile]] = {}
+        self._work_files_found: list[tuple[str, str]] | None = None
+        self._listing_lock = threading.Lock()
+        self._remembered: dict[str, bytes] = {}
+        self._remembered_bytes = 0
+
+    @classmethod
+    def discover(cls, folder: Path) -> Repository:
+        """Finds the repository that a folder is in, as git does (`GIT_DIR` counts).
+
+        A repository without a work tree has `is_bare` set, and the folder itself as `top`.
+
+        Raises:
+            RepositoryError: There is none, or no git.
+        """
+        executable = find_git()
+        place = os.path.abspath(folder)  # noqa: PTH100
+        if not os.path.isdir(place):  # noqa: PTH112
+            raise RepositoryError(f"{folder} is not a folder")
+        environment = git_environment(place)
+        command = GitCommand(executable, place, environment)
+        questions = ("--is-bare-repository", "--show-object-format", "--show-toplevel")
+        status, output, complaint = command.ask("rev-parse", *questions)
+        answers = output.decode("utf-8", "surrogateescape").split("\n", 2)
+        if len(answers) < len(questions) or (status != 0 and "must be run in a work tree" not in complaint):
+            if "not a git repository" in complaint:
+                raise RepositoryError(
+                    f"{folder} is not inside a git repository",
+                    hint="compare two files with --old FILE --new FILE, or name another folder with -C DIR",
+                )
+            dubious = "dubious ownership" in complaint
+            hint = (
+                "it belongs to another user: git reads it once its setting safe.directory names it" if dubious else ""
+            )
+            raise RepositoryError(f"git cannot read the repository of {folder}: {sentence(complaint)}", hint=hint)
+        from pathlib import Path
+
+        top = Path(answers[2].removesuffix("\n")) if status == 0 else Path(place)
+        bare = status != 0
+        return cls(top, GitCommand(executable, os.fspath(top), environment), bare=bare, object_format=answers[1])
+
+    def close(self) -> None:
+        """Ends the process that reads objects; a later question starts another."""
+        self._objects.close()
+
+    def __enter__(self) -> Repository:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # Revisions
+
+    @property
+    def empty_tree(self) -> str:
+        """The object id of the tree without a file, which every repository knows."""
+        import hashlib
+
+        return hashlib.new(self._object_format, b"tree 0\0", usedforsecurity=False).hexdigest()
+
+    def resolve(self, name: str) -> str:
+        """Returns the full commit id of a revision. The name cannot be taken for an option: it is no argument.
+
+        Raises:
+            RepositoryError: There is no such commit.
+        """
+        commit = self._commit(name)
+        if commit is not None:
+            return commit
+        if name in ("HEAD", "@") and self.is_unborn:
+            raise RepositoryError("the repository has no commits yet", hint="commit first, or use --old and --new")
+        raise RepositoryError(
+            f"unknown revision {printable(name)!r}",
+            hint='name a commit, branch or tag that this clone has; "git fetch" brings those of the remote',
+        )
+
+    @property
+    def is_unborn(self) -> bool:
+        """Whether HEAD is on a branch without a commit."""
+        if self._commit("HEAD") is not None:
+            return False
+        status, branch, _ = self._command.ask("symbolic-ref", "--quiet", "HEAD")
+        if status != 0:
+            return False
+        name = branch.decode("utf-8", "surrogateescape").strip()
+        # A reference that exists and leads nowhere is damage, and must not be taken for a new repository.
+        return not self._command.answer("for-each-ref", "--count=1", "--format=%(refname)", "--", name).strip()
+
+    def merge_base(self, first: str, second: str) -> str:
+        """Returns the best common ancestor of two commits, given by full id.
+
+        Raises:
+            RepositoryError: There is none in this clone.
+        """
+        status, output, complaint = self._command.ask("merge-base", "--end-of-options", first, second)
+        if status == 0:
+            return output.decode("ascii").split("\n", 1)[0]
+        if status == 1:
+            raise RepositoryError(
+                f"{first[:12]} and {second[:12]} have no common ancestor in this clone",
+                hint='a shallow clone lacks history: "git fetch --unshallow" brings it',
+            )
+        raise RepositoryError(f"git cannot find the common ancestor: {sentence(complaint)}")
+
+    def show(self, revision: str, path: str) -> bytes | None:
+        """Returns a file of a revision without listing the revision; None where there is none. Links are not followed.
+
+        Raises:
+            RepositoryError: The object is missing from this clone or too large.
+        """
+        name = f"{revision}:{path}"
+        if not _can_be_asked(name):
+            raise RepositoryError("a path with a line break or NUL cannot be read through git")
+        found = self._object(name)
+        return found.data if found.kind == "blob" else None
+
+    def _commit(self, name: str) -> str | None:
+        """Returns the full id of a commit by any name of it, None where there is none."""
+        if not name or not _can_be_asked(name):
+            return None
+        found = self._object(f"{name}^{{commit}}")
+        return found.object_id if found.kind == "commit" else None
+
+    def _object(self, name: str) -> FoundObject:
+        found = self._objects.read([name])[name]
+        if found.problem is not None:
+            raise found.problem
+        return found
+
+    # Listings and contents
+
+    def listing(self, revision: str | None) -> dict[str, ListedFile]:
+        """Returns every file of a revision, or of the index (None), by path. Asked once, then remembered.
+
+        Raises:
+            RepositoryError: A tree is missing from this clone.
+        """
+        with self._listing_lock:
+            if revision not in self._listings:
+                if revision is None:
+                    output = self._command.answer("ls-files", "-s", "-z", "--full-name")
+                    self._listings[None] = _parse_index(output)
+                else:
+                    arguments = ("ls-tree", "-r", "-z", "--full-tree", "--end-of-options", revision)
+                    self._listings[revision] = _parse_tree(self._command.answer(*arguments))
+            return self._listings[revision]
+
+    def paths(self, side: str | Place, *, named: str = "") -> tuple[str, ...]:
+        """Returns the path of every file of a side (a commit id or a place), or of those with one name, in order.
+
+        Of the work tree: tracked and not ignored files that are there, without those that a sparse checkout leaves out,
+        and without anything untracked below `.terraform`. Submodules are no files.
+        """
+        if side is Place.EMPTY:
+            return ()
+        if side is Place.WORK_TREE:
+            there = (path for tag, path in self._work_files() if tag != "S" and _has_name(path, named))
+            return tuple(sorted(filter(self._is_on_disk, there), key=name_bytes))
+        listing = self.listing(None if side is Place.INDEX else str(side))
+        return tuple(path for path, file in listing.items() if _has_name(path, named) and not file.is_submodule)
+
+    def blob(self, object_id: str) -> bytes:
+        """Returns an object's bytes.
+
+        Raises:
+            RepositoryError: It is missing from this clone or too large.
+        """
+        if object_id not in self._remembered:
+            found = self._object(object_id)
+            if found.data is None:
+                raise RepositoryError(
+                    f"object {object_id[:12]} is not in this clone",
+                    hint='a partial clone lacks it: "git fetch --refetch"',
+                )
+            self._remember(object_id, found.data)
+            return found.data
+        return self._remembered[object_id]
+
+    def prefetch(self, object_ids: Iterable[str]) -> None:
+        """Reads many objects in one go; `blob` then answers from memory. What cannot be read is told by `blob`."""
+        wanted = [object_id for object_id in dict.fromkeys(object_ids) if object_id not in self._remembered]
+        for start in range(0, len(wanted), 1024):
+            if self._remembered_bytes >= _REMEMBERED_BYTES:
+                return
+            for object_id, found in self._objects.read(wanted[start : start + 1024]).items():
+                if found.data is not None:
+                    self._remember(object_id, found.data)
+
+    def _remember(self, object_id: str, data: bytes) -> None:
+        if self._remembered_bytes + len(data) <= _REMEMBERED_BYTES:
+            self._remembered[object_id] = data
+            self._remembered_bytes += len(data)
+
+    # Comparison
+
+    def changed(self, base: str | Place, head: str | Place, *, renames: bool = True) -> tuple[PathChange, ...]:
+        """Returns the paths that differ between two sides, each a commit id or a place, in the order of their bytes.
+
+        Args:
+            base: A commit id or `Place.EMPTY`.
+            head: A commit id or a place. Untracked files that are not ignored belong to the work tree.
+            renames: Whether git is to look for tracked files that moved.
+
+        Raises:
+            RepositoryError: Git cannot compare them, or there is no work tree.
+        """
+        old = self.empty_tree if base is Place.EMPTY else str(base)
+        options = (*_DIFF_OPTIONS, "-M" if renames else "--no-renames")
+        if head is Place.WORK_TREE:
+            self._require_work_tree()
+            output = self._command.answer("diff", *options, old, "--", settings=self._filters_off())
+            untracked = [path for tag, path in self._work_files() if tag == "?"]
+            return _with_untracked(_parse_raw(output), untracked)
+        if head is Place.INDEX:
+            self._require_work_tree()
+            output = self._command.answer("diff-index", "--cached", *options, old, "--")
+        else:
+            new = self.empty_tree if head is Place.EMPTY else str(head)
+            output = self._command.answer("diff-tree", "-r", *options, old, new, "--")
+        return tuple(_parse_raw(output).values())
+
+    def _require_work_tree(self) -> None:
+        if self.is_bare:
+            raise RepositoryError(f"{self.top} has no work tree", hint="compare two revisions with --head REV")
+
+    def _work_files(self) -> list[tuple[str, str]]:
+        """Returns (tag, path) of tracked (H; S where a sparse checkout leaves it out) and untracked (?) files."""
+        self._require_work_tree()
+        with self._listing_lock:
+            if self._work_files_found is None:
+                arguments = ("ls-files", "-z", "-t", "--cached", "--others", "--exclude-standard", "-x", ".terraform")
+                lines = self._command.answer(*arguments).decode("utf-8", "surrogateescape").split("\0")
+                # A path that is not merged stands there once for each side; an untracked repository ends in a slash.
+                kept = [line for line in dict.fromkeys(lines) if line and not line.endswith("/")]
+                self._work_files_found = [(line[0], line[2:]) for line in kept]
+            return self._work_files_found
+
+    def _is_on_disk(self, path: str) -> bool:
+        place = os.path.join(self.top, path)  # noqa: PTH118
+        return os.path.lexists(place) and (not os.path.isdir(place) or os.path.islink(place))  # noqa: PTH112, PTH114
+
+    def _filters_off(self) -> dict[str, str]:
+        """Returns settings that switch off the filter programs which the repository's own configuration names.
+
+        Comparing the work tree makes git run `filter.NAME.clean`. The user's own and the system's (Git LFS) stay.
+        """
+        pattern = r"^filter\..*\.(clean|process|smudge|required)$"
+        status, output, _ = self._command.ask("config", "-z", "--show-scope", "--name-only", "--get-regexp", pattern)
+        if status != 0:
+            return {}
+        fields = output.decode("utf-8", "surrogateescape").split("\0")
+        keys = {key for scope, key in zip(fields[::2], fields[1::2], strict=False) if scope in ("local", "worktree")}
+        return {key: "false" if key.endswith(".required") else "" for key in sorted(keys)}
+
+
+def printable(text: str) -> str:
+    """Returns a name as it may stand in a message: bytes that are no UTF-8 become question marks."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def _has_name(path: str, name: str) -> bool:
+    return not name or (path.endswith(name) and (len(path) == len(name) or path[-len(name) - 1] == "/"))
+
+
+def _parse_tree(output: bytes) -> dict[str, ListedFile]:
+    """Reads `MODE TYPE OBJECT<TAB>PATH` records of `ls-tree -z`."""
+    files: dict[str, ListedFile] = {}
+    for record in output.decode("utf-8", "surrogateescape").split("\0"):
+        words, tab, path = record.partition("\t")
+        if tab and _is_plain(path):
+            mode, _, object_id = words.split(" ")
+            files[path] = ListedFile(mode, object_id)
+    return files
+
+
+def _parse_index(output: bytes) -> dict[str, ListedFile]:
+    """Reads `MODE OBJECT STAGE<TAB>PATH` records of `ls-files -s -z`."""
+    files: dict[str, ListedFile] = {}
+    for record in output.decode("utf-8", "surrogateescape").split("\0"):
+        words, tab, path = record.partition("\t")
+        if tab and _is_plain(path):
+            mode, object_id, stage = words.split(" ")
+            files[path] = ListedFile(mode, object_id if stage == "0" else "")
+    return files
+
+
+def _is_plain(path: str) -> bool:
+    """Whether no part is `.` or `..`: git never writes such a path, a forged tree may hold one."""
+    return "." not in path or not {".", ".."} & set(path.split("/"))
+
+
+def _parse_raw(output: bytes) -> dict[str, PathChange]:
+    """Reads `:MODE MODE OBJECT OBJECT STATUS<NUL>PATH<NUL>[PATH<NUL>]` records, by the path of the new side."""
+    fields: Iterator[str] = iter(output.decode("utf-8", "surrogateescape").split("\0"))
+    changes: dict[str, PathChange] = {}
+    for words in fields:
+        if not words:
+            break
+        letter = words.rpartition(" ")[2][:1]
+        path = next(fields)
+        if letter == "A":
+            change = PathChange(ChangeStatus.ADDED, None, path)
+        elif letter == "D":
+            change = PathChange(ChangeStatus.DELETED, path, None)
+        elif letter in ("R", "C"):
+            new = next(fields)
+            change = (
+                PathChange(ChangeStatus.RENAMED, path, new)
+                if letter == "R"
+                else PathChange(ChangeStatus.ADDED, None, new)
+            )
+        else:
+            change = PathChange(ChangeStatus.MODIFIED, path, path)
+        changes[change.new or path] = change
+    return changes
+
+
+def _with_untracked(changes: dict[str, PathChange], untracked: Iterable[str]) -> tuple[PathChange, ...]:
+    """Enters untracked files. One that git calls deleted was only taken out of the index: it is still there."""
+    for path in untracked:
+        if path in changes and changes[path].status is ChangeStatus.DELETED:
+            changes[path] = PathChange(ChangeStatus.MODIFIED, path, path)
+        elif path not in changes:
+            changes[path] = PathChange(ChangeStatus.ADDED, None, path)
+    ordered = sorted(changes.items(), key=lambda item: name_bytes(item[0]))
+    return tuple(change for _, change in ordered)
+
+
+def _can_be_asked(text: str) -> bool:
+    """Whether git can be asked for a name, one to a line."""
+    return "\n" not in text and "\0" not in text and not any("\ud800" <= character < "\udc80" for character in text)

@@ -1,0 +1,91 @@
+"""One module: its folder's files read and put together, override files applied.
+
+Parsing is what costs, so a `ModuleReader` keeps what it read by the content of the file: several roots that call the same module,
+and both sides of a comparison, share it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from locklens.errors import LockLensError
+from locklens.project.contents import Contents, read_contents
+from locklens.project.files import configuration_files, is_json
+from locklens.project.merging import Merger, Module, SourceFile
+from locklens.project.tree import Entry, EntryKind
+
+if TYPE_CHECKING:
+    from locklens.dialect import Dialect
+    from locklens.project.tree import Tree
+
+_LOCAL_SOURCE = re.compile(rb'\bsource["\s)]*+[=:]\s*+(?:<<-?\w++\s*+)?"?(\.\.?/[^"\s]*+)')
+_ESCAPED = re.compile(rb"\\")
+
+
+def local_sources(data: bytes) -> frozenset[str]:
+    """Returns every local module source that a configuration file may name, by a look at its bytes alone.
+
+    Too many rather than too few: comments and other things' `source` count. Sources that are written with escapes or templates
+    are given up to there.
+    """
+    return frozenset(
+        _ESCAPED.split(found)[0].decode("utf-8", "surrogateescape") for found in _LOCAL_SOURCE.findall(data)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    summary: str
+    detail: str
+
+
+class ModuleReader:
+    """Reads modules and remembers every file's contents by its digest. Safe to share between threads."""
+
+    def __init__(self) -> None:
+        self._contents: dict[tuple[bytes, bool, str], Contents] = {}
+        self._lock = threading.Lock()
+
+    def read(self, tree: Tree, folder: str, dialect: Dialect) -> Module:
+        """Reads a module's folder.
+
+        Args:
+            tree: Where it is.
+            folder: Its path in the tree.
+            dialect: The tool whose files are read.
+        """
+        try:
+            found = configuration_files(tree.list(folder), dialect)
+        except LockLensError as error:
+            return Merger(dialect).failed(folder, "Failed to read module directory", str(error))
+        merger = Merger(dialect)
+        for entry in found.primary:
+            merger.add_primary(self.read_file(tree, folder, entry, dialect))
+        for entry in found.overrides:
+            merger.add_override(self.read_file(tree, folder, entry, dialect))
+        return merger.module(folder, has_files=bool(found))
+
+    def read_file(self, tree: Tree, folder: str, entry: Entry, dialect: Dialect) -> SourceFile:
+        """Reads one configuration file; what keeps it from being read is a note in its contents."""
+        path = f"{folder}/{entry.name}" if folder else entry.name
+        data: bytes | None = None
+        detail = f'The configuration file "{entry.name}" could not be read.'
+        if entry.kind is EntryKind.FILE:
+            try:
+                data = tree.read(path)
+            except LockLensError as error:
+                detail = str(error)
+        if data is None:
+            return SourceFile.unreadable(path, detail)
+        key = (hashlib.sha256(data).digest(), is_json(entry.name), dialect.name)
+        with self._lock:
+            contents = self._contents.get(key)
+        if contents is None:
+            contents = read_contents(data, is_json=key[1], dialect=dialect)
+            with self._lock:
+                contents = self._contents.setdefault(key, contents)
+        return SourceFile(path, contents)

@@ -1,0 +1,350 @@
+"""Which root modules two sides have, and which of them changed.
+
+A root is a folder with a lock file. What stands in the files is read no further than the local modules that they call.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from locklens.errors import ConfigurationError, LockLensError
+from locklens.project.git import ChangeStatus, Place
+from locklens.project.tree import EntryKind, ListedTree, WorkTree, name_bytes, normalise
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from locklens.project.git import PathChange, Repository
+    from locklens.project.tree import Tree
+
+LOCK_FILE = ".terraform.lock.hcl"
+"""The lock file's name, which no tool lets anyone change."""
+
+DATA_FOLDER = ".terraform"
+"""Where the tools keep what they downloaded, other people's root modules among it."""
+
+_TEST_SUFFIXES = (".tftest.hcl", ".tftest.json", ".tofutest.hcl", ".tofutest.json")
+_MODULE_SUFFIXES = (".tf", ".tf.json", ".tofu", ".tofu.json")
+_LIKENESS = 0.5
+"""Share of equal lines from which on two lock files are taken for one that moved."""
+
+_MAX_COMPARED = 10_000
+"""Pairs of lock files that are compared line by line: a reorganisation of a hundred roots."""
+
+_MAX_EQUAL = 200
+"""Equal lock files among which the one with the most alike folder name is looked for."""
+
+_MAX_ALIASES = 100_000
+"""Paths through links that are followed up; a tree full of links to each other has no end of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class RootPair:
+    """A root module on both sides.
+
+    Attributes:
+        path: Its folder on the head side, "" for the top; on the base side where the head does not have it.
+        old_lock: Path of the base's lock file, None where there is none.
+        new_lock: Path of the head's lock file, None where there is none.
+        lock_changed: The lock file's bytes differ, or it was added, deleted or moved.
+        configuration_changed: A configuration file of the folder changed, or one of a local module that it calls.
+        renamed_from: The folder on the base side, where it is another.
+    """
+
+    path: str
+    old_lock: str | None
+    new_lock: str | None
+    lock_changed: bool
+    configuration_changed: bool
+    renamed_from: str | None
+
+
+def find_roots(
+    repository: Repository,
+    base_tree: Tree,
+    head_tree: Tree,
+    changes: Sequence[PathChange],
+    *,
+    only: Sequence[str] = (),
+) -> tuple[RootPair, ...]:
+    """Returns the roots of both sides, changed or not, in the order of their paths' bytes.
+
+    A root that a sparse checkout leaves out of the work tree is left out here too.
+
+    Args:
+        repository: Where both sides are.
+        base_tree: The old side.
+        head_tree: The new side.
+        changes: What differs between them, as `Repository.changed` says.
+        only: Folders, relative to the top, to which the answer is restricted.
+
+    Raises:
+        ConfigurationError: A folder of `only` is no root on either side.
+        RepositoryError: Git cannot list a side.
+    """
+    old = {_folder(path): path for path in lock_paths(repository, base_tree)}
+    touched = {path for change in changes for path in (change.old, change.new) if path is not None}
+    # What neither the base has nor git calls changed was only announced to the index ("git add --intent-to-add").
+    new = {_folder(path): path for path in lock_paths(repository, head_tree) if path in touched or _folder(path) in old}
+    deleted = {change.old for change in changes if change.status in (ChangeStatus.DELETED, ChangeStatus.RENAMED)}
+    gone = [folder for folder in old if folder not in new and old[folder] in deleted]
+    come = [folder for folder in new if folder not in old]
+    moved = _moved(
+        base_tree, head_tree, {folder: old[folder] for folder in gone}, {folder: new[folder] for folder in come}
+    )
+    was_moved = set(moved.values())
+    folders = [*new, *(folder for folder in gone if folder not in was_moved)]
+    folders = _restricted(folders, moved, only)
+
+    touched |= _aliases(touched, base_tree, head_tree)
+    configured = _with_changed_configuration(head_tree, touched, set(folders))
+    # Whoever reviews the roots reads these anyway.
+    _prefetch(base_tree, (path for path in old.values() if path in touched))
+    _prefetch(head_tree, (path for path in new.values() if path in touched))
+    pairs = []
+    for folder in sorted(folders, key=name_bytes):
+        before, after = old.get(moved.get(folder, folder)), new.get(folder)
+        changed = before != after or (before in touched and _differs(base_tree, head_tree, before, after))
+        pairs.append(
+            RootPair(
+                path=folder,
+                old_lock=before,
+                new_lock=after,
+                lock_changed=changed,
+                configuration_changed=folder in configured,
+                renamed_from=moved.get(folder),
+            )
+        )
+    return tuple(pairs)
+
+
+def lock_paths(repository: Repository, tree: Tree) -> tuple[str, ...]:
+    """Returns the path of every lock file of a side of the repository; none inside `.terraform`.
+
+    Raises:
+        RepositoryError: Git cannot list the side.
+    """
+    paths: Iterable[str] = ()
+    if isinstance(tree, ListedTree):
+        paths = (path for path in tree.paths() if path.endswith(LOCK_FILE))
+    elif isinstance(tree, WorkTree):
+        paths = repository.paths(Place.WORK_TREE, named=LOCK_FILE)
+    parts = ((path, path.split("/")) for path in paths)
+    return tuple(path for path, names in parts if names[-1] == LOCK_FILE and DATA_FOLDER not in names)
+
+
+def _folder(path: str) -> str:
+    return path.rpartition("/")[0]
+
+
+def _restricted(folders: list[str], moved: dict[str, str], only: Sequence[str]) -> list[str]:
+    if not only:
+        return folders
+    chosen: dict[str, None] = {}
+    by_old_folder = {before: after for after, before in moved.items()}
+    for asked in only:
+        folder = normalise(asked.removesuffix(LOCK_FILE) if asked.rpartition("/")[2] == LOCK_FILE else asked)
+        if folder is not None and folder not in folders:
+            folder = by_old_folder.get(folder, folder)
+        if folder not in folders:
+            below = sorted(known for known in folders if folder is not None and known.startswith(f"{folder}/"))
+            hint = f"roots below it: {', '.join(below[:5])}{', …' if len(below) > 5 else ''}" if below else ""
+            raise ConfigurationError(f"no {LOCK_FILE} on either side", path=asked or ".", hint=hint)
+        chosen[folder] = None
+    return list(chosen)
+
+
+def _prefetch(tree: Tree, paths: Iterable[str]) -> None:
+    if isinstance(tree, ListedTree):
+        tree.prefetch(paths)
+
+
+def _differs(base_tree: Tree, head_tree: Tree, before: str | None, after: str | None) -> bool:
+    """Whether two lock files have other bytes: git also names those whose mode alone differs."""
+    if before is None or after is None:
+        return True
+    try:
+        return base_tree.read(before) != head_tree.read(after)
+    except LockLensError:
+        return True  # whoever reads the lock file says what is wrong
+
+
+# Roots that moved
+
+
+def _moved(base_tree: Tree, head_tree: Tree, gone: dict[str, str], come: dict[str, str]) -> dict[str, str]:
+    """Returns new folder -> old folder of roots whose lock file is elsewhere: equal ones first, then the most alike.
+
+    Git's own search is not used: it does not know untracked files, and it takes any one of several equal lock files,
+    where the names of the folders tell which is which.
+    """
+    if not gone or not come:
+        return {}
+    _prefetch(base_tree, gone.values())
+    _prefetch(head_tree, come.values())
+    old = {folder: _telling_lines(base_tree, path) for folder, path in gone.items()}
+    new = {folder: _telling_lines(head_tree, path) for folder, path in come.items()}
+    moved: dict[str, str] = {}
+    by_lines: dict[frozenset[bytes], list[str]] = {}
+    for folder, lines in old.items():
+        if lines:
+            by_lines.setdefault(lines, []).append(folder)
+    equal = ((1.0, before, after) for after, lines in new.items() for before in by_lines.get(lines, ())[:_MAX_EQUAL])
+    _pair(equal, moved)
+    old = {folder: lines for folder, lines in old.items() if lines and folder not in moved.values()}
+    new = {folder: lines for folder, lines in new.items() if lines and folder not in moved}
+    if len(old) * len(new) <= _MAX_COMPARED:
+        _pair(_alike(old, new), moved)
+    return moved
+
+
+def _alike(old: dict[str, frozenset[bytes]], new: dict[str, frozenset[bytes]]) -> Iterator[tuple[float, str, str]]:
+    for before, old_lines in old.items():
+        for after, new_lines in new.items():
+            likeness = len(old_lines & new_lines) / max(len(old_lines), len(new_lines))
+            if likeness >= _LIKENESS:
+                yield likeness, before, after
+
+
+def _pair(candidates: Iterable[tuple[float, str, str]], moved: dict[str, str]) -> None:
+    """Enters the best pairs of (likeness, old folder, new folder), of equal ones that with the most alike names."""
+    taken = set(moved.values())
+    for _, before, after in sorted(candidates, key=lambda item: (-item[0], -_common_names(item[1], item[2]), item[1:])):
+        if after not in moved and before not in taken:
+            moved[after] = before
+            taken.add(before)
+
+
+def _common_names(first: str, second: str) -> int:
+    """How many parts two paths share at their ends and at their beginnings; an end tells more."""
+    one, two = first.split("/"), second.split("/")
+    ends = _common_prefix(one[::-1], two[::-1])
+    return 2 * ends + _common_prefix(one, two)
+
+
+def _common_prefix(one: list[str], two: list[str]) -> int:
+    count = 0
+    for mine, other in zip(one, two, strict=False):
+        if mine != other:
+            break
+        count += 1
+    return count
+
+
+def _telling_lines(tree: Tree, path: str) -> frozenset[bytes]:
+    """Returns a lock file's lines without those that every lock file has."""
+    try:
+        data = tree.read(path) or b""
+    except LockLensError:
+        return frozenset()
+    lines = (line.strip() for line in data.splitlines())
+    return frozenset(line for line in lines if len(line) > 1 and not line.startswith((b"#", b"hashes")))
+
+
+# Changed configuration
+
+
+def _is_configuration(path: str) -> bool:
+    return path.endswith(_MODULE_SUFFIXES) or path.endswith(_TEST_SUFFIXES)
+
+
+def _with_changed_configuration(head_tree: Tree, touched: set[str], roots: set[str]) -> set[str]:
+    """Returns the roots of which a configuration file changed, in the folder itself or in a local module."""
+    found: set[str] = set()
+    modules: set[str] = set()
+    for path in touched:
+        if not _is_configuration(path):
+            continue
+        folder = _folder(path)
+        if path.endswith(_TEST_SUFFIXES):
+            owner: str | None = next((above for above in _upwards(folder) if above in roots), None)
+        else:
+            owner = folder if folder in roots else None
+            modules.add(folder)  # a root, too, may be called as a module by another one
+        if owner is not None:
+            found.add(owner)
+    return found | _callers(head_tree, modules, roots - found) if modules else found
+
+
+def _upwards(folder: str) -> Iterator[str]:
+    yield folder
+    while folder:
+        folder = _folder(folder)
+        yield folder
+
+
+def _callers(tree: Tree, modules: set[str], roots: set[str]) -> set[str]:
+    """Returns the roots that call one of the module folders, directly or through other local modules."""
+    if isinstance(tree, ListedTree):
+        tree.prefetch([path for path in tree.files if _is_configuration(path) and _folder(path) in roots])
+    calls: dict[str, frozenset[str]] = {}
+    callers: set[str] = set()
+    for root in roots:
+        seen = {root}
+        todo = [root]
+        while todo:
+            folder = todo.pop()
+            called = calls.get(folder)
+            if called is None:
+                called = calls[folder] = _called_folders(tree, folder)
+            if called & modules:
+                callers.add(root)
+                break
+            todo.extend(called - seen)
+            seen |= called
+    return callers
+
+
+def _called_folders(tree: Tree, folder: str) -> frozenset[str]:
+    """Returns the folders of the local modules that a folder's files may call."""
+    prefix = f"{folder}/" if folder else ""
+    try:
+        entries = tree.list(folder)
+    except LockLensError:
+        return frozenset()
+    names = [entry.name for entry in entries if entry.kind is EntryKind.FILE and _is_configuration(entry.name)]
+    called: set[str] = set()
+    for name in names:
+        try:
+            data = tree.read(prefix + name)
+        except LockLensError:
+            continue  # whoever reads the configuration says what is wrong
+        for source in _local_sources(data or b""):
+            place = normalise(prefix + source)
+            if place is not None:
+                called.add(place)
+    return frozenset(called)
+
+
+_LOCAL_SOURCE = re.compile(rb"""\bsource"?\s*[=:]\s*"(\.\.?/[^"\r\n]*)\"""")
+
+
+def _local_sources(data: bytes) -> frozenset[str]:
+    """Returns what may be the source of a local module, by the look of the bytes."""
+    return frozenset(found.decode("utf-8", "surrogateescape") for found in _LOCAL_SOURCE.findall(data))
+
+
+def _aliases(touched: set[str], *trees: Tree) -> set[str]:
+    """Returns by which other paths, through links in a tree, changed files are reached."""
+    links: dict[str, set[str]] = {}
+    for tree in trees:
+        if isinstance(tree, ListedTree):
+            for link, target in tree.links().items():
+                links.setdefault(target, set()).add(link)
+    found: set[str] = set()
+    fresh = touched if links else set()
+    for _ in range(
+        2
+    ):  # a linked file in a linked folder takes two steps; a link to a folder above it would take ever more
+        step: set[str] = set()
+        for path in fresh:
+            for above in _upwards(path):
+                rest = path[len(above) :].removeprefix("/")
+                step.update(f"{link}/{rest}" if rest else link for link in links.get(above, ()))
+            if len(found) + len(step) > _MAX_ALIASES:
+                return found
+        found |= step
+        fresh = step
+    return found

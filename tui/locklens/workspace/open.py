@@ -1,0 +1,383 @@
+"""Opens the two sides of a comparison: in a git repository, or two files wherever they are.
+
+What stands in the lock files is not read here.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from locklens.errors import ConfigurationError, RepositoryError
+from locklens.project.git import Place, Repository, printable
+from locklens.project.roots import LOCK_FILE, RootPair, find_roots, lock_paths
+from locklens.project.tree import MAX_FILE_BYTES, EmptyTree, Entry, IndexTree, RevisionTree, WorkTree, normalise
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from locklens.project.tree import Tree
+
+STANDARD_INPUT = "-"
+_ABSENT = ("/dev/null", "NUL", "nul")
+
+SideKind = Literal["git", "worktree", "index", "file", "empty"]
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One side of a comparison.
+
+    Attributes:
+        kind: Where it is from.
+        name: As the user named it; of two revisions' common ancestor "BASE...HEAD", as git writes it.
+        revision: The full commit id, None where it is no commit.
+        tree: Its files.
+    """
+
+    kind: SideKind
+    name: str
+    revision: str | None
+    tree: Tree
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two sides and the roots that they have.
+
+    Attributes:
+        base: The old side.
+        head: The new side.
+        roots: Changed or not, in the order of their paths.
+        worktree: The files on disk, for what git ignores (`.terraform`); None where there are none.
+        top: What paths of the head side are relative to, None where it is not on disk.
+        repository: The one that is asked, None without git. Whoever opened the comparison closes it.
+        all_locks: Path of every lock file of the head side, also where `roots` is restricted.
+    """
+
+    base: Side
+    head: Side
+    roots: tuple[RootPair, ...]
+    worktree: Tree | None
+    top: Path | None
+    repository: Repository | None
+    all_locks: tuple[str, ...]
+
+
+def open_git(
+    folder: Path,
+    *,
+    base: str = "HEAD",
+    head: str | None = None,
+    staged: bool = False,
+    merge_base: bool = False,
+    roots: Sequence[str] = (),
+) -> Comparison:
+    """Compares a revision with the work tree, the index or another revision.
+
+    In a repository without commits everything is new against HEAD.
+
+    Args:
+        folder: A folder in the repository.
+        base: The old revision.
+        head: The new revision; None for the work tree or the index.
+        staged: Whether the new side is the index.
+        merge_base: Whether the old side is the common ancestor of `base` and `head` (HEAD without one).
+        roots: Root folders, relative to `folder`, to which the comparison is restricted.
+
+    Raises:
+        ConfigurationError: The arguments exclude each other, or one of `roots` is no root.
+        RepositoryError: There is no repository or no such revision.
+    """
+    if staged and head is not None:
+        raise ConfigurationError("--staged and --head cannot be used together")
+    repository = Repository.discover(folder)
+    try:
+        only = [_within(repository, folder, root) for root in roots]
+        new, new_place = _head_side(repository, head, staged=staged)
+        old, old_place = _base_side(repository, base, head, merge_base=merge_base)
+        changes = repository.changed(old_place, new_place, renames=False)
+        pairs = find_roots(repository, old.tree, new.tree, changes, only=only)
+        all_locks = lock_paths(repository, new.tree)
+    except BaseException:
+        repository.close()
+        raise
+    return Comparison(
+        base=old,
+        head=new,
+        roots=pairs,
+        worktree=None if repository.is_bare else WorkTree(repository.top),
+        top=repository.top,
+        repository=repository,
+        all_locks=all_locks,
+    )
+
+
+def _head_side(repository: Repository, head: str | None, *, staged: bool) -> tuple[Side, str | Place]:
+    if head is not None:
+        revision = repository.resolve(head)
+        return Side("git", head, revision, RevisionTree(repository, revision)), revision
+    if staged:
+        return Side("index", "index", None, IndexTree(repository)), Place.INDEX
+    return Side("worktree", "worktree", None, WorkTree(repository.top)), Place.WORK_TREE
+
+
+def _base_side(repository: Repository, base: str, head: str | None, *, merge_base: bool) -> tuple[Side, str | Place]:
+    try:
+        revision = repository.resolve(base)
+    except RepositoryError:
+        if base in ("HEAD", "@") and repository.is_unborn:
+            return Side("empty", base, None, EmptyTree()), Place.EMPTY
+        raise
+    name = base
+    if merge_base:
+        other = head or "HEAD"
+        revision = repository.merge_base(revision, repository.resolve(other))
+        name = f"{base}...{other}"
+    return Side("git", name, revision, RevisionTree(repository, revision)), revision
+
+
+def _within(repository: Repository, folder: Path, path: str) -> str:
+    """Returns a path, given relative to a folder, relative to the repository's top.
+
+    Raises:
+        ConfigurationError: It is outside.
+    """
+    top = os.path.realpath(repository.top)
+    name = path.removesuffix(LOCK_FILE) if os.path.basename(path) == LOCK_FILE else path  # noqa: PTH119
+    place = os.path.join(os.path.realpath(folder), name)  # noqa: PTH118
+    relative = _below(top, os.path.realpath(place))
+    if relative is None:
+        # What is no link on disk any more may still be a folder of the old side.
+        relative = _below(top, os.path.normpath(place))
+    if relative is None:
+        raise ConfigurationError("outside of the repository", path=path, hint=f"the repository is {repository.top}")
+    return relative
+
+
+def _below(top: str, place: str) -> str | None:
+    """Returns a POSIX path relative to a folder, None where the place is not in it."""
+    if place == top:
+        return ""
+    prefix = top if top.endswith(os.sep) else top + os.sep
+    return place[len(prefix) :].replace(os.sep, "/") if place.startswith(prefix) else None
+
+
+# Two files
+
+
+@dataclass(frozen=True, slots=True)
+class _PlacedTree:
+    """A tree with one more file: a lock file that is from elsewhere than the configuration beside it."""
+
+    path: str
+    data: bytes
+    under: Tree
+
+    def read(self, path: str) -> bytes | None:
+        """Returns the one file, or what the tree has."""
+        return self.data if path == self.path else self.under.read(path)
+
+    def list(self, folder: str) -> tuple[Entry, ...]:
+        """Returns what the tree has: whoever asks for the one file knows its path."""
+        return self.under.list(folder)
+
+    def has_folder(self, folder: str) -> bool:
+        """Whether the tree has it."""
+        return self.under.has_folder(folder)
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """What one of the two names stands for.
+
+    Attributes:
+        side: With a tree that has the lock file.
+        lock: Its path in that tree, None for an absent one.
+        data: Its bytes.
+        top: Of a tree on disk.
+        repository: Where a revision is.
+    """
+
+    side: Side
+    lock: str | None
+    data: bytes
+    top: Path | None = None
+    repository: Repository | None = None
+
+
+def open_files(old: str, new: str, *, config: str | None, cwd: Path, stdin: Callable[[], bytes]) -> Comparison:
+    """Compares two lock files, each a path, `-` (standard input), `/dev/null` (absent) or `REV:PATH` (through git).
+
+    A file on disk wins over a revision of the same spelling. Files on disk are read inside their repository, or else
+    inside the whole file system, so that `../modules/x` leads somewhere.
+
+    Args:
+        old: The old lock file.
+        new: The new lock file.
+        config: Folder of the new side's configuration. None: that of `new`, or none at all for standard input.
+        cwd: What relative paths are relative to.
+        stdin: Reads standard input to its end.
+
+    Raises:
+        ConfigurationError: No such file, no such folder, both absent, or standard input twice.
+        RepositoryError: No such revision.
+    """
+    if old == new == STANDARD_INPUT:
+        raise ConfigurationError("only one of --old and --new can be standard input")
+    if old in _ABSENT and new in _ABSENT:
+        raise ConfigurationError("both sides are absent: there is nothing to compare")
+    opener = _Opener(cwd, stdin)
+    try:
+        base, head = opener.named(old), opener.named(new)
+        folder = (head.lock or base.lock or "").rpartition("/")[0]
+        if config is not None and head.lock is not None:
+            head, folder = opener.beside(head, config)
+    except BaseException:
+        opener.close()
+        raise
+    configured = head.lock is not None and (config is not None or head.lock != _STDIN_PATH)
+    pair = RootPair(
+        path=folder,
+        old_lock=base.lock,
+        new_lock=head.lock,
+        lock_changed=(base.lock is None) != (head.lock is None) or base.data != head.data,
+        configuration_changed=configured,  # nobody knows the old one
+        renamed_from=None,
+    )
+    return Comparison(
+        base=base.side,
+        head=head.side,
+        roots=(pair,),
+        worktree=WorkTree(head.top) if head.top is not None else None,
+        top=head.top,
+        repository=opener.repository,
+        all_locks=() if head.lock is None else (head.lock,),
+    )
+
+
+_STDIN_PATH = "<stdin>"
+
+
+class _Opener:
+    """Finds what names stand for, with one repository for each place that is looked at."""
+
+    def __init__(self, cwd: Path, stdin: Callable[[], bytes]) -> None:
+        self._cwd = os.path.abspath(cwd)  # noqa: PTH100
+        self._stdin = stdin
+        self.repository: Repository | None = None
+        """That of the current folder, once a revision was named."""
+
+    def close(self) -> None:
+        """Closes the repository that was opened."""
+        if self.repository is not None:
+            self.repository.close()
+
+    def named(self, name: str) -> _Named:
+        """Returns what a name stands for."""
+        if name == STANDARD_INPUT:
+            data = self._stdin()
+            return _Named(Side("file", name, None, _PlacedTree(_STDIN_PATH, data, EmptyTree())), _STDIN_PATH, data)
+        if name in _ABSENT:
+            return _Named(Side("empty", "/dev/null", None, EmptyTree()), None, b"")
+        place = os.path.join(self._cwd, name)  # noqa: PTH118
+        if os.path.lexists(place):
+            return self._file(name, place)
+        revision, path = _split_revision(name)
+        if revision is None:
+            raise ConfigurationError("no such file", path=name)
+        return self._committed(name, revision, path)
+
+    def beside(self, head: _Named, config: str) -> tuple[_Named, str]:
+        """Returns the head with the configuration of a folder on disk, and that folder's path in its tree."""
+        place = os.path.join(self._cwd, config)  # noqa: PTH118
+        if not os.path.isdir(place):  # noqa: PTH112
+            raise ConfigurationError("no such folder", path=config)
+        top, folder = self._top_of(os.path.realpath(place))
+        # From another tree, the file is shown under the name that the user gave it.
+        lock = head.lock if head.top == top and head.lock is not None else head.side.name
+        lock = _STDIN_PATH if lock == STANDARD_INPUT else lock
+        tree = _PlacedTree(lock, head.data, WorkTree(top))
+        side = Side(head.side.kind, head.side.name, head.side.revision, tree)
+        return _Named(side, lock, head.data, top, head.repository), folder
+
+    def _file(self, name: str, place: str) -> _Named:
+        if os.path.isdir(place):  # noqa: PTH112
+            raise ConfigurationError("it is a folder and no file", path=name, hint=f"name the file in it: {LOCK_FILE}")
+        if not os.path.isfile(place):  # noqa: PTH113
+            return self._stream(name, place)
+        # The folder's links are resolved, the file's name is the user's: a linked lock file belongs where the link is.
+        parent, file = os.path.split(place)
+        top, folder = self._top_of(os.path.realpath(parent))
+        lock = f"{folder}/{file}" if folder else file
+        tree = WorkTree(top)
+        data = tree.read(lock)
+        if data is None:
+            raise ConfigurationError("no such file", path=name)
+        return _Named(Side("file", name, None, tree), lock, data, top, self.repository)
+
+    def _stream(self, name: str, place: str) -> _Named:
+        """Reads what the shell's `<(command)` makes: the user names it, so waiting for its end is wanted."""
+        try:
+            with open(place, "rb") as stream:  # noqa: PTH123
+                data = stream.read(MAX_FILE_BYTES + 1)
+        except OSError as error:
+            raise ConfigurationError(
+                f"cannot be read: {(error.strerror or 'unknown error').lower()}", path=name
+            ) from error
+        if len(data) > MAX_FILE_BYTES:
+            raise ConfigurationError(f"not read: it is larger than {MAX_FILE_BYTES // 1024**2} MiB", path=name)
+        return _Named(Side("file", name, None, _PlacedTree(name, data, EmptyTree())), name, data)
+
+    def _committed(self, name: str, revision: str, path: str) -> _Named:
+        from pathlib import Path
+
+        try:
+            repository = self.repository = self.repository or Repository.discover(Path(self._cwd))
+        except RepositoryError as error:
+            raise ConfigurationError("no such file", path=name, hint=f"as a revision: {error}") from error
+        if path.startswith(("./", "../")):
+            below = _below(os.path.realpath(repository.top), os.path.realpath(self._cwd))
+            path = f"{below}/{path}" if below is not None else path
+        lock = normalise(path)
+        if lock is None:
+            raise ConfigurationError("the path is outside of the repository", path=name)
+        commit = repository.resolve(revision) if revision else None
+        tree = IndexTree(repository) if commit is None else RevisionTree(repository, commit)
+        data = tree.read(lock)
+        if data is None:
+            where = f"revision {printable(revision)!r}" if revision else "the index"
+            raise ConfigurationError(f"no such file in {where}", path=name)
+        return _Named(Side("git" if revision else "index", name, commit, tree), lock, data, None, repository)
+
+    @staticmethod
+    def _top_of(folder: str) -> tuple[Path, str]:
+        """Returns the top of a folder's repository, or of the file system, and the way down from it to the folder."""
+        from pathlib import Path
+
+        try:
+            repository = Repository.discover(Path(folder))
+            below = None if repository.is_bare else _below(os.path.realpath(repository.top), folder)
+        except RepositoryError:
+            below = None
+        if below is not None:
+            return Path(os.path.realpath(repository.top)), below
+        top = os.path.splitdrive(folder)[0] + os.sep
+        return Path(top), _below(top, folder) or ""
+
+
+def _split_revision(name: str) -> tuple[str | None, str]:
+    """Splits `REV:PATH` at the first colon outside of braces, as git does; (None, name) where there is none.
+
+    An empty revision is the index.
+    """
+    if os.name == "nt" and name[1:2] == ":" and name[:1].isalpha():
+        return None, name
+    depth = 0
+    for position, character in enumerate(name):
+        depth += (character == "{") - (character == "}")
+        if character == ":" and depth <= 0:
+            return name[:position], name[position + 1 :]
+    return None, name
