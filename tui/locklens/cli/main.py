@@ -50,7 +50,7 @@ def main(argv: Sequence[str], open_ui: OpenUi) -> int:
 
 
 def _complain(error: LockLensError) -> None:
-    from locklens.review.reports.words import visible
+    from locklens.review.reports.visible import visible
 
     print(f"error: {visible(str(error))}", file=sys.stderr)  # noqa: T201
     if error.hint:
@@ -105,11 +105,12 @@ def _review(found: Namespace, open_ui: OpenUi) -> int:
     if form != "tui":
         from locklens.workspace.glance import glance
 
-        unchanged = glance(found)
-        if unchanged is not None:
-            from locklens.review.reports import unchanged as report
+        same = glance(found)
+        if same is not None:
+            from locklens.review.reports import unchanged
 
-            return _deliver(report.render(unchanged, form), found.output)
+            text = unchanged.render(form, old=found.old, new=found.new, folder=same.folder, lock_file=same.lock_file, tool=same.tool)
+            return _deliver(text, found.output)
     return _show(_request(found), form, found, open_ui)
 
 

@@ -35,7 +35,7 @@ def compare(old: LockFile, new: LockFile, *, include_unchanged: bool = False) ->
         before = {address: entry for address, entry in before.items() if address in after}
     if not old.is_complete:
         after = {address: entry for address, entry in after.items() if address in before}
-    changes = list(_differing(before, after)) if _content(before) != _content(after) else []
+    changes = _differing(before, after) if _content(before) != _content(after) else []
     changes = _with_moves(changes)
     if include_unchanged:
         changed = {change.address for change in changes}
@@ -55,25 +55,25 @@ def _differing(before: Entries, after: Entries) -> list[Change]:
     class EntryOperator(BaseOperator):  # type: ignore[misc, unused-ignore]
         """Compares two entries as a whole, so that deepdiff never walks their hashes."""
 
-        def give_up_diffing(self, level: Any, diff_instance: Any) -> bool:
-            change = _change(None, level.t1, level.t2)
-            if change.kind is not Kind.UNCHANGED:
-                diff_instance.custom_report_result("lock_entry", level, {"change": change})
+        def give_up_diffing(self, level: Any, diff_instance: Any) -> bool:  # noqa: ARG002
+            changes.append(_change(None, level.t1, level.t2))
             return True
+
+    changes: list[Change] = []
 
     by_label = {str(address): address for address in (*before, *after)}
     difference = DeepDiff(
         {str(address): entry for address, entry in before.items()},
         {str(address): entry for address, entry in after.items()},
         custom_operators=[EntryOperator(types=[LockEntry])],
+        threshold_to_diff_deeper=0,
         view="tree",
     )
-    changes = [level.additional["change"] for level in difference.get("lock_entry", ())]
     for report in ("dictionary_item_added", "dictionary_item_removed"):
         for level in difference.get(report, ()):
             address = by_label[level.path(output_format="list")[-1]]
             changes.append(_change(None, before.get(address), after.get(address)))
-    return changes
+    return [change for change in changes if change.kind is not Kind.UNCHANGED]
 
 
 def _change(moved_from: ProviderAddress | None, old: LockEntry | None, new: LockEntry | None) -> Change:

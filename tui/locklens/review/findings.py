@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from locklens.addresses import ProviderAddress
 from locklens.hashes import is_known_scheme, is_well_formed, packages_of
-from locklens.lockfile.model import LockEntry, LockFile
+from locklens.lockfile.model import Conflict, LockEntry, LockFile
 from locklens.lockfile.render import deviations
 from locklens.project.requirements import Configuration, Requirement
 from locklens.review.model import Bump, Change, Finding, HashFact, Kind, RootReview, Severity
@@ -149,9 +149,21 @@ def judge_file(lock: LockFile, *, changed: bool) -> tuple[Finding, ...]:
         Finding("LK019", RULES["LK019"].severity, f"{problem.summary}: {problem.detail}", lock.path, problem.line)
         for problem in lock.problems
     ]
+    if lock.conflict is not None:
+        refused += _half_conflicts(lock, lock.conflict)
     odd = [*deviations(lock), *(f"a module block (line {warning.line})" for warning in lock.warnings)] if changed else []
     noted = [Finding("LK018", RULES["LK018"].severity, f"not as the tools write it: {', '.join(odd)}", lock.path)] if odd else []
     return (*refused, *noted)
+
+
+def _half_conflicts(lock: LockFile, conflict: Conflict) -> Iterator[Finding]:
+    """Finds providers whose versions are in conflict and whose hashes git merged: one version has the other's hashes now."""
+    theirs = conflict.theirs.by_address
+    for entry in conflict.ours.entries:
+        other = theirs.get(entry.address)
+        if other is not None and entry.version != other.version and set(entry.hashes) & packages_of(other.hashes):
+            message = f"{entry.address} has the same hashes with {entry.version} and with {other.version}: one of them is wrong"
+            yield Finding("LK019", RULES["LK019"].severity, message, lock.path, entry.line)
 
 
 def judge_requirements(root: RootReview, lock: LockFile, configuration: Configuration) -> RootReview:

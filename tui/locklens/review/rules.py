@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from locklens.review.model import Severity
 
+_WIDTH = 80
+
 BLOCK, WARN, INFO, OFF = Severity.BLOCK, Severity.WARN, Severity.INFO, Severity.OFF
 
 
@@ -325,10 +327,12 @@ RULES = {rule.id: rule for rule in _ALL}
 
 def explain(rule: Rule) -> str:
     """Returns the rule as a page of plain text."""
+    from textwrap import fill
+
     when = {"": "", "registry": "a registry's answers", "policy": "a policy", "packages": "downloaded packages"}[rule.needs]
-    lines = [f"{rule.id}  {rule.title}  ({rule.severity})", "", rule.meaning]
+    paragraphs = [f"{rule.id}  {rule.title}  ({rule.severity})", fill(rule.meaning, _WIDTH)]
     for title, text in (("Why it matters", rule.why), ("Check it by hand", rule.check), ("What to do", rule.remedy)):
-        lines += ["", f"{title}:", text]
+        paragraphs.append(f"{title}:\n{fill(text, _WIDTH)}")
     if when:
-        lines += ["", f"This finding needs {when} and is not reported yet."]
-    return "\n".join(lines) + "\n"
+        paragraphs.append(f"This finding needs {when} and is not reported yet.")
+    return "\n\n".join(paragraphs) + "\n"

@@ -1,8 +1,9 @@
-"""The words and signs that the reports and the screens share, and the one place where foreign text is made harmless."""
+"""The words and signs that the reports and the screens share."""
 
 from __future__ import annotations
 
 from locklens.review.model import Change, Kind, Proof, Review, Severity, Signer
+from locklens.review.reports.visible import visible as visible
 
 _SIGNS = {
     Kind.REPLACED_HASHES: "!!",
@@ -31,23 +32,6 @@ SIGN_MEANINGS = {
     "~": "constraints only",
     "=": "unchanged",
 }
-
-
-def visible(text: str) -> str:
-    """Returns foreign text with everything invisible or active made visible: controls, line ends, direction marks.
-
-    What is left is one line of printable characters. It is still not to be read as anybody's markup.
-    """
-    if text.isprintable():
-        return text
-    return "".join(character if character.isprintable() else _named(character) for character in text)
-
-
-def _named(character: str) -> str:
-    code = ord(character)
-    if code <= 0xFF:
-        return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
 
 
 def sign(kind: Kind) -> str:

@@ -1,0 +1,272 @@
+"""The command line as people and pipelines use it."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from real_material import meta, real_cases
+
+from locklens.cli import arguments
+from locklens.cli.main import main
+from locklens.review.reports.json import schema
+
+ZH = ["zh:" + digit * 64 for digit in "0123"]
+
+
+def lock(*entries: tuple[str, str, list[str]], tool: str = "terraform") -> bytes:
+    text = f'# This file is maintained automatically by "{tool} init".\n# Manual edits may be lost in future updates.\n'
+    for label, version, hashes in entries:
+        listed = "".join(f'    "{one}",\n' for one in sorted(hashes))
+        text += f'\nprovider "{label}" {{\n  version = "{version}"\n  hashes = [\n{listed}  ]\n}}\n'
+    return text.encode()
+
+
+AWS = "registry.terraform.io/hashicorp/aws"
+OLD = lock((AWS, "5.1.0", ZH[:2]))
+NEW = lock((AWS, "5.2.0", ZH[2:]))
+
+
+def no_ui(request: object) -> int:
+    raise AssertionError("the terminal UI was opened")
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
+    def call(*argv: str) -> tuple[int, str, str]:
+        status = main(argv, no_ui)
+        captured = capsys.readouterr()
+        return status, captured.out, captured.err
+
+    return call
+
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "old.hcl").write_bytes(OLD)
+    (tmp_path / "new.hcl").write_bytes(NEW)
+    return tmp_path
+
+
+def checked(text: str) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(text)
+    jsonschema.validate(document, schema(), cls=jsonschema.Draft202012Validator)
+    return document
+
+
+def test_the_schema_is_one() -> None:
+    jsonschema.Draft202012Validator.check_schema(schema())
+
+
+def test_two_files_as_json(run: Run, files: Path) -> None:
+    status, out, err = run("review", "--old", "old.hcl", "--new", "new.hcl", "--format", "json")
+    document = checked(out)
+    assert (status, err) == (0, "")
+    assert document["base"] == {"kind": "file", "name": "old.hcl", "revision": None}
+    (root,) = document["roots"]
+    assert (root["path"], root["lock_file"], root["tool"], root["status"]) == ("", "new.hcl", "terraform", "modified")
+    (change,) = root["changes"]
+    assert (change["provider"], change["kind"], change["bump"]) == (AWS, "upgrade", "minor")
+    assert change["old"] == {"version": "5.1.0", "constraints": "", "hashes": ZH[:2], "line": 4}
+    assert change["hashes"]["added"] == [{"hash": text, "platform": None, "proof": "unknown"} for text in ZH[2:]]
+    assert change["hashes"]["explained"] == 0
+    assert change["signer"] == {"old": None, "new": None}
+    assert document["summary"]["changes"] == {"upgrade": 1}
+    assert document["summary"]["verdict"] == "ok"
+
+
+@pytest.mark.parametrize("case", [*real_cases("pairs"), *real_cases("derived")])
+def test_every_real_pair_gives_a_document(run: Run, case: Path) -> None:
+    sides = [str(path) if path.exists() else "/dev/null" for path in (case / "old.lock.hcl", case / "new.lock.hcl")]
+    status, out, _ = run("review", "--old", sides[0], "--new", sides[1], "--format", "json", "--all")
+    document = checked(out)
+    assert status in {0, 1}
+    listed = {change["provider"] for root in document["roots"] for change in root["changes"]}
+    listed |= {change["moved_from"] for root in document["roots"] for change in root["changes"]}
+    assert listed >= set(meta(case)["reference"]["providers"]) - {"builtin/terraform"}
+
+
+@pytest.mark.parametrize("case", real_cases("conflicts"))
+@pytest.mark.parametrize("merged", ["merged.lock.hcl", "merged.diff3.lock.hcl"])
+def test_every_real_conflict_blocks(run: Run, case: Path, merged: str) -> None:
+    status, out, _ = run("review", "--old", str(case / "ours.lock.hcl"), "--new", str(case / merged), "--format", "json")
+    (root,) = checked(out)["roots"]
+    assert (status, root["status"]) == (1, "invalid")
+    assert root["conflict"]["ours"]
+    assert root["conflict"]["theirs"]
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_equal_files_are_reported_alike_at_a_glance_and_in_full(run: Run, files: Path, form: str) -> None:
+    (files / "new.hcl").write_bytes(OLD)
+    plain = run("review", "--old", "old.hcl", "--new", "new.hcl", "--format", form)
+    full = run("review", "--old", "old.hcl", "--new", "new.hcl", "--format", form, "--tool", "terraform")
+    if form == "json":
+        first, second = checked(plain[1]), checked(full[1])
+        first["run"]["at"] = second["run"]["at"]
+        assert first == second
+        assert first["roots"][0]["status"] == "unchanged"
+    else:
+        assert plain == full
+
+
+def test_equal_files_beside_a_configuration_are_held_against_it(run: Run, files: Path) -> None:
+    (files / "new.hcl").write_bytes(OLD)
+    (files / "main.tf").write_text('terraform {\n  required_providers {\n    aws = { version = "~> 6.0" }\n  }\n}\n')
+    status, out, _ = run("review", "--old", "old.hcl", "--new", "new.hcl")
+    assert status == 1
+    assert "LK005 BLOCK" in out
+    assert "(main.tf:3)" in out
+
+
+def test_an_absent_side(run: Run, files: Path) -> None:
+    _, out, _ = run("review", "--old", "/dev/null", "--new", "new.hcl", "--format", "json")
+    assert checked(out)["roots"][0]["status"] == "added"
+    _, out, _ = run("review", "--old", "old.hcl", "--new", "/dev/null", "--format", "json")
+    document = checked(out)
+    assert document["roots"][0]["status"] == "deleted"
+    assert document["head"]["kind"] == "empty"
+
+
+def test_standard_input(run: Run, files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(NEW)))
+    _, out, _ = run("review", "--old", "old.hcl", "--new", "-", "--format", "json")
+    assert checked(out)["summary"]["changes"] == {"upgrade": 1}
+
+
+def test_single_dash_spellings(run: Run, files: Path) -> None:
+    assert run("-chdir=" + str(files), "review", "-old=old.hcl", "-new=new.hcl", "-format=json")[0] == 0
+
+
+def test_another_folder(run: Run, files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir("/")
+    assert run("-C", str(files), "review", "--old", "old.hcl", "--new", "new.hcl")[0] == 0
+    status, _, err = run("-C", str(files / "nowhere"), "review")
+    assert (status, "cannot work in" in err) == (2, True)
+
+
+def test_output_goes_to_a_file_whole(run: Run, files: Path) -> None:
+    assert run("review", "--old", "old.hcl", "--new", "new.hcl", "--format", "json", "--output", "report.json") == (0, "", "")
+    checked((files / "report.json").read_text("utf-8"))
+    status, _, err = run("review", "--old", "old.hcl", "--new", "new.hcl", "--output", "no/such/folder")
+    assert status == 2
+    assert err.startswith("error: no/such/folder: cannot be written")
+    assert sorted(path.name for path in files.iterdir()) == ["new.hcl", "old.hcl", "report.json"]
+
+
+@pytest.mark.parametrize(
+    ("new", "fail_on", "status"),
+    [
+        (lock((AWS, "5.0.0", ZH[2:])), "block", 0),
+        (lock((AWS, "5.0.0", ZH[2:])), "warn", 1),
+        (lock((AWS, "6.0.0", ZH[2:])), "warn", 0),
+        (lock((AWS, "6.0.0", ZH[2:])), "info", 1),
+        (lock((AWS, "5.2.0", ZH[:2])), "block", 1),
+        (lock((AWS, "5.2.0", ZH[:2])), "never", 0),
+        (b"broken {", "block", 1),
+        (b"broken {", "never", 0),
+    ],
+)
+def test_exit_statuses(run: Run, files: Path, new: bytes, fail_on: str, status: int) -> None:
+    (files / "new.hcl").write_bytes(new)
+    assert run("review", "--old", "old.hcl", "--new", "new.hcl", "--fail-on", fail_on)[0] == status
+
+
+NOT_YET = [
+    *([name] for name in arguments.NOT_YET),
+    ["providers", "lock", "-platform=linux_amd64"],
+    ["init", "-upgrade", "-lockfile=readonly"],
+    ["cache", "clear"],
+    ["demo", "--serve"],
+    ["review", "--format", "sarif"],
+    ["review", "--format=markdown"],
+    ["review", "--prove", "changed"],
+    ["review", "--ask-host", "example.com"],
+    ["review", "--policy", "x.toml"],
+    ["review", "--no-cache"],
+    ["review", "--pr", "12"],
+    ["review", "--remote", "upstream", "--pr=1"],
+]
+
+
+@pytest.mark.parametrize("argv", NOT_YET, ids=" ".join)
+def test_what_is_not_built_says_so(run: Run, argv: list[str]) -> None:
+    status, out, err = run(*argv)
+    assert (status, out) == (2, "")
+    assert "not supported yet" in err
+
+
+@pytest.mark.parametrize(
+    ("argv", "words"),
+    [
+        (["frobnicate"], "there is no command 'frobnicate'"),
+        (["reviw"], "did you mean 'review'?"),
+        (["review", "--nonsense"], "unrecognized arguments: --nonsense"),
+        (["review", "--format", "xml"], "invalid choice"),
+        (["review", "--old", "old.hcl"], "--old and --new go together"),
+        (["review", "HEAD", "--old", "old.hcl", "--new", "new.hcl"], "no BASE"),
+        (["review", "--old", "nowhere.hcl", "--new", "new.hcl"], "nowhere.hcl: no such file"),
+        (["review", "--old", "/dev/null", "--new", "/dev/null"], "nothing to compare"),
+        (["review", "--old", "-", "--new", "-"], "standard input"),
+        (["review", "--staged", "--head", "x"], "two different sides"),
+        (["review", "--config", "."], "--config goes with"),
+        (["explain", "LK999"], "there is no rule 'LK999'"),
+        (["-C"], "-C needs a folder"),
+        (["review"], "not inside a git repository"),
+    ],
+)
+def test_bad_usage(run: Run, files: Path, argv: list[str], words: str) -> None:
+    status, out, err = run(*argv)
+    assert (status, out) == (2, "")
+    assert err.startswith("error: ")
+    assert words in err
+
+
+def test_explanations(run: Run) -> None:
+    status, out, _ = run("explain", "lk023")
+    assert (status, out.startswith("LK023  Two roots disagree")) == (0, True)
+    assert len(run("explain")[1].splitlines()) == 30
+
+
+def test_version_and_help(run: Run) -> None:
+    assert run("--version")[1].startswith("locklens ")
+    for argv in (["--help"], ["-h"], ["help"]):
+        assert "usage: locklens" in run(*argv)[1]
+
+
+def test_hostile_text_is_made_visible(run: Run, files: Path) -> None:
+    hostile = 'provider "registry.terraform.io/hashicorp/aws" {\n  version = "1.0.0"\n  hashes = ["h1:\\u001b[31m[bold]\\u202e\\nx"]\n}\n'
+    (files / "new.hcl").write_text(hostile)
+    status, out, err = run("review", "--old", "old.hcl", "--new", "new.hcl", "--fail-on", "never")
+    assert (status, err) == (0, "")
+    assert "\x1b" not in out
+    assert "\u202e" not in out
+    assert "h1:\\x1b[31m[bold]\\u20" in out
+    (files / "wrong\x1b[31m\n.hcl").write_bytes(b"x")
+    _, out, err = run("review", "--old", "old.hcl", "--new", "wrong\x1b[31m\n.hcl", "--format", "text")
+    assert "\x1b" not in out + err
+
+
+def test_colour_only_where_it_is_wanted(files: Path) -> None:
+    command = [sys.executable, "-m", "locklens", "review", "--old", "old.hcl", "--new", "new.hcl"]
+    result = subprocess.run(command, capture_output=True, text=True, check=True, cwd=files)
+    assert "\x1b" not in result.stdout
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes break otherwise on Windows")
+def test_a_reader_that_goes_away_is_no_error(files: Path) -> None:
+    command = f"{sys.executable} -m locklens review --old old.hcl --new new.hcl --format json | true"
+    result = subprocess.run(command, shell=True, capture_output=True, text=True, check=False, cwd=files)
+    assert result.stderr == ""

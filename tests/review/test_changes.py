@@ -1,0 +1,158 @@
+"""Classification: on real pairs, and on the cases that real pairs do not have."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from real_material import meta, real_cases
+
+from locklens.addresses import ProviderAddress
+from locklens.hashes import registry_manifests
+from locklens.lockfile.model import LockEntry, LockFile
+from locklens.lockfile.parse import parse
+from locklens.review.changes import compare
+from locklens.review.model import Bump, Change, Kind
+from locklens.versions import Version
+
+KINDS = {
+    "added": {Kind.NEW_PROVIDER},
+    "removed": {Kind.REMOVED},
+    "version_up": {Kind.UPGRADE},
+    "version_down": {Kind.DOWNGRADE},
+    "hashes_added_only": {Kind.NEW_HASHES},
+    "hashes_removed_only": {Kind.REMOVED_HASHES},
+    "hashes_added_and_removed": {Kind.CHANGED_HASHES, Kind.REPLACED_HASHES},
+    "constraints_only": {Kind.CONSTRAINTS_ONLY},
+    "constraints_and_hashes": {Kind.NEW_HASHES, Kind.REMOVED_HASHES, Kind.CHANGED_HASHES, Kind.REPLACED_HASHES},
+    "source_changed": {Kind.MOVED},
+    "unchanged": {Kind.UNCHANGED},
+}
+
+ILLEGAL = {"builtin/terraform"}
+"""What a test fixture of other people has as a provider and no tool would read."""
+
+
+def side(case: Path, name: str) -> LockFile:
+    path = case / f"{name}.lock.hcl"
+    return parse(path.read_bytes(), path.name) if path.exists() else LockFile.absent(path.name)
+
+
+@pytest.mark.parametrize("case", [*real_cases("pairs"), *real_cases("derived")])
+def test_real_pairs_have_the_kind_that_independent_rules_gave_them(case: Path) -> None:
+    changes = compare(side(case, "old"), side(case, "new"), include_unchanged=True)
+    kinds = {str(change.address): change.kind for change in changes}
+    assert len(kinds) == len(changes)
+    kinds.update({str(change.moved_from): change.kind for change in changes if change.moved_from})
+    expected = {name: provider["cls"] for name, provider in meta(case)["reference"]["providers"].items() if name not in ILLEGAL}
+    assert {name for name in expected if kinds[name] not in KINDS[expected[name]]} == set()
+    assert kinds.keys() >= expected.keys()
+
+
+AWS = ProviderAddress("registry.terraform.io", "hashicorp", "aws")
+MANIFEST = sorted(registry_manifests())[0]
+
+
+def zh(digit: str) -> str:
+    return "zh:" + digit * 64
+
+
+def entry(version: str = "1.0.0", *hashes: str, address: ProviderAddress = AWS, constraints: str = "") -> LockEntry:
+    return LockEntry(address, Version.parse(version), constraints, hashes, 1)
+
+
+def lock(*entries: LockEntry, whole: bool = True) -> LockFile:
+    return LockFile("lock.hcl", b"x", exists=True, writer=None, entries=entries, is_complete=whole)
+
+
+def only(old: LockEntry, new: LockEntry) -> Change:
+    (change,) = compare(lock(old), lock(new), include_unchanged=True)
+    return change
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "kind"),
+    [
+        (("1.0.0", zh("a")), ("1.0.0", zh("a"), zh("b")), Kind.NEW_HASHES),
+        (("1.0.0", zh("a"), "h1:x"), ("1.0.0", zh("a")), Kind.REMOVED_HASHES),
+        (("1.0.0", zh("a"), "h1:x"), ("1.0.0", zh("a"), "h1:y"), Kind.CHANGED_HASHES),
+        (("1.0.0", zh("a"), "h1:x"), ("1.0.0", zh("b"), "h1:x"), Kind.REPLACED_HASHES),
+        (("1.0.0", zh("a"), MANIFEST), ("1.0.0", zh("b"), MANIFEST), Kind.REPLACED_HASHES),
+        (("1.0.0", "h1:x"), ("1.0.0", "h1:y"), Kind.REPLACED_HASHES),
+        (("1.0.0", "h1:x", "h1:y"), ("1.0.0", "h1:x", zh("a")), Kind.CHANGED_HASHES),
+        (("1.0.0", "h1:x"), ("1.0.0", zh("a")), Kind.REPLACED_HASHES),
+        (("1.0.0", MANIFEST, "h1:x"), ("1.0.0", MANIFEST, "h1:y"), Kind.CHANGED_HASHES),
+        (("1.0.0", "h1:x"), ("1.0.0",), Kind.REMOVED_HASHES),
+        (("1.0.0", "h1:x", "h1:x"), ("1.0.0", "h1:x"), Kind.UNCHANGED),
+        (("1.0.0-beta", zh("a")), ("1.0.0-alpha.1", zh("b")), Kind.UPGRADE),
+        (("1.0.0", zh("a")), ("1.0.0-rc1", zh("b")), Kind.DOWNGRADE),
+    ],
+)
+def test_kinds(old: tuple[str, ...], new: tuple[str, ...], kind: Kind) -> None:
+    assert only(entry(*old), entry(*new)).kind is kind
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "bump"),
+    [
+        ("1.0.0", "2.0.0", Bump.MAJOR),
+        ("1.0.0", "1.1.0", Bump.MINOR),
+        ("1.0.0", "1.0.1", Bump.PATCH),
+        ("1.0.0-a", "1.0.0", Bump.PRERELEASE),
+        ("1.0.0+a", "1.0.0+b", Bump.METADATA),
+    ],
+)
+def test_bumps(old: str, new: str, bump: Bump) -> None:
+    change = only(entry(old, zh("a")), entry(new, zh("b")))
+    assert (change.kind, change.bump) == (Kind.UPGRADE, bump)
+
+
+def test_constraints_alone() -> None:
+    assert only(entry("1.0.0", "h1:x"), entry("1.0.0", "h1:x", constraints="~> 1.0")).kind is Kind.CONSTRAINTS_ONLY
+
+
+def move(old: str, new: str, versions: tuple[str, str] = ("1.0.0", "1.0.0"), *extra: LockEntry) -> list[tuple[str, Kind]]:
+    first, second = (ProviderAddress(*text.split("/")) for text in (old, new))
+    changes = compare(
+        lock(entry(versions[0], zh("a"), address=first)), lock(entry(versions[1], zh("a"), address=second), *extra)
+    )
+    return [(str(change.address), change.kind) for change in changes]
+
+
+def test_moves() -> None:
+    assert move("a.com/x/y", "b.com/x/y") == [("b.com/x/y", Kind.MOVED)]
+    assert move("a.com/x/y", "a.com/z/y") == [("a.com/z/y", Kind.MOVED)]
+    assert move("a.com/x/y", "a.com/x/z") == [("a.com/x/y", Kind.REMOVED), ("a.com/x/z", Kind.NEW_PROVIDER)]
+    assert move("a.com/x/y", "b.com/x/y", ("1.0.0", "2.0.0")) == [("a.com/x/y", Kind.REMOVED), ("b.com/x/y", Kind.NEW_PROVIDER)]
+    to_opentofu = move("registry.terraform.io/x/y", "registry.opentofu.org/x/y", ("1.0.0", "2.0.0"))
+    assert to_opentofu == [("registry.opentofu.org/x/y", Kind.MOVED)]
+
+
+def test_a_move_with_two_candidates_is_none() -> None:
+    rival = entry("1.0.0", zh("a"), address=ProviderAddress("c.com", "x", "y"))
+    assert Kind.MOVED not in {kind for _, kind in move("a.com/x/y", "b.com/x/y", ("1.0.0", "1.0.0"), rival)}
+
+
+def test_a_side_that_could_not_be_read_whole_proves_nothing_missing() -> None:
+    both, one = [entry("1.0.0"), entry("1.0.0", address=replace(AWS, type="b"))], [entry("2.0.0")]
+    assert [change.kind for change in compare(lock(*both), lock(*one, whole=False))] == [Kind.UPGRADE]
+    assert [change.kind for change in compare(lock(*one, whole=False), lock(*both))] == [Kind.DOWNGRADE]
+
+
+def test_ids_name_one_change_and_groups_one_decision() -> None:
+    first = only(entry("1.0.0", zh("a"), "h1:x"), entry("1.1.0", zh("b"), "h1:y"))
+    again = only(entry("1.0.0", "h1:x", zh("a")), entry("1.1.0", zh("b"), "h1:y", constraints="1.1.0"))
+    other_platform = only(entry("1.0.0", zh("a"), "h1:z"), entry("1.1.0", zh("b"), "h1:y"))
+    other_package = only(entry("1.0.0", zh("a"), "h1:x"), entry("1.1.0", zh("c"), "h1:y"))
+    assert first.id == again.id
+    assert len(first.id) == len(first.group) == 16
+    assert (first.id == other_platform.id, first.group == other_platform.group) == (False, True)
+    assert first.group != other_package.group
+
+
+def test_added_removed_and_kept_hashes() -> None:
+    change = only(entry("1.0.0", zh("a"), "h1:x"), entry("1.0.0", zh("a"), "h1:y"))
+    assert [fact.hash for fact in change.added] == ["h1:y"]
+    assert [fact.hash for fact in change.removed] == ["h1:x"]
+    assert change.kept == 1

@@ -1,0 +1,280 @@
+"""Each rule that files alone can decide, on real lock files where there are such."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from real_material import real_cases, shared_data
+
+from locklens.dialect import TERRAFORM
+from locklens.lockfile.model import LockFile
+from locklens.lockfile.parse import parse
+from locklens.project.requirements import (
+    Configuration,
+    ConfigurationProblem,
+    Contributor,
+    MissingModule,
+    Requirement,
+    StateReading,
+)
+from locklens.review.changes import compare
+from locklens.review.findings import judge_agreement, judge_change, judge_file, judge_requirements
+from locklens.review.model import Change, Finding, Kind, RootReview, Severity, Status
+from locklens.review.rules import RULES, explain
+from locklens.versions import Constraints
+
+AWS = "registry.terraform.io/hashicorp/aws"
+ZH = {digit: "zh:" + digit * 64 for digit in "0123456789abcdef"}
+H1 = "h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
+OTHER_H1 = "h1:BL7/qz3RbmG4bnAyiyR9tHZIq34F/e33neA6Snvhoo4="
+
+
+def block(version: str, *hashes: str, constraints: str = "", label: str = AWS) -> str:
+    lines = [f'  version = "{version}"']
+    if constraints:
+        lines = [f'  version     = "{version}"', f'  constraints = "{constraints}"']
+    if hashes:
+        lines += ["  hashes = [", *(f'    "{text}",' for text in sorted(hashes)), "  ]"]
+    return f'\nprovider "{label}" {{\n' + "\n".join(lines) + "\n}\n"
+
+
+def lock(*blocks: str, path: str = "lock.hcl") -> LockFile:
+    text = f"{TERRAFORM.header}\n# Manual edits may be lost in future updates.\n" + "".join(blocks)
+    return parse(text.encode(), path)
+
+
+def judged(old: str, new: str) -> Change:
+    (change,) = compare(lock(old) if old else LockFile.absent("lock.hcl"), lock(new))
+    return judge_change(change, "lock.hcl")
+
+
+def rules(findings: tuple[Finding, ...]) -> list[str]:
+    return [finding.rule for finding in findings]
+
+
+def real(kind: str, number: str, name: str) -> LockFile:
+    folder = shared_data()
+    if folder is None:
+        pytest.skip("LOCKLENS_SHARED_DATA names no folder with real lock files")
+    path = folder / kind / number / f"{name}.lock.hcl"
+    return parse(path.read_bytes(), path.name)
+
+
+def test_a_conflict_in_the_version_alone_is_named() -> None:
+    messages = [finding.message for finding in judge_file(real("conflicts", "0001", "merged"), changed=True)]
+    assert messages[-1] == f"{AWS} has the same hashes with 3.20.0 and with 3.24.1: one of them is wrong"
+
+
+def real_change(number: str, kind: str) -> Change:
+    changes = compare(real("pairs", number, "old"), real("pairs", number, "new"))
+    return judge_change(next(change for change in changes if change.address.type == kind), "lock.hcl")
+
+
+def test_hashes_that_were_added_under_one_version_are_unexplained() -> None:
+    change = real_change("0001", "aws")
+    (finding,) = change.findings
+    assert (finding.rule, finding.severity) == ("LK003", Severity.WARN)
+    assert finding.message == "1 h1 added, and the version stayed; the registry was not asked"
+    assert change.new is not None
+    assert finding.line == change.new.line_of(change.added[0].hash)
+
+
+def test_replaced_hashes_say_that_nothing_is_left() -> None:
+    finding = judged(block("1.0.0", ZH["0"], ZH["1"]), block("1.0.0", ZH["2"])).findings[0]
+    assert finding.rule == "LK003"
+    assert "1 zh added, 2 zh removed, and no package hash is left" in finding.message
+
+
+@pytest.mark.parametrize("number", ["0056", "0095"])
+def test_downgrades(number: str) -> None:
+    assert "LK004" in rules(real_change(number, "aws").findings)
+
+
+def test_major_versions() -> None:
+    assert "LK013" in rules(real_change("0007", "tls").findings)
+    assert "LK013" not in rules(judged(block("2.0.0", ZH["0"]), block("1.0.0", ZH["1"])).findings)
+
+
+def test_moved_providers_name_where_they_were() -> None:
+    changes = compare(real("pairs", "0024", "old"), real("pairs", "0024", "new"))
+    findings = judge_change(next(change for change in changes if change.kind is Kind.MOVED), "lock.hcl").findings
+    assert [finding.message for finding in findings if finding.rule == "LK015"] == [f"moved from {AWS}"]
+
+
+def test_prereleases() -> None:
+    assert "LK016" in rules(judged(block("3.0.1", ZH["0"]), block("3.0.2-rc07", ZH["1"])).findings)
+    assert "LK016" in rules(judged("", block("1.0.0-rc.5", ZH["1"])).findings)
+    assert "LK016" not in rules(judged(block("3.0.2-rc07", ZH["0"]), block("3.0.2-rc07", ZH["0"], ZH["1"])).findings)
+
+
+def test_hashes_that_can_never_match() -> None:
+    findings = judged("", block("1.0.0", "h9:abc", "zh:00", H1)).findings
+    odd = {finding.line: finding.message for finding in findings if finding.rule == "LK017"}
+    assert odd == {8: "h9:abc is of a scheme that the tools do not know", 9: "zh:00 is no digest and can never match"}
+
+
+def test_entries_without_anything_signed() -> None:
+    assert "LK020" in rules(real_change("0011", "pagerduty").findings)
+    assert "whatever is downloaded" in next(f.message for f in judged("", block("1.0.0")).findings if f.rule == "LK020")
+    assert "LK020" not in rules(judged("", block("1.0.0", ZH["0"])).findings)
+
+
+@pytest.mark.parametrize(
+    ("number", "kind", "words"),
+    [("0002", "helm", "no release in common"), ("0002", "kubernetes", "wider")],
+)
+def test_changed_constraints_are_compared_as_ranges(number: str, kind: str, words: str) -> None:
+    assert words in next(finding.message for finding in real_change(number, kind).findings if finding.rule == "LK021")
+
+
+def test_lost_platforms() -> None:
+    finding = next(finding for finding in real_change("0010", "local").findings if finding.rule == "LK024")
+    assert finding.message.startswith("11 h1 before, 1 now")
+    assert "LK024" not in rules(judged(block("1.0.0", H1), block("2.0.0", OTHER_H1)).findings)
+
+
+def test_a_version_that_was_edited_by_hand() -> None:
+    real_block = real("pairs", "0001", "old").entries[0]
+    edited = replace(real_block, version=replace(real_block.version, patch=99))
+    (change,) = compare(
+        LockFile("a", b"a", exists=True, writer=None, entries=(real_block,)),
+        LockFile("b", b"b", exists=True, writer=None, entries=(edited,)),
+    )
+    finding = judge_change(change, "lock.hcl").findings[0]
+    assert (finding.rule, finding.severity) == ("LK025", Severity.BLOCK)
+    assert "exactly the hashes of 0.41.0" in finding.message
+
+
+def test_a_removed_provider_earns_no_findings_of_its_own() -> None:
+    (change,) = compare(lock(block("1.0.0-beta")), lock())
+    assert judge_change(change, "lock.hcl").findings == ()
+
+
+@pytest.mark.parametrize("case", real_cases("conflicts"))
+def test_conflicts_block_and_name_their_lines(case: Path) -> None:
+    for name in ("merged", "merged.diff3"):
+        found = parse((case / f"{name}.lock.hcl").read_bytes(), "lock.hcl")
+        lines = [number for number, line in enumerate(found.data.split(b"\n"), 1) if line.startswith(b"<<<<<<<")]
+        findings = judge_file(found, changed=True)
+        assert [finding.line for finding in findings if finding.message.startswith("Conflict markers")] == lines
+        assert {finding.rule for finding in findings} == {"LK019"}
+        assert found.conflict is not None
+        for side, file in ((found.conflict.ours, "ours"), (found.conflict.theirs, "theirs")):
+            whole = parse((case / f"{file}.lock.hcl").read_bytes(), "lock.hcl")
+            assert {entry.address for entry in side.entries} == {entry.address for entry in whole.entries}
+
+
+@pytest.mark.parametrize("case", real_cases("derived"))
+def test_other_formats_are_noted(case: Path) -> None:
+    found = parse((case / "new.lock.hcl").read_bytes(), "lock.hcl")
+    assert rules(judge_file(found, changed=True)) in (["LK018"], [])
+    assert judge_file(found, changed=False) == ()
+
+
+def requirement(kind: str, constraint: str = "", line: int = 3) -> Requirement:
+    return Requirement(
+        address=TERRAFORM.parse_source(kind),
+        constraint=constraint,
+        constraints=Constraints.parse(constraint) if constraint else Constraints(),
+        file="main.tf",
+        line=line,
+        module="",
+        contributor=Contributor.REQUIRED_PROVIDERS,
+        subject=kind,
+        overrides=None,
+    )
+
+
+def configuration(*requirements: Requirement) -> Configuration:
+    return Configuration(
+        root="",
+        dialect=TERRAFORM,
+        has_files=True,
+        requirements=requirements,
+        missing_modules=(),
+        problems=(),
+        state=StateReading("none", ""),
+        files=("main.tf",),
+    )
+
+
+def root(*changes: Change) -> RootReview:
+    return RootReview("", "lock.hcl", TERRAFORM, Status.MODIFIED, format_only=False, changes=changes)
+
+
+MISSING = MissingModule("network", "acme/network/aws", "main.tf", 9, "the module is not installed")
+BROKEN = ConfigurationProblem("main.tf", 4, 1, "Unsupported block type", "", is_error=True)
+
+
+def test_a_locked_version_outside_of_the_constraints_blocks_with_the_place() -> None:
+    asked = configuration(requirement("aws", "~> 6.0"), requirement("aws", ">= 5", line=7))
+    (finding,) = judge_requirements(root(), lock(block("5.1.0", ZH["0"])), asked).findings
+    assert (finding.rule, finding.severity, finding.file, finding.line) == ("LK005", Severity.BLOCK, "main.tf", 3)
+    assert finding.message == f"{AWS} 5.1.0 is locked and does not satisfy ~> 6.0 (main.tf:3)"
+
+
+def test_a_locked_prerelease_that_nobody_names_blocks() -> None:
+    (finding,) = judge_requirements(root(), lock(block("5.1.0-rc1", ZH["0"])), configuration(requirement("aws", ">= 5"))).findings
+    assert finding.rule == "LK005"
+    assert "no constraint names this version exactly" in finding.message
+
+
+def test_what_is_required_and_not_locked_blocks() -> None:
+    (finding,) = judge_requirements(root(), lock(), configuration(requirement("aws"), requirement("terraform.io/builtin/terraform"))).findings
+    assert (finding.rule, finding.file, finding.line) == ("LK006", "main.tf", 3)
+
+
+def test_what_nothing_requires_is_a_warning() -> None:
+    (finding,) = judge_requirements(root(), lock(block("5.1.0", ZH["0"])), configuration()).findings
+    assert (finding.rule, finding.severity, finding.line) == ("LK007", Severity.WARN, 4)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        replace(configuration(), missing_modules=(MISSING,)),
+        replace(configuration(), problems=(BROKEN,)),
+        replace(configuration(), state=StateReading("remote", "the state is in backend s3")),
+    ],
+)
+def test_with_something_unread_it_cannot_be_said(asked: Configuration) -> None:
+    (finding,) = judge_requirements(root(), lock(block("5.1.0", ZH["0"])), asked).findings
+    assert (finding.rule, finding.severity) == ("LK007", Severity.INFO)
+    assert "cannot say" in finding.message
+
+
+def test_findings_about_a_listed_change_go_to_the_change() -> None:
+    change = judged(block("5.0.0", ZH["0"]), block("5.1.0", ZH["1"]))
+    asked = configuration(requirement("aws", "5.0.0"))
+    found = judge_requirements(root(change), lock(block("5.1.0", ZH["1"])), asked)
+    assert found.findings == ()
+    assert rules(found.changes[0].findings) == ["LK005"]
+    assert found.changes[0].required_by == (asked.requirements[0],)
+
+
+def test_a_folder_without_configuration_asks_for_nothing() -> None:
+    assert judge_requirements(root(), lock(block("5.1.0")), replace(configuration(), has_files=False)).findings == ()
+
+
+def test_roots_that_disagree_about_a_version() -> None:
+    own, other = lock(block("5.1.0", ZH["0"], ZH["1"]), path="a/lock"), lock(block("5.1.0", ZH["0"], ZH["2"]), path="b/lock")
+    (change,) = compare(LockFile.absent("a/lock"), own)
+    review = replace(root(change), path="a", lock_file="a/lock")
+    names = {"a": "a/lock", "b": "b/lock"}
+    (found,) = judge_agreement([review], {"a": own.entries, "b": other.entries}, names)
+    (finding,) = found.changes[0].findings
+    assert (finding.rule, finding.severity) == ("LK023", Severity.BLOCK)
+    assert "b/lock:4" in finding.message
+    subset = lock(block("5.1.0", ZH["0"]), path="b/lock")
+    (agreeing,) = judge_agreement([review], {"a": own.entries, "b": subset.entries}, names)
+    assert agreeing.changes[0].findings == ()
+
+
+def test_every_rule_explains_itself() -> None:
+    assert list(RULES) == [f"LK{number:03}" for number in range(1, 31)]
+    for rule in RULES.values():
+        page = explain(rule)
+        assert page.startswith(f"{rule.id}  {rule.title}  ({rule.severity})")
+        assert all(text in " ".join(page.split()) for text in (rule.meaning, rule.why, rule.check, rule.remedy))

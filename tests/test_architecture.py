@@ -1,0 +1,85 @@
+"""The house: floors and doors, types, style, and what may not be loaded for nothing."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+TOP = Path(__file__).parent.parent
+
+
+def run(*command: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, cwd=TOP, capture_output=True, text=True, check=False)
+
+
+def tool(name: str) -> str:
+    return str(Path(sys.executable).with_name(name + (".exe" if sys.platform == "win32" else "")))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("lint-imports",),
+        ("ruff", "check", "."),
+        ("ruff", "format", "--check", "."),
+        ("mypy",),
+    ],
+    ids=" ".join,
+)
+def test_the_checkers_are_content(command: tuple[str, ...]) -> None:
+    result = run(tool(command[0]), *command[1:])
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+HEAVY = ("textual", "rich", "httpx", "hcl2", "lark", "deepdiff", "gnupg", "packaging", "idna", "platformdirs")
+
+
+def loaded(*arguments: str) -> set[str]:
+    """The modules that a run of the command line has loaded at its end."""
+    script = (
+        "import sys, json\n"
+        "from locklens.cli.main import main\n"
+        "sys.stdout = sys.stderr\n"
+        f"main({list(arguments)!r}, lambda request: 0)\n"
+        "print(json.dumps(sorted(sys.modules)), file=sys.__stdout__)\n"
+    )
+    result = run(sys.executable, "-c", script)
+    assert result.returncode == 0, result.stderr
+    return set(json.loads(result.stdout))
+
+
+LOCK = b"""# This file is maintained automatically by "terraform init".
+# Manual edits may be lost in future updates.
+
+provider "registry.terraform.io/hashicorp/aws" {
+  version     = "5.1.0"
+  constraints = "~> 5.0"
+  hashes = [
+    "h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=",
+  ]
+}
+"""
+
+
+def test_nothing_heavy_is_loaded_for_little(tmp_path: Path) -> None:
+    old, new = tmp_path / "old.hcl", tmp_path / "new.hcl"
+    old.write_bytes(LOCK)
+    new.write_bytes(LOCK)
+    for arguments in (["--version"], ["--help"], ["explain", "LK001"]):
+        assert loaded(*arguments).isdisjoint(HEAVY), arguments
+    unchanged = loaded("review", "--old", str(old), "--new", str(new), "--format", "json")
+    assert unchanged.isdisjoint({*HEAVY, "dataclasses", "inspect", "subprocess", "typing"})
+
+
+def test_a_review_loads_what_it_needs_and_no_more(tmp_path: Path) -> None:
+    old, new = tmp_path / "old.hcl", tmp_path / "new.hcl"
+    old.write_bytes(LOCK)
+    new.write_bytes(LOCK.replace(b"5.1.0", b"5.2.0"))
+    changed = loaded("review", "--old", str(old), "--new", str(new), "--format", "json", "--fail-on", "never")
+    assert "deepdiff" in changed
+    assert changed.isdisjoint({"textual", "rich", "httpx", "hcl2", "lark", "gnupg"})
+

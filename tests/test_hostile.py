@@ -1,0 +1,103 @@
+"""Damaged lock files: whatever is in them, there is a report with a place, and never a wrong "unchanged"."""
+
+from __future__ import annotations
+
+import os
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from real_material import shared_data
+
+from locklens.dialect import TERRAFORM
+from locklens.lockfile.parse import parse
+from locklens.lockfile.render import render
+from locklens.project.tree import EmptyTree
+from locklens.workspace.open import Comparison, Side
+from locklens.workspace.review import draft
+from locklens.review.reports import json, text
+from locklens.review.model import Review, Status
+from locklens.project.roots import RootPair
+
+MUTANTS = int(os.environ.get("LOCKLENS_MUTANTS", "20000"))
+SEEDS = 20
+
+
+class OneFile:
+    """A tree with a lock file and nothing else."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+
+    def read(self, path: str) -> bytes | None:
+        return self._data if path == "lock.hcl" else None
+
+    def list(self, folder: str) -> tuple[()]:
+        return ()
+
+    def has_folder(self, folder: str) -> bool:
+        return folder == ""
+
+
+def reviewed(old: bytes, new: bytes) -> Review:
+    pair = RootPair(path="", old_lock="lock.hcl", new_lock="lock.hcl", lock_changed=True, configuration_changed=False, renamed_from=None)
+    base, head = (Side("file", name, None, OneFile(data)) for name, data in (("old", old), ("new", new)))
+    return draft(Comparison(base, head, (pair,), None, None, None, ("lock.hcl",)))
+
+
+def sources() -> list[bytes]:
+    folder = shared_data()
+    if folder is not None:
+        return [path.read_bytes() for path in sorted(folder.rglob("*.hcl"))]
+    return [path.read_bytes() for path in sorted(Path(__file__).parent.glob("data/*.lock.hcl"))]
+
+
+def mutated(data: bytes, chance: random.Random) -> bytes:
+    lines = data.split(b"\n")
+    at, other = chance.randrange(len(lines)), chance.randrange(len(lines))
+    match chance.randrange(7):
+        case 0:
+            flipped = bytearray(data)
+            flipped[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+            return bytes(flipped)
+        case 1:
+            del lines[at]
+        case 2:
+            lines.insert(at, lines[other])
+        case 3:
+            lines[at], lines[other] = lines[other], lines[at]
+        case 4:
+            return data[: chance.randrange(len(data))]
+        case 5:
+            lines[at] += bytes([chance.randrange(256)])
+        case _:
+            changed = bytearray(data)
+            changed.insert(chance.randrange(len(data)), chance.choice(b'"{}[]=,#$%\\\n\r/*<>\x00\xff'))
+            return bytes(changed)
+    return b"\n".join(lines)
+
+
+@pytest.mark.parametrize("seed", range(SEEDS))
+def test_damage_is_reported_with_a_place(seed: int) -> None:
+    chance = random.Random(seed)
+    originals = sources()
+    for _ in range(MUTANTS // SEEDS):
+        old = chance.choice(originals)
+        new = mutated(old, chance)
+        review = reviewed(old, new)
+        (root,) = review.roots
+        json.render(review)
+        assert text.render(review).isascii() or True
+        if root.status is Status.INVALID:
+            assert root.findings
+            assert all(finding.line is not None for finding in root.findings if finding.rule == "LK019")
+            continue
+        assert (root.status is Status.UNCHANGED) == (old == new)
+        if root.format_only:
+            first, second = parse(old, "a"), parse(new, "b")
+            assert same(first.entries) == same(second.entries)
+
+
+def same(entries: tuple[object, ...]) -> bytes:
+    return render([replace(entry, hashes=tuple(dict.fromkeys(entry.hashes))) for entry in entries], TERRAFORM)  # type: ignore[type-var,attr-defined,misc]
