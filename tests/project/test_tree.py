@@ -12,7 +12,8 @@ import pytest
 
 from locklens.errors import ConfigurationError, RepositoryError
 from locklens.project import gitprocess, tree
-from locklens.project.git import ChangeStatus, PathChange, Place, Repository
+from locklens.project.git import Place, Repository
+from locklens.project.gitoutput import ChangeStatus, PathChange
 from locklens.project.tree import EmptyTree, Entry, EntryKind, IndexTree, RevisionTree, WorkTree, normalise
 
 if TYPE_CHECKING:

@@ -9,17 +9,19 @@ from __future__ import annotations
 
 import os
 import threading
-from dataclasses import dataclass
-from enum import Enum, StrEnum
+from enum import Enum
 from typing import TYPE_CHECKING
 
 from locklens.errors import RepositoryError
+from locklens.project.gitoutput import parse_index, parse_raw, parse_tree, with_untracked
 from locklens.project.gitprocess import FoundObject, GitCommand, ObjectReader, find_git, git_environment, sentence
 from locklens.project.tree import name_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
     from pathlib import Path
+
+    from locklens.project.gitoutput import ListedFile, PathChange
 
 _REMEMBERED_BYTES = 128 * 1024 * 1024
 """Contents that are kept in memory for one repository."""
@@ -35,8 +37,6 @@ _DIFF_OPTIONS = (
     "--ignore-submodules=all",
     "-O/dev/null",
 )
-_LINK = "120000"
-_SUBMODULE = "160000"
 
 
 class Place(Enum):
@@ -45,53 +45,6 @@ class Place(Enum):
     WORK_TREE = "worktree"
     INDEX = "index"
     EMPTY = "empty"
-
-
-class ChangeStatus(StrEnum):
-    """What happened to a path."""
-
-    ADDED = "added"
-    DELETED = "deleted"
-    MODIFIED = "modified"
-    RENAMED = "renamed"
-
-
-@dataclass(frozen=True, slots=True)
-class PathChange:
-    """A path that differs between two sides.
-
-    Attributes:
-        status: A file that git does not track yet is ADDED; one of which only the mode differs is MODIFIED.
-        old: The path on the old side, None for an added one.
-        new: The path on the new side, None for a deleted one.
-    """
-
-    status: ChangeStatus
-    old: str | None
-    new: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class ListedFile:
-    """A file, link or submodule of a listing.
-
-    Attributes:
-        mode: Git's, as six octal digits.
-        object_id: Of the contents; "" where the index has several, as the path is not merged.
-    """
-
-    mode: str
-    object_id: str
-
-    @property
-    def is_link(self) -> bool:
-        """Whether a symbolic link."""
-        return self.mode == _LINK
-
-    @property
-    def is_submodule(self) -> bool:
-        """Whether another repository, whose files this one does not have."""
-        return self.mode == _SUBMODULE
 
 
 class Repository:
@@ -248,10 +201,10 @@ class Repository:
             if revision not in self._listings:
                 if revision is None:
                     output = self._command.answer("ls-files", "-s", "-z", "--full-name")
-                    self._listings[None] = _parse_index(output)
+                    self._listings[None] = parse_index(output)
                 else:
                     arguments = ("ls-tree", "-r", "-z", "--full-tree", "--end-of-options", revision)
-                    self._listings[revision] = _parse_tree(self._command.answer(*arguments))
+                    self._listings[revision] = parse_tree(self._command.answer(*arguments))
             return self._listings[revision]
 
     def paths(self, side: str | Place, *, named: str = "") -> tuple[str, ...]:
@@ -319,14 +272,14 @@ class Repository:
             self._require_work_tree()
             output = self._command.answer("diff", *options, old, "--", settings=self._filters_off())
             untracked = [path for tag, path in self._work_files() if tag == "?"]
-            return _with_untracked(_parse_raw(output), untracked)
+            return with_untracked(parse_raw(output), untracked)
         if head is Place.INDEX:
             self._require_work_tree()
-            output = self._command.answer("diff-index", "--cached", *options, old, "--")
+            output = self._command.answer("diff-index", "--cached", "--ita-invisible-in-index", *options, old, "--")
         else:
             new = self.empty_tree if head is Place.EMPTY else str(head)
             output = self._command.answer("diff-tree", "-r", *options, old, new, "--")
-        return tuple(_parse_raw(output).values())
+        return tuple(parse_raw(output).values())
 
     def _require_work_tree(self) -> None:
         if self.is_bare:
@@ -371,70 +324,10 @@ def _has_name(path: str, name: str) -> bool:
     return not name or (path.endswith(name) and (len(path) == len(name) or path[-len(name) - 1] == "/"))
 
 
-def _parse_tree(output: bytes) -> dict[str, ListedFile]:
-    """Reads `MODE TYPE OBJECT<TAB>PATH` records of `ls-tree -z`."""
-    files: dict[str, ListedFile] = {}
-    for record in output.decode("utf-8", "surrogateescape").split("\0"):
-        words, tab, path = record.partition("\t")
-        if tab and _is_plain(path):
-            mode, _, object_id = words.split(" ")
-            files[path] = ListedFile(mode, object_id)
-    return files
-
-
-def _parse_index(output: bytes) -> dict[str, ListedFile]:
-    """Reads `MODE OBJECT STAGE<TAB>PATH` records of `ls-files -s -z`."""
-    files: dict[str, ListedFile] = {}
-    for record in output.decode("utf-8", "surrogateescape").split("\0"):
-        words, tab, path = record.partition("\t")
-        if tab and _is_plain(path):
-            mode, object_id, stage = words.split(" ")
-            files[path] = ListedFile(mode, object_id if stage == "0" else "")
-    return files
-
-
-def _is_plain(path: str) -> bool:
-    """Whether no part is `.` or `..`: git never writes such a path, a forged tree may hold one."""
-    return "." not in path or not {".", ".."} & set(path.split("/"))
-
-
-def _parse_raw(output: bytes) -> dict[str, PathChange]:
-    """Reads `:MODE MODE OBJECT OBJECT STATUS<NUL>PATH<NUL>[PATH<NUL>]` records, by the path of the new side."""
-    fields: Iterator[str] = iter(output.decode("utf-8", "surrogateescape").split("\0"))
-    changes: dict[str, PathChange] = {}
-    for words in fields:
-        if not words:
-            break
-        letter = words.rpartition(" ")[2][:1]
-        path = next(fields)
-        if letter == "A":
-            change = PathChange(ChangeStatus.ADDED, None, path)
-        elif letter == "D":
-            change = PathChange(ChangeStatus.DELETED, path, None)
-        elif letter in ("R", "C"):
-            new = next(fields)
-            change = (
-                PathChange(ChangeStatus.RENAMED, path, new)
-                if letter == "R"
-                else PathChange(ChangeStatus.ADDED, None, new)
-            )
-        else:
-            change = PathChange(ChangeStatus.MODIFIED, path, path)
-        changes[change.new or path] = change
-    return changes
-
-
-def _with_untracked(changes: dict[str, PathChange], untracked: Iterable[str]) -> tuple[PathChange, ...]:
-    """Enters untracked files. One that git calls deleted was only taken out of the index: it is still there."""
-    for path in untracked:
-        if path in changes and changes[path].status is ChangeStatus.DELETED:
-            changes[path] = PathChange(ChangeStatus.MODIFIED, path, path)
-        elif path not in changes:
-            changes[path] = PathChange(ChangeStatus.ADDED, None, path)
-    ordered = sorted(changes.items(), key=lambda item: name_bytes(item[0]))
-    return tuple(change for _, change in ordered)
-
-
 def _can_be_asked(text: str) -> bool:
     """Whether git can be asked for a name, one to a line."""
-    return "\n" not in text and "\0" not in text and not any("\ud800" <= character < "\udc80" for character in text)
+    return "\n" not in text and "\0" not in text and all(map(_is_encodable, text))
+
+
+def _is_encodable(character: str) -> bool:
+    return not "\ud800" <= character <= "\udfff" or "\udc80" <= character <= "\udcff"

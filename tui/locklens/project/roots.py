@@ -5,18 +5,19 @@ A root is a folder with a lock file. What stands in the files is read no further
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from locklens.errors import ConfigurationError, LockLensError
-from locklens.project.git import ChangeStatus, Place
+from locklens.project.git import Place
+from locklens.project.gitoutput import ChangeStatus
 from locklens.project.tree import EntryKind, ListedTree, WorkTree, name_bytes, normalise
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from locklens.project.git import PathChange, Repository
+    from locklens.project.git import Repository
+    from locklens.project.gitoutput import PathChange
     from locklens.project.tree import Tree
 
 LOCK_FILE = ".terraform.lock.hcl"
@@ -89,14 +90,9 @@ def find_roots(
     # What neither the base has nor git calls changed was only announced to the index ("git add --intent-to-add").
     new = {_folder(path): path for path in lock_paths(repository, head_tree) if path in touched or _folder(path) in old}
     deleted = {change.old for change in changes if change.status in (ChangeStatus.DELETED, ChangeStatus.RENAMED)}
-    gone = [folder for folder in old if folder not in new and old[folder] in deleted]
-    come = [folder for folder in new if folder not in old]
-    moved = _moved(
-        base_tree, head_tree, {folder: old[folder] for folder in gone}, {folder: new[folder] for folder in come}
-    )
-    was_moved = set(moved.values())
-    folders = [*new, *(folder for folder in gone if folder not in was_moved)]
-    folders = _restricted(folders, moved, only)
+    gone = {folder: path for folder, path in old.items() if folder not in new and path in deleted}
+    moved = _moved(base_tree, head_tree, gone, {folder: path for folder, path in new.items() if folder not in old})
+    folders = _restricted([*new, *(gone.keys() - moved.values())], moved, only)
 
     touched |= _aliases(touched, base_tree, head_tree)
     configured = _with_changed_configuration(head_tree, touched, set(folders))
@@ -107,16 +103,7 @@ def find_roots(
     for folder in sorted(folders, key=name_bytes):
         before, after = old.get(moved.get(folder, folder)), new.get(folder)
         changed = before != after or (before in touched and _differs(base_tree, head_tree, before, after))
-        pairs.append(
-            RootPair(
-                path=folder,
-                old_lock=before,
-                new_lock=after,
-                lock_changed=changed,
-                configuration_changed=folder in configured,
-                renamed_from=moved.get(folder),
-            )
-        )
+        pairs.append(RootPair(folder, before, after, changed, folder in configured, moved.get(folder)))
     return tuple(pairs)
 
 
@@ -299,6 +286,8 @@ def _callers(tree: Tree, modules: set[str], roots: set[str]) -> set[str]:
 
 def _called_folders(tree: Tree, folder: str) -> frozenset[str]:
     """Returns the folders of the local modules that a folder's files may call."""
+    from locklens.project.modules import local_sources
+
     prefix = f"{folder}/" if folder else ""
     try:
         entries = tree.list(folder)
@@ -311,19 +300,11 @@ def _called_folders(tree: Tree, folder: str) -> frozenset[str]:
             data = tree.read(prefix + name)
         except LockLensError:
             continue  # whoever reads the configuration says what is wrong
-        for source in _local_sources(data or b""):
+        for source in local_sources(data or b""):
             place = normalise(prefix + source)
             if place is not None:
                 called.add(place)
     return frozenset(called)
-
-
-_LOCAL_SOURCE = re.compile(rb"""\bsource"?\s*[=:]\s*"(\.\.?/[^"\r\n]*)\"""")
-
-
-def _local_sources(data: bytes) -> frozenset[str]:
-    """Returns what may be the source of a local module, by the look of the bytes."""
-    return frozenset(found.decode("utf-8", "surrogateescape") for found in _LOCAL_SOURCE.findall(data))
 
 
 def _aliases(touched: set[str], *trees: Tree) -> set[str]:

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from locklens.project.git import ListedFile, Repository
+    from locklens.project.git import Repository
+    from locklens.project.gitoutput import ListedFile
 
 MAX_FILE_BYTES = 64 * 1024 * 1024
 """No larger file is read: lock files and configurations have kilobytes."""

@@ -1,0 +1,123 @@
+"""Writes the sample repository: a commit and, uncommitted, what is to be reviewed.
+
+`locklens.demo.cases` is the table of what is in it.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from locklens.demo.cases import MODULES, cases
+from locklens.errors import ConfigurationError
+from locklens.project.gitprocess import GitCommand, find_git, git_environment
+from locklens.project.roots import LOCK_FILE
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from locklens.demo.cases import State
+
+_AUTHOR = ("Robin Example", "robin@example.com", "2026-11-02T09:00:00+00:00")
+_README = """# infra
+
+A sample of locklens: the last commit and the work tree differ in every way that lock files do.
+Run `locklens review` here.
+"""
+_TOP = {
+    "README.md": _README,
+    ".gitignore": ".terraform/\n",
+    # One sample is about line ends: whoever looks at it must get those that were written.
+    ".gitattributes": "* -text\n",
+}
+
+
+def make_repository(folder: Path) -> Path:
+    """Writes the sample repository into a folder, which is made; its commit id is always the same.
+
+    No configuration, template or hook of the user has a part in it.
+
+    Returns:
+        The folder.
+
+    Raises:
+        ConfigurationError: The folder has something in it, or cannot be written.
+        RepositoryError: There is no git, or it failed.
+    """
+    git = find_git()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if any(folder.iterdir()):
+            raise ConfigurationError("the folder is not empty", path=str(folder))
+        old, new = _old_files(), _new_files()
+        _write(folder, old)
+        command = GitCommand(git, os.fspath(folder), _environment(os.fspath(folder)))
+        command.answer("init", "--quiet", "--initial-branch=main", "--template=", "--object-format=sha1")
+        command.answer("add", "--all")
+        command.answer(
+            "commit", "--quiet", "--no-verify", "--no-gpg-sign", "--message", "Infrastructure as it was on Monday"
+        )
+        _remove(folder, old.keys() - new.keys())
+        _write(folder, {path: data for path, data in new.items() if old.get(path) != data})
+    except OSError as error:
+        raise ConfigurationError(
+            f"cannot be written: {(error.strerror or 'unknown error').lower()}", path=str(folder)
+        ) from error
+    return folder
+
+
+def _old_files() -> dict[str, bytes]:
+    files = _shared_files()
+    for case in cases():
+        files |= _files(case.old_path or case.path, case.old)
+    return files
+
+
+def _new_files() -> dict[str, bytes]:
+    files = _shared_files()
+    for case in cases():
+        files |= _files(case.path, case.new)
+    return files
+
+
+def _shared_files() -> dict[str, bytes]:
+    return {path: text.encode() for path, text in (_TOP | MODULES).items()}
+
+
+def _files(root: str, state: State | None) -> dict[str, bytes]:
+    if state is None:
+        return {}
+    files = {f"{root}/{name}": text.encode() for name, text in state.files.items()}
+    return {**files, f"{root}/{LOCK_FILE}": state.lock}
+
+
+def _write(folder: Path, files: dict[str, bytes]) -> None:
+    for path, data in files.items():
+        place = folder / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(data)
+
+
+def _remove(folder: Path, paths: set[str]) -> None:
+    for path in paths:
+        place = folder / path
+        place.unlink()
+        if not any(place.parent.iterdir()):
+            place.parent.rmdir()
+
+
+def _environment(folder: str) -> dict[str, str]:
+    """Returns an environment in which git sees neither another repository nor anybody's configuration."""
+    environment = {name: value for name, value in git_environment(folder).items() if not name.startswith("GIT_")}
+    name, address, date = _AUTHOR
+    return environment | {
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_CEILING_DIRECTORIES": os.path.dirname(os.path.abspath(folder)),  # noqa: PTH100, PTH120
+        "GIT_AUTHOR_NAME": name,
+        "GIT_AUTHOR_EMAIL": address,
+        "GIT_AUTHOR_DATE": date,
+        "GIT_COMMITTER_NAME": name,
+        "GIT_COMMITTER_EMAIL": address,
+        "GIT_COMMITTER_DATE": date,
+    }
