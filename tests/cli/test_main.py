@@ -13,11 +13,14 @@ from typing import Any
 
 import jsonschema
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from real_material import meta, real_cases
 
 from locklens.cli import arguments
 from locklens.cli.main import main
 from locklens.review.reports.json import schema
+from locklens.review.reports.unchanged import _as_json
 
 ZH = ["zh:" + digit * 64 for digit in "0123"]
 
@@ -270,3 +273,8 @@ def test_a_reader_that_goes_away_is_no_error(files: Path) -> None:
     command = f"{sys.executable} -m locklens review --old old.hcl --new new.hcl --format json | true"
     result = subprocess.run(command, shell=True, capture_output=True, text=True, check=False, cwd=files)
     assert result.stderr == ""
+
+
+@given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)))
+def test_the_quick_json_writer_writes_what_the_real_one_does(value: object) -> None:
+    assert _as_json(value, "\n") == json.dumps(value, indent=2)

@@ -68,13 +68,22 @@ def _run(argv: Sequence[str], open_ui: OpenUi) -> int:
             return _put(arguments.overview())
         case "review":
             _work_in(invocation.folder)
-            return _review(arguments.parse_review(invocation.arguments, invocation.operands), open_ui)
+            if not invocation.operands and _say_at_a_glance(invocation.arguments):
+                return DONE
+            return _review(_options("review", invocation), open_ui)
         case "demo":
-            return _demo(arguments.parse_demo(invocation.arguments, invocation.operands), open_ui)
+            return _demo(_options("demo", invocation), open_ui)
         case "explain":
-            return _explain(arguments.parse_explain(invocation.arguments, invocation.operands))
+            return _explain(_options("explain", invocation))
         case command:
             raise arguments.NotSupportedYetError(f"locklens {command}")
+
+
+def _options(command: str, invocation: arguments.Invocation) -> Namespace:
+    from locklens.cli import options
+
+    parser = {"review": options.review, "demo": options.demo, "explain": options.explain}[command]
+    return parser(invocation.arguments, invocation.operands)
 
 
 def _work_in(folder: str) -> None:
@@ -101,17 +110,29 @@ def _format(found: Namespace) -> str:
 
 
 def _review(found: Namespace, open_ui: OpenUi) -> int:
-    form = _format(found)
-    if form != "tui":
-        from locklens.workspace.glance import glance
+    return _show(_request(found), _format(found), found, open_ui)
 
-        same = glance(found)
-        if same is not None:
-            from locklens.review.reports import unchanged
 
-            text = unchanged.render(form, old=found.old, new=found.new, folder=same.folder, lock_file=same.lock_file, tool=same.tool)
-            return _deliver(text, found.output)
-    return _show(_request(found), form, found, open_ui)
+def _say_at_a_glance(words: Sequence[str]) -> bool:
+    """Reports on two equal files, the commonest review of all, without loading what differences need.
+
+    Returns:
+        Whether that was all there is to say.
+    """
+    from locklens.workspace.glance import glance, simple_options
+
+    found = simple_options(words)
+    if found is None or ("--format" not in found and "--output" not in found and sys.stdout.isatty()):
+        return False
+    same = glance(found["--old"], found["--new"])
+    if same is None:
+        return False
+    from locklens.review.reports import unchanged
+
+    names = {"old": found["--old"], "new": found["--new"]}
+    text = unchanged.render(found.get("--format", "text"), **names, folder=same.folder, lock_file=same.lock_file, tool=same.tool)
+    _deliver(text, found.get("--output"))
+    return True
 
 
 def _request(found: Namespace) -> ReviewRequest:

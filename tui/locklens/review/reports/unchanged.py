@@ -21,9 +21,7 @@ def render(form: str, *, old: str, new: str, folder: str, lock_file: str, tool: 
         tool: The name of the tool that wrote it.
     """
     if form == "json":
-        import json
-
-        return json.dumps(_document(old, new, folder, lock_file, tool), indent=2) + "\n"
+        return _as_json(_document(old, new, folder, lock_file, tool), "\n") + "\n"
     from locklens.review.reports.visible import visible
 
     return (
@@ -64,3 +62,33 @@ def _document(old: str, new: str, folder: str, lock_file: str, tool: str) -> dic
         findings={"block": 0, "warn": 0, "info": 0},
         verdict="ok",
     )
+
+
+def _as_json(value: Any, line_end: str) -> str:
+    """Writes plain values as `json.dumps(value, indent=2)` does, without the ten milliseconds that importing it takes.
+
+    Args:
+        value: A dict with text keys, a list, a text, a number, a truth value or None.
+        line_end: A line feed and the indentation of the value.
+    """
+    if isinstance(value, str):
+        return f'"{"".join(map(_json_character, value))}"'
+    if isinstance(value, (dict, list)) and value:
+        inner = line_end + "  "
+        if isinstance(value, dict):
+            items = [f"{_as_json(key, inner)}: {_as_json(item, inner)}" for key, item in value.items()]
+            return "{" + inner + f",{inner}".join(items) + line_end + "}"
+        return "[" + inner + f",{inner}".join(_as_json(item, inner) for item in value) + line_end + "]"
+    return {"True": "true", "False": "false", "None": "null"}.get(str(value), str(value))
+
+
+def _json_character(character: str) -> str:
+    code = ord(character)
+    if character in '"\\':
+        return "\\" + character
+    if 0x20 <= code < 0x7F:
+        return character
+    if code > 0xFFFF:
+        code -= 0x10000
+        return f"\\u{0xD800 + (code >> 10):04x}\\u{0xDC00 + (code & 0x3FF):04x}"
+    return {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"}.get(character, f"\\u{code:04x}")
