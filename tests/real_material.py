@@ -20,7 +20,11 @@ def real_cases(kind: str) -> list[Any]:
     """The real cases of one kind (pairs, derived, conflicts) as parameters; one that skips where there are none."""
     folder = shared_data()
     if folder is None:
-        return [pytest.param(None, marks=pytest.mark.skip(reason="LOCKLENS_SHARED_DATA names no folder with real lock files"))]
+        return [
+            pytest.param(
+                None, marks=pytest.mark.skip(reason="LOCKLENS_SHARED_DATA names no folder with real lock files")
+            )
+        ]
     return [pytest.param(case, id=case.name) for case in sorted((folder / kind).iterdir()) if case.is_dir()]
 
 

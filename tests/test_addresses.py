@@ -130,7 +130,11 @@ def test_the_short_form_leaves_the_default_host_out() -> None:
 
 @pytest.mark.parametrize(
     ("text", "terraform", "opentofu"),
-    [("terraform.io/builtin/terraform", True, True), ("opentofu.org/builtin/terraform", False, True), ("a.com/builtin/x", False, False)],
+    [
+        ("terraform.io/builtin/terraform", True, True),
+        ("opentofu.org/builtin/terraform", False, True),
+        ("a.com/builtin/x", False, False),
+    ],
 )
 def test_what_is_built_in(text: str, terraform: bool, opentofu: bool) -> None:
     host, namespace, kind = text.split("/")

@@ -82,4 +82,3 @@ def test_a_review_loads_what_it_needs_and_no_more(tmp_path: Path) -> None:
     changed = loaded("review", "--old", str(old), "--new", str(new), "--format", "json", "--fail-on", "never")
     assert "deepdiff" in changed
     assert changed.isdisjoint({"textual", "rich", "httpx", "hcl2", "lark", "gnupg"})
-

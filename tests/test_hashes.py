@@ -19,7 +19,10 @@ BINARY = "terraform-provider-demo_v1.0.0"
 
 FOLDERS = {
     "one file": ({BINARY: "hello\n"}, "h1:BL7/qz3RbmG4bnAyiyR9tHZIq34F/e33neA6Snvhoo4="),
-    "two files": ({BINARY: "#!/bin/sh\nexit 0\n", "LICENSE.txt": "MIT\n"}, "h1:OD0hH+Aa7+zESI1AF9jPztiw3a3XLo36v8E8E+XTMDQ="),
+    "two files": (
+        {BINARY: "#!/bin/sh\nexit 0\n", "LICENSE.txt": "MIT\n"},
+        "h1:OD0hH+Aa7+zESI1AF9jPztiw3a3XLo36v8E8E+XTMDQ=",
+    ),
     "bytewise order": (
         {"z.txt": "z", "Z.txt": "Z", "a/b.txt": "ab", "a.txt": "a", BINARY: "x"},
         "h1:HI5oQVOypGiLAcbsjK/6R3GCsnEPjbTCTNuWnyWC358=",
@@ -69,7 +72,10 @@ def test_h1_of_a_zip_counts_folder_entries() -> None:
 
 
 def test_h1_of_a_zip_lists_duplicates_with_the_last_content() -> None:
-    assert hashes.h1_of_zip(packed((BINARY, "one\n"), (BINARY, "two\n"))) == "h1:E/Wn38mcJ1dooxyx6x5j1IIyvVy5oVJe4zX1zu0cdtY="
+    assert (
+        hashes.h1_of_zip(packed((BINARY, "one\n"), (BINARY, "two\n")))
+        == "h1:E/Wn38mcJ1dooxyx6x5j1IIyvVy5oVJe4zX1zu0cdtY="
+    )
 
 
 def test_zh_is_the_digest_of_the_zip_file(tmp_path: Path) -> None:

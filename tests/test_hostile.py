@@ -41,7 +41,14 @@ class OneFile:
 
 
 def reviewed(old: bytes, new: bytes) -> Review:
-    pair = RootPair(path="", old_lock="lock.hcl", new_lock="lock.hcl", lock_changed=True, configuration_changed=False, renamed_from=None)
+    pair = RootPair(
+        path="",
+        old_lock="lock.hcl",
+        new_lock="lock.hcl",
+        lock_changed=True,
+        configuration_changed=False,
+        renamed_from=None,
+    )
     base, head = (Side("file", name, None, OneFile(data)) for name, data in (("old", old), ("new", new)))
     return draft(Comparison(base, head, (pair,), None, None, None, ("lock.hcl",)))
 

@@ -58,7 +58,14 @@ def test_a_long_constraint_is_sorted_as_the_tools_sort_it() -> None:
 
 @pytest.mark.parametrize(
     ("text", "canonical"),
-    [("1.2.3-", "1.2.3"), ("01.2", "1.2.0"), ("2", "2.0.0"), ("1.", "1.0.0"), ("1.2.3+", "1.2.3"), ("1.2.3-a.b+c", "1.2.3-a.b+c")],
+    [
+        ("1.2.3-", "1.2.3"),
+        ("01.2", "1.2.0"),
+        ("2", "2.0.0"),
+        ("1.", "1.0.0"),
+        ("1.2.3+", "1.2.3"),
+        ("1.2.3-a.b+c", "1.2.3-a.b+c"),
+    ],
 )
 def test_versions_that_are_not_in_normal_form(text: str, canonical: str) -> None:
     assert str(Version.parse(text)) == canonical
@@ -86,7 +93,12 @@ def test_texts_that_are_no_version(text: str, phrase: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "phrase"),
-    [(">=", "only one space"), (">=x", "only one space"), ("foo", 'missing comma after ""'), ("1.0 2.0", 'missing comma after "1.0"')],
+    [
+        (">=", "only one space"),
+        (">=x", "only one space"),
+        ("foo", 'missing comma after ""'),
+        ("1.0 2.0", 'missing comma after "1.0"'),
+    ],
 )
 def test_recorded_constraints_pass_the_second_parser_alone(text: str, phrase: str) -> None:
     with pytest.raises(ConstraintSyntaxError) as caught:
@@ -97,7 +109,13 @@ def test_recorded_constraints_pass_the_second_parser_alone(text: str, phrase: st
 
 @pytest.mark.parametrize(
     ("lower", "higher"),
-    [("1.0.0-beta", "1.0.0-alpha.1"), ("1.0.0-alpha", "1.0.0-beta"), ("1.0.0-1", "1.0.0-01"), ("1.0.0-9", "1.0.0-a"), ("1.0.0-rc", "1.0.0")],
+    [
+        ("1.0.0-beta", "1.0.0-alpha.1"),
+        ("1.0.0-alpha", "1.0.0-beta"),
+        ("1.0.0-1", "1.0.0-01"),
+        ("1.0.0-9", "1.0.0-a"),
+        ("1.0.0-rc", "1.0.0"),
+    ],
 )
 def test_the_order_of_prereleases_is_not_semver(lower: str, higher: str) -> None:
     assert Version.parse(lower).compare(Version.parse(higher)) < 0
@@ -142,8 +160,13 @@ def test_the_terms_that_exclude_a_version_are_named() -> None:
 
 TRIPLES = st.builds(Version, st.integers(0, 3), st.integers(0, 3), st.integers(0, 3))
 OPERANDS = st.builds(
-    Version, st.integers(0, 3), st.integers(0, 3), st.integers(0, 3), st.sampled_from(["", "", "", "beta", "1", "foo.bar"])
+    Version,
+    st.integers(0, 3),
+    st.integers(0, 3),
+    st.integers(0, 3),
+    st.sampled_from(["", "", "", "beta", "1", "foo.bar"]),
 )
+
 
 def term(operator: Operator, version: Version, parts: int) -> Term:
     if operator is not Operator.PESSIMISTIC or parts == 3:

@@ -104,7 +104,9 @@ def test_every_real_pair_gives_a_document(run: Run, case: Path) -> None:
 @pytest.mark.parametrize("case", real_cases("conflicts"))
 @pytest.mark.parametrize("merged", ["merged.lock.hcl", "merged.diff3.lock.hcl"])
 def test_every_real_conflict_blocks(run: Run, case: Path, merged: str) -> None:
-    status, out, _ = run("review", "--old", str(case / "ours.lock.hcl"), "--new", str(case / merged), "--format", "json")
+    status, out, _ = run(
+        "review", "--old", str(case / "ours.lock.hcl"), "--new", str(case / merged), "--format", "json"
+    )
     (root,) = checked(out)["roots"]
     assert (status, root["status"]) == (1, "invalid")
     assert root["conflict"]["ours"]
@@ -161,7 +163,11 @@ def test_another_folder(run: Run, files: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_output_goes_to_a_file_whole(run: Run, files: Path) -> None:
-    assert run("review", "--old", "old.hcl", "--new", "new.hcl", "--format", "json", "--output", "report.json") == (0, "", "")
+    assert run("review", "--old", "old.hcl", "--new", "new.hcl", "--format", "json", "--output", "report.json") == (
+        0,
+        "",
+        "",
+    )
     checked((files / "report.json").read_text("utf-8"))
     status, _, err = run("review", "--old", "old.hcl", "--new", "new.hcl", "--output", "no/such/folder")
     assert status == 2
@@ -275,6 +281,11 @@ def test_a_reader_that_goes_away_is_no_error(files: Path) -> None:
     assert result.stderr == ""
 
 
-@given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)))
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    )
+)
 def test_the_quick_json_writer_writes_what_the_real_one_does(value: object) -> None:
     assert _as_json(value, "\n") == json.dumps(value, indent=2)

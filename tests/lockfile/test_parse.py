@@ -48,7 +48,18 @@ def test_what_the_tools_write() -> None:
         GOOD.replace(f'[\n    "{ZH}",\n  ]', f'["{ZH}"]'),
         GOOD.replace("  constraints", "\n\n//x\n  constraints"),
     ],
-    ids=["crlf", "bom", "mixed", "no last line end", "comment", "inline comment", "template", "escape", "one line list", "spacing"],
+    ids=[
+        "crlf",
+        "bom",
+        "mixed",
+        "no last line end",
+        "comment",
+        "inline comment",
+        "template",
+        "escape",
+        "one line list",
+        "spacing",
+    ],
 )
 def test_every_layout_that_hcl_allows_says_the_same(text: str) -> None:
     assert entry_of(text)[:4] == entry_of(GOOD)[:4]
@@ -93,14 +104,34 @@ REFUSED = {
     "module without label": ("module {\n}\n", 1, "Missing path for module", ""),
     "no label": (block(V, label=""), 1, "Missing source_addr for provider", ""),
     "two labels": (block(V, label='"a" "b"'), 1, "Extraneous label for provider", ""),
-    "unquoted label": (block(V, label="foo"), 1, "Non-normalized provider source address", "registry.terraform.io/hashicorp/foo"),
+    "unquoted label": (
+        block(V, label="foo"),
+        1,
+        "Non-normalized provider source address",
+        "registry.terraform.io/hashicorp/foo",
+    ),
     "template in a label": (block(V, label='"a/${1}/c"'), 1, "Invalid string literal", ""),
     "unparsable label": (block(V, label='"a/b/c/d"'), 1, "Invalid provider source address", "hostname/namespace/type"),
-    "punycode label": (block(V, label='"xn--80akhbyknj4f.com/a/b"'), 1, "Invalid provider source address", "hostname/namespace/type"),
+    "punycode label": (
+        block(V, label='"xn--80akhbyknj4f.com/a/b"'),
+        1,
+        "Invalid provider source address",
+        "hostname/namespace/type",
+    ),
     "built in": (block(V, label='"terraform.io/builtin/terraform"'), 1, "Invalid provider source address", "built-in"),
     "legacy": (block(V, label='"registry.terraform.io/-/aws"'), 1, "Invalid provider source address", "not eligible"),
-    "short label": (block(V, label='"hashicorp/aws"'), 1, "Non-normalized provider source address", "registry.terraform.io/hashicorp/aws"),
-    "upper case label": (block(V, label='"registry.terraform.io/HashiCorp/aws"'), 1, "Non-normalized provider source address", ""),
+    "short label": (
+        block(V, label='"hashicorp/aws"'),
+        1,
+        "Non-normalized provider source address",
+        "registry.terraform.io/hashicorp/aws",
+    ),
+    "upper case label": (
+        block(V, label='"registry.terraform.io/HashiCorp/aws"'),
+        1,
+        "Non-normalized provider source address",
+        "",
+    ),
     "port 443": (block(V, label='"a.com:443/a/b"'), 1, "Non-normalized provider source address", '"a.com/a/b"'),
     "locked twice": (block(V) + block(V), 4, "Duplicate provider lock", "lock.hcl:1"),
     "no version": (block("hashes = []") + "", 1, "Missing required argument", '"version" is required'),
@@ -111,7 +142,12 @@ REFUSED = {
     "constraint as version": (block('version = ">= 1"'), 2, "Invalid provider version number", "constraint operator"),
     "huge version": (block('version = "99999999999999999999.0.0"'), 2, "Invalid provider version number", ""),
     "loose constraints": (block(V, 'constraints = ">=1.0.0"'), 3, "Invalid provider version constraints", '">= 1.0.0"'),
-    "unsorted constraints": (block(V, 'constraints = ">= 2.0.0, >= 1.0.0"'), 3, "Invalid provider version constraints", '">= 1.0.0, >= 2.0.0"'),
+    "unsorted constraints": (
+        block(V, 'constraints = ">= 2.0.0, >= 1.0.0"'),
+        3,
+        "Invalid provider version constraints",
+        '">= 1.0.0, >= 2.0.0"',
+    ),
     "wrong constraints": (block(V, 'constraints = "foo"'), 3, "Invalid provider version constraints", "missing comma"),
     "null constraints": (block(V, "constraints = null"), 3, "Unsuitable value type", "null"),
     "empty hash list": (block(V, "hashes = []"), 1, "Invalid provider hash set", "at least one"),
@@ -130,7 +166,10 @@ REFUSED = {
 def test_what_the_tools_refuse_is_named_with_its_place(text: str, line: int, summary: str, detail: str) -> None:
     lock = read(text)
     assert any(
-        problem.line == line and problem.column >= 1 and (not summary or problem.summary == summary) and detail in problem.detail
+        problem.line == line
+        and problem.column >= 1
+        and (not summary or problem.summary == summary)
+        and detail in problem.detail
         for problem in lock.problems
     ), lock.problems
 
@@ -156,7 +195,9 @@ def test_good_entries_beside_a_refused_one_are_kept() -> None:
     assert not lock.is_valid
 
 
-@pytest.mark.parametrize("data", [b"\xff\xfe", GOOD.encode("utf-16"), b"\x00" * 10, GOOD.encode() + b"\xff", b"x" * (MAX_BYTES + 1)])
+@pytest.mark.parametrize(
+    "data", [b"\xff\xfe", GOOD.encode("utf-16"), b"\x00" * 10, GOOD.encode() + b"\xff", b"x" * (MAX_BYTES + 1)]
+)
 def test_bytes_that_are_no_text_are_a_problem(data: bytes) -> None:
     lock = read(data)
     assert lock.problems
@@ -168,7 +209,8 @@ def test_invalid_bytes_in_a_comment_do_no_harm() -> None:
 
 
 CONFLICT = GOOD.replace(
-    '  version     = "5.1.0"\n', '<<<<<<< HEAD\n  version     = "5.1.0"\n=======\n  version     = "5.2.0"\n>>>>>>> feature/aws\n'
+    '  version     = "5.1.0"\n',
+    '<<<<<<< HEAD\n  version     = "5.1.0"\n=======\n  version     = "5.2.0"\n>>>>>>> feature/aws\n',
 )
 
 

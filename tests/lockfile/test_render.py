@@ -22,7 +22,9 @@ ENTRY = LockEntry(AWS, Version(5, 1, 0), "~> 5.0", ("zh:b", "h1:a", "zh:b"), 1)
 
 
 def test_the_layout() -> None:
-    assert render([ENTRY, replace(ENTRY, address=ProviderAddress("a.com", "x", "y"), constraints="", hashes=())], TERRAFORM).decode() == (
+    assert render(
+        [ENTRY, replace(ENTRY, address=ProviderAddress("a.com", "x", "y"), constraints="", hashes=())], TERRAFORM
+    ).decode() == (
         '# This file is maintained automatically by "terraform init".\n'
         "# Manual edits may be lost in future updates.\n"
         "\n"

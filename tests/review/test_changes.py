@@ -45,7 +45,9 @@ def test_real_pairs_have_the_kind_that_independent_rules_gave_them(case: Path) -
     kinds = {str(change.address): change.kind for change in changes}
     assert len(kinds) == len(changes)
     kinds.update({str(change.moved_from): change.kind for change in changes if change.moved_from})
-    expected = {name: provider["cls"] for name, provider in meta(case)["reference"]["providers"].items() if name not in ILLEGAL}
+    expected = {
+        name: provider["cls"] for name, provider in meta(case)["reference"]["providers"].items() if name not in ILLEGAL
+    }
     assert {name for name in expected if kinds[name] not in KINDS[expected[name]]} == set()
     assert kinds.keys() >= expected.keys()
 
@@ -112,7 +114,9 @@ def test_constraints_alone() -> None:
     assert only(entry("1.0.0", "h1:x"), entry("1.0.0", "h1:x", constraints="~> 1.0")).kind is Kind.CONSTRAINTS_ONLY
 
 
-def move(old: str, new: str, versions: tuple[str, str] = ("1.0.0", "1.0.0"), *extra: LockEntry) -> list[tuple[str, Kind]]:
+def move(
+    old: str, new: str, versions: tuple[str, str] = ("1.0.0", "1.0.0"), *extra: LockEntry
+) -> list[tuple[str, Kind]]:
     first, second = (ProviderAddress(*text.split("/")) for text in (old, new))
     changes = compare(
         lock(entry(versions[0], zh("a"), address=first)), lock(entry(versions[1], zh("a"), address=second), *extra)
@@ -124,7 +128,10 @@ def test_moves() -> None:
     assert move("a.com/x/y", "b.com/x/y") == [("b.com/x/y", Kind.MOVED)]
     assert move("a.com/x/y", "a.com/z/y") == [("a.com/z/y", Kind.MOVED)]
     assert move("a.com/x/y", "a.com/x/z") == [("a.com/x/y", Kind.REMOVED), ("a.com/x/z", Kind.NEW_PROVIDER)]
-    assert move("a.com/x/y", "b.com/x/y", ("1.0.0", "2.0.0")) == [("a.com/x/y", Kind.REMOVED), ("b.com/x/y", Kind.NEW_PROVIDER)]
+    assert move("a.com/x/y", "b.com/x/y", ("1.0.0", "2.0.0")) == [
+        ("a.com/x/y", Kind.REMOVED),
+        ("b.com/x/y", Kind.NEW_PROVIDER),
+    ]
     to_opentofu = move("registry.terraform.io/x/y", "registry.opentofu.org/x/y", ("1.0.0", "2.0.0"))
     assert to_opentofu == [("registry.opentofu.org/x/y", Kind.MOVED)]
 

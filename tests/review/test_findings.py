@@ -216,13 +216,17 @@ def test_a_locked_version_outside_of_the_constraints_blocks_with_the_place() -> 
 
 
 def test_a_locked_prerelease_that_nobody_names_blocks() -> None:
-    (finding,) = judge_requirements(root(), lock(block("5.1.0-rc1", ZH["0"])), configuration(requirement("aws", ">= 5"))).findings
+    (finding,) = judge_requirements(
+        root(), lock(block("5.1.0-rc1", ZH["0"])), configuration(requirement("aws", ">= 5"))
+    ).findings
     assert finding.rule == "LK005"
     assert "no constraint names this version exactly" in finding.message
 
 
 def test_what_is_required_and_not_locked_blocks() -> None:
-    (finding,) = judge_requirements(root(), lock(), configuration(requirement("aws"), requirement("terraform.io/builtin/terraform"))).findings
+    (finding,) = judge_requirements(
+        root(), lock(), configuration(requirement("aws"), requirement("terraform.io/builtin/terraform"))
+    ).findings
     assert (finding.rule, finding.file, finding.line) == ("LK006", "main.tf", 3)
 
 
@@ -259,7 +263,10 @@ def test_a_folder_without_configuration_asks_for_nothing() -> None:
 
 
 def test_roots_that_disagree_about_a_version() -> None:
-    own, other = lock(block("5.1.0", ZH["0"], ZH["1"]), path="a/lock"), lock(block("5.1.0", ZH["0"], ZH["2"]), path="b/lock")
+    own, other = (
+        lock(block("5.1.0", ZH["0"], ZH["1"]), path="a/lock"),
+        lock(block("5.1.0", ZH["0"], ZH["2"]), path="b/lock"),
+    )
     (change,) = compare(LockFile.absent("a/lock"), own)
     review = replace(root(change), path="a", lock_file="a/lock")
     names = {"a": "a/lock", "b": "b/lock"}

@@ -159,7 +159,9 @@ def _host_label(label: str) -> str:
     return "xn--" + mapped.encode("punycode").decode()
 
 
-def parse_source(text: str, *, default_host: str, redundant_prefixes: tuple[str, ...] = ("terraform-",)) -> ProviderAddress:
+def parse_source(
+    text: str, *, default_host: str, redundant_prefixes: tuple[str, ...] = ("terraform-",)
+) -> ProviderAddress:
     """Reads a provider source as a configuration has it: `[HOST/][NAMESPACE/]TYPE`.
 
     Args:
@@ -191,7 +193,8 @@ def parse_source(text: str, *, default_host: str, redundant_prefixes: tuple[str,
             host = normalise_host(parts[0])
         except ValueError as error:
             raise AddressError(
-                "Invalid provider source hostname", f'Invalid provider source hostname {parts[0]!r} in source "{text}": {error}'
+                "Invalid provider source hostname",
+                f'Invalid provider source hostname {parts[0]!r} in source "{text}": {error}',
             ) from error
     if namespace == LEGACY_NAMESPACE and host != default_host:
         raise AddressError(

@@ -271,7 +271,9 @@ class Term:
 
 
 def _compare_terms(left: Term, right: Term) -> int:
-    by_version = left.version.compare(right.version) or _compare_identifiers(left.version.metadata, right.version.metadata)
+    by_version = left.version.compare(right.version) or _compare_identifiers(
+        left.version.metadata, right.version.metadata
+    )
     return by_version or left._rank - right._rank  # noqa: SLF001
 
 
@@ -372,7 +374,9 @@ class Constraints:
     def _pins(self) -> frozenset[Version]:
         """The pre-releases and builds with metadata that exact terms name and all terms admit."""
         named = {term.version for term in self.terms if term.is_pin}
-        return frozenset(version for version in named if (version.prerelease or version.metadata) and self.admits(version))
+        return frozenset(
+            version for version in named if (version.prerelease or version.metadata) and self.admits(version)
+        )
 
     def _released(self) -> VersionRange:
         released = _at_least((0, 0, 1))
@@ -450,7 +454,9 @@ def _scan_term(text: str) -> tuple[Term, int]:
     if text[start : start + 1] in {"v", "V"} and text[start + 1 : start + 2].isdigit() and space in {"", " "}:
         raise ConstraintSyntaxError('a "v" prefix should not be used.')
     number = _NUMBERS.match(text, start)
-    if space not in ({"", " "} if operator else {""}) or (operator and number is None and text[start : start + 1] != "*"):
+    if space not in ({"", " "} if operator else {""}) or (
+        operator and number is None and text[start : start + 1] != "*"
+    ):
         shown = _quoted(text[: number.end() if number else start])
         raise ConstraintSyntaxError(
             f'invalid specification {shown}: only one space is expected after the operator "{operator}".'

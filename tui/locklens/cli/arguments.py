@@ -33,7 +33,6 @@ NOT_YET = {
 }
 
 
-
 class UsageError(ConfigurationError):
     """The command line cannot be understood."""
 

@@ -130,7 +130,9 @@ def _say_at_a_glance(words: Sequence[str]) -> bool:
     from locklens.review.reports import unchanged
 
     names = {"old": found["--old"], "new": found["--new"]}
-    text = unchanged.render(found.get("--format", "text"), **names, folder=same.folder, lock_file=same.lock_file, tool=same.tool)
+    text = unchanged.render(
+        found.get("--format", "text"), **names, folder=same.folder, lock_file=same.lock_file, tool=same.tool
+    )
     _deliver(text, found.get("--output"))
     return True
 

@@ -31,7 +31,9 @@ class _Parser(argparse.ArgumentParser):
 
     def __init__(self, command: str, description: str) -> None:
         formatter = partial(argparse.HelpFormatter, width=_HELP_WIDTH, max_help_position=28)
-        super().__init__(prog=f"locklens {command}", description=description, allow_abbrev=False, formatter_class=formatter)
+        super().__init__(
+            prog=f"locklens {command}", description=description, allow_abbrev=False, formatter_class=formatter
+        )
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(message, hint=f"see {self.prog} --help")
@@ -94,10 +96,19 @@ def explain(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Names
 
 def _add_reading_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("options of every reading command").add_argument
-    add("--format", choices=["tui", "text", "json", "markdown", "sarif"], help="default: tui on a terminal, text otherwise")
+    add(
+        "--format",
+        choices=["tui", "text", "json", "markdown", "sarif"],
+        help="default: tui on a terminal, text otherwise",
+    )
     add("--output", metavar="FILE", help="write the result to a file")
     add("--all", action="store_true", help="list unchanged providers too")
-    add("--fail-on", choices=["block", "warn", "info", "never"], default="block", help="exit 1 from here on (default: block)")
+    add(
+        "--fail-on",
+        choices=["block", "warn", "info", "never"],
+        default="block",
+        help="exit 1 from here on (default: block)",
+    )
     add("--tool", choices=["terraform", "opentofu"], help="whose rules count (default: found out for each root)")
     add("--test-directory", metavar="DIR", default="tests", help="where test files are, in each root (default: tests)")
     add("--offline", action="store_true", help="ask no registry")

@@ -12,7 +12,7 @@ from decimal import Decimal
 from locklens.hcl.cursor import NAME, STRAY, Cursor, SyntaxProblemError
 from locklens.hcl.skeleton import CALLING, CONTINUING, Skeleton
 from locklens.hcl.templates import normal, read_heredoc, read_quoted
-from locklens.hcl.values import Expression, ListExpr, Literal, ObjectExpr, Reference
+from locklens.hcl.values import Expression, Key, ListExpr, Literal, ObjectExpr, Reference
 
 _NUMBER = re.compile(r"[0-9]++(?:\.[0-9]++)?(?:[eE]([+-]?[0-9]++))?\Z")
 _MAX_EXPONENT = 300
@@ -96,7 +96,7 @@ class ExpressionReader:
                 step = _FIXED_INDEX.match(cursor.text, cursor.position)
                 if step is None:
                     break
-                parts.append(normal(step[1]) if step[1] is not None else int(step[2]))
+                parts.append(Key(normal(step[1])) if step[1] is not None else int(step[2]))
             cursor.position = step.end()
         return Reference(tuple(parts), cursor.place(start, cursor.position))
 

@@ -80,9 +80,15 @@ class ObjectExpr:
     place: Place
 
 
+class Key(str):
+    """A step of a reference that stands in brackets, `["k"]`, and so is no attribute."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A name and constant steps from it, such as `aws.east` or `a.b["k"]`."""
+    """A name and constant steps from it, such as `aws.east` or `a.b["k"]`; the last is a Key."""
 
     parts: tuple[str | int, ...]
     place: Place

@@ -105,7 +105,9 @@ class BodyReader:
         if not self._has_one_label(block, "source_addr"):
             return
         for nested in block.body.all_blocks():
-            self._refuse(nested.place, "Unsupported block type", f'Blocks of type "{nested.type}" are not expected here.')
+            self._refuse(
+                nested.place, "Unsupported block type", f'Blocks of type "{nested.type}" are not expected here.'
+            )
         values = dict(block.body.attributes)
         version = values.pop("version", None)
         constraints = values.pop("constraints", None)

@@ -37,7 +37,9 @@ def parse(data: bytes, path: str, *, dialect: Dialect | None = None) -> LockFile
         The lock file. What is wrong with it is in `problems`; nothing is raised.
     """
     if len(data) > MAX_BYTES:
-        problem = Problem(1, 1, "The file is too large", f"a lock file may have at most {MAX_BYTES} bytes, this one has {len(data)}")
+        problem = Problem(
+            1, 1, "The file is too large", f"a lock file may have at most {MAX_BYTES} bytes, this one has {len(data)}"
+        )
         return LockFile(path, data, exists=True, writer=None, entries=(), problems=(problem,), is_complete=False)
     scanned = scan(data)
     writer = dialect_of_header(data[:200].decode("utf-8", "replace"))
@@ -114,12 +116,18 @@ class _Judge:
         if self._rules.is_builtin(address):
             self._refuse(label, summary, f"Cannot lock a version for built-in provider {address}.")
         elif self._rules.is_legacy(address):
-            self._refuse(label, summary, f"{address} is a special provider that is not eligible for dependency locking.")
+            self._refuse(
+                label, summary, f"{address} is a special provider that is not eligible for dependency locking."
+            )
         elif str(address) != label.value:
             self._refuse(label, "Non-normalized provider source address", f'must be written as "{address}".')
         elif address in self._seen:
             place = f"{self._path}:{self._seen[address]}"
-            self._refuse(label, "Duplicate provider lock", f"This lockfile already declared a lock for provider {address} at {place}.")
+            self._refuse(
+                label,
+                "Duplicate provider lock",
+                f"This lockfile already declared a lock for provider {address} at {place}.",
+            )
         else:
             self._seen[address] = block.line
             return address
@@ -155,7 +163,9 @@ class _Judge:
             if value.find(":") < 1:
                 at = Text(value, block.hash_lines[position], block.hash_columns[position])
                 words = "hash string must start with a scheme keyword followed by a colon"
-                self._refuse(at, "Invalid provider hash string", f'Cannot interpret "{value}" as a provider hash: {words}.')
+                self._refuse(
+                    at, "Invalid provider hash string", f'Cannot interpret "{value}" as a provider hash: {words}.'
+                )
 
 
 def _with_conflicts(path: str, data: bytes, writer: Dialect | None, rules: Dialect) -> LockFile | None:
@@ -185,7 +195,14 @@ def _with_conflicts(path: str, data: bytes, writer: Dialect | None, rules: Diale
         first, second = (_without_markers(path, side, rules) for side in sides)
         conflict = Conflict(tuple(markers), first, second)
     return LockFile(
-        path, data, exists=True, writer=writer, entries=(), problems=tuple(problems), is_complete=False, conflict=conflict
+        path,
+        data,
+        exists=True,
+        writer=writer,
+        entries=(),
+        problems=tuple(problems),
+        is_complete=False,
+        conflict=conflict,
     )
 
 
@@ -214,7 +231,10 @@ def _conflicts(lines: list[str]) -> Iterator[tuple[ConflictMarker, int] | Proble
                 yield _stray(number)
             else:
                 names = lines[start - 1][8:].strip(), word[8:].strip()
-                yield ConflictMarker(start, middle, number, f"{names[0]} (ours)", f"{names[1]} (theirs)"), base or middle
+                yield (
+                    ConflictMarker(start, middle, number, f"{names[0]} (ours)", f"{names[1]} (theirs)"),
+                    base or middle,
+                )
             start = middle = 0
     if start:
         yield _stray(start)

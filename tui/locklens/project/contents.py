@@ -61,6 +61,7 @@ class Resource:
         name: Second label.
         provider: The local name that `provider =` gives, "" where there is none, None where it cannot be told.
         depends: Whether depends_on has anything in it.
+        in_check: Whether it is a data source inside a check block.
         line: Of the block.
         column: Of the block.
     """
@@ -70,6 +71,7 @@ class Resource:
     name: str
     provider: str | None
     depends: bool
+    in_check: bool
     line: int
     column: int
 
@@ -265,7 +267,7 @@ class _Reader:
         for block in body.blocks("check", labels=1):
             self._declare("check", block.labels[0], block.place)
             for inner in block.body.blocks("data", labels=2):
-                self._read_resource(inner, "data")
+                self._read_resource(inner, "data", in_check=True)
         self._read_declarations(body)
 
     def _read_declarations(self, body: hcl.Body) -> None:
@@ -337,13 +339,13 @@ class _Reader:
             self.refuse(place, "Invalid provider local name", detail)
         return normal == name
 
-    def _read_resource(self, block: hcl.Block, mode: Mode) -> None:
+    def _read_resource(self, block: hcl.Block, mode: Mode, *, in_check: bool = False) -> None:
         arguments = block.body.attributes
         provider = self._provider_reference(arguments["provider"].value) if "provider" in arguments else ""
         depends = "depends_on" in arguments and not _is_empty_list(arguments["depends_on"].value)
         place = block.place
         kind, name = block.labels
-        self.resources.append(Resource(mode, kind, name, provider, depends, place.line, place.column))
+        self.resources.append(Resource(mode, kind, name, provider, depends, in_check, place.line, place.column))
 
     def _provider_reference(self, value: hcl.Expression) -> str | None:
         """Returns the local name in `provider = NAME.ALIAS`; None, with a problem, where there is none."""
@@ -369,7 +371,9 @@ class _Reader:
         provider = self._provider_reference(arguments["provider"].value) if "provider" in arguments else ""
         place = block.place
         if "to" not in arguments:
-            self.refuse(place, "Missing required argument", 'The argument "to" is required, but no definition was found.')
+            self.refuse(
+                place, "Missing required argument", 'The argument "to" is required, but no definition was found.'
+            )
             return
         value = arguments["to"].value
         if self.is_json and isinstance(value, hcl.Literal) and isinstance(value.value, str):
@@ -393,7 +397,9 @@ class _Reader:
             version_fault = "a string is required"
         depends = "depends_on" in arguments and not _is_empty_list(arguments["depends_on"].value)
         place = block.place
-        call = ModuleCall(block.labels[0], source, source_fault, version, version_fault, depends, place.line, place.column)
+        call = ModuleCall(
+            block.labels[0], source, source_fault, version, version_fault, depends, place.line, place.column
+        )
         self.calls.append(call)
 
     def _constant(self, attribute: hcl.Attribute | None) -> tuple[str | None, str]:

@@ -5,21 +5,18 @@ An override replaces what it names and mostly needs something to replace; what e
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeVar
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from locklens.project.contents import (
     Backend,
     Contents,
-    Declaration,
     Import,
     ModuleCall,
     Note,
     ProviderBlock,
-    RequiredProviders,
     Resource,
 )
-from locklens.versions import Constraints
 
 if TYPE_CHECKING:
     from locklens.dialect import Dialect
@@ -56,11 +53,11 @@ class Finding:
     note: Note
 
 
-_T = TypeVar("_T")
+_T = TypeVar("_T", covariant=True)  # a list of placed resources is one of placed things
 
 
 @dataclass(frozen=True, slots=True)
-class Placed[_T]:
+class Placed(Generic[_T]):
     """Something declared, with its file and what it hides."""
 
     file: str
@@ -95,3 +92,258 @@ class Module:
     calls: tuple[Placed[ModuleCall], ...]
     backend: Placed[Backend] | None
     findings: tuple[Finding, ...]
+
+
+class _Spot(Protocol):
+    @property
+    def line(self) -> int: ...
+    @property
+    def column(self) -> int: ...
+
+
+_LIKE_ANY = "An override file can only override"
+_NO_DEPENDS = "The depends_on argument may not be overridden."
+
+
+class Merger:
+    """Puts a module together, file by file: all primary files, then all override files."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        self._dialect = dialect
+        self._files: list[str] = []
+        self._findings: list[Finding] = []
+        self._has_required = False
+        self._required: dict[str, Placed[RequiredEntry]] = {}
+        self._providers: dict[tuple[str, str], Placed[ProviderBlock]] = {}
+        self._resources: dict[tuple[str, str, str], Placed[Resource]] = {}
+        self._imports: list[Placed[Import]] = []
+        self._targets: set[tuple[str | int, ...]] = set()
+        self._calls: dict[str, Placed[ModuleCall]] = {}
+        self._backend: Placed[Backend] | None = None
+        self._declared: set[tuple[str, str]] = set()
+
+    def module(self, folder: str, *, has_files: bool) -> Module:
+        """Returns what was put together."""
+        return Module(
+            folder=folder,
+            has_files=has_files,
+            files=tuple(self._files),
+            required=tuple(self._required.values()),
+            providers=tuple(self._providers.values()),
+            resources=tuple(self._resources.values()),
+            imports=tuple(self._imports),
+            calls=tuple(self._calls.values()),
+            backend=self._backend,
+            findings=tuple(self._findings),
+        )
+
+    def failed(self, folder: str, summary: str, detail: str) -> Module:
+        """Returns a module of which nothing could be read."""
+        self._findings.append(Finding(folder or ".", Note(0, 0, summary, detail)))
+        return self.module(folder, has_files=True)
+
+    def add_primary(self, file: SourceFile) -> None:
+        """Adds what a primary file declares."""
+        self._open(file)
+        contents = file.contents
+        for block in contents.required:
+            if self._has_required:
+                detail = "A module may have only one required providers configuration."
+                self._refuse(file, block, "Duplicate required providers configuration", detail)
+                continue
+            self._has_required = True
+            self._required.update({entry.name: Placed(file.path, entry) for entry in block.entries})
+        self._add_backends(file)
+        self._add_providers(file)
+        self._add_declarations(file)
+        for call in contents.calls:
+            if call.name in self._calls:
+                detail = f'A module call named "{call.name}" was already defined. Module calls must have unique names.'
+                self._refuse(file, call, "Duplicate module call", detail)
+            else:
+                self._calls[call.name] = Placed(file.path, call)
+        self._add_resources(file)
+        self._add_imports(file)
+
+    def add_override(self, file: SourceFile) -> None:
+        """Applies an override file."""
+        self._open(file)
+        self._override_required(file)
+        self._override_backends(file)
+        self._override_providers(file)
+        self._override_declarations(file)
+        self._override_calls(file)
+        self._override_resources(file)
+        for block in file.contents.imports:
+            detail = "Import blocks can appear only in normal files, not in override files."
+            self._refuse(file, block, "Cannot override 'import' blocks", detail)
+
+    def _open(self, file: SourceFile) -> None:
+        self._files.append(file.path)
+        self._findings.extend(Finding(file.path, note) for note in file.contents.notes)
+
+    def _refuse(self, file: SourceFile, at: _Spot, summary: str, detail: str) -> None:
+        self._findings.append(Finding(file.path, Note(at.line, at.column, summary, detail)))
+
+    def _add_backends(self, file: SourceFile) -> None:
+        for block in file.contents.backends:
+            before = self._backend
+            if before is None:
+                self._backend = Placed(file.path, block)
+            elif before.item.kind != block.kind:
+                article = "a " if self._dialect.name == "opentofu" else ""
+                summary = f"Both a backend and {article}cloud configuration are present"
+                self._refuse(
+                    file, block, summary, "A module may declare either one 'cloud' block OR one 'backend' block."
+                )
+            elif block.kind == "backend":
+                detail = "A module may have only one backend configuration."
+                self._refuse(file, block, "Duplicate backend configuration", detail)
+            else:
+                detail = "A module may have only one 'cloud' block."
+                name = "Terraform Cloud" if self._dialect.name == "opentofu" else "HCP Terraform"
+                self._refuse(file, block, f"Duplicate {name} configurations", detail)
+
+    def _add_providers(self, file: SourceFile) -> None:
+        for block in file.contents.providers:
+            key = (block.name, block.alias)
+            if key not in self._providers:
+                self._providers[key] = Placed(file.path, block)
+                continue
+            which = f'with alias "{block.alias}"' if block.alias else "without an alias"
+            detail = f'A provider configuration for "{block.name}" {which} was already given.'
+            self._refuse(file, block, "Duplicate provider configuration", detail)
+
+    def _add_declarations(self, file: SourceFile) -> None:
+        for item in file.contents.declarations:
+            key = (item.kind, item.name)
+            if item.kind in ("moved", "removed", "language"):
+                continue
+            if key in self._declared:
+                summary = {
+                    "variable": "Duplicate variable declaration",
+                    "local value": "Duplicate local value definition",
+                    "output": "Duplicate output definition",
+                    "check": f'Duplicate check "{item.name}" configuration',
+                }[item.kind]
+                self._refuse(file, item, summary, f'The {item.kind} "{item.name}" was already declared.')
+            self._declared.add(key)
+
+    def _add_resources(self, file: SourceFile) -> None:
+        for item in file.contents.resources:
+            key = (item.mode, item.type, item.name)
+            if key not in self._resources:
+                self._resources[key] = Placed(file.path, item)
+                continue
+            word = "resource" if item.mode == "managed" else item.mode
+            summary = f'Duplicate {word} "{item.type}" configuration'
+            detail = (
+                f'One named "{item.name}" was already declared. Resource names must be unique per type in each module.'
+            )
+            self._refuse(file, item, summary, detail)
+
+    def _add_imports(self, file: SourceFile) -> None:
+        for block in file.contents.imports:
+            if block.is_whole and block.target in self._targets:
+                target = ".".join(map(str, block.target))
+                summary = f'Duplicate import configuration for "{target}"'
+                self._refuse(file, block, summary, "A resource can have only one import block.")
+                continue
+            if block.is_whole:
+                self._targets.add(block.target)
+            self._imports.append(Placed(file.path, block))
+
+    def _override_required(self, file: SourceFile) -> None:
+        """The whole entry is replaced, its source too; several blocks are fine here."""
+        for block in file.contents.required:
+            for entry in block.entries:
+                before = self._required.get(entry.name)
+                hidden = Hidden(before.file, before.item.line, before.item.constraint) if before is not None else None
+                self._required[entry.name] = Placed(file.path, entry, hidden)
+
+    def _override_backends(self, file: SourceFile) -> None:
+        """A backend or cloud block replaces whichever there is."""
+        kinds: set[str] = set()
+        for block in file.contents.backends:
+            if block.kind in kinds:
+                detail = "Each override file may have only one backend configuration."
+                self._refuse(file, block, "Duplicate backend configuration", detail)
+                continue
+            kinds.add(block.kind)
+            self._backend = Placed(file.path, block)
+
+    def _override_providers(self, file: SourceFile) -> None:
+        """A default configuration needs no base; `version` is replaced where the override has one."""
+        for block in file.contents.providers:
+            key = (block.name, block.alias)
+            before = self._providers.get(key)
+            if before is None and block.alias:
+                detail = (
+                    f'There is no {block.name} provider configuration with the alias "{block.alias}". '
+                    f"{_LIKE_ANY} an aliased provider configuration that was already defined in a primary configuration file."
+                )
+                self._refuse(file, block, "Missing base provider configuration for override", detail)
+            elif before is None:
+                self._providers[key] = Placed(file.path, block)
+            elif block.constraints is not None:
+                hidden = Hidden(before.file, before.item.line, before.item.constraint)
+                self._providers[key] = Placed(file.path, block, hidden)
+
+    def _override_declarations(self, file: SourceFile) -> None:
+        for item in file.contents.declarations:
+            if item.kind in ("variable", "output", "local value"):
+                if (item.kind, item.name) not in self._declared:
+                    word = "declaration" if item.kind == "variable" else "definition"
+                    summary = f"Missing base {item.kind} {word} to override"
+                    detail = (
+                        f'There is no {item.kind} named "{item.name}". {_LIKE_ANY} one that a primary file declares.'
+                    )
+                    self._refuse(file, item, summary, detail)
+            elif (summary := _FORBIDDEN[self._dialect.name].get(item.kind, "")) != "":
+                self._refuse(file, item, summary, "Such blocks can appear only in normal files, not in override files.")
+
+    def _override_calls(self, file: SourceFile) -> None:
+        for call in file.contents.calls:
+            before = self._calls.get(call.name)
+            if before is None:
+                detail = f'There is no module call named "{call.name}". {_LIKE_ANY} a module call of a primary file.'
+                self._refuse(file, call, "Missing module call to override", detail)
+                continue
+            if call.depends:
+                self._refuse(file, call, "Unsupported override", _NO_DEPENDS)
+            merged, path = before.item, before.file
+            if call.source is not None or call.source_fault:
+                merged = replace(merged, source=call.source, source_fault=call.source_fault, line=call.line)
+                path = file.path
+            if call.version is not None or call.version_fault:
+                merged = replace(merged, version=call.version, version_fault=call.version_fault)
+            self._calls[call.name] = Placed(path, merged)
+
+    def _override_resources(self, file: SourceFile) -> None:
+        """`provider` is replaced. Terraform passes over ephemeral resources, OpenTofu treats them like the others."""
+        words = {"managed": "resource", "data": "data resource", "ephemeral": "ephemeral resource"}
+        for item in file.contents.resources:
+            if item.in_check or (item.mode == "ephemeral" and self._dialect.name == "terraform"):
+                continue
+            key = (item.mode, item.type, item.name)
+            before = self._resources.get(key)
+            if before is None:
+                detail = f'There is no {item.type} {words[item.mode]} named "{item.name}". {_LIKE_ANY} one of a primary file.'
+                self._refuse(file, item, f"Missing {words[item.mode]} to override", detail)
+                continue
+            if item.depends:
+                self._refuse(file, item, "Unsupported override", _NO_DEPENDS)
+            if item.provider != "":
+                merged = replace(before.item, provider=item.provider, line=item.line, column=item.column)
+                self._resources[key] = Placed(file.path, merged, Hidden(before.file, before.item.line, ""))
+
+
+_FORBIDDEN = {
+    "terraform": {"moved": "Cannot override 'moved' blocks", "check": "Can't override check blocks"},
+    "opentofu": {
+        "moved": "Cannot override 'moved' blocks",
+        "removed": "Cannot override 'Removed' blocks",
+        "check": "Can't override check blocks",
+        "language": "Language selections in override file",
+    },
+}

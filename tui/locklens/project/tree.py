@@ -69,6 +69,14 @@ class Tree(Protocol):
     def has_folder(self, folder: str) -> bool:
         """Whether there is such a folder; links to folders count."""
 
+    def join(self, folder: str, path: str) -> str | None:
+        """Returns what a path relative to a folder is called in this tree; None where it leads out of the tree."""
+
+
+def join_below(folder: str, path: str) -> str | None:
+    """Joins paths in a tree that ends at its top."""
+    return normalise(f"{folder}/{path}" if folder else path)
+
 
 def normalise(path: str) -> str | None:
     """Returns the path without `.`, `..` and empty parts; None where it leads out of the top or is absolute."""
@@ -104,6 +112,10 @@ class EmptyTree:
     def has_folder(self, folder: str) -> bool:
         """Only the top exists."""
         return normalise(folder) == ""
+
+    def join(self, folder: str, path: str) -> str | None:
+        """Returns the path, None above the top."""
+        return join_below(folder, path)
 
 
 class WorkTree:
@@ -168,6 +180,10 @@ class WorkTree:
         place = self._place(folder)
         return place is not None and os.path.isdir(place)  # noqa: PTH112
 
+    def join(self, folder: str, path: str) -> str | None:
+        """Returns the path, None above the top."""
+        return join_below(folder, path)
+
     def _place(self, path: str) -> str | None:
         clean = normalise(path)
         if clean is None or (os.sep != "/" and (os.sep in clean or ":" in clean)):
@@ -177,6 +193,21 @@ class WorkTree:
         except UnicodeEncodeError:
             return None  # a JSON file can spell what no file name can hold
         return os.path.join(self._top, clean) if clean else self._top  # noqa: PTH118
+
+
+class FileSystem(WorkTree):
+    """The whole file system as seen from a folder: paths are relative to it, may begin with `..`, or are absolute.
+
+    So a path here is what the user would type there.
+    """
+
+    def join(self, folder: str, path: str) -> str | None:
+        """Returns the path; there is no top to lead out of."""
+        joined = os.path.normpath(os.path.join(folder, path)).replace(os.sep, "/")  # noqa: PTH118
+        return "" if joined == "." else joined
+
+    def _place(self, path: str) -> str | None:
+        return os.path.join(self._top, path) if "\0" not in path else None  # noqa: PTH118
 
 
 def _is_readable(status: os.stat_result, path: str) -> bool:
@@ -278,6 +309,10 @@ class ListedTree:
         """Whether there is such a folder, or a link that leads to one inside the tree."""
         place = self.resolve(folder)
         return place is not None and place in self._children()
+
+    def join(self, folder: str, path: str) -> str | None:
+        """Returns the path, None above the top."""
+        return join_below(folder, path)
 
     def _kind(self, path: str, file: ListedFile | None) -> EntryKind:
         if file is None:

@@ -39,7 +39,11 @@ def compare(old: LockFile, new: LockFile, *, include_unchanged: bool = False) ->
     changes = _with_moves(changes)
     if include_unchanged:
         changed = {change.address for change in changes}
-        changes += [_change(None, entry, entry) for address, entry in after.items() if address not in changed and address in before]
+        changes += [
+            _change(None, entry, entry)
+            for address, entry in after.items()
+            if address not in changed and address in before
+        ]
     return tuple(sorted(changes, key=lambda change: change.address.sort_key))
 
 
@@ -103,7 +107,12 @@ def _zh(hashes: frozenset[str]) -> frozenset[str]:
 def _digest(address: ProviderAddress, old: LockEntry | None, new: LockEntry | None, *hashes: frozenset[str]) -> str:
     import hashlib
 
-    parts = [str(address), str(old.version) if old else "", str(new.version) if new else "", *("\n".join(sorted(side)) for side in hashes)]
+    parts = [
+        str(address),
+        str(old.version) if old else "",
+        str(new.version) if new else "",
+        *("\n".join(sorted(side)) for side in hashes),
+    ]
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 

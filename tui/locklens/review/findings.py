@@ -108,14 +108,18 @@ def _fewer_h1(change: Change) -> Iterator[Verdict]:
         return
     before, after = len(change.old.with_scheme("h1")), len(change.new.with_scheme("h1"))
     if before > 1 and after < before:
-        yield Verdict(f"{before} h1 before, {after} now: with a cache or an unpacked mirror some platforms stop to install")
+        yield Verdict(
+            f"{before} h1 before, {after} now: with a cache or an unpacked mirror some platforms stop to install"
+        )
 
 
 def _edited_by_hand(change: Change) -> Iterator[Verdict]:
     if not change.old or not change.new or change.old.version == change.new.version or not change.new.hashes:
         return
     if set(change.old.hashes) == set(change.new.hashes):
-        yield Verdict(f"{change.new.version} has exactly the hashes of {change.old.version}: edited by hand", change.new.line + 1)
+        yield Verdict(
+            f"{change.new.version} has exactly the hashes of {change.old.version}: edited by hand", change.new.line + 1
+        )
 
 
 _CHANGE_RULES: Mapping[str, Callable[[Change], Iterator[Verdict]]] = {
@@ -151,8 +155,14 @@ def judge_file(lock: LockFile, *, changed: bool) -> tuple[Finding, ...]:
     ]
     if lock.conflict is not None:
         refused += _half_conflicts(lock, lock.conflict)
-    odd = [*deviations(lock), *(f"a module block (line {warning.line})" for warning in lock.warnings)] if changed else []
-    noted = [Finding("LK018", RULES["LK018"].severity, f"not as the tools write it: {', '.join(odd)}", lock.path)] if odd else []
+    odd = (
+        [*deviations(lock), *(f"a module block (line {warning.line})" for warning in lock.warnings)] if changed else []
+    )
+    noted = (
+        [Finding("LK018", RULES["LK018"].severity, f"not as the tools write it: {', '.join(odd)}", lock.path)]
+        if odd
+        else []
+    )
     return (*refused, *noted)
 
 
@@ -208,7 +218,10 @@ def _unsatisfied(lock: LockFile, configuration: Configuration) -> Judged:
         name = f"{entry.address} {entry.version}"
         if against:
             places = ", ".join(f"{one.constraint} ({one.file}:{one.line})" for one in against)
-            yield entry.address, Verdict(f"{name} is locked and does not satisfy {places}", against[0].line, against[0].file)
+            yield (
+                entry.address,
+                Verdict(f"{name} is locked and does not satisfy {places}", against[0].line, against[0].file),
+            )
         else:
             yield entry.address, Verdict(f"{name} is locked, and no constraint names this version exactly", entry.line)
 
@@ -218,7 +231,14 @@ def _not_locked(lock: LockFile, configuration: Configuration) -> Judged:
     for address in sorted(configuration.required()):
         if address not in locked:
             first = configuration.of(address)[0]
-            yield address, Verdict(f"{address} is required by {_places(configuration.of(address))} and is not locked", first.line, first.file)
+            yield (
+                address,
+                Verdict(
+                    f"{address} is required by {_places(configuration.of(address))} and is not locked",
+                    first.line,
+                    first.file,
+                ),
+            )
 
 
 def _not_required(
@@ -232,17 +252,27 @@ def _not_required(
             yield entry.address, Verdict(f"nothing requires {entry.address}", entry.line)
         return
     for entry in (entry for entry in orphans if entry.address in listed):
-        yield entry.address, Verdict(f"cannot say whether anything requires {entry.address}: {unknown}", entry.line, None, Severity.INFO)
+        yield (
+            entry.address,
+            Verdict(
+                f"cannot say whether anything requires {entry.address}: {unknown}", entry.line, None, Severity.INFO
+            ),
+        )
     rest = [str(entry.address) for entry in orphans if entry.address not in listed]
     if rest:
-        yield None, Verdict(f"cannot say whether anything requires {_listing(rest)}: {unknown}", None, None, Severity.INFO)
+        yield (
+            None,
+            Verdict(f"cannot say whether anything requires {_listing(rest)}: {unknown}", None, None, Severity.INFO),
+        )
 
 
 def unknown_reason(configuration: Configuration) -> str:
     """Why it cannot be said that nothing requires a provider; "" where it can."""
     if configuration.missing_modules:
         names = [f"{module.call} ({module.source})" for module in configuration.missing_modules]
-        return f"not fetched: module {_listing(names)}" if len(names) == 1 else f"not fetched: modules {_listing(names)}"
+        return (
+            f"not fetched: module {_listing(names)}" if len(names) == 1 else f"not fetched: modules {_listing(names)}"
+        )
     errors = [problem for problem in configuration.problems if problem.is_error]
     if errors:
         place = f"{errors[0].file}:{errors[0].line}" if errors[0].line else errors[0].file
@@ -267,7 +297,9 @@ def judge_agreement(
         for entry in entries:
             if packages := packages_of(entry.hashes):
                 known.setdefault((entry.address, str(entry.version)), []).append((path, entry, packages))
-    return tuple(replace(root, changes=tuple(_agreeing(change, root, known, names) for change in root.changes)) for root in roots)
+    return tuple(
+        replace(root, changes=tuple(_agreeing(change, root, known, names) for change in root.changes)) for root in roots
+    )
 
 
 def _agreeing(
@@ -280,7 +312,11 @@ def _agreeing(
     if not change.new or not own or change.kind is Kind.UNCHANGED:
         return change
     others = known.get((change.address, str(change.new.version)), ())
-    rivals = [(path, entry) for path, entry, packages in others if path != root.path and not (own <= packages or packages <= own)]
+    rivals = [
+        (path, entry)
+        for path, entry, packages in others
+        if path != root.path and not (own <= packages or packages <= own)
+    ]
     if not rivals:
         return change
     places = _listing([f"{names[path]}:{entry.line}" for path, entry in rivals])

@@ -250,4 +250,6 @@ class Review:
 
 def worst(findings: tuple[Finding, ...]) -> Severity | None:
     """The severity of the worst finding that nobody accepted."""
-    return min((finding.severity for finding in findings if finding.accepted is None), key=lambda one: one.rank, default=None)
+    return min(
+        (finding.severity for finding in findings if finding.accepted is None), key=lambda one: one.rank, default=None
+    )

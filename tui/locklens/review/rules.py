@@ -103,7 +103,7 @@ _ALL = (
         WARN,
         "A platform that could install no longer can",
         "Before the change a platform had a usable hash on an install path that is used, and now it has none.",
-        "The next run on that platform fails with \"doesn't match any of the checksums\".",
+        'The next run on that platform fails with "doesn\'t match any of the checksums".',
         "Run `terraform providers lock -platform=OS_ARCH` for the platform and look for added lines.",
         "Lock the platform again and commit the result.",
         "registry",
@@ -329,7 +329,9 @@ def explain(rule: Rule) -> str:
     """Returns the rule as a page of plain text."""
     from textwrap import fill
 
-    when = {"": "", "registry": "a registry's answers", "policy": "a policy", "packages": "downloaded packages"}[rule.needs]
+    when = {"": "", "registry": "a registry's answers", "policy": "a policy", "packages": "downloaded packages"}[
+        rule.needs
+    ]
     paragraphs = [f"{rule.id}  {rule.title}  ({rule.severity})", fill(rule.meaning, _WIDTH)]
     for title, text in (("Why it matters", rule.why), ("Check it by hand", rule.check), ("What to do", rule.remedy)):
         paragraphs.append(f"{title}:\n{fill(text, _WIDTH)}")

@@ -51,7 +51,12 @@ def simple_options(arguments: Sequence[str]) -> dict[str, str] | None:
         if name not in _OPTIONS or name in found or not value or value.startswith("-"):
             return None
         found[name] = value
-    is_known = found.get("--format", "text") in {"text", "json"} and found.get("--fail-on", "block") in {"block", "warn", "info", "never"}
+    is_known = found.get("--format", "text") in {"text", "json"} and found.get("--fail-on", "block") in {
+        "block",
+        "warn",
+        "info",
+        "never",
+    }
     return found if is_known and "--old" in found and "--new" in found else None
 
 
@@ -96,7 +101,9 @@ def _is_certainly_valid(blocks: list[ScannedBlock], tool: str) -> bool:
 def _is_plain_label(label: str, reserved: tuple[str, ...]) -> bool:
     host, _, name = label.partition("/")
     namespace, _, kind = name.partition("/")
-    plain = all(part and _NAME.issuperset(part) and "--" not in part and part.strip("-") == part for part in (namespace, kind))
+    plain = all(
+        part and _NAME.issuperset(part) and "--" not in part and part.strip("-") == part for part in (namespace, kind)
+    )
     return host in _REGISTRIES and plain and namespace != "builtin" and not kind.startswith(reserved)
 
 

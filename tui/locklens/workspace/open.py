@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, Literal
 from locklens.errors import ConfigurationError, RepositoryError
 from locklens.project.git import Place, Repository, printable
 from locklens.project.roots import LOCK_FILE, RootPair, find_roots, lock_paths
-from locklens.project.tree import MAX_FILE_BYTES, EmptyTree, Entry, IndexTree, RevisionTree, WorkTree, normalise
+from locklens.project.tree import (
+    MAX_FILE_BYTES,
+    EmptyTree,
+    Entry,
+    FileSystem,
+    IndexTree,
+    RevisionTree,
+    WorkTree,
+    normalise,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -188,6 +197,10 @@ class _PlacedTree:
         """Whether the tree has it."""
         return self.under.has_folder(folder)
 
+    def join(self, folder: str, path: str) -> str | None:
+        """Returns what the tree calls it."""
+        return self.under.join(folder, path)
+
 
 @dataclass(frozen=True, slots=True)
 class _Named:
@@ -251,7 +264,7 @@ def open_files(old: str, new: str, *, config: str | None, cwd: Path, stdin: Call
         base=base.side,
         head=head.side,
         roots=(pair,),
-        worktree=WorkTree(head.top) if head.top is not None else None,
+        worktree=FileSystem(head.top) if head.top is not None else None,
         top=head.top,
         repository=opener.repository,
         all_locks=() if head.lock is None else (head.lock,),
@@ -265,7 +278,7 @@ class _Opener:
     """Finds what names stand for, with one repository for each place that is looked at."""
 
     def __init__(self, cwd: Path, stdin: Callable[[], bytes]) -> None:
-        self._cwd = os.path.abspath(cwd)  # noqa: PTH100
+        self._cwd = cwd.absolute()
         self._stdin = stdin
         self.repository: Repository | None = None
         """That of the current folder, once a revision was named."""
@@ -295,28 +308,25 @@ class _Opener:
         place = os.path.join(self._cwd, config)  # noqa: PTH118
         if not os.path.isdir(place):  # noqa: PTH112
             raise ConfigurationError("no such folder", path=config)
-        top, folder = self._top_of(os.path.realpath(place))
+        files = FileSystem(self._cwd)
+        folder = files.join("", config) or ""
         # From another tree, the file is shown under the name that the user gave it.
-        lock = head.lock if head.top == top and head.lock is not None else head.side.name
+        lock = head.lock if head.top is not None and head.lock is not None else head.side.name
         lock = _STDIN_PATH if lock == STANDARD_INPUT else lock
-        tree = _PlacedTree(lock, head.data, WorkTree(top))
-        side = Side(head.side.kind, head.side.name, head.side.revision, tree)
-        return _Named(side, lock, head.data, top, head.repository), folder
+        side = Side(head.side.kind, head.side.name, head.side.revision, _PlacedTree(lock, head.data, files))
+        return _Named(side, lock, head.data, self._cwd, head.repository), folder
 
     def _file(self, name: str, place: str) -> _Named:
         if os.path.isdir(place):  # noqa: PTH112
             raise ConfigurationError("it is a folder and no file", path=name, hint=f"name the file in it: {LOCK_FILE}")
         if not os.path.isfile(place):  # noqa: PTH113
             return self._stream(name, place)
-        # The folder's links are resolved, the file's name is the user's: a linked lock file belongs where the link is.
-        parent, file = os.path.split(place)
-        top, folder = self._top_of(os.path.realpath(parent))
-        lock = f"{folder}/{file}" if folder else file
-        tree = WorkTree(top)
-        data = tree.read(lock)
+        files = FileSystem(self._cwd)
+        lock = files.join("", name) or name
+        data = files.read(lock)
         if data is None:
             raise ConfigurationError("no such file", path=name)
-        return _Named(Side("file", name, None, tree), lock, data, top, self.repository)
+        return _Named(Side("file", name, None, files), lock, data, self._cwd, self.repository)
 
     def _stream(self, name: str, place: str) -> _Named:
         """Reads what the shell's `<(command)` makes: the user names it, so waiting for its end is wanted."""
@@ -332,10 +342,8 @@ class _Opener:
         return _Named(Side("file", name, None, _PlacedTree(name, data, EmptyTree())), name, data)
 
     def _committed(self, name: str, revision: str, path: str) -> _Named:
-        from pathlib import Path
-
         try:
-            repository = self.repository = self.repository or Repository.discover(Path(self._cwd))
+            repository = self.repository = self.repository or Repository.discover(self._cwd)
         except RepositoryError as error:
             raise ConfigurationError("no such file", path=name, hint=f"as a revision: {error}") from error
         if path.startswith(("./", "../")):
@@ -351,21 +359,6 @@ class _Opener:
             where = f"revision {printable(revision)!r}" if revision else "the index"
             raise ConfigurationError(f"no such file in {where}", path=name)
         return _Named(Side("git" if revision else "index", name, commit, tree), lock, data, None, repository)
-
-    @staticmethod
-    def _top_of(folder: str) -> tuple[Path, str]:
-        """Returns the top of a folder's repository, or of the file system, and the way down from it to the folder."""
-        from pathlib import Path
-
-        try:
-            repository = Repository.discover(Path(folder))
-            below = None if repository.is_bare else _below(os.path.realpath(repository.top), folder)
-        except RepositoryError:
-            below = None
-        if below is not None:
-            return Path(os.path.realpath(repository.top)), below
-        top = os.path.splitdrive(folder)[0] + os.sep
-        return Path(top), _below(top, folder) or ""
 
 
 def _split_revision(name: str) -> tuple[str | None, str]:

@@ -165,7 +165,9 @@ def _comparable(old: LockFile) -> tuple[LockFile, tuple[Finding, ...]]:
     else:
         side, shown = LockFile.absent(old.path), "every provider is shown as new"
     problem = old.problems[0]
-    note = Finding("LK019", Severity.INFO, f"the old side cannot be read ({problem.summary}): {shown}", old.path, problem.line)
+    note = Finding(
+        "LK019", Severity.INFO, f"the old side cannot be read ({problem.summary}): {shown}", old.path, problem.line
+    )
     return side, (note,)
 
 

@@ -82,7 +82,13 @@ def _configuration(configuration: Configuration | None) -> Json:
 def _conflict(conflict: Conflict) -> Json:
     return {
         "markers": [
-            {"line": one.line, "separator_line": one.separator_line, "end_line": one.end_line, "ours": one.ours, "theirs": one.theirs}
+            {
+                "line": one.line,
+                "separator_line": one.separator_line,
+                "end_line": one.end_line,
+                "ours": one.ours,
+                "theirs": one.theirs,
+            }
             for one in conflict.markers
         ],
         "ours": [_located(entry) for entry in conflict.ours.entries],

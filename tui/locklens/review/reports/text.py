@@ -132,7 +132,9 @@ def _severity_named(verdict: str) -> Severity | None:
 
 
 def _has_something(root: RootReview) -> bool:
-    return bool(root.changes or root.findings or root.format_only or root.status is not Status.UNCHANGED or root.renamed_from)
+    return bool(
+        root.changes or root.findings or root.format_only or root.status is not Status.UNCHANGED or root.renamed_from
+    )
 
 
 def _name(change: Change, tool: Dialect) -> str:
@@ -189,7 +191,11 @@ def _conflict(conflict: Conflict, tool: Dialect) -> Iterator[str]:
     for address in addresses:
         sides = []
         for name, entry in zip(names, (ours.get(address), theirs.get(address)), strict=True):
-            said = f"{entry.version} with {_plural(len(entry.hashes), 'hash', 'hashes')} (line {entry.line})" if entry else "not locked"
+            said = (
+                f"{entry.version} with {_plural(len(entry.hashes), 'hash', 'hashes')} (line {entry.line})"
+                if entry
+                else "not locked"
+            )
             sides.append(f"{name}: {visible(said)}")
         same = ours.get(address) == theirs.get(address)
         shown = f"both sides: {sides[0].partition(': ')[2]}" if same else "; ".join(sides)
