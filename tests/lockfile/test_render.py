@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
-from real_material import real_cases, shared_data
 from hypothesis import given
 from hypothesis import strategies as st
+from real_material import real_cases, shared_data
 
 from locklens.addresses import ProviderAddress
 from locklens.dialect import OPENTOFU, TERRAFORM
@@ -57,7 +58,7 @@ def test_escapes() -> None:
     assert set(entry.hashes) == {'h1:${x}\né\x01%{q"\\', "h1:é\u202e\U000e0001"}
 
 
-def real_files() -> list[object]:
+def real_files() -> list[Any]:
     folder = shared_data()
     if folder is None:
         return real_cases("pairs")

@@ -1,8 +1,8 @@
 """Provider addresses and platforms: parse, order, print.
 
-A provider address is HOST/NAMESPACE/TYPE. Hosts have two forms: the comparison form (punycode, what addresses are ordered and
-compared by) and the display form (Unicode, what lock files and messages show). What differs between Terraform and OpenTofu
-(default host, redundant type prefixes) is handed in; see `locklens.dialect`.
+A provider address is HOST/NAMESPACE/TYPE. Hosts have two forms: the comparison form (punycode, what addresses are
+ordered and compared by) and the display form (Unicode, what lock files and messages show). What differs between
+Terraform and OpenTofu (default host, redundant type prefixes) is handed in; see `locklens.dialect`.
 
 This module does not know which addresses are built in or legacy for a tool.
 """
@@ -170,7 +170,8 @@ def parse_source(
         redundant_prefixes: Prefixes that a type may not have, e.g. "terraform-".
 
     Raises:
-        AddressError: With the real tools' summary; the type is judged before the namespace, the namespace before the host.
+        AddressError: With the real tools' summary; the type is judged before the namespace, the namespace before the
+        host.
     """
     parts = text.split("/")
     if len(parts) > 3 or not all(parts):

@@ -1,7 +1,8 @@
 """Package hashes: the two schemes of the lock file, and how to compute them.
 
-`zh:` is the SHA-256 of a package's zip file in lower-case hex; a publisher signs it. `h1:` is the digest of an unpacked package
-(the Go module system's directory hash); nobody signs it. Equality is equality of text, as it is for the tools.
+`zh:` is the SHA-256 of a package's zip file in lower-case hex; a publisher signs it. `h1:` is the digest of an
+unpacked package (the Go module system's directory hash); nobody signs it. Equality is equality of text, as it is for
+the tools.
 
 This module does not judge where a hash comes from.
 """
@@ -24,7 +25,7 @@ _UTF8_NAME = 0x800
 
 
 def scheme_of(text: str) -> str:
-    """The scheme of a hash: what stands before the first colon; "" where there is none, which makes the text no hash."""
+    """The scheme of a hash: what stands before the first colon; "" where there is none, so that it is no hash."""
     scheme, colon, _ = text.partition(":")
     return scheme if colon else ""
 
@@ -35,7 +36,7 @@ def is_known_scheme(text: str) -> bool:
 
 
 def is_well_formed(text: str) -> bool:
-    """Whether a hash of a known scheme can match anything: `zh:` and 64 lower-case hex digits, `h1:` and 32 bytes in base64."""
+    """Whether a hash can match anything: `zh:` and 64 lower-case hex digits, or `h1:` and 32 bytes in base64."""
     return bool(_ZH.match(text) or _H1.match(text))
 
 
@@ -43,8 +44,9 @@ def is_well_formed(text: str) -> bool:
 def registry_manifests() -> frozenset[str]:
     """The `zh` values that are registry manifests, not packages.
 
-    A release's SHA256SUMS lists `terraform-provider-X_V_manifest.json` too, and that small file is the same in hundreds of versions
-    of many providers, so its hash proves nothing about a package. The texts of those seen in public lock files ship with the package.
+    A release's SHA256SUMS lists `terraform-provider-X_V_manifest.json` too, and that small file is the same in
+    hundreds of versions of many providers, so its hash proves nothing about a package. The texts of those seen in
+    public lock files ship with the package.
     """
     import json
     from importlib.resources import files
@@ -95,8 +97,8 @@ def h1_of_folder(folder: Path) -> str:
 def h1_of_zip(archive: ZipFile) -> str:
     """Computes the `h1` of a zip file's entries as the tools do when they check an archive.
 
-    It counts what the unpacked folder does not show: folder entries are empty files, and names are the raw bytes as they are stored.
-    Of duplicate names each is listed, with the last one's content.
+    It counts what the unpacked folder does not show: folder entries are empty files, and names are the raw bytes as
+    they are stored. Of duplicate names each is listed, with the last one's content.
 
     Raises:
         zipfile.BadZipFile: The archive is damaged.

@@ -1,20 +1,22 @@
 """Provider versions and version constraints as Terraform and OpenTofu read, order and print them.
 
-The order is not SemVer's: a pre-release with fewer dot-separated parts sorts below one with more, whatever the parts are, because
-the go-versions library that both tools use compares that first. Constraint texts in configurations pass two parsers with different
-tastes one after the other; both are here. `packaging` does the algebra of ranges over released versions, nothing else.
+The order is not SemVer's: a pre-release with fewer dot-separated parts sorts below one with more, whatever the parts
+are, because the go-versions library that both tools use compares that first. Constraint texts in configurations pass
+two parsers with different tastes one after the other; both are here. `packaging` does the algebra of ranges over
+released versions, nothing else.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cmp_to_key, lru_cache
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
     from packaging.ranges import VersionRange
 
 _CANONICAL = re.compile(r"(0|[1-9][0-9]{0,18})\.(0|[1-9][0-9]{0,18})\.(0|[1-9][0-9]{0,18})\Z")
@@ -73,7 +75,7 @@ class Version:
         return _parse_version(text)
 
     def compare(self, other: Version) -> int:
-        """Returns a number below, equal to or above 0 as this version's precedence is below, equal to or above `other`'s."""
+        """Returns a number below, equal to or above 0 as this version's precedence is to `other`'s."""
         if self.numbers != other.numbers:
             return -1 if self.numbers < other.numbers else 1
         if not self.prerelease or not other.prerelease:
@@ -223,7 +225,7 @@ class Term:
     parts: int = 3
 
     def __str__(self) -> str:
-        """The canonical text: `=` is never written, missing numbers are filled in, but for `~>` only up to the minor one."""
+        """The canonical text: `=` is never written, missing numbers are, but with `~>` only up to the minor one."""
         if self.operator is Operator.EQUAL:
             return str(self.version)
         if self.operator is Operator.PESSIMISTIC and self.parts < 3:
@@ -245,7 +247,7 @@ class Term:
         return _RANK[self.operator]
 
     def holds(self, version: Version) -> bool:
-        """Whether a version meets this term; only `=` and `!=` look at metadata. Says nothing of pre-releases' eligibility."""
+        """Whether a version meets this term; only `=` and `!=` look at metadata."""
         match self.operator:
             case Operator.EQUAL:
                 return version == self.version
@@ -348,7 +350,7 @@ class Constraints:
         return bool(self._pins()) or not self._released().is_empty
 
     def minimal_conflict(self) -> tuple[Term, ...]:
-        """The smallest part of an unsatisfiable constraint that is unsatisfiable by itself; () where it is satisfiable."""
+        """The smallest part of an unsatisfiable constraint that is so by itself; () where it is satisfiable."""
         if self.is_satisfiable:
             return ()
         kept = list(dict.fromkeys(self.terms))
@@ -386,7 +388,7 @@ class Constraints:
 
 
 def newest(versions: Iterable[Version]) -> Version | None:
-    """The version of the highest precedence; equal ones are told apart by their text, so that the answer is always the same."""
+    """The version of the highest precedence; among equals the text decides, so that the answer is always the same."""
     return max(versions, key=lambda version: (precedence(version), str(version)), default=None)
 
 
@@ -492,8 +494,8 @@ def _below(triple: Triple) -> VersionRange:
 def _range_of(term: Term) -> VersionRange:
     """The released versions that meet a term.
 
-    Each release X.Y.Z stands for all that lies in [X.Y.Z, X.Y.Z+1), so that the gaps that packaging sees between two releases
-    are none; a pre-release operand lies just below its release.
+    Each release X.Y.Z stands for all that lies in [X.Y.Z, X.Y.Z+1), so that the gaps that packaging sees between two
+    releases are none; a pre-release operand lies just below its release.
     """
     triple = term.version.numbers
     after = (triple[0], triple[1], triple[2] + 1)

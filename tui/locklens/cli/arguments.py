@@ -1,4 +1,4 @@
-"""What may be typed: commands, and the spellings of Terraform and OpenTofu users. The commands' options are in `options`."""
+"""What may be typed: commands, and the spellings of Terraform and OpenTofu users. Options are in `options`."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def overview() -> str:
             "not supported yet:",
             *planned,
             "",
-            "exit status: 0 nothing at or above --fail-on, 1 findings, 2 bad usage or nothing could be read, 130 interrupted",
+            "exit status: 0 nothing at or above --fail-on, 1 findings, 2 bad usage or nothing read, 130 interrupted",
             "",
         )
     )

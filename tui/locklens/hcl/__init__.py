@@ -1,9 +1,9 @@
 """Text to plain values with their places, for both syntaxes of HCL; the only user of python-hcl2.
 
-python-hcl2 accepts much that the real parser refuses: arguments set twice, lines broken inside strings, unknown escapes, missing
-line ends. A lock file may not be read that way. So the structure of a file and all constants are read here, as strictly as HCL
-itself does, and python-hcl2 is asked what it is good at: whether an expression that only an evaluation can give a value (operators,
-conditions, calls, `for`) is one.
+python-hcl2 accepts much that the real parser refuses: arguments set twice, lines broken inside strings, unknown
+escapes, missing line ends. A lock file may not be read that way. So the structure of a file and all constants are
+read here, as strictly as HCL itself does, and python-hcl2 is asked what it is good at: whether an expression that
+only an evaluation can give a value (operators, conditions, calls, `for`) is one.
 """
 
 from __future__ import annotations

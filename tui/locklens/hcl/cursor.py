@@ -1,4 +1,7 @@
-"""A position in a text of HCL's native syntax, and the tokens that begin there. Nothing here knows what may follow what."""
+"""A position in a text of HCL's native syntax, and the tokens that begin there.
+
+Nothing here knows what may follow what.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +56,8 @@ class Cursor:
     Attributes:
         text: The file's text.
         position: Offset of what is read next.
-        kind: Of the token that `peek` saw: "name", "plain", "quote", "number", "heredoc", "newline", "end", or the symbol itself.
+        kind: Of the token that `peek` saw: "name", "plain", "quote", "number", "heredoc", "newline", "end", or the
+            symbol itself.
         start: Offset of that token.
         end: Offset behind it.
     """
@@ -71,7 +75,8 @@ class Cursor:
         """Looks at the next token without taking it, and returns its kind.
 
         Args:
-            in_line: Whether a line's end is a token, as it is between arguments; else it is skipped, as it is inside brackets.
+            in_line: Whether a line's end is a token, as it is between arguments; else it is skipped, as it is inside
+                brackets.
 
         Raises:
             SyntaxProblemError: No token begins here.

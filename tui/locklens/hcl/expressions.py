@@ -1,7 +1,8 @@
-"""Expressions of HCL's native syntax: constants, lists, objects and references in full; of all others, whether they are expressions.
+"""Expressions of HCL's native syntax: constants, lists, objects and references in full; of others if they are any.
 
-An expression with operators, conditions, calls, parentheses or `for` is reduced to its skeleton, in which every operand is an `x`, and
-python-hcl2's grammar says whether that is one. Operands (strings, numbers, lists, objects) are read here, for there HCL is stricter.
+An expression with operators, conditions, calls, parentheses or `for` is reduced to its skeleton, in which every
+operand is an `x`, and python-hcl2's grammar says whether that is one. Operands (strings, numbers, lists, objects) are
+read here, for there HCL is stricter.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from locklens.hcl.skeleton import CALLING, CONTINUING, Skeleton
 from locklens.hcl.templates import normal, read_heredoc, read_quoted
 from locklens.hcl.values import Expression, Key, ListExpr, Literal, ObjectExpr, Reference
 
-_NUMBER = re.compile(r"[0-9]++(?:\.[0-9]++)?(?:[eE]([+-]?[0-9]++))?\Z")
+_NUMBER = re.compile(r"[0-9]++(?:\.[0-9]*+)?(?:[eE]([+-]?[0-9]++))?\Z")
 _MAX_EXPONENT = 300
 _MAX_DIGITS = 1000
 _STEP = re.compile(rf"\.({NAME})(?![^\x00-\x7f])")
@@ -176,8 +177,8 @@ class ExpressionReader:
 
         Args:
             start: Where the expression begins.
-            first: The operand that was read already, and whether it is a mere name; or the bracket of a `for` of which bracket and
-                keyword were read; or None.
+            first: The operand that was read already, and whether it is a mere name; or the bracket of a `for` of which
+                bracket and keyword were read; or None.
             in_line: Whether a line's end ends the expression.
         """
         self.cursor.enter()

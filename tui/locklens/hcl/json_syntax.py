@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from locklens.hcl.cursor import Cursor, SyntaxProblemError
 from locklens.hcl.templates import normal
@@ -24,6 +23,9 @@ from locklens.hcl.values import (
     Place,
     Problem,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 _TOKEN = re.compile(
     r"""[ \t\r\n]*+(?:
@@ -114,10 +116,7 @@ class _Reader:
                 read = self._object(start) if kind == "{" else self._array(start)
                 cursor.leave()
                 return read
-            case "end":
-                self._fail("Missing value", "The JSON data ends prematurely.")
-            case _:
-                self._fail("Invalid start of value", _START)
+        raise SyntaxProblemError(start, "Missing value" if kind == "end" else "Invalid start of value", _START)
 
     def _string(self, text: str) -> str:
         if "\\" not in text:
@@ -137,7 +136,7 @@ class _Reader:
     def _object(self, start: int) -> Expression:
         items: list[tuple[Expression, Expression]] = []
         kind = self._next()
-        while kind != "}" or items:
+        while kind != "}":
             if kind != "string":
                 self._bad_key(kind)
             name = self._string(self.cursor.text[self.cursor.start : self.cursor.end])
@@ -283,7 +282,8 @@ def _unpack(
             body: Body = JsonBody(content)
             found.append(Block(kind, labels[0], body, place, labels[1]))
     elif not (isinstance(value, Literal) and value.value is None):
-        detail = f'Either a JSON object or a JSON array is required, representing the contents of one or more "{kind}" blocks.'
+        what = f'representing the contents of one or more "{kind}" blocks'
+        detail = f"Either a JSON object or a JSON array is required, {what}."
         problems.append(Problem(value.place.line, value.place.column, "Incorrect JSON value type", detail))
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from locklens.hcl.cursor import NAME, STRAY, Cursor, SyntaxProblemError
 from locklens.hcl.expressions import ExpressionReader
 from locklens.hcl.templates import normal, read_label
 from locklens.hcl.values import Attribute, Block, Expression, Literal, Parsed, Place, Problem, Reference
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 _COMMENT = r"(?:(?:\#|//)[^\n]*+)?"
 # Whole lines as nearly all are written. What does not fit is read token by token.
@@ -216,17 +219,17 @@ class _BodyReader(ExpressionReader):
         place = cursor.place(start, cursor.position)
         labels: list[str] = []
         places: list[Place] = []
-        while (token := cursor.peek(in_line=True)) != "{":
+        while (kind_seen := cursor.peek(in_line=True)) != "{":
             at = cursor.start
-            if token == "name":
+            if kind_seen == "name":
                 labels.append(cursor.take())
-            elif token == "plain":
+            elif kind_seen == "plain":
                 labels.append(cursor.take()[1:-1])
-            elif token == "quote":
+            elif kind_seen == "quote":
                 cursor.take()
                 labels.append(read_label(cursor))
             else:
-                raise self._bad_header(token, start, has_labels=bool(labels))
+                raise self._bad_header(kind_seen, start, has_labels=bool(labels))
             places.append(cursor.place(at, cursor.position))
         opening = cursor.start
         cursor.take()
@@ -237,14 +240,14 @@ class _BodyReader(ExpressionReader):
         cursor.leave()
         return Block(kind, tuple(labels), body, place, tuple(places))
 
-    def _bad_header(self, token: str, start: int, *, has_labels: bool) -> SyntaxProblemError:
-        if token not in ("=", "newline") and not has_labels:
+    def _bad_header(self, seen: str, start: int, *, has_labels: bool) -> SyntaxProblemError:
+        if not has_labels:
             detail = f'{_REQUIRED} To set an argument, use the equals sign "=" to introduce the argument value.'
             return SyntaxProblemError(start, "Argument or block definition required", detail)
         detail = 'Either a quoted string block label or an opening brace ("{") is expected here.'
-        if token == "=":
+        if seen == "=":
             detail = 'The equals sign "=" indicates an argument definition, and must not be used when defining a block.'
-        elif token == "newline":
+        elif seen == "newline":
             detail = 'A block definition must have block content delimited by "{" and "}", starting on the same line.'
         return SyntaxProblemError(self.cursor.start, "Invalid block definition", detail)
 

@@ -1,7 +1,7 @@
 """Expressions of more than one operand, as the sequence of their operators and brackets.
 
-Every operand becomes an `x`, so that `a.b == "" ? [] : f(1)` is `x == x ? x : x ( x )`: few skeletons cover most of what people
-write, and each is judged once.
+Every operand becomes an `x`, so that `a.b == "" ? [] : f(1)` is `x == x ? x : x ( x )`: few skeletons cover most of
+what people write, and each is judged once.
 """
 
 from __future__ import annotations

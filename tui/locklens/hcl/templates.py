@@ -13,7 +13,7 @@ from locklens.hcl.cursor import STRAY, Cursor, SyntaxProblemError, bad_encoding
 from locklens.hcl.values import Dynamic, Expression, Literal, Place
 
 # Go's unicode.IsSpace, which differs from str.isspace() in the separators U+001C to U+001F.
-_SPACES = "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
+_SPACES = "\t\n\v\f\r \x85\xa0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000"
 _SEQUENCE = r"(?P<escaped>\$\$\{|%%\{)|(?P<interpolation>\$\{~?)|(?P<directive>%\{~?)|(?P<lone>[$%])"
 _QUOTED = re.compile(rf'(?P<chars>(?:[^"\\$%\r\n{STRAY}]|\\[^\r\n{STRAY}])++)|{_SEQUENCE}|(?P<close>")')
 _HEREDOC = re.compile(rf"(?P<chars>[^$%\r\n{STRAY}]*+\r?\n|[^$%\r\n{STRAY}]++)|{_SEQUENCE}")
@@ -113,7 +113,10 @@ def read_quoted(reader: Reader) -> Expression:
         kind, text = _quoted_token(cursor)
         if kind == "close":
             return parts.value(cursor.place(start, cursor.position))
-        parts.add(kind, unescape(text, at) if kind == "chars" else text, at)
+        if kind == "chars" and "\\" in text:
+            text = unescape(text, at)
+            parts.is_plain = False
+        parts.add(kind, text, at)
 
 
 def read_heredoc(reader: Reader, introduction: str) -> Expression:
@@ -180,14 +183,14 @@ class _Parts:
         self._parts: list[_Part] = []
         self._open: list[str] = []
         self._trims_next = False
-        self._plain = is_plain
+        self.is_plain = is_plain
 
     def add(self, kind: str, text: str, start: int) -> None:
         """Takes the token that was read; behind the opening of a sequence, reads the sequence."""
         trims = self._trims_next
         self._trims_next = False
         if kind in ("interpolation", "directive"):
-            self._plain = False
+            self.is_plain = False
             if text.endswith("~") and self._parts and self._parts[-1].text is not None:
                 self._parts[-1].text = self._parts[-1].text.rstrip(_SPACES)
             if kind == "interpolation":
@@ -198,8 +201,7 @@ class _Parts:
             return
         if kind == "escaped":
             text = text[1:]
-        if kind == "escaped" or "\\" in text:
-            self._plain = False
+            self.is_plain = False
         self._parts.append(_Part(text=normal(text.lstrip(_SPACES) if trims else text)))
 
     def remove_indent(self) -> None:
@@ -240,7 +242,7 @@ class _Parts:
             if text is None:
                 return Dynamic(place)
             texts.append(text)
-        return Literal(normal("".join(texts)), place, self._plain)
+        return Literal(normal("".join(texts)), place, self.is_plain)
 
     def _interpolation(self) -> Expression:
         self._reader.cursor.enter()

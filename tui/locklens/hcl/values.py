@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where something stands in a file.
 
-    Offsets and columns count characters of the text that `decode` gives for the file's bytes, byte order mark included in offsets
-    and not in columns. So `text[:start] + new + text[end:]` replaces exactly what is meant; `encode` turns it into bytes again.
+    Offsets and columns count characters of the text that `decode` gives for the file's bytes, byte order mark
+    included in offsets and not in columns. So `text[:start] + new + text[end:]` replaces exactly what is meant;
+    `encode` turns it into bytes again.
 
     Attributes:
         line: From 1.

@@ -1,16 +1,20 @@
 """Provider blocks as they stand in a lock file, before anything in them is judged.
 
-They come from the scanner, which knows one layout, or from the HCL tree, so with every comment, layout and escape that HCL allows;
-`BodyReader` knows which of HCL's constructs a lock file may not hold.
+They come from the scanner, which knows one layout, or from the HCL tree, so with every comment, layout and escape
+that HCL allows; `BodyReader` knows which of HCL's constructs a lock file may not hold.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from locklens.hcl import Block, Body, Expression, ListExpr, Literal, Place, Problem
-from locklens.lockfile.scan import ScannedBlock
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from locklens.lockfile.scan import ScannedBlock
 
 _LABEL_COLUMN = len('provider "')
 _HASH_COLUMN = 5

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from locklens.addresses import ProviderAddress
-from locklens.dialect import Dialect
-from locklens.hcl import Problem
-from locklens.versions import Version
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from locklens.addresses import ProviderAddress
+    from locklens.dialect import Dialect
+    from locklens.hcl import Problem
+    from locklens.versions import Version
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,13 @@
 """Reads a lock file: everything that the tools read, and every error that they would report, with line and column.
 
-What each rule is taken from: the tools' own lock file reader. A file with git's conflict markers is read twice, once for each side.
+What each rule is taken from: the tools' own lock file reader. A file with git's conflict markers is read twice, once
+for each side.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from locklens.addresses import AddressError, ProviderAddress
 from locklens.dialect import OPENTOFU, TERRAFORM, Dialect, dialect_of_header
@@ -16,6 +17,9 @@ from locklens.lockfile.blocks import BodyReader, ProviderBlock, Text, from_scan
 from locklens.lockfile.model import Conflict, ConflictMarker, LockEntry, LockFile
 from locklens.lockfile.scan import scan
 from locklens.versions import ConstraintSyntaxError, Version, VersionSyntaxError, canonical
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 MAX_BYTES = 16 * 1024 * 1024
 """A lock file above this size is not read: the largest real ones have some 20 kB."""
@@ -185,7 +189,8 @@ def _with_conflicts(path: str, data: bytes, writer: Dialect | None, rules: Diale
                 ours[number - 1] = "\n"
             if not marker.separator_line < number < marker.end_line:
                 theirs[number - 1] = "\n"
-        detail = f"git left both sides here: {marker.ours} down to line {marker.separator_line}, {marker.theirs} down to line {marker.end_line}"
+        ours_end, theirs_end = f"down to line {marker.separator_line}", f"down to line {marker.end_line}"
+        detail = f"git left both sides here: {marker.ours} {ours_end}, {marker.theirs} {theirs_end}"
         problems.append(Problem(marker.line, 1, "Conflict markers", detail))
     if not problems:
         return None

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from locklens.dialect import MANUAL_EDITS_COMMENT, Dialect
-from locklens.lockfile.model import LockEntry, LockFile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from locklens.lockfile.model import LockEntry, LockFile
 
 _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "\\": "\\\\"}
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -14,7 +18,7 @@ _LAST_BASIC_PLANE = 0xFFFF
 
 
 def render(entries: Iterable[LockEntry], dialect: Dialect) -> bytes:
-    """Returns the bytes of the lock file that the tool would write: UTF-8, LF, providers and hashes in order, no duplicates."""
+    """Returns the bytes that the tool would write: UTF-8, LF, providers and hashes in order, no duplicates."""
     blocks = [render_entry(entry) for entry in sorted(entries, key=lambda entry: entry.address.sort_key)]
     return "\n".join((f"{dialect.header}\n{MANUAL_EDITS_COMMENT}\n", *blocks)).encode()
 
@@ -56,7 +60,7 @@ def is_canonical(lock: LockFile) -> bool:
 
 
 def deviations(lock: LockFile) -> tuple[str, ...]:
-    """Says in a few words each how a valid file differs from what the tools write; () for a canonical or an invalid one."""
+    """Says in a few words each how a valid file differs from what the tools write; () for one that does not."""
     if not lock.exists or not lock.is_valid or is_canonical(lock):
         return ()
     addresses = [entry.address for entry in lock.entries]

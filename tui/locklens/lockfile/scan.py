@@ -1,16 +1,19 @@
 """Reads lock files in exactly the layout that the tools write, line by line and with nothing imported.
 
-Nearly every lock file is of that layout. Anything else is left to the HCL reader: that the scanner gives up says nothing about
-a file's validity, and that it succeeds says nothing about its values, which `parse` judges. A review of unchanged files needs no more
-than this module, so it loads nothing, not even regular expressions, and is as quick as one.
+Nearly every lock file is of that layout. Anything else is left to the HCL reader: that the scanner gives up says
+nothing about a file's validity, and that it succeeds says nothing about its values, which `parse` judges. A review of
+unchanged files needs no more than this module, so it loads nothing, not even regular expressions, and is as quick as
+one.
 """
 
 from __future__ import annotations
 
 ScannedBlock = tuple[str, int, str, "str | None", list[str]]
-"""Label, line of the block, version, constraints, hashes; [] stands for no `hashes` at all, as the layout has no empty list.
+"""Label, line of the block, version, constraints, hashes; [] stands for no `hashes` at all, as the layout has no
+empty list.
 
-The lines of a block follow from its own: version is one below, constraints two, the first hash three, or four with constraints."""
+The lines of a block follow from its own: version is one below, constraints two, the first hash three, or four with
+constraints."""
 
 _ALIGNED, _ALONE, _CONSTRAINTS = '  version     = "', '  version = "', '  constraints = "'
 _SPECIAL = ('"', "\\", "$", "%")
@@ -39,8 +42,8 @@ def scan(data: bytes) -> list[ScannedBlock] | None:
         if block is None:
             return None
         blocks.append(block)
-        # The block's brace is behind `provider`, `version`, and what else there is of `constraints` and `hashes = [` ... `]`.
-        at += 2 + (block[3] is not None) + (len(block[4]) + 2 if block[4] else 0)
+        # The block's brace is behind `provider`, `version`, and what else there is of `constraints` and `hashes = [`
+        # ... `]`. at += 2 + (block[3] is not None) + (len(block[4]) + 2 if block[4] else 0)
         if lines[at : at + 1] != ["}"]:
             return None
         at += 1

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Literal
 from locklens import hcl
 from locklens.addresses import normalise_part
 from locklens.project.provider_entries import RequiredEntry, read_entries, read_version
-from locklens.versions import Constraints
 
 if TYPE_CHECKING:
     from locklens.dialect import Dialect
+    from locklens.versions import Constraints
 
 Mode = Literal["managed", "data", "ephemeral"]
 
@@ -89,6 +89,7 @@ class Import:
         target: The steps of `to`, up to the first computed one.
         is_whole: Whether they are all of it.
         provider: As for a resource.
+        target_at: The target's place.
         line: Of the block.
         column: Of the block.
     """
@@ -96,6 +97,7 @@ class Import:
     target: tuple[str | int, ...]
     is_whole: bool
     provider: str | None
+    target_at: hcl.Place
     line: int
     column: int
 
@@ -110,6 +112,8 @@ class ModuleCall:
         source_fault: Why there is no constant text although the argument is there.
         version: The text, if it is constant.
         version_fault: As for the source.
+        source_at: The source's place, the block's where it has none.
+        version_at: The version's place, likewise.
         depends: Whether depends_on has anything in it.
         line: Of the block.
         column: Of the block.
@@ -120,6 +124,8 @@ class ModuleCall:
     source_fault: str
     version: str | None
     version_fault: str
+    source_at: hcl.Place
+    version_at: hcl.Place
     depends: bool
     line: int
     column: int
@@ -192,6 +198,11 @@ _TERRAFORM_ARGUMENTS = frozenset(["required_version", "experiments", "language"]
 _TERRAFORM_BLOCKS = {"backend": 1, "cloud": 0, "required_providers": 0, "provider_meta": 1}
 _NESTED = 'A "required_providers" block must be nested inside a "terraform" block.'
 _OLD_VERSION = "Version constraints inside provider configuration blocks are deprecated"
+_NAMES = "A name must start with a letter or underscore and may contain only letters, digits, underscores, and dashes."
+_REFERENCE = (
+    "The provider argument requires a provider type name, optionally followed by a period and then a "
+    "configuration alias."
+)
 _OLD_VERSION_DETAIL = "Move the constraint into the required_providers block."
 
 
@@ -317,8 +328,9 @@ class _Reader:
         if "alias" in arguments:
             value = arguments["alias"].value
             alias = value.text or "" if isinstance(value, hcl.Literal) else ""
-            if not alias:
-                self.refuse(value.place, "Invalid provider configuration alias", "An alias must be a valid name.")
+            if not is_name(alias):
+                detail = f"An alias must be a valid name. {_NAMES}"
+                self.refuse(value.place, "Invalid provider configuration alias", detail)
         constraint, constraints = "", None
         if "version" in arguments:
             argument = arguments["version"]
@@ -361,8 +373,7 @@ class _Reader:
         limit = 3 if self.dialect.name == "opentofu" else 2
         name = parts[0] if parts else None
         if not isinstance(name, str) or len(parts) > limit or (is_indexed and limit == 2):
-            detail = "The provider argument requires a provider type name, optionally followed by a period and then a configuration alias."
-            self.refuse(place, "Invalid provider configuration reference", detail)
+            self.refuse(place, "Invalid provider configuration reference", _REFERENCE)
             return None
         return name if self._is_local_name(name, place) else None
 
@@ -387,34 +398,52 @@ class _Reader:
             self.refuse(arguments["to"].value.place, "Invalid import address", "A resource address is required here.")
             return
         is_whole = isinstance(value, hcl.Reference)
-        self.imports.append(Import(target, is_whole, provider, place.line, place.column))
+        at = arguments["to"].value.place
+        self.imports.append(Import(target, is_whole, provider, at, place.line, place.column))
 
     def _read_call(self, block: hcl.Block) -> None:
         arguments = block.body.attributes
-        source, source_fault = self._constant(arguments.get("source"))
-        version, version_fault = self._constant(arguments.get("version"))
-        if version is None and not version_fault and "version" in arguments and self.dialect.name != "opentofu":
-            version_fault = "a string is required"
-        depends = "depends_on" in arguments and not _is_empty_list(arguments["depends_on"].value)
-        place = block.place
-        call = ModuleCall(
-            block.labels[0], source, source_fault, version, version_fault, depends, place.line, place.column
+        name = block.labels[0]
+        if not is_name(name):
+            self.refuse(block.label_places[0], "Invalid module instance name", _NAMES)
+        source, source_fault, source_at = self._constant(block, "source")
+        version, version_fault, version_at = self._constant(block, "version")
+        if version is None and "version" in arguments and not version_fault and self.dialect.name != "opentofu":
+            version_fault = "Invalid version constraint"
+        self.calls.append(
+            ModuleCall(
+                name=name,
+                source=source,
+                source_fault=source_fault,
+                version=version,
+                version_fault=version_fault,
+                source_at=source_at,
+                version_at=version_at,
+                depends="depends_on" in arguments and not _is_empty_list(arguments["depends_on"].value),
+                line=block.place.line,
+                column=block.place.column,
+            )
         )
-        self.calls.append(call)
 
-    def _constant(self, attribute: hcl.Attribute | None) -> tuple[str | None, str]:
-        """The text of a module call's argument, or why it has none; (None, "") where it is absent or null."""
+    def _constant(self, block: hcl.Block, name: str) -> tuple[str | None, str, hcl.Place]:
+        """The text of a module call's argument, why it has none, and its place; (None, "") where it is absent."""
+        attribute = block.body.attributes.get(name)
         if attribute is None:
-            return None, ""
+            return None, "", block.place
         value = attribute.value
-        if isinstance(value, hcl.Literal):
-            text = value.text
-            if self.is_json and self.dialect.name == "opentofu" and text is not None and "${" in text:
-                return None, "Variables not allowed"  # OpenTofu evaluates it, also in the JSON syntax
-            return text, ""
-        is_call = isinstance(value, hcl.Dynamic) and value.is_call
-        return None, "Function calls not allowed" if is_call else "Variables not allowed"
+        if not isinstance(value, hcl.Literal):
+            is_call = isinstance(value, hcl.Dynamic) and value.is_call
+            return None, "Function calls not allowed" if is_call else "Variables not allowed", value.place
+        text = value.text
+        if self.is_json and self.dialect.name == "opentofu" and text is not None and "${" in text:
+            return None, "Variables not allowed", value.place  # OpenTofu evaluates it, also in the JSON syntax
+        return text, "Unsuitable value type" if text is None and name == "source" else "", value.place
 
 
 def _is_empty_list(value: hcl.Expression) -> bool:
     return isinstance(value, hcl.ListExpr) and not value.items
+
+
+def is_name(text: str) -> bool:
+    """Whether a text may be the name of a block, as an identifier of HCL."""
+    return text.replace("-", "a").isidentifier() and not text.startswith("-")

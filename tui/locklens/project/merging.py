@@ -1,6 +1,7 @@
 """Primary files put together, and override files applied to them, row by row as the tools do it.
 
-An override replaces what it names and mostly needs something to replace; what each kind of block does is in the method of its name.
+An override replaces what it names and mostly needs something to replace; what each kind of block does is in the
+method of its name.
 """
 
 from __future__ import annotations
@@ -53,15 +54,15 @@ class Finding:
     note: Note
 
 
-_T = TypeVar("_T", covariant=True)  # a list of placed resources is one of placed things
+_Item_co = TypeVar("_Item_co", covariant=True)  # a list of placed resources is one of placed things
 
 
 @dataclass(frozen=True, slots=True)
-class Placed(Generic[_T]):
+class Placed(Generic[_Item_co]):
     """Something declared, with its file and what it hides."""
 
     file: str
-    item: _T
+    item: _Item_co
     hidden: Hidden | None = None
 
 
@@ -119,7 +120,7 @@ class Merger:
         self._imports: list[Placed[Import]] = []
         self._targets: set[tuple[str | int, ...]] = set()
         self._calls: dict[str, Placed[ModuleCall]] = {}
-        self._backend: Placed[Backend] | None = None
+        self._backends: dict[str, Placed[Backend]] = {}
         self._declared: set[tuple[str, str]] = set()
 
     def module(self, folder: str, *, has_files: bool) -> Module:
@@ -133,7 +134,7 @@ class Merger:
             resources=tuple(self._resources.values()),
             imports=tuple(self._imports),
             calls=tuple(self._calls.values()),
-            backend=self._backend,
+            backend=next(iter(self._backends.values()), None),
             findings=tuple(self._findings),
         )
 
@@ -187,15 +188,11 @@ class Merger:
 
     def _add_backends(self, file: SourceFile) -> None:
         for block in file.contents.backends:
-            before = self._backend
+            before = self._backends.get(block.kind)
             if before is None:
-                self._backend = Placed(file.path, block)
-            elif before.item.kind != block.kind:
-                article = "a " if self._dialect.name == "opentofu" else ""
-                summary = f"Both a backend and {article}cloud configuration are present"
-                self._refuse(
-                    file, block, summary, "A module may declare either one 'cloud' block OR one 'backend' block."
-                )
+                self._backends[block.kind] = Placed(file.path, block)
+                if len(self._backends) > 1:
+                    self._refuse_both()
             elif block.kind == "backend":
                 detail = "A module may have only one backend configuration."
                 self._refuse(file, block, "Duplicate backend configuration", detail)
@@ -203,6 +200,14 @@ class Merger:
                 detail = "A module may have only one 'cloud' block."
                 name = "Terraform Cloud" if self._dialect.name == "opentofu" else "HCP Terraform"
                 self._refuse(file, block, f"Duplicate {name} configurations", detail)
+
+    def _refuse_both(self) -> None:
+        backend = self._backends["backend"]
+        article = "a " if self._dialect.name == "opentofu" else ""
+        summary = f"Both a backend and {article}cloud configuration are present"
+        detail = "A module may declare either one 'cloud' block OR one 'backend' block configuring a state backend."
+        note = Note(backend.item.line, backend.item.column, summary, detail)
+        self._findings.append(Finding(backend.file, note))
 
     def _add_providers(self, file: SourceFile) -> None:
         for block in file.contents.providers:
@@ -247,7 +252,7 @@ class Merger:
             if block.is_whole and block.target in self._targets:
                 target = ".".join(map(str, block.target))
                 summary = f'Duplicate import configuration for "{target}"'
-                self._refuse(file, block, summary, "A resource can have only one import block.")
+                self._refuse(file, block.target_at, summary, "A resource can have only one import block.")
                 continue
             if block.is_whole:
                 self._targets.add(block.target)
@@ -270,7 +275,7 @@ class Merger:
                 self._refuse(file, block, "Duplicate backend configuration", detail)
                 continue
             kinds.add(block.kind)
-            self._backend = Placed(file.path, block)
+            self._backends = {block.kind: Placed(file.path, block)}
 
     def _override_providers(self, file: SourceFile) -> None:
         """A default configuration needs no base; `version` is replaced where the override has one."""
@@ -280,7 +285,7 @@ class Merger:
             if before is None and block.alias:
                 detail = (
                     f'There is no {block.name} provider configuration with the alias "{block.alias}". '
-                    f"{_LIKE_ANY} an aliased provider configuration that was already defined in a primary configuration file."
+                    f"{_LIKE_ANY} an aliased provider configuration that a primary configuration file defines."
                 )
                 self._refuse(file, block, "Missing base provider configuration for override", detail)
             elif before is None:
@@ -313,10 +318,18 @@ class Merger:
                 self._refuse(file, call, "Unsupported override", _NO_DEPENDS)
             merged, path = before.item, before.file
             if call.source is not None or call.source_fault:
-                merged = replace(merged, source=call.source, source_fault=call.source_fault, line=call.line)
+                merged = replace(
+                    merged,
+                    source=call.source,
+                    source_fault=call.source_fault,
+                    source_at=call.source_at,
+                    line=call.line,
+                    column=call.column,
+                )
                 path = file.path
             if call.version is not None or call.version_fault:
-                merged = replace(merged, version=call.version, version_fault=call.version_fault)
+                version_at = call.version_at
+                merged = replace(merged, version=call.version, version_fault=call.version_fault, version_at=version_at)
             self._calls[call.name] = Placed(path, merged)
 
     def _override_resources(self, file: SourceFile) -> None:
@@ -328,7 +341,8 @@ class Merger:
             key = (item.mode, item.type, item.name)
             before = self._resources.get(key)
             if before is None:
-                detail = f'There is no {item.type} {words[item.mode]} named "{item.name}". {_LIKE_ANY} one of a primary file.'
+                what = f'{item.type} {words[item.mode]} named "{item.name}"'
+                detail = f"There is no {what}. {_LIKE_ANY} one of a primary file."
                 self._refuse(file, item, f"Missing {words[item.mode]} to override", detail)
                 continue
             if item.depends:

@@ -1,7 +1,7 @@
 """One module: its folder's files read and put together, override files applied.
 
-Parsing is what costs, so a `ModuleReader` keeps what it read by the content of the file: several roots that call the same module,
-and both sides of a comparison, share it.
+Parsing is what costs, so a `ModuleReader` keeps what it read by the content of the file: several roots that call the
+same module, and both sides of a comparison, share it.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ _ESCAPED = re.compile(rb"\\")
 def local_sources(data: bytes) -> frozenset[str]:
     """Returns every local module source that a configuration file may name, by a look at its bytes alone.
 
-    Too many rather than too few: comments and other things' `source` count. Sources that are written with escapes or templates
-    are given up to there.
+    Too many rather than too few: comments and other things' `source` count. Sources that are written with escapes or
+    templates are given up to there.
     """
     return frozenset(
         _ESCAPED.split(found)[0].decode("utf-8", "surrogateescape") for found in _LOCAL_SOURCE.findall(data)

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 
 _NOT_STRING = "Version must be specified as a string."
 _FORMS = "required_providers entries must be strings or objects."
+_ALIASES = (
+    "Configuration aliases can only contain references to local provider configuration names in the format of "
+    "provider.alias"
+)
 _KEYS = (
     'required_providers objects can only contain "version", "source" and "configuration_aliases" attributes. '
     'To configure a provider, use a "provider" block.'
@@ -170,8 +174,8 @@ def _check_aliases(name: str, value: hcl.Expression, *, is_json: bool) -> None:
             detail = "A static variable reference is required."
             raise _EntryError(item.place, "Invalid expression", detail)
         if len(found.parts) != 2:
-            detail = "Configuration aliases can only contain references to local provider configuration names in the format of provider.alias"
-            raise _EntryError(value.place, summary, detail)
+            raise _EntryError(value.place, summary, _ALIASES)
         if found.parts[0] != name:
-            detail = f'Configuration aliases must be prefixed with the provider name. Expected "{name}", but found "{found.parts[0]}".'
+            what = f'Expected "{name}", but found "{found.parts[0]}".'
+            detail = f"Configuration aliases must be prefixed with the provider name. {what}"
             raise _EntryError(value.place, summary, detail)

@@ -1,7 +1,8 @@
 """Compares two lock files and gives each provider exactly one kind of change.
 
-The only user of deepdiff: it walks the structure, and one operator of ours compares two entries. It is loaded only where entries
-differ. Registry manifests are left out wherever hashes are compared, because every honest upgrade keeps theirs.
+The only user of deepdiff: it walks the structure, and one operator of ours compares two entries. It is loaded only
+where entries differ. Registry manifests are left out wherever hashes are compared, because every honest upgrade keeps
+theirs.
 """
 
 from __future__ import annotations
@@ -13,11 +14,12 @@ from locklens.dialect import OPENTOFU, TERRAFORM
 from locklens.hashes import packages_of
 from locklens.lockfile.model import LockEntry, LockFile
 from locklens.review.model import Bump, Change, HashFact, Kind
-from locklens.versions import Version
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from locklens.versions import Version
 
 Entries = dict[ProviderAddress, LockEntry]
 
@@ -28,7 +30,8 @@ def compare(old: LockFile, new: LockFile, *, include_unchanged: bool = False) ->
     What is missing from a side that could not be read whole is not taken for removed or new.
 
     Returns:
-        One change for each provider that differs, and with `include_unchanged` for every provider, in the lock file's order.
+        One change for each provider that differs, and with `include_unchanged` for every provider, in the lock file's
+        order.
     """
     before, after = old.by_address, new.by_address
     if not new.is_complete:
@@ -135,7 +138,7 @@ def kind_of(old: LockEntry | None, new: LockEntry | None) -> Kind:
 
 
 def share_a_package(had: frozenset[str], has: frozenset[str]) -> bool:
-    """Whether two hash sets of one version have a package in common: a `zh`, or any hash where a side has no `zh` at all."""
+    """Whether two hash sets of one version share a package: a `zh`, or any hash where a side has no `zh` at all."""
     old_packages, new_packages = packages_of(had), packages_of(has)
     if old_packages and new_packages:
         return bool(old_packages & new_packages)

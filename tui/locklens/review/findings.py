@@ -1,28 +1,37 @@
 """The rules that files alone can decide, each one short function. What each means is in `rules`.
 
-A rule about a change looks at that change. A rule about a root looks at the lock file as it is now, and at the configuration.
+A rule about a change looks at that change. A rule about a root looks at the lock file as it is now, and at the
+configuration.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from locklens.addresses import ProviderAddress
 from locklens.hashes import is_known_scheme, is_well_formed, packages_of
-from locklens.lockfile.model import Conflict, LockEntry, LockFile
 from locklens.lockfile.render import deviations
-from locklens.project.requirements import Configuration, Requirement
 from locklens.review.model import Bump, Change, Finding, HashFact, Kind, RootReview, Severity
 from locklens.review.rules import RULES
 from locklens.versions import Constraints, ConstraintSyntaxError, Relation
+
+if TYPE_CHECKING:
+    from locklens.lockfile.model import Conflict, LockEntry, LockFile
+    from locklens.project.requirements import Configuration, Requirement
 
 _NAMES_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a rule says of one thing; `line` is in the lock file unless `file` names another, `severity` overrides the rule's."""
+    """What a rule says of one thing.
+
+    Attributes:
+        line: In the lock file unless `file` names another.
+        severity: Where it is not the rule's own.
+    """
 
     message: str
     line: int | None = None
@@ -137,7 +146,7 @@ _CHANGE_RULES: Mapping[str, Callable[[Change], Iterator[Verdict]]] = {
 
 
 def judge_change(change: Change, lock_file: str) -> Change:
-    """Returns the change with the findings that it earns by itself; an unchanged or removed provider earns those of its state."""
+    """Returns the change with the findings that it earns by itself; a removed provider earns none."""
     if change.kind is Kind.REMOVED:
         return change
     line = change.new.line if change.new else None
@@ -148,7 +157,7 @@ def judge_change(change: Change, lock_file: str) -> Change:
 
 
 def judge_file(lock: LockFile, *, changed: bool) -> tuple[Finding, ...]:
-    """Judges a lock file as a text: what the tools refuse, and, where its bytes changed, how it differs from what they write."""
+    """Judges a lock file as a text: what the tools refuse, and, if its bytes changed, what they would not write."""
     refused = [
         Finding("LK019", RULES["LK019"].severity, f"{problem.summary}: {problem.detail}", lock.path, problem.line)
         for problem in lock.problems
@@ -167,20 +176,21 @@ def judge_file(lock: LockFile, *, changed: bool) -> tuple[Finding, ...]:
 
 
 def _half_conflicts(lock: LockFile, conflict: Conflict) -> Iterator[Finding]:
-    """Finds providers whose versions are in conflict and whose hashes git merged: one version has the other's hashes now."""
+    """Finds providers whose versions are in conflict and whose hashes git merged: one has the other's hashes now."""
     theirs = conflict.theirs.by_address
     for entry in conflict.ours.entries:
         other = theirs.get(entry.address)
         if other is not None and entry.version != other.version and set(entry.hashes) & packages_of(other.hashes):
-            message = f"{entry.address} has the same hashes with {entry.version} and with {other.version}: one of them is wrong"
+            versions = f"with {entry.version} and with {other.version}"
+            message = f"{entry.address} has the same hashes {versions}: one of them is wrong"
             yield Finding("LK019", RULES["LK019"].severity, message, lock.path, entry.line)
 
 
 def judge_requirements(root: RootReview, lock: LockFile, configuration: Configuration) -> RootReview:
     """Holds a lock file against the configuration that it is for.
 
-    Findings about a provider with a listed change go to that change, all others to the root. A folder without any configuration
-    asks for nothing that could be missing, and is not judged.
+    Findings about a provider with a listed change go to that change, all others to the root. A folder without any
+    configuration asks for nothing that could be missing, and is not judged.
     """
     if not configuration.has_files or not lock.is_complete:
         return replace(root, configuration=configuration)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
-from locklens.addresses import ProviderAddress
-from locklens.dialect import Dialect
-from locklens.lockfile.model import Conflict, LockEntry
-from locklens.project.requirements import Configuration, Requirement
+if TYPE_CHECKING:
+    from locklens.addresses import ProviderAddress
+    from locklens.dialect import Dialect
+    from locklens.lockfile.model import Conflict, LockEntry
+    from locklens.project.requirements import Configuration, Requirement
 
 
 class Kind(StrEnum):
@@ -134,7 +136,8 @@ class Change:
     """What happened to one provider in one root.
 
     Attributes:
-        id: 16 hex digits over address, both versions and both hash sets: an acceptance or a mark holds for exactly this change.
+        id: 16 hex digits over address, both versions and both hash sets: an acceptance or a mark holds for exactly
+            this change.
         group: The same over the `zh` sets alone: changes of one group in several roots are one decision.
         moved_from: The address before, for kind MOVED.
         kept: How many hashes are on both sides.

@@ -1,4 +1,4 @@
-"""The catalogue of findings: what each means, why it matters, how to check it by hand, what to do. Ids never change meaning."""
+"""The catalogue of findings: what each means, why it matters, how to check it, what to do. Ids never change meaning."""
 
 from __future__ import annotations
 
@@ -36,19 +36,23 @@ _ALL = (
         BLOCK,
         "Same version, package published again",
         "The publisher's signed SHA256SUMS of this version no longer lists a package hash that the lock file had.",
-        "A version that means other bytes than yesterday is how a stolen release account looks. `terraform init` refuses it; "
+        "A version that means other bytes than yesterday is how a stolen release account looks. "
+        "`terraform init` refuses it;"
         "`terraform providers lock` adds the new hashes beside the old ones without a word.",
         "Fetch the release's SHA256SUMS and look for the old zh: lines of the lock file.",
-        "Keep the old hashes (restore the entry) and ask the publisher, outside of the registry, whether and why it was published again.",
+        "Keep the old hashes (restore the entry) and ask the publisher, outside of the registry, "
+        "whether and why it was published again.",
         "registry",
     ),
     Rule(
         "LK002",
         BLOCK,
         "Hash of unknown origin",
-        "A hash was added that no fact explains: it is not in the release's signed SHA256SUMS, and no package of the release has it.",
+        "A hash was added that no fact explains: it is not in the release's signed SHA256SUMS, and "
+        "no package of the release has it.",
         "One matching hash is enough to install a package, so one foreign hash lets a foreign package in.",
-        "Look the hash up in the release's SHA256SUMS; for h1: hash each platform's package with `terraform providers lock`.",
+        "Look the hash up in the release's SHA256SUMS; for h1: hash each platform's package with "
+        "`terraform providers lock`.",
         "Restore the entry and lock the provider again on a machine that you trust.",
         "registry",
     ),
@@ -56,9 +60,12 @@ _ALL = (
         "LK003",
         WARN,
         "Hashes that nobody could explain",
-        "Hashes were added or replaced while the version stayed, and the registry was not asked, so nothing vouches for them.",
-        "Honest causes are common (another platform, `providers lock`, a completed set), and a foreign package looks the same.",
-        "Compare the zh: lines with the release's SHA256SUMS. Two different machines that lock this version must give the same zh: set.",
+        "Hashes were added or replaced while the version stayed, and the registry was not asked, so "
+        "nothing vouches for them.",
+        "Honest causes are common (another platform, `providers lock`, a completed set), and a "
+        "foreign package looks the same.",
+        "Compare the zh: lines with the release's SHA256SUMS. Two different machines that lock this "
+        "version must give the same zh: set.",
         "Review again where the registry can be asked, or restore the entry and lock again.",
     ),
     Rule(
@@ -66,7 +73,8 @@ _ALL = (
         WARN,
         "Downgrade",
         "The new version has a lower precedence than the old one.",
-        "Downgrades bring fixed defects back, and a state written by the newer provider may be unreadable for the older one.",
+        "Downgrades bring fixed defects back, and a state written by the newer provider may be "
+        "unreadable for the older one.",
         "Read the release notes between the two versions for security fixes and state upgrades.",
         "If it was not meant, restore the entry; otherwise say why in the commit message.",
     ),
@@ -84,7 +92,8 @@ _ALL = (
         BLOCK,
         "Required but not locked",
         "The configuration requires a provider that the lock file does not hold.",
-        "The next `init` picks whatever is newest at that time and trusts it on first use; with -lockfile=readonly it fails.",
+        "The next `init` picks whatever is newest at that time and trusts it on first use; with "
+        "-lockfile=readonly it fails.",
         "Run `terraform providers` and compare with the lock file.",
         "Run `terraform init` (or `providers lock`) and commit the lock file.",
     ),
@@ -92,7 +101,8 @@ _ALL = (
         "LK007",
         WARN,
         "Locked but nothing requires it",
-        "Neither the configuration nor the local state asks for this provider. Where a module is not fetched or the state is remote "
+        "Neither the configuration nor the local state asks for this provider. Where a module is not "
+        "fetched or the state is remote"
         "this cannot be said, and the finding is an information.",
         "An orphan is noise in every later review, and hides the day when something else starts to ask for it.",
         "Run `terraform providers`; look for resources of the provider in the state.",
@@ -122,8 +132,10 @@ _ALL = (
         "LK010",
         WARN,
         "Signed by another key than before",
-        "The new version's signature was made by a key that did not sign the old version. It blocks where a pin names another key.",
-        "Publishers change keys seldom and announce it. A thief who has the release account but not the key must bring his own.",
+        "The new version's signature was made by a key that did not sign the old version. It blocks "
+        "where a pin names another key.",
+        "Publishers change keys seldom and announce it. A thief who has the release account but not "
+        "the key must bring his own.",
         "Compare the full 40-digit fingerprints, and ask the publisher in a channel that is not the registry.",
         "Accept it with a reason once the publisher has confirmed; until then stay on the old version.",
         "registry",
@@ -132,7 +144,8 @@ _ALL = (
         "LK011",
         WARN,
         "Not signed",
-        "No signature stands behind the release, or its check was skipped because the registry lists no key, and the tool tolerates that.",
+        "No signature stands behind the release, or its check was skipped because the registry lists "
+        "no key, and the tool tolerates that.",
         "Whoever can write to the release page decides what runs with your credentials.",
         "Look at the installed line of `tofu init`: it says when signature validation was skipped.",
         "Ask the publisher to sign, or mirror a package that you have examined.",
@@ -207,8 +220,10 @@ _ALL = (
         "LK019",
         BLOCK,
         "The tools cannot read the lock file",
-        "A syntax error, git's conflict markers, a provider that is locked twice, or a value that is not in its normal form.",
-        "Every command of the tools fails here. A conflict solved by hand can pair a version with another version's hashes.",
+        "A syntax error, git's conflict markers, a provider that is locked twice, or a value that is "
+        "not in its normal form.",
+        "Every command of the tools fails here. A conflict solved by hand can pair a version with "
+        "another version's hashes.",
         "Run `terraform providers`: it names the problem.",
         "Take one side of the conflict whole, then run `terraform init`.",
     ),
@@ -245,7 +260,8 @@ _ALL = (
         BLOCK,
         "Two roots disagree about one version",
         "Two lock files have zh hashes for the same version, and neither set holds all of the other.",
-        "A version has one set of packages. Two sets mean that one root trusts packages that the publisher's list does not have, or "
+        "A version has one set of packages. Two sets mean that one root trusts packages that the "
+        "publisher's list does not have, or"
         "that it was published again between the two.",
         "Compare both sets with the release's SHA256SUMS.",
         "Find out which one is the publisher's, and lock the other root again.",
@@ -282,8 +298,10 @@ _ALL = (
         "LK027",
         INFO,
         "h1 not proven",
-        "An h1 was added, and no package whose zh is signed was hashed to see that it has it. A warning where the version stayed.",
-        "No publisher signs h1, and one matching hash is enough to install: a forged h1 beside honest zh is the quiet attack.",
+        "An h1 was added, and no package whose zh is signed was hashed to see that it has it. A "
+        "warning where the version stayed.",
+        "No publisher signs h1, and one matching hash is enough to install: a forged h1 beside "
+        "honest zh is the quiet attack.",
         "Download the package of each platform, check its zh, and hash its contents.",
         "Have it proven with --prove changed.",
         "packages",
@@ -312,7 +330,8 @@ _ALL = (
         "LK030",
         BLOCK,
         "The release does not authenticate",
-        "By the tool's own rules the locked release fails: a bad signature, an unknown issuer, SHA256SUMS without the package, or the "
+        "By the tool's own rules the locked release fails: a bad signature, an unknown issuer, "
+        "SHA256SUMS without the package, or the"
         "version is not listed any more.",
         "`init` refuses it on every machine that has no copy.",
         "Run `terraform init` in an empty copy of the root.",

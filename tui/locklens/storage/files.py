@@ -40,4 +40,5 @@ def write_atomically(path: Path, data: bytes, *, mode: int = 0o644) -> None:
             raise
     except OSError as error:
         reason = error.strerror or str(error)
-        raise ConfigurationError(f"cannot be written: {reason}", path=str(path), hint="name another file or folder") from error
+        hint = "name another file or folder"
+        raise ConfigurationError(f"cannot be written: {reason}", path=str(path), hint=hint) from error

@@ -1,11 +1,12 @@
 """Tells at a glance that two files are the same and certainly valid, so that nothing else needs to be loaded to say so.
 
-A review of unchanged files is what hooks and pipelines run most. Here "certainly" is strict: wherever a value is not of the
-commonest shape, the answer is None and the full review decides. Both give the same report.
+A review of unchanged files is what hooks and pipelines run most. Here "certainly" is strict: wherever a value is not
+of the commonest shape, the answer is None and the full review decides. Both give the same report.
 """
 
 from __future__ import annotations
 
+import itertools
 import os
 
 from locklens.lockfile.scan import ScannedBlock, scan
@@ -91,7 +92,7 @@ def _is_certainly_valid(blocks: list[ScannedBlock], tool: str) -> bool:
     reserved = ("terraform-",) if tool == "terraform" else ("terraform-", "opentofu-")
     return (
         all(_is_plain_label(label, reserved) for label in labels)
-        and all(first < second for first, second in zip(labels, labels[1:], strict=False))
+        and all(first < second for first, second in itertools.pairwise(labels))
         and all(_numbers(version) for _, _, version, _, _ in blocks)
         and all(constraints is None or _is_canonical(constraints) for _, _, _, constraints, _ in blocks)
         and all(_is_digest(text) for *_, hashes in blocks for text in hashes)

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-import threading
-from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from locklens.dialect import OPENTOFU, TERRAFORM, Dialect
 from locklens.errors import RunCancelledError
@@ -15,12 +13,18 @@ from locklens.lockfile.model import LockEntry, LockFile
 from locklens.lockfile.parse import parse
 from locklens.project.modules import ModuleReader
 from locklens.project.requirements import read_configuration
-from locklens.project.roots import RootPair
 from locklens.project.tree import EntryKind, Tree
 from locklens.review.changes import compare
 from locklens.review.findings import judge_agreement, judge_change, judge_file, judge_requirements
 from locklens.review.model import Change, Finding, HostState, Kind, Review, RootReview, Severity, SideName, Status
-from locklens.workspace.open import Comparison, Side
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Callable, Iterable, Mapping
+    from pathlib import Path
+
+    from locklens.project.roots import RootPair
+    from locklens.workspace.open import Comparison, Side
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +186,7 @@ def _status(old: LockFile, new: LockFile, *, differs: bool) -> Status:
 
 
 def tool_of(tree: Tree, folder: str, lock: LockFile) -> Dialect:
-    """Finds out which tool a root is for: the lock's header, `.tofu` files, the hosts in the lock; Terraform if nothing tells."""
+    """Finds out which tool a root is for: by the lock's header, `.tofu` files, the hosts in it; else Terraform."""
     if lock.writer is not None:
         return lock.writer
     names = [entry.name for entry in tree.list(folder) if entry.kind is EntryKind.FILE]

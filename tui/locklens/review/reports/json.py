@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from locklens.lockfile.model import Conflict, LockEntry
-from locklens.project.requirements import Configuration, Requirement
 from locklens.review.model import Change, Finding, HashFact, Kind, Review, RootReview, SideName, Signer
 from locklens.review.reports.envelope import envelope
 from locklens.review.reports.words import severity_counts
+
+if TYPE_CHECKING:
+    from locklens.lockfile.model import Conflict, LockEntry
+    from locklens.project.requirements import Configuration, Requirement
 
 Json = dict[str, Any]
 

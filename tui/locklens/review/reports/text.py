@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from textwrap import wrap
+from typing import TYPE_CHECKING
 
-from locklens.dialect import Dialect
-from locklens.lockfile.model import Conflict
-from locklens.project.requirements import Requirement
 from locklens.review.findings import count_by_scheme, unknown_reason
 from locklens.review.model import Change, Finding, HashFact, Kind, Review, RootReview, Severity, Status
 from locklens.review.reports import words
-from locklens.review.reports.words import visible
+from locklens.review.reports.visible import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from locklens.dialect import Dialect
+    from locklens.lockfile.model import Conflict
+    from locklens.project.requirements import Configuration, Requirement
 
 _SAME_VERSION = {Kind.NEW_HASHES, Kind.REMOVED_HASHES, Kind.CHANGED_HASHES, Kind.REPLACED_HASHES}
 _COLOURS = {Severity.BLOCK: "31;1", Severity.WARN: "33", Severity.INFO: "36", None: "2"}
 _REQUIREMENTS_SHOWN = 8
+_WIDTH = 120
 
 
 def render(review: Review, *, colour: bool = False) -> str:
@@ -32,13 +38,18 @@ class _Printer:
     def __init__(self, review: Review, *, colour: bool) -> None:
         self._review = review
         self._colour = colour
-        self._groups = Counter(change.group for change in review.changes)
-        self._printed: set[str] = set()
+        counts = Counter(change.group for change in review.changes)
+        self._shared = {group for group, count in counts.items() if count > 1}
 
     def lines(self) -> Iterator[str]:
         yield from self._head()
+        if self._shared:
+            yield ""
+            yield self._paint("In several roots", "1")
+            for group in self._shared_groups():
+                yield from self._group(group)
         for root in sorted(self._review.roots, key=_worst_first):
-            if _has_something(root):
+            if self._is_worth_a_section(root):
                 yield ""
                 yield from self._root(root)
         yield ""
@@ -56,6 +67,40 @@ class _Printer:
         found = ", ".join(f"{count} {severity}" for severity, count in counts.items() if count) or "no findings"
         yield f"{_plural(len(review.roots), 'root')}, {_plural(len(changes), 'change')}{noted}: {found}"
 
+    def _shared_groups(self) -> list[list[tuple[RootReview, Change]]]:
+        """The changes that several roots have in common, the worst first; in each the worst first."""
+        groups: dict[str, list[tuple[RootReview, Change]]] = {}
+        for root in self._review.roots:
+            for change in root.changes:
+                if change.group in self._shared:
+                    groups.setdefault(change.group, []).append((root, change))
+        for members in groups.values():
+            members.sort(key=lambda member: _rank(member[1].severity))
+        return sorted(groups.values(), key=lambda members: _rank(members[0][1].severity))
+
+    def _group(self, members: Sequence[tuple[RootReview, Change]]) -> Iterator[str]:
+        root, change = members[0]
+        yield from self._change(change, root, 0, note=f"  in {len(members)} roots")
+        said = {finding.message for finding in change.findings}
+        for other, same in members[1:]:
+            for finding in same.findings:
+                if finding.message not in said:
+                    said.add(finding.message)
+                    yield from self._finding(finding, other.lock_file, indent=8)
+        names = ", ".join(visible(other.path) or "." for other, _ in sorted(members, key=lambda member: member[0].path))
+        yield from wrap(
+            f"roots: {names}", _WIDTH, initial_indent=" " * 8, subsequent_indent=" " * 15, break_long_words=False
+        )
+
+    def _is_worth_a_section(self, root: RootReview) -> bool:
+        return _has_something(root) and not self._is_said_by_its_groups(root)
+
+    def _is_said_by_its_groups(self, root: RootReview) -> bool:
+        configuration = root.configuration
+        quiet = configuration is None or not (configuration.problems or configuration.missing_modules)
+        plain = root.status is Status.MODIFIED and not root.findings and root.renamed_from is None and quiet
+        return plain and bool(root.changes) and all(change.group in self._shared for change in root.changes)
+
     def _root(self, root: RootReview) -> Iterator[str]:
         notes = [root.status.value, root.tool.product]
         if root.renamed_from is not None:
@@ -69,30 +114,23 @@ class _Printer:
             yield from _conflict(root.conflict, root.tool)
         width = max((len(_name(change, root.tool)) for change in root.changes), default=0)
         for change in root.changes:
-            yield from self._change(change, root, width)
+            if change.group in self._shared:
+                name = f"{_name(change, root.tool):{width}}"
+                yield f"  {words.sign(change.kind):2}       {name}  {words.phrase(change):22} as above"
+            else:
+                yield from self._change(change, root, width)
         if root.configuration is not None:
-            for problem in root.configuration.problems:
-                place = f"{visible(problem.file)}:{problem.line}" if problem.line else visible(problem.file)
-                kind = "error" if problem.is_error else "warning"
-                yield f"  configuration {kind}  {place}  {visible(problem.summary)}: {visible(problem.detail)}"
-            for module in root.configuration.missing_modules:
-                place = f"{visible(module.file)}:{module.line}"
-                yield f"  module not read  {place}  {visible(module.call)} ({visible(module.source)}): {visible(module.reason)}"
+            yield from _configuration(root.configuration)
 
-    def _change(self, change: Change, root: RootReview, width: int) -> Iterator[str]:
+    def _change(self, change: Change, root: RootReview, width: int, note: str = "") -> Iterator[str]:
         severity = change.severity
         word = self._paint(f"{severity.upper() if severity else 'ok':5}", _COLOURS[severity])
-        repeats = self._groups[change.group]
-        times = f"  same in {repeats} roots" if repeats > 1 else ""
         summary = f"{words.phrase(change):22} {change.kind.value:16} {_hash_counts(change)}"
-        yield f"  {words.sign(change.kind):2} {word} {_name(change, root.tool):{width}}  {summary}{times}".rstrip()
+        yield f"  {words.sign(change.kind):2} {word} {_name(change, root.tool):{width}}  {summary}{note}".rstrip()
         if change.moved_from:
             yield f"        was {visible(str(change.moved_from))}"
         for finding in change.findings:
             yield from self._finding(finding, root.lock_file, indent=8)
-        if change.group in self._printed:
-            return
-        self._printed.add(change.group)
         yield from _required_by(change, root)
         if change.old_signer or change.new_signer:
             yield f"        signer {words.signer(change.old_signer)} -> {words.signer(change.new_signer)}"
@@ -102,9 +140,10 @@ class _Printer:
 
     def _finding(self, finding: Finding, lock_file: str, indent: int = 2) -> Iterator[str]:
         word = self._paint(f"{finding.severity.upper():5}", _COLOURS[finding.severity])
-        place = "" if finding.line is None and finding.file == lock_file else f"  ({_place(finding)})"
+        place = _place(finding, lock_file)
+        shown = f"  ({place})" if place and place not in finding.message else ""
         accepted = f"  accepted: {visible(finding.accepted)}" if finding.accepted else ""
-        yield f"{' ' * indent}{finding.rule} {word} {visible(finding.message)}{place}{accepted}"
+        yield f"{' ' * indent}{finding.rule} {word} {visible(finding.message)}{shown}{accepted}"
 
     def _tail(self) -> Iterator[str]:
         review = self._review
@@ -122,9 +161,12 @@ class _Printer:
         return f"\x1b[{code}m{text}\x1b[0m" if self._colour else text
 
 
+def _rank(severity: Severity | None) -> int:
+    return severity.rank if severity else len(Severity)
+
+
 def _worst_first(root: RootReview) -> tuple[int, str]:
-    severity = root.severity
-    return (severity.rank if severity else len(Severity)), root.path
+    return _rank(root.severity), root.path
 
 
 def _severity_named(verdict: str) -> Severity | None:
@@ -141,8 +183,21 @@ def _name(change: Change, tool: Dialect) -> str:
     return visible(change.address.short(tool.default_host))
 
 
-def _place(finding: Finding) -> str:
+def _place(finding: Finding, lock_file: str) -> str:
+    """Where a finding is; of the root's own lock file the line alone."""
+    if finding.file == lock_file:
+        return f"line {finding.line}" if finding.line is not None else ""
     return visible(finding.file) if finding.line is None else f"{visible(finding.file)}:{finding.line}"
+
+
+def _configuration(configuration: Configuration) -> Iterator[str]:
+    for problem in configuration.problems:
+        place = f"{visible(problem.file)}:{problem.line}" if problem.line else visible(problem.file)
+        kind = "error" if problem.is_error else "warning"
+        yield f"  configuration {kind}  {place}  {visible(problem.summary)}: {visible(problem.detail)}"
+    for module in configuration.missing_modules:
+        place = f"{visible(module.file)}:{module.line}"
+        yield f"  module not read  {place}  {visible(module.call)} ({visible(module.source)}): {visible(module.reason)}"
 
 
 def _hash_counts(change: Change) -> str:
@@ -179,7 +234,8 @@ def _requirement(requirement: Requirement) -> str:
 
 def _hashes(sign: str, facts: Sequence[HashFact]) -> Iterator[str]:
     for fact in facts:
-        yield f"        {sign} {visible(fact.hash)}  {fact.platform or ''}{'  ' if fact.platform else ''}{fact.proof.value}"
+        platform = f"{fact.platform}  " if fact.platform else ""
+        yield f"        {sign} {visible(fact.hash)}  {platform}{fact.proof.value}"
 
 
 def _conflict(conflict: Conflict, tool: Dialect) -> Iterator[str]:

@@ -36,7 +36,7 @@ def render(form: str, *, old: str, new: str, folder: str, lock_file: str, tool: 
 def _document(old: str, new: str, folder: str, lock_file: str, tool: str) -> dict[str, Any]:
     import time
 
-    root = {
+    root: dict[str, Any] = {
         "path": folder,
         "lock_file": lock_file,
         "renamed_from": None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from locklens.review.model import Change, Kind, Proof, Review, Severity, Signer
-from locklens.review.reports.visible import visible as visible
+from locklens.review.reports.visible import visible
 
 _SIGNS = {
     Kind.REPLACED_HASHES: "!!",
@@ -74,7 +74,8 @@ def sentence(change: Change) -> str:
         case Kind.CHANGED_HASHES:
             return f"The version stayed, {_count(added, 'hash was', 'hashes were')} added and {removed} removed."
         case Kind.REPLACED_HASHES:
-            return "The version stayed, and no package hash is the same: published again, another registry's, or tampered with."
+            causes = "published again, another registry's, or tampered with"
+            return f"The version stayed, and no package hash is the same: {causes}."
         case Kind.CONSTRAINTS_ONLY:
             return "Only the recorded constraints differ."
         case Kind.UNCHANGED:
@@ -116,3 +117,6 @@ def severity_counts(review: Review) -> dict[Severity, int]:
         if finding.severity in counts and finding.accepted is None:
             counts[finding.severity] += 1
     return counts
+
+
+__all__ = ["PROOF_MEANINGS", "SIGN_MEANINGS", "phrase", "sentence", "severity_counts", "side", "sign", "signer", "visible"]

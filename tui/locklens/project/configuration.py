@@ -1,0 +1,130 @@
+"""What was found out about a root module's configuration, as values. Nothing here reads anything."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import reduce
+from operator import add
+from typing import TYPE_CHECKING
+
+from locklens.versions import Constraints
+
+if TYPE_CHECKING:
+    from locklens.addresses import ProviderAddress
+    from locklens.dialect import Dialect
+    from locklens.project.merging import Hidden
+    from locklens.project.state import StateReading
+
+
+class Contributor(StrEnum):
+    """What makes a provider required."""
+
+    REQUIRED_PROVIDERS = "required_providers"
+    PROVIDER = "provider"
+    RESOURCE = "resource"
+    DATA = "data"
+    EPHEMERAL = "ephemeral"
+    IMPORT = "import"
+    STATE = "state"
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """One thing that requires one provider.
+
+    Attributes:
+        address: The provider.
+        constraint: The version constraint as written, "" where there is none.
+        constraints: The same, read.
+        file: Path relative to the tree's top.
+        line: From 1.
+        module: Path of the call, such as "network" or "a.b"; "" for the root module.
+        contributor: What it is.
+        subject: Which one, such as `aws_instance.web` or `provider "aws"`.
+        overrides: What an override file replaced.
+    """
+
+    address: ProviderAddress
+    constraint: str
+    constraints: Constraints
+    file: str
+    line: int
+    module: str
+    contributor: Contributor
+    subject: str
+    overrides: Hidden | None
+
+
+@dataclass(frozen=True, slots=True)
+class MissingModule:
+    """A module call whose module cannot be read, so that nobody knows what it requires.
+
+    Attributes:
+        call: Path of the call, such as "network" or "a.b".
+        source: As written.
+        file: Where the call is.
+        line: Of the call.
+        reason: In the tools' words where they have some.
+    """
+
+    call: str
+    source: str
+    file: str
+    line: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigurationProblem:
+    """An error or warning about the configuration, in the tools' words; line and column are None for a whole file."""
+
+    file: str
+    line: int | None
+    column: int | None
+    summary: str
+    detail: str
+    is_error: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """A root module's configuration.
+
+    Attributes:
+        root: Its folder in the tree, "" for the top.
+        dialect: The tool for which it was read.
+        has_files: Whether the folder has any configuration file; without one the tools do nothing.
+        requirements: In the order of the modules and files.
+        missing_modules: Modules that could not be read.
+        problems: Errors and warnings.
+        state: What became of the state.
+        files: Path of every file that was read.
+    """
+
+    root: str
+    dialect: Dialect
+    has_files: bool
+    requirements: tuple[Requirement, ...]
+    missing_modules: tuple[MissingModule, ...]
+    problems: tuple[ConfigurationProblem, ...]
+    state: StateReading
+    files: tuple[str, ...]
+
+    @property
+    def complete(self) -> bool:
+        """Whether all that requires a provider is known."""
+        has_error = any(problem.is_error for problem in self.problems)
+        return not has_error and not self.missing_modules and self.state.kind in ("none", "local")
+
+    def of(self, address: ProviderAddress) -> tuple[Requirement, ...]:
+        """Returns all that requires a provider."""
+        return tuple(one for one in self.requirements if one.address == address)
+
+    def required(self) -> frozenset[ProviderAddress]:
+        """Returns the providers that have to be locked: all but those that are part of the tool."""
+        return frozenset(one.address for one in self.requirements if not self.dialect.is_builtin(one.address))
+
+    def constraints(self, address: ProviderAddress) -> Constraints:
+        """Returns every constraint on a provider, which all hold together."""
+        return reduce(add, (one.constraints for one in self.of(address)), Constraints())

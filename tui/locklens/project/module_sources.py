@@ -1,0 +1,173 @@
+"""Where a module call's source leads, in the normal form that the tools write into their manifest.
+
+Nothing is fetched here: normal forms only serve to tell whether what was fetched is what is called.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from locklens.addresses import display_host, normalise_host
+
+if TYPE_CHECKING:
+    from locklens.dialect import Dialect
+
+_LOCAL = ("./", "../", ".\\", "..\\")
+_REGISTRY_NAME = re.compile(r"[0-9A-Za-z](?:[0-9A-Za-z_-]{0,62}[0-9A-Za-z])?\Z")
+_REGISTRY_SYSTEM = re.compile(r"[0-9a-z]{1,64}\Z")
+_NO_REGISTRIES = frozenset(["github.com", "bitbucket.org", "gitlab.com"])
+_SCP = re.compile(r"(?:(?P<user>[^@/]+)@)?(?P<host>[^:/@]+):(?P<path>.*)\Z")
+_FORCED = re.compile(r"([A-Za-z0-9]+)::(.+)\Z")
+
+
+class ModuleSourceError(ValueError):
+    """A text is no module source; `summary` and `detail` are the real tools' words."""
+
+    def __init__(self, summary: str, detail: str) -> None:
+        super().__init__(f"{summary}: {detail}")
+        self.summary = summary
+        self.detail = detail
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleSource:
+    """A source.
+
+    Attributes:
+        kind: How the module is found.
+        text: The normal form, as the manifest has it.
+    """
+
+    kind: Literal["local", "registry", "remote"]
+    text: str
+
+
+def parse_module_source(text: str, dialect: Dialect, *, has_version: bool) -> ModuleSource:
+    """Reads a module call's source.
+
+    Args:
+        text: As written.
+        dialect: The tool, which has a default registry.
+        has_version: Whether the call has a version, which only registry modules may have.
+
+    Raises:
+        ModuleSourceError: With the real tools' summary.
+    """
+    is_local = text.startswith(_LOCAL)
+    registry = None if is_local else _registry_form(text, dialect)
+    if has_version and registry is None:
+        what = f'can\'t use local directory "{text}" as' if is_local else f'"{text}" is not'
+        detail = f"Failed to parse module registry address: {what} a module registry address."
+        raise ModuleSourceError("Invalid registry module source address", detail)
+    if is_local:
+        return ModuleSource("local", _local_form(text))
+    if registry is not None:
+        return ModuleSource("registry", registry)
+    return ModuleSource("remote", _remote_form(text, dialect))
+
+
+def normal_source(text: str, dialect: Dialect) -> str:
+    """Returns a manifest's source in normal form, or as it is where it is none."""
+    try:
+        return parse_module_source(text, dialect, has_version=False).text
+    except ModuleSourceError:
+        return text
+
+
+def _local_form(text: str) -> str:
+    clean = posixpath.normpath(text.replace("\\", "/"))
+    return clean if clean.startswith("../") or clean == ".." else f"./{'' if clean == '.' else clean}"
+
+
+def _registry_form(text: str, dialect: Dialect) -> str | None:
+    """`[HOST/]NAMESPACE/NAME/SYSTEM[//SUBFOLDER]` with its host; None for anything else."""
+    package, _, folder = text.partition("//")
+    parts = package.split("/")
+    host = dialect.default_host
+    if len(parts) == 4:
+        if "." not in parts[0] and ":" not in parts[0] and parts[0] != "localhost":
+            return None
+        try:
+            host = normalise_host(parts[0])
+        except ValueError:
+            return None
+        if host in _NO_REGISTRIES:
+            return None
+        parts = parts[1:]
+    if len(parts) != 3 or not (_REGISTRY_NAME.match(parts[0]) and _REGISTRY_NAME.match(parts[1])):
+        return None
+    if not _REGISTRY_SYSTEM.match(parts[2]) or parts[0] in _NO_REGISTRIES:
+        return None
+    clean = posixpath.normpath(folder) if folder else ""
+    if clean.startswith(("../", "/")) or clean == "..":
+        return None
+    address = f"{display_host(host)}/{'/'.join(parts)}"
+    return f"{address}//{clean}" if clean not in ("", ".") else address
+
+
+def _remote_form(text: str, dialect: Dialect) -> str:
+    """The forms that the downloader guesses become explicit; a subfolder stays behind its package, before the query."""
+    package, folder = _split_folder(text)
+    forced = _FORCED.match(package)
+    address = _detected(forced[2] if forced else package)
+    if address is None:
+        detail = (
+            f"{dialect.product} failed to determine your intended installation method for remote module package "
+            f'"{text}".\n\n'
+            f'If you intended this as a path relative to the current module, use "./{text}" instead.'
+        )
+        raise ModuleSourceError("Invalid module source address", detail)
+    getter, url = address
+    getter = forced[1] if forced else getter
+    inner, inner_folder = _split_folder(url)
+    if inner_folder:
+        url = inner
+        folder = posixpath.join(inner_folder, folder) if folder else inner_folder
+    normal = f"{getter}::{url}" if getter else url
+    if not folder:
+        return normal
+    base, question, query = normal.partition("?")
+    return f"{base}//{folder}{question}{query}"
+
+
+def _split_folder(text: str) -> tuple[str, str]:
+    """Cuts the subfolder, behind the first `//` that is not the scheme's, out of an address."""
+    query_at = text.find("?") if "?" in text else len(text)
+    scheme_at = text.find("://", 0, query_at)
+    start = scheme_at + 3 if scheme_at >= 0 else 0
+    at = text.find("//", start, query_at)
+    if at < 0:
+        return text, ""
+    return text[:at] + text[query_at:], text[at + 2 : query_at]
+
+
+def _detected(text: str) -> tuple[str, str] | None:
+    """Returns the getter ("" for the plain one) and the URL; None where there is no telling."""
+    if "://" in text:
+        return "", text
+    for host in ("github.com", "gitlab.com", "bitbucket.org"):
+        if text.startswith(host + "/"):
+            return _hosted(text, host)
+    match = _SCP.match(text)
+    if match is not None and match["user"]:
+        path, question, query = match["path"].partition("?")
+        return "git", f"ssh://{match['user']}@{match['host']}/{path.removeprefix('/')}{question}{query}"
+    if ".amazonaws.com/" in text:
+        return "s3", f"https://{text}"
+    if text.startswith("www.googleapis.com/"):
+        return "gcs", f"https://{text}"
+    return ("", f"file://{text}") if text.startswith("/") else None
+
+
+def _hosted(text: str, host: str) -> tuple[str, str] | None:
+    path, question, query = text.partition("?")
+    parts = path.split("/")
+    if len(parts) < 3:
+        return None
+    repository = "/".join(parts[1:3])
+    folder = "//" + "/".join(parts[3:]) if len(parts) > 3 else ""
+    suffix = "" if repository.endswith(".git") else ".git"
+    return "git", f"https://{host}/{repository}{suffix}{folder}{question}{query}"

@@ -1,0 +1,230 @@
+"""The modules that a root module calls, directly and through others.
+
+Modules in the repository are read from the tree under review. Fetched ones are read where the tools put them, and
+only if their list says that what lies there is what is called; a fetched module is never guessed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from locklens.errors import LockLensError
+from locklens.project.configuration import ConfigurationProblem, MissingModule
+from locklens.project.manifest import ManifestError, ModuleRecord, read_manifest
+from locklens.project.module_sources import ModuleSource, ModuleSourceError, parse_module_source
+from locklens.project.module_versions import admits, check_constraint
+from locklens.project.state import data_folder, join
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from locklens.dialect import Dialect
+    from locklens.project.contents import ModuleCall
+    from locklens.project.merging import Module
+    from locklens.project.modules import ModuleReader
+    from locklens.project.tree import Tree
+
+MAX_DEPTH = 50
+"""Calls inside each other."""
+
+MAX_MODULES = 5000
+"""Module instances of one root; two calls of the same module are two."""
+
+NOT_INSTALLED = "Module not installed"
+_SOURCE_CHANGED = "Module source has changed"
+_VERSION_CHANGED = "Module version requirements have changed"
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A module where it is called.
+
+    Attributes:
+        key: The path of the call, "" for the root module.
+        module: What is in its folder.
+        is_first: Whether no earlier node has the same folder, so that its problems are still to be told.
+    """
+
+    key: str
+    module: Module
+    is_first: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A folder of either tree."""
+
+    tree: Tree
+    folder: str
+
+
+class ModuleTree:
+    """Reads a root's modules and keeps what it found."""
+
+    def __init__(
+        self,
+        tree: Tree,
+        worktree: Tree | None,
+        root: str,
+        *,
+        dialect: Dialect,
+        environ: Mapping[str, str],
+        reader: ModuleReader,
+    ) -> None:
+        """Reads nothing yet.
+
+        Args:
+            tree: The side under review.
+            worktree: Where fetched modules are; None where there is no such place.
+            root: The root module's folder.
+            dialect: The tool.
+            environ: TF_DATA_DIR is looked at.
+            reader: Reads and remembers modules.
+        """
+        self.nodes: list[Node] = []
+        self.missing: list[MissingModule] = []
+        self.problems: list[ConfigurationProblem] = []
+        self.files: list[str] = []
+        self._tree = tree
+        self._worktree = worktree
+        self._root = root
+        self._dialect = dialect
+        self._environ = environ
+        self._reader = reader
+        self._records: dict[str, ModuleRecord] | None = None
+        self._modules: dict[tuple[int, str], Module] = {}
+
+    def read_root(self) -> Module:
+        """Reads the root module and all that it calls."""
+        place = _Place(self._tree, self._root)
+        module = self._module(place)
+        self._add("", module, is_first=True)
+        self._follow(place, module, "", (place,))
+        return module
+
+    def follow_run(self, call: ModuleCall, key: str, file: str) -> None:
+        """Reads the module of a test's run block; its source is relative to the root module."""
+        self._follow_call(_Place(self._tree, self._root), call, key, file, ())
+
+    def _module(self, place: _Place) -> Module:
+        known = (id(place.tree), place.folder)
+        module = self._modules.get(known)
+        if module is None:
+            module = self._modules[known] = self._reader.read(place.tree, place.folder, self._dialect)
+            self.files.extend(module.files)
+        return module
+
+    def _add(self, key: str, module: Module, *, is_first: bool) -> None:
+        self.nodes.append(Node(key, module, is_first))
+        if key and is_first and module.backend is not None:
+            block = module.backend.item
+            detail = "Any selected backend applies to the entire configuration, so only the root module may define one."
+            self._note(module.backend.file, block, "Backend configuration ignored", detail, is_error=False)
+
+    def _follow(self, place: _Place, module: Module, key: str, above: tuple[_Place, ...]) -> None:
+        for one in module.calls:
+            path = f"{key}.{one.item.name}" if key else one.item.name
+            self._follow_call(place, one.item, path, one.file, above)
+
+    def _follow_call(self, place: _Place, call: ModuleCall, key: str, file: str, above: tuple[_Place, ...]) -> None:
+        source = self._source(call, key, file)
+        if source is None:
+            return
+        found = self._local(place, source) if source.kind == "local" else self._fetched(call, source, key)
+        if isinstance(found, str):
+            self.missing.append(MissingModule(key, call.source or "", file, call.line, found))
+            return
+        if found in above:
+            detail = f'The module "{key}" calls itself, directly or through another one.'
+            self._note(file, call, "Module cycle", detail)
+            return
+        if len(above) >= MAX_DEPTH or len(self.nodes) >= MAX_MODULES:
+            detail = f"More than {MAX_DEPTH} calls inside each other or {MAX_MODULES} in all are not followed."
+            self._note(file, call, "Too many modules", detail)
+            return
+        is_first = (id(found.tree), found.folder) not in self._modules
+        module = self._module(found)
+        self._add(key, module, is_first=is_first)
+        self._follow(found, module, key, (*above, found))
+
+    def _note(self, file: str, at: object, summary: str, detail: str, *, is_error: bool = True) -> None:
+        line, column = getattr(at, "line", None), getattr(at, "column", None)
+        self.problems.append(ConfigurationProblem(file, line, column, summary, detail, is_error))
+
+    def _source(self, call: ModuleCall, key: str, file: str) -> ModuleSource | None:
+        """Returns where a call leads; None, with a problem or a missing module, where that cannot be told."""
+        is_terraform = self._dialect.name == "terraform"
+        if (call.source_fault or call.version_fault) and not is_terraform:
+            reason = "Unable to compute static value"
+            self.missing.append(MissingModule(key, call.source or "(computed)", file, call.line, reason))
+            return None
+        if call.source_fault or call.source is None:
+            detail = "The source must be a constant." if call.source_fault else 'The argument "source" is required.'
+            self._note(file, call.source_at, call.source_fault or "Missing required argument", detail)
+            return None
+        has_version = call.version is not None or bool(call.version_fault)
+        try:
+            source = parse_module_source(call.source, self._dialect, has_version=has_version)
+        except ModuleSourceError as error:
+            self._note(file, call.source_at, error.summary, error.detail)
+            return None
+        if call.version_fault or not _is_constraint(call.version):
+            detail = "This string does not use correct version constraint syntax."
+            self._note(file, call.version_at, call.version_fault or "Invalid version constraint", detail)
+            return None
+        return source
+
+    def _local(self, place: _Place, source: ModuleSource) -> _Place | str:
+        """Returns the folder of a local module, or why there is none."""
+        folder = join(place.folder, source.text)
+        if folder is None:
+            return "Unreadable module directory: it is outside of the repository"
+        return _Place(place.tree, folder) if place.tree.has_folder(folder) else "Unreadable module directory"
+
+    def _fetched(self, call: ModuleCall, source: ModuleSource, key: str) -> _Place | str:
+        """Returns the folder of a fetched module, or why it cannot be used."""
+        record = self._manifest().get(key)
+        if record is None or self._worktree is None:
+            return NOT_INSTALLED
+        if record.source != source.text:
+            return _SOURCE_CHANGED
+        if call.version is not None and not record.version:
+            return _VERSION_CHANGED
+        try:
+            if call.version is not None and not admits(call.version, record.version):
+                return _VERSION_CHANGED
+        except ValueError:
+            return _VERSION_CHANGED
+        folder = join(self._root, record.folder)
+        if folder is None or not self._worktree.has_folder(folder):
+            return f"{NOT_INSTALLED}: its local cache directory cannot be read"
+        return _Place(self._worktree, folder)
+
+    def _manifest(self) -> dict[str, ModuleRecord]:
+        """The list of fetched modules, read when it is first needed; empty where it cannot be used."""
+        if self._records is not None:
+            return self._records
+        self._records = {}
+        folder = data_folder(self._root, self._environ)
+        if folder is None or self._worktree is None:
+            return self._records
+        path = f"{folder}/modules/modules.json"
+        try:
+            data = self._worktree.read(path)
+            if data is not None:
+                self.files.append(path)
+                self._records = read_manifest(data, self._dialect)
+        except (LockLensError, ManifestError) as error:
+            self._note(path, None, "Failed to read module manifest", str(error))
+        return self._records
+
+
+def _is_constraint(text: str | None) -> bool:
+    if text is None:
+        return True
+    try:
+        check_constraint(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,142 @@
+"""Who requires which provider: the whole configuration of a root module, its module tree, its tests and its state.
+
+What counts is what counts for `init`, also where that is more than what is used: a required_providers entry nobody
+uses, a module with `count = 0`, a resource that is only left in the state.
+"""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from locklens.project.configuration import Configuration, ConfigurationProblem, Contributor, MissingModule, Requirement
+from locklens.project.contributors import LocalNames, contributions
+from locklens.project.merging import Finding, Hidden
+from locklens.project.modules import ModuleReader
+from locklens.project.moduletree import ModuleTree
+from locklens.project.state import State, StateReading, read_state
+from locklens.project.testfiles import DEFAULT_FOLDER, read_tests
+from locklens.versions import Constraints
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from locklens.dialect import Dialect
+    from locklens.project.tree import Tree
+
+_NO_ENVIRONMENT: Mapping[str, str] = MappingProxyType({})
+
+
+def read_configuration(
+    tree: Tree,
+    root: str,
+    *,
+    dialect: Dialect,
+    worktree: Tree | None = None,
+    environ: Mapping[str, str] = _NO_ENVIRONMENT,
+    test_directory: str = DEFAULT_FOLDER,
+    module_reader: ModuleReader | None = None,
+) -> Configuration:
+    """Reads a root module's configuration. What is broken is a problem, and the rest still counts.
+
+    Args:
+        tree: The side under review.
+        root: The root module's folder, "" for the tree's top.
+        dialect: The tool whose rules hold.
+        worktree: Where git-ignored things are, for whichever side: fetched modules and local state. None where
+            there are none.
+        environ: TF_DATA_DIR, TF_WORKSPACE and OpenTofu's switch for addresses in the state are looked at.
+        test_directory: Relative to the root module.
+        module_reader: Shared between roots and sides, so that equal files are read once.
+    """
+    modules = ModuleTree(tree, worktree, root, dialect=dialect, environ=environ, reader=module_reader or ModuleReader())
+    root_module = modules.read_root()
+    if not root_module.has_files:
+        return Configuration(
+            root=root,
+            dialect=dialect,
+            has_files=False,
+            requirements=(),
+            missing_modules=(),
+            problems=(),
+            state=StateReading("none", ""),
+            files=(),
+        )
+    names = LocalNames(root_module, dialect)
+    tests = read_tests(tree, root, names, dialect=dialect, test_directory=test_directory)
+    for run in tests.runs:
+        modules.follow_run(run.call, run.key, run.file)
+    requirements: list[Requirement] = []
+    problems: list[ConfigurationProblem] = []
+    for node in modules.nodes:
+        required, found = contributions(node.module, node.key, dialect)
+        requirements += required
+        if node.is_first:
+            problems += map(_problem, node.module.findings)
+            problems += found
+    requirements += tests.requirements
+    problems += [*modules.problems, *tests.problems, *_builtin_problems(requirements, dialect)]
+    required_addresses = frozenset(one.address for one in requirements)
+    backend = root_module.backend.item if root_module.backend is not None else None
+    state = read_state(worktree, root, backend, dialect=dialect, environ=environ, required=required_addresses)
+    return Configuration(
+        root=root,
+        dialect=dialect,
+        has_files=True,
+        requirements=(*requirements, *_of_state(state)),
+        missing_modules=tuple(modules.missing),
+        problems=tuple(problems),
+        state=state.reading,
+        files=tuple(dict.fromkeys([*modules.files, *tests.files, *([state.path] if state.path else [])])),
+    )
+
+
+def _problem(finding: Finding) -> ConfigurationProblem:
+    note = finding.note
+    return ConfigurationProblem(
+        finding.file, note.line or None, note.column or None, note.summary, note.detail, note.is_error
+    )
+
+
+def _builtin_problems(requirements: Iterable[Requirement], dialect: Dialect) -> Iterable[ConfigurationProblem]:
+    """Of the providers that are part of the tool only one exists, and it takes no constraints."""
+    for one in requirements:
+        if not dialect.is_builtin(one.address):
+            continue
+        detail = ""
+        if one.address.type != "terraform":
+            detail = f'this {dialect.product} release has no built-in provider named "{one.address.type}".'
+        elif one.constraints:
+            detail = "built-in providers do not support explicit version constraints."
+        if detail:
+            detail = f"Cannot use {one.address}: {detail}"
+            summary = "Invalid dependency on built-in provider"
+            yield ConfigurationProblem(one.file, one.line, None, summary, detail, is_error=True)
+
+
+def _of_state(state: State) -> Iterable[Requirement]:
+    for use in state.uses:
+        yield Requirement(
+            address=use.address,
+            constraint="",
+            constraints=Constraints(),
+            file=state.path,
+            line=use.line,
+            module="",
+            contributor=Contributor.STATE,
+            subject=use.subject,
+            overrides=None,
+        )
+
+
+__all__ = [
+    "Configuration",
+    "ConfigurationProblem",
+    "Contributor",
+    "Hidden",
+    "MissingModule",
+    "ModuleReader",
+    "Requirement",
+    "StateReading",
+    "read_configuration",
+]
