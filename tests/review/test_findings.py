@@ -20,7 +20,7 @@ from locklens.project.requirements import (
     StateReading,
 )
 from locklens.review.changes import compare
-from locklens.review.findings import judge_agreement, judge_change, judge_file, judge_requirements
+from locklens.review.findings import askers, judge_agreement, judge_change, judge_file, judge_requirements
 from locklens.review.model import Change, Finding, Kind, RootReview, Severity, Status
 from locklens.review.rules import RULES, explain
 from locklens.versions import Constraints
@@ -256,6 +256,14 @@ def test_findings_about_a_listed_change_go_to_the_change() -> None:
     assert found.findings == ()
     assert rules(found.changes[0].findings) == ["LK005"]
     assert found.changes[0].required_by == (asked.requirements[0],)
+
+
+def test_what_asks_for_a_provider_is_each_declaration_or_the_first_use() -> None:
+    declared, used, again = requirement("aws"), requirement("aws", line=9), requirement("aws", line=12)
+    used, again = (replace(one, contributor=Contributor.RESOURCE) for one in (used, again))
+    child = replace(used, module="child")
+    assert askers([declared, used, again, child, replace(child, line=20)]) == (declared, child)
+    assert askers([used, again]) == (used,)
 
 
 def test_a_folder_without_configuration_asks_for_nothing() -> None:

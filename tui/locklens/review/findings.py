@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING
 from locklens.addresses import ProviderAddress
 from locklens.hashes import is_known_scheme, is_well_formed, packages_of
 from locklens.lockfile.render import deviations
+from locklens.project.configuration import Contributor
 from locklens.review.model import Bump, Change, Finding, HashFact, Kind, RootReview, Severity
 from locklens.review.rules import RULES
 from locklens.versions import Constraints, ConstraintSyntaxError, Relation
 
 if TYPE_CHECKING:
     from locklens.lockfile.model import Conflict, LockEntry, LockFile
-    from locklens.project.requirements import Configuration, Requirement
+    from locklens.project.configuration import Configuration, Requirement
 
 _NAMES_SHOWN = 5
 
@@ -207,7 +208,7 @@ def judge_requirements(root: RootReview, lock: LockFile, configuration: Configur
     changes = tuple(
         replace(
             change,
-            required_by=configuration.of(change.address),
+            required_by=askers(configuration.of(change.address)),
             findings=_sorted((*change.findings, *by_address.get(change.address, ()))),
         )
         for change in root.changes
@@ -240,15 +241,23 @@ def _not_locked(lock: LockFile, configuration: Configuration) -> Judged:
     locked = lock.by_address
     for address in sorted(configuration.required()):
         if address not in locked:
-            first = configuration.of(address)[0]
-            yield (
-                address,
-                Verdict(
-                    f"{address} is required by {_places(configuration.of(address))} and is not locked",
-                    first.line,
-                    first.file,
-                ),
-            )
+            asked = askers(configuration.of(address))
+            message = f"{address} is required by {_places(asked)} and is not locked"
+            yield address, Verdict(message, asked[0].line, asked[0].file)
+
+
+def askers(requirements: Iterable[Requirement]) -> tuple[Requirement, ...]:
+    """The requirements that a person wants to see: each declaration, and for a module without one its first use."""
+    found = tuple(requirements)
+    settled = {one.module for one in found if one.contributor is Contributor.REQUIRED_PROVIDERS}
+    shown = []
+    for one in found:
+        if one.contributor is Contributor.REQUIRED_PROVIDERS or one.constraint:
+            shown.append(one)
+        elif one.module not in settled:
+            settled.add(one.module)
+            shown.append(one)
+    return tuple(shown)
 
 
 def _not_required(

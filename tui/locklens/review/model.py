@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
     from locklens.lockfile.model import Conflict, LockEntry
-    from locklens.project.requirements import Configuration, Requirement
+    from locklens.project.configuration import Configuration, Requirement
 
 
 class Kind(StrEnum):

@@ -12,7 +12,7 @@ from locklens.review.reports.words import severity_counts
 
 if TYPE_CHECKING:
     from locklens.lockfile.model import Conflict, LockEntry
-    from locklens.project.requirements import Configuration, Requirement
+    from locklens.project.configuration import Configuration, Requirement
 
 Json = dict[str, Any]
 

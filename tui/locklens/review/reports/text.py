@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from locklens.dialect import Dialect
     from locklens.lockfile.model import Conflict
-    from locklens.project.requirements import Configuration, Requirement
+    from locklens.project.configuration import Configuration, Requirement
 
 _SAME_VERSION = {Kind.NEW_HASHES, Kind.REMOVED_HASHES, Kind.CHANGED_HASHES, Kind.REPLACED_HASHES}
 _COLOURS = {Severity.BLOCK: "31;1", Severity.WARN: "33", Severity.INFO: "36", None: "2"}
