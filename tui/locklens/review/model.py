@@ -225,7 +225,14 @@ class HostState:
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """The whole comparison. `at` is ISO 8601 in UTC; `offline` says that no registry was to be asked."""
+    """The whole comparison.
+
+    Attributes:
+        at: ISO 8601 in UTC.
+        offline: Whether no registry was to be asked.
+        roots: Those of which the lock file or the configuration changed.
+        lock_files: How many there are on the new side, changed or not.
+    """
 
     at: str
     offline: bool
@@ -233,6 +240,7 @@ class Review:
     base: SideName
     head: SideName
     roots: tuple[RootReview, ...]
+    lock_files: int = 0
 
     @property
     def changes(self) -> tuple[Change, ...]:

@@ -55,8 +55,14 @@ def review(request: ReviewRequest, *, cancel: threading.Event | None = None) -> 
 
 
 def draft(comparison: Comparison, *, include_unchanged: bool = False, tool: Dialect | None = None) -> Review:
-    """Reviews the lock files alone; each root's `configuration` is None."""
-    pairs = [(pair, *_read_pair(comparison, pair, tool)) for pair in comparison.roots]
+    """Reviews the lock files alone; each root's `configuration` is None.
+
+    Roots of which neither the lock file nor the configuration changed are left out, unless `include_unchanged`.
+    """
+    concerned = [
+        pair for pair in comparison.roots if pair.lock_changed or pair.configuration_changed or include_unchanged
+    ]
+    pairs = [(pair, *_read_pair(comparison, pair, tool)) for pair in concerned]
     roots = [_root(comparison.head.tree, pair, old, new, include_unchanged, tool) for pair, old, new in pairs]
     if any(root.changes for root in roots):
         own = {pair.path: new for pair, _, new in pairs}
@@ -70,6 +76,7 @@ def draft(comparison: Comparison, *, include_unchanged: bool = False, tool: Dial
         base=_name(comparison.base),
         head=_name(comparison.head),
         roots=tuple(_ordered(root) for root in roots),
+        lock_files=len(comparison.all_locks),
     )
 
 

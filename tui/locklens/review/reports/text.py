@@ -65,7 +65,9 @@ class _Printer:
         noted = f" ({distinct} distinct)" if distinct != len(changes) else ""
         counts = words.severity_counts(review)
         found = ", ".join(f"{count} {severity}" for severity, count in counts.items() if count) or "no findings"
-        yield f"{_plural(len(review.roots), 'root')}, {_plural(len(changes), 'change')}{noted}: {found}"
+        several = f" of {review.lock_files}" if review.lock_files > len(review.roots) else ""
+        roots = "root" if (review.lock_files if several else len(review.roots)) == 1 else "roots"
+        yield f"{len(review.roots)}{several} {roots}, {_plural(len(changes), 'change')}{noted}: {found}"
 
     def _shared_groups(self) -> list[list[tuple[RootReview, Change]]]:
         """The changes that several roots have in common, the worst first; in each the worst first."""
@@ -89,7 +91,12 @@ class _Printer:
                     yield from self._finding(finding, other.lock_file, indent=8)
         names = ", ".join(visible(other.path) or "." for other, _ in sorted(members, key=lambda member: member[0].path))
         yield from wrap(
-            f"roots: {names}", _WIDTH, initial_indent=" " * 8, subsequent_indent=" " * 15, break_long_words=False
+            f"roots: {names}",
+            _WIDTH,
+            initial_indent=" " * 8,
+            subsequent_indent=" " * 15,
+            break_long_words=False,
+            break_on_hyphens=False,
         )
 
     def _is_worth_a_section(self, root: RootReview) -> bool:

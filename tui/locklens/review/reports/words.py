@@ -119,4 +119,14 @@ def severity_counts(review: Review) -> dict[Severity, int]:
     return counts
 
 
-__all__ = ["PROOF_MEANINGS", "SIGN_MEANINGS", "phrase", "sentence", "severity_counts", "side", "sign", "signer", "visible"]
+__all__ = [
+    "PROOF_MEANINGS",
+    "SIGN_MEANINGS",
+    "phrase",
+    "sentence",
+    "severity_counts",
+    "side",
+    "sign",
+    "signer",
+    "visible",
+]
