@@ -42,8 +42,8 @@ def scan(data: bytes) -> list[ScannedBlock] | None:
         if block is None:
             return None
         blocks.append(block)
-        # The block's brace is behind `provider`, `version`, and what else there is of `constraints` and `hashes = [`
-        # ... `]`. at += 2 + (block[3] is not None) + (len(block[4]) + 2 if block[4] else 0)
+        # The brace stands behind `provider`, `version`, and what there is of `constraints` and of `hashes = [` ... `]`.
+        at += 2 + (block[3] is not None) + (len(block[4]) + 2 if block[4] else 0)
         if lines[at : at + 1] != ["}"]:
             return None
         at += 1
