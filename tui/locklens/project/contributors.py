@@ -12,7 +12,7 @@ from locklens.versions import Constraints
 if TYPE_CHECKING:
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
-    from locklens.project.contents import Import, ProviderBlock, Resource
+    from locklens.project.declared import Import, ProviderBlock, Resource
     from locklens.project.merging import Module, Placed
 
 _KINDS = {"managed": Contributor.RESOURCE, "data": Contributor.DATA, "ephemeral": Contributor.EPHEMERAL}

@@ -42,7 +42,7 @@ def configuration_files(entries: Iterable[Entry], dialect: Dialect) -> FolderFil
     return FolderFiles(_unshadowed(primary, dialect.file_suffixes), _unshadowed(overrides, dialect.file_suffixes))
 
 
-def test_files(entries: Iterable[Entry], dialect: Dialect) -> tuple[Entry, ...]:
+def files_of_tests(entries: Iterable[Entry], dialect: Dialect) -> tuple[Entry, ...]:
     """Returns the test files among a folder's entries. The naming of override files means nothing for them."""
     return _unshadowed(list(_with_suffix(entries, dialect.test_suffixes)), dialect.test_suffixes)
 

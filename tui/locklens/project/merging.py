@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
-from locklens.project.contents import (
+from locklens.project.declared import (
     Backend,
     Contents,
     Import,

@@ -13,13 +13,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from locklens.errors import LockLensError
-from locklens.project.contents import Contents, read_contents
+from locklens.project.contents import read_contents
 from locklens.project.files import configuration_files, is_json
 from locklens.project.merging import Merger, Module, SourceFile
 from locklens.project.tree import Entry, EntryKind
 
 if TYPE_CHECKING:
     from locklens.dialect import Dialect
+    from locklens.project.declared import Contents
     from locklens.project.tree import Tree
 
 _LOCAL_SOURCE = re.compile(rb'\bsource["\s)]*+[=:]\s*+(?:<<-?\w++\s*+)?"?(\.\.?/[^"\s]*+)')

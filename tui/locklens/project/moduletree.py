@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from locklens.dialect import Dialect
-    from locklens.project.contents import ModuleCall
+    from locklens.project.declared import ModuleCall
     from locklens.project.merging import Module
     from locklens.project.modules import ModuleReader
     from locklens.project.tree import Tree

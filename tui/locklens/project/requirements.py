@@ -52,16 +52,7 @@ def read_configuration(
     modules = ModuleTree(tree, worktree, root, dialect=dialect, environ=environ, reader=module_reader or ModuleReader())
     root_module = modules.read_root()
     if not root_module.has_files:
-        return Configuration(
-            root=root,
-            dialect=dialect,
-            has_files=False,
-            requirements=(),
-            missing_modules=(),
-            problems=(),
-            state=StateReading("none", ""),
-            files=(),
-        )
+        return Configuration(root, dialect, False, (), (), (), StateReading("none", ""), ())
     names = LocalNames(root_module, dialect)
     tests = read_tests(tree, root, names, dialect=dialect, test_directory=test_directory)
     for run in tests.runs:

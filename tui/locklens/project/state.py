@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
-    from locklens.project.contents import Backend
+    from locklens.project.declared import Backend
     from locklens.project.tree import Tree
 
 _STEP = r"(?:[^\W\d][\w-]*)"
@@ -186,9 +186,7 @@ def _uses(
         mode = resource.get("mode")
         if mode not in ("managed", "data"):
             raise _StateError(f"Error refreshing state: a resource has the mode {mode!r}")
-        name = f"{'data.' if mode == 'data' else ''}{resource.get('type')}.{resource.get('name')}"
-        module = resource.get("module")
-        subject = f"{module}.{name}" if isinstance(module, str) and module else name
+        subject = _subject(resource)
         for text in _addresses(resource, dialect):
             address = _address(text, dialect, is_instance=text != resource.get("provider"))
             if address is None:
@@ -209,6 +207,13 @@ def _uses_of_old_state(document: Mapping[str, Any]) -> tuple[StateUse, ...]:
         if module.get("resources"):
             raise _StateError("Invalid legacy provider address: the state needs Terraform's 0.13 upgrade process")
     return ()
+
+
+def _subject(resource: Mapping[str, Any]) -> str:
+    """The resource's address, of the parts that are texts."""
+    kind = "data" if resource.get("mode") == "data" else ""
+    parts = (resource.get("module"), kind, resource.get("type"), resource.get("name"))
+    return ".".join(part for part in parts if isinstance(part, str) and part)
 
 
 def _items(document: Mapping[str, Any], name: str) -> Iterator[Mapping[str, Any]]:

@@ -9,9 +9,9 @@ from locklens import hcl
 from locklens.addresses import normalise_part
 from locklens.errors import LockLensError
 from locklens.project.configuration import ConfigurationProblem, Contributor, Requirement
-from locklens.project.contents import ModuleCall, ProviderBlock
 from locklens.project.contributors import LocalNames, provider_subject
-from locklens.project.files import is_json, test_files
+from locklens.project.declared import ModuleCall, ProviderBlock
+from locklens.project.files import files_of_tests, is_json
 from locklens.project.provider_entries import read_version
 from locklens.project.state import join
 from locklens.project.tree import Entry, EntryKind
@@ -102,7 +102,7 @@ class _TestReader:
             relative: Its path relative to the root module, "" for that itself.
         """
         try:
-            entries = test_files(tree.list(folder), self._dialect)
+            entries = files_of_tests(tree.list(folder), self._dialect)
         except LockLensError as error:
             self.note(folder, None, "Failed to read test directory", str(error))
             return

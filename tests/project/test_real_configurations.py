@@ -1,0 +1,93 @@
+"""Configurations that people wrote, laid out in the folder that LOCKLENS_CONFIGURATIONS names.
+
+`modules/NAME` has `src` and `meta.json`, which says what `terraform providers` printed for it; `corpus` has files only.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from locklens import hcl
+from locklens.dialect import OPENTOFU, TERRAFORM
+from locklens.project.requirements import Configuration, read_configuration
+from locklens.project.tree import WorkTree
+
+MATERIAL = Path(os.environ.get("LOCKLENS_CONFIGURATIONS") or "/nonexistent")
+pytestmark = pytest.mark.skipif(
+    not MATERIAL.is_dir(), reason="needs LOCKLENS_CONFIGURATIONS, the folder of real material"
+)
+
+
+def modules() -> list[Path]:
+    return sorted(MATERIAL.glob("modules/*/meta.json"))
+
+
+def meta(path: Path) -> dict[str, Any]:
+    found = json.loads(path.read_text("utf-8"))
+    assert isinstance(found, dict)
+    return found
+
+
+def configured(path: Path) -> Configuration:
+    about = meta(path)
+    tree = WorkTree(path.parent / "src")
+    root = "" if about["root"] == "." else about["root"]
+    dialect = OPENTOFU if path.parent.name.endswith("-tofu") else TERRAFORM
+    return read_configuration(tree, root, dialect=dialect, worktree=tree)
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: path.parent.name)
+def test_requirements_are_what_terraform_printed(path: Path) -> None:
+    configuration = configured(path)
+    expected = meta(path)["requirements"]
+    assert configuration.has_files
+    assert configuration.requirements or configuration.missing_modules
+    if expected is None:
+        for module in configuration.missing_modules:
+            assert not module.source.startswith((".", "(")), "a local module was not found"
+        return
+    found = {str(one): terms(str(configuration.constraints(one))) for one in configuration.required()}
+    assert found == {address: sorted(listed) for address, listed in expected.items()}
+    assert configuration.missing_modules == ()
+    assert [one for one in configuration.problems if one.is_error] == []
+
+
+def terms(text: str) -> list[str]:
+    return sorted(text.split(", ")) if text else []
+
+
+def test_some_of_them_say_what_is_required() -> None:
+    assert sum(meta(path)["requirements"] is not None for path in modules()) >= 12
+
+
+def files() -> Iterator[Path]:
+    for path in MATERIAL.rglob("*"):
+        if path.is_file() and path.name.endswith((".tf", ".tofu", ".tf.json", ".tofu.json", ".tftest.hcl")):
+            yield path
+
+
+def test_the_corpus_is_read_as_by_the_real_parser() -> None:
+    pygohcl = pytest.importorskip("pygohcl")
+    count = 0
+    for path in files():
+        data = path.read_bytes()
+        problems = hcl.parse(data, json=path.name.endswith(".json")).problems
+        count += 1
+        if path.name.endswith(".json"):
+            assert problems == (), path
+            continue
+        try:
+            pygohcl.loads(data.decode("utf-8", "replace"))
+            accepted = True
+        except pygohcl.HCLParseError:
+            accepted = False
+        except pygohcl.HCLInternalError:  # it stumbles over some nulls
+            continue
+        assert (problems == ()) == accepted, path
+    assert count > 500

@@ -1,0 +1,575 @@
+"""Reading HCL: what the real parser accepts and what it refuses, values, places, and bounds on hostile input."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from locklens import hcl
+
+MUTANTS = int(os.environ.get("LOCKLENS_MUTANTS", "4000"))
+
+LOCK = """# This file is maintained automatically by "terraform init".
+# Manual edits may be lost in future updates.
+
+provider "registry.terraform.io/hashicorp/null" {
+  version     = "3.2.1"
+  constraints = ">= 3.0.0"
+  hashes = [
+    "h1:vUW21lLLsKlxtBf0QF7LKJreKxs0CM7YXGzqW1N/ODY=",
+    "zh:58ed64389620cc7b82f01332e27723856422820cfd302e304b5f6c3436fb9840",
+  ]
+}
+
+provider "registry.terraform.io/hashicorp/random" {
+  version = "3.5.1"
+}
+"""
+
+SMALL = """terraform {
+  required_version = ">= 1.5" # why
+  required_providers {
+    aws = { source = "hashicorp/aws", version = "~> ${5}.0" }
+    null = {
+      source  = "hashicorp/null"
+      version = ">= 3.0, < 4.0"
+      configuration_aliases = [null.a, null.b,]
+    }
+  }
+}
+
+/* a block
+   comment */
+module "network" { source = "./network" }
+resource "aws_instance" web {
+  count    = var.enabled ? 1 : 0
+  provider = aws.east
+  ami      = data.aws_ami.ubuntu["x"].id
+  tags     = merge(local.tags, { Name = "web-${count.index}", "a" : 1 })
+  user     = <<-EOT
+    #!/bin/sh
+      echo ${var.name} $${HOME} %{ if var.x ~}yes%{ else }no%{ endif }
+  EOT
+  list     = [for k, v in var.map : upper("${k}=${v}") if v != null && !contains(var.no, k)]
+  obj      = { for s in var.list : s => length(s)... if s != "" }
+  splat    = aws_x.y.*.id[0]
+  full     = aws_x.y[*].z.w
+  calc     = -(1 + 2.5e1) * 3 % 2 == 4 || a.0 >= b[1]
+  fn       = provider::time::parse("x\\n\\"\\u00e9", [1, null, true]...)
+}
+"""
+
+ACCEPTED = [
+    "",
+    "a = 1",
+    "a=1\r\nb=2\r\n",
+    "\ufeffa = 1\n",
+    "a = /* c */ 1\n",
+    "π = ü\n",
+    "a-b = c-d\n",
+    "null = true\nfor = if\n",
+    'x "a" b "c" {}\n',
+    "x { a = 1 }\n",
+    "x {}",
+    "x {\n}\n",
+    'a = "$${x} %%{y} $ % $$ \\u00e9 \\U0001f600"\n',
+    "a = [\n1\n,\n2\n,\n]\n",
+    "a = {b=1,c:2\n\n(d)=3\n}\n",
+    "a = (\n1\n+\n2\n)\n",
+    "a = f()\nb = f(1,)\nc = f(x...)\nd = a::b::c()\n",
+    "a = !!--x\n",
+    "a = x ? y : z ? 1 : 2\n",
+    "a = [for x in y : x]\nb = {for k, v in y : k => v... if k}\n",
+    "a = b.*.c.0[1].*.d[*].e\n",
+    'a = "${"b"}${~ c ~}"\n',
+    'a = "%{ if x }y%{ else }z%{ endif }%{ for i in x }${i}%{ endfor }"\n',
+    "a = <<EOT\nb\nEOT\n",
+    "a = <<-EOT\n  b\n  EOT\r\n",
+    "a = [<<E\nx\nE\n, 1]\n",
+    "# no line end",
+    "a = 1 // no line end",
+    "a = 1 /* b\nc */ // d\n",
+    "a = true.b\n",
+    'a = "x".y\n',
+]
+
+REFUSED = {
+    "a = 1\na = 2\n": "Attribute redefined",
+    'a = "b\nc"\n': "Invalid multi-line string",
+    'a = "\\q"\n': "Invalid escape sequence",
+    'a = "\\u12"\n': "Invalid escape sequence",
+    'a = "\\ud800"\n': "Invalid escape sequence",
+    "a = 1 b = 2\n": "Missing newline after argument",
+    "a = 1, b = 2\n": "Unexpected comma after argument",
+    "x {} y {}\n": "Missing newline after block definition",
+    "x { a = 1\n}\n": "Invalid single-argument block definition",
+    "x { a = 1, b = 2 }\n": "Invalid single-argument block definition",
+    "x { y {} }\n": "Argument definition required",
+    "x\n{}\n": "Argument or block definition required",
+    'x "a"\n{}\n': "Invalid block definition",
+    'x "${a}" {}\n': "Invalid string literal",
+    '{"a": 1}': "Argument or block definition required",
+    '"a" = 1\n': "Invalid argument name",
+    "x {\n": "Unclosed configuration block",
+    "a = \n": "Invalid expression",
+    "a =": "Missing expression",
+    "a = 1.2.3\n": "Invalid number literal",
+    "a = b.0.1\n": "Invalid legacy index syntax",
+    "a = b.\n": "Invalid attribute name",
+    "a = b.*.c.*\n": "Nested splat expression not allowed",
+    "a = x ? y\n": "Missing false expression in conditional",
+    "a = {b = 1 c = 2}\n": "Missing attribute separator",
+    "a = {b}\n": "Missing key/value separator",
+    "a = [1 2]\n": "Missing item separator",
+    "a = [1": "Unterminated tuple constructor expression",
+    "a = {b = 1": "Unterminated object constructor expression",
+    "a = f(1 2)\n": "Unbalanced parentheses",
+    "a = f(x..., y)\n": "Invalid expression",
+    "a = 1 +\n2\n": "Invalid expression",
+    "a = [for x : y]\n": "Invalid 'for' expression",
+    "a = {for x in y : x}\n": "Invalid expression",
+    "a = [for x in y : x => x]\n": "Invalid expression",
+    'a = "${b"\n': "Extra characters after interpolation expression",
+    'a = "%{ if x }"\n': "Unexpected end of template",
+    'a = "%{ endif }"\n': "Unexpected endif directive",
+    'a = "%{ foo }"\n': "Invalid template control keyword",
+    "a = <<EOT\nb\nEOT": "Unterminated template string",
+    "a = 'b'\n": "Invalid character",
+    "a = 1;\n": "Invalid character",
+    "a = b & c\n": "Unsupported operator",
+    "a\0 = 1\n": "Invalid character",
+    "a = 1 \f\n": "Invalid character",
+}
+
+
+def read(text: str) -> hcl.Body:
+    parsed = hcl.parse(text.encode(), json=False)
+    assert parsed.problems == ()
+    assert parsed.body is not None
+    return parsed.body
+
+
+def read_json(document: object) -> hcl.Body:
+    parsed = hcl.parse(json.dumps(document).encode(), json=True)
+    assert parsed.problems == ()
+    assert parsed.body is not None
+    return parsed.body
+
+
+def plain(value: hcl.Expression) -> Any:
+    """The value as JSON has it; an Ellipsis for what only an evaluation can tell."""
+    match value:
+        case hcl.Literal():
+            return value.value
+        case hcl.ListExpr():
+            return [plain(item) for item in value.items]
+        case hcl.ObjectExpr():
+            return {str(plain(key)): plain(item) for key, item in value.items}
+        case _:
+            return ...
+
+
+def is_known(value: Any) -> bool:
+    if isinstance(value, list):
+        return all(map(is_known, value))
+    if isinstance(value, dict):
+        return all(map(is_known, value.values())) and not {"None", "True", "False", "Ellipsis"} & set(value)
+    return value is not ... and value is not None
+
+
+@pytest.mark.parametrize("text", ACCEPTED)
+def test_what_hcl_accepts_is_read(text: str) -> None:
+    parsed = hcl.parse(text.encode(), json=False)
+    assert parsed.problems == ()
+    assert parsed.body is not None
+
+
+@pytest.mark.parametrize(("text", "summary"), REFUSED.items())
+def test_what_hcl_refuses_is_a_problem(text: str, summary: str) -> None:
+    parsed = hcl.parse(text.encode(), json=False)
+    assert [problem.summary for problem in parsed.problems] == [summary]
+    assert (parsed.body is None) == (summary != "Attribute redefined")
+
+
+@pytest.mark.parametrize("text", [*ACCEPTED, *(text for text in REFUSED if "\0" not in text)])
+def test_the_lists_above_are_what_the_real_parser_says(text: str) -> None:
+    assert hcl.parse(text.encode(), json=False).problems == () or not accepts(text)
+    assert accepts(text) == (text in ACCEPTED)
+
+
+def accepts(text: str) -> bool:
+    pygohcl = pytest.importorskip("pygohcl")
+    try:
+        pygohcl.loads(text)
+    except pygohcl.HCLParseError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize(
+    ("source", "value"),
+    [
+        ("1", 1),
+        ("1.0", 1),
+        ("1.50", 1.5),
+        ("00012", 12),
+        ("2e3", 2000),
+        ("-3", -3),
+        ("true", True),
+        ("null", None),
+        ('"a\\tb\\"\\\\"', 'a\tb"\\'),
+        ('"\\u0065\\u0301"', "é"),
+        ('"e\u0301"', "é"),
+        ('"1.${0}.0"', "1.0.0"),
+        ('"${"acme"}/x"', "acme/x"),
+        ('"${1}"', 1),
+        ('"${true}-${1.5}"', "true-1.5"),
+        ('"a ${~ "b" ~} c"', "abc"),
+        ('"$${a} %%{b} $c"', "${a} %{b} $c"),
+        ('("x")', "x"),
+        ("<<E\na\n  b\nE", "a\n  b\n"),
+        ("<<-E\n    a\n\n      b\n    E", "a\n\n  b\n"),
+        ('<<E\n\\n ${"x"}\nE', "\\n x\n"),
+        ("<<E\r\na\r\nE\r", "a\r\n"),
+        ("[1, [2], {a = 3, true = 4}]", [1, [2], {"a": 3, "true": 4}]),
+    ],
+)
+def test_constants_are_evaluated(source: str, value: object) -> None:
+    found = plain(read(f"a = {source}\n").attributes["a"].value)
+    assert found == value
+    assert type(found) is type(value)
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["a.b()", "1 + 1", '"${a}"', '"%{ if true }x%{ endif }"', "a[b]", "a.*.b", '"${null}x"', "[for a in b : a]"],
+)
+def test_what_needs_an_evaluation_is_dynamic(source: str) -> None:
+    value = hcl.parse_expression(source.replace("a.b()", "f(1)"))
+    assert isinstance(value, hcl.Dynamic)
+    assert value.is_call == (source == "a.b()")
+
+
+def test_references() -> None:
+    def parts(source: str) -> object:
+        value = hcl.parse_expression(source)
+        assert isinstance(value, hcl.Reference)
+        return value.parts
+
+    assert parts("aws.east") == ("aws", "east")
+    assert parts('a.b["k"][0]') == ("a", "b", "k", 0)
+    assert isinstance(parts('a["k"]')[1], hcl.Key)  # type: ignore[index]
+    computed = hcl.parse_expression("aws.x[each.key]")
+    assert isinstance(computed, hcl.Dynamic)
+    assert computed.prefix == ("aws", "x")
+    assert hcl.parse_expression("a b") is None
+    assert hcl.parse_expression('"') is None
+
+
+def test_literals_have_a_text() -> None:
+    texts = [hcl.Literal(value, hcl.Place(1, 1, 0, 0)).text for value in ("x", 1, 1.5, True, None, 1e-7)]
+    assert texts == ["x", "1", "1.5", "true", None, "0.0000001"]
+
+
+@pytest.mark.parametrize("start", ["", "\ufeff", "# é 😀\n", "/* x\n */"])
+def test_places_lead_to_the_text(start: str) -> None:
+    text = f'{start}p "ü" {{\n  version = "1.0"  # c\n  deep = [1, {{ k = "v" }}]\n}}\n'
+    block = read(text).all_blocks()[0]
+    decoded = hcl.decode(text.encode())
+
+    def at(place: hcl.Place) -> str:
+        assert decoded.count("\n", 0, place.start) + 1 == place.line
+        before = decoded[decoded.rfind("\n", 0, place.start) + 1 : place.start].removeprefix("\ufeff")
+        assert len(before) + 1 == place.column
+        return decoded[place.start : place.end]
+
+    assert at(block.place) == "p"
+    assert at(block.label_places[0]) == '"ü"'
+    version = block.body.attributes["version"]
+    assert at(version.place) == "version"
+    assert at(version.value.place) == '"1.0"'
+    deep = block.body.attributes["deep"].value
+    assert at(deep.place) == '[1, { k = "v" }]'
+    spliced = decoded[: version.value.place.start] + '"2.0"' + decoded[version.value.place.end :]
+    assert read(spliced).all_blocks()[0].body.attributes["version"].value == hcl.Literal("2.0", version.value.place)
+
+
+def test_a_literal_says_whether_its_text_is_its_value() -> None:
+    values = read('a = "x"\nb = "\\n"\nc = "${"x"}"\nd = <<E\nx\nE\n').attributes
+    plainness = [value.value.is_plain for value in values.values() if isinstance(value.value, hcl.Literal)]
+    assert plainness == [True, False, False, False]
+
+
+def test_stray_bytes_survive_decoding() -> None:
+    data = b"# \xff\xfe\na = 1\n"
+    assert hcl.encode(hcl.decode(data)) == data
+    assert hcl.parse(data, json=False).problems == ()
+
+
+@pytest.mark.parametrize("data", [b'a = "\xff"\n', b"a = \xff\n", "a = 1\n".encode("utf-16"), b"\xff\xfea\x00"])
+def test_other_encodings_are_refused(data: bytes) -> None:
+    problems = hcl.parse(data, json=False).problems
+    assert problems[0].summary == "Invalid character encoding"
+
+
+def test_nul_is_fine_in_comments_and_strings_only() -> None:
+    assert hcl.parse(b'# \0\na = "\0"\n', json=False).problems == ()
+    assert hcl.parse(b"a = \0\n", json=False).problems
+
+
+def test_blocks_by_type_and_labels() -> None:
+    body = read('x "a" {}\nx {}\ny {}\nx "b" {}\n')
+    assert [block.labels for block in body.blocks("x", labels=1)] == [("a",), ("b",)]
+    assert len(body.all_blocks()) == 4
+    summaries = [problem.summary for problem in body.misfits(frozenset(), {"x": 1})]
+    assert summaries == ["Missing label for x", "Unsupported block type"]
+
+
+def test_json_blocks_by_schema() -> None:
+    body = read_json(
+        {"//": "c", "r": {"t": {"a": {"k": 1}, "b": [{}, {"k": 2}]}}, "l": [{"k": 1}, {"k": 2}], "n": None}
+    )
+    assert [block.labels for block in body.blocks("r", labels=2)] == [("t", "a"), ("t", "b"), ("t", "b")]
+    assert [plain(block.body.attributes["k"].value) for block in body.blocks("l")] == [1, 2]
+    assert body.blocks("n") == []
+    assert "//" not in body.attributes
+    assert [one.detail for one in body.misfits(frozenset(["l"]), {"r": 2})] == [
+        'No argument or block type is named "n".'
+    ]
+    assert body.misfits(frozenset(["l"]), {"r": 2}, is_open=True) == []
+
+
+def test_json_root_may_be_a_list_and_properties_may_repeat() -> None:
+    parsed = hcl.parse(b'[{"a": {"k": 1}}, {"a": {"k": 2}, "a": {"k": 3}, "s": "${x}"}]', json=True)
+    assert parsed.body is not None
+    assert [plain(block.body.attributes["k"].value) for block in parsed.body.blocks("a")] == [1, 2, 3]
+    assert plain(parsed.body.attributes["s"].value) == "${x}"
+    assert [one.summary for one in parsed.body.misfits(frozenset(["a", "s"]), {})] == ["Duplicate argument"] * 2
+
+
+def test_json_places() -> None:
+    text = '{\n  "a": {"version": "1.0"}\n}'
+    parsed = hcl.parse(text.encode(), json=True)
+    assert parsed.body is not None
+    place = parsed.body.blocks("a")[0].body.attributes["version"].value.place
+    assert (place.line, place.column, text[place.start : place.end]) == (2, 20, '"1.0"')
+
+
+@pytest.mark.parametrize(
+    ("text", "summary"),
+    [
+        ("", "Missing value"),
+        ("\ufeff{}", "Invalid start of value"),
+        ("{} x", "Extraneous data after value"),
+        ('{"a": 1,}', "Trailing comma in object"),
+        ("[1,]", "Trailing comma in array"),
+        ("// c\n{}", "Invalid start of value"),
+        ('{"a": 01}', "Invalid JSON number"),
+        ('{"a": +1}', "Invalid JSON number"),
+        ('{"a": NaN}', "Invalid JSON keyword"),
+        ('{"a": "\n"}', "Invalid JSON string"),
+        ('{"a": "\\x"}', "Invalid JSON string"),
+        ("{a: 1}", "Invalid object property name"),
+        ('{"a" 1}', "Missing property value colon"),
+        ('{"a": 1', "Unclosed object"),
+        ('"x"', "Root value must be object"),
+        ('{"a": [}', "Invalid start of value"),
+    ],
+)
+def test_json_is_exact(text: str, summary: str) -> None:
+    parsed = hcl.parse(text.encode(), json=True)
+    assert [problem.summary for problem in parsed.problems] == [summary]
+
+
+def test_hostile_sizes_are_problems() -> None:
+    def summaries(data: bytes, *, is_json: bool = False) -> list[str]:
+        return [problem.summary for problem in hcl.parse(data, json=is_json).problems]
+
+    assert summaries(b" " * (hcl.MAX_BYTES + 1)) == ["File too large"]
+    assert summaries(b"a = " + b"[" * 100_000) == ["Nested too deeply"]
+    assert summaries(b"a = " + b'"${' * 100_000) == ["Nested too deeply"]
+    assert summaries(b"a {\n" * 100_000) == ["Nested too deeply"]
+    assert summaries(b"[" * 100_000, is_json=True) == ["Nested too deeply"]
+    assert summaries(b'{"a":' * 100_000, is_json=True) == ["Nested too deeply"]
+    assert summaries(b"a = 1" + b" + 1" * 100_000) == ["Expression too long"]
+    assert summaries(b"a = " + b"(" * 100_000) == ["Expression too long"]
+
+
+@pytest.mark.parametrize("piece", ["a.", "a-", "/*", "#", '"', "${", "<<A\n", "1.", "\\", " ", "\n", "-", "a = 1 "])
+def test_time_is_linear(piece: str) -> None:
+    data = f"a = {piece * (200_000 // len(piece))}".encode()
+    result = subprocess.run(
+        [sys.executable, "-c", "import sys; from locklens import hcl; hcl.parse(sys.stdin.buffer.read(), json=False)"],
+        input=data,
+        timeout=20,
+        check=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    assert result.returncode == 0
+
+
+def test_nothing_heavy_is_loaded_for_plain_files() -> None:
+    code = (
+        "import sys; from locklens import hcl; hcl.parse(sys.stdin.buffer.read(), json=False); "
+        "sys.exit('lark' in sys.modules or 'hcl2' in sys.modules)"
+    )
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    subprocess.run([sys.executable, "-c", code], input=LOCK.encode(), check=True, env=env)
+
+
+def test_threads_get_the_same() -> None:
+    texts = [SMALL.replace("web", f"web{number}") + f"z = a + {'!' * (number % 3)}b\n" for number in range(24)]
+    alone = [hcl.parse(text.encode(), json=False).problems for text in texts]
+    with ThreadPoolExecutor(8) as pool:
+        together = list(pool.map(lambda text: hcl.parse(text.encode(), json=False).problems, texts))
+    assert alone == together == [()] * 24
+
+
+PIECES = [
+    *"\"\\{}[]()=,.#?:!-+<>$%~&|^;`'\t \n\r\f_1",
+    *("==", "=>", "\r\n", "..", "...", ".*", "[*]", "//", "/*", "*/", "/* c */", "${", "%{", "$${", "%%{", "~}", "${~"),
+    *(
+        "::",
+        "--",
+        "&&",
+        "||",
+        "<=",
+        "<<EOT\n",
+        "EOT\n",
+        "<<-E\nx\nE\n",
+        "for",
+        "in",
+        "if",
+        "null",
+        "true",
+        "0.5",
+        "1e3",
+    ),
+    *(
+        '"a"',
+        "é",
+        "π",
+        "e\u0301",
+        "x-",
+        "x = 1",
+        '"${1}"',
+        '"${"a"}b"',
+        "%{ if x }",
+        "%{ endif }",
+        "%{ else }",
+        "a.b.c",
+    ),
+    *("%{ for a in b }", "%{endfor}", "[for a in b : a]", "{for a in b : a => a...}", "f(x)", "f(", "\\n", "\\u00e9"),
+    *("\\q", '"é"', "{ a = 1 }", "{ a = 1, b = 2 }", "a { b = 1 }", "\n\n", "\u00a0", "!x", "x ? y : z", "a::b(1)"),
+    *("a.0.1", "( 1 )", "{\n", "}\n", " = ", "-1", "//c\n", "#c\n", ".0"),
+]
+
+
+def mutate(text: str, chance: random.Random) -> str:
+    for _ in range(chance.choice([1, 1, 1, 2, 2, 3, 4])):
+        start = chance.randrange(len(text) + 1)
+        end = min(len(text), start + chance.choice([1, 1, 1, 2, 3, 8, 20]))
+        match chance.randrange(10):
+            case 0 | 1 | 2:
+                text = text[:start] + text[end:]
+            case 3 | 4 | 5 | 6:
+                text = text[:start] + chance.choice(PIECES) + text[start:]
+            case 7 | 8:
+                text = text[:start] + chance.choice(PIECES) + text[end:]
+            case _:
+                text = text[:end] + text[start:]
+    return text
+
+
+def agree(text: str) -> bool:
+    """Asserts that the real parser accepts the same and finds the same constants; returns whether it accepts."""
+    import pygohcl
+
+    try:
+        theirs = pygohcl.loads(text)
+    except pygohcl.HCLParseError:
+        theirs = None
+    except pygohcl.HCLInternalError:  # it stumbles over some nulls
+        return False
+    ours = hcl.parse(text.encode(), json=False)
+    assert (ours.problems == ()) == (theirs is not None), (text, ours.problems)
+    if theirs is None:
+        return False
+    assert ours.body is not None
+    types = {block.type for block in ours.body.all_blocks()}
+    for name, attribute in ours.body.attributes.items():
+        value = plain(attribute.value)
+        if is_known(value) and name not in types:
+            assert theirs[name] == (pytest.approx(value) if isinstance(value, int | float) else value), text
+    return True
+
+
+@pytest.mark.parametrize("seed", [LOCK, SMALL], ids=["lock file", "configuration"])
+def test_mutants_are_accepted_and_refused_as_by_the_real_parser(seed: str) -> None:
+    pytest.importorskip("pygohcl")
+    chance = random.Random(20)
+    accepted = sum(agree(mutate(seed, chance)) for _ in range(MUTANTS // 2))
+    assert MUTANTS // 20 < accepted < MUTANTS // 2 * 0.9
+
+
+@given(st.lists(st.sampled_from([*PIECES, *ACCEPTED]), max_size=12))
+def test_heaps_of_tokens_are_read_as_by_the_real_parser(pieces: list[str]) -> None:
+    pytest.importorskip("pygohcl")
+    text = "".join(pieces)
+    if not text.startswith("\ufeff") and "\ufeff" not in text:
+        agree(text)
+
+
+@given(st.binary(max_size=200), st.booleans())
+def test_any_bytes_can_be_read(data: bytes, is_json: bool) -> None:
+    parsed = hcl.parse(data, json=is_json)
+    assert parsed.body is not None or parsed.problems
+
+
+def strict_json(text: str) -> bool:
+    def refuse(word: str) -> None:
+        raise ValueError(word)
+
+    try:
+        return isinstance(json.loads(text, parse_constant=refuse), dict | list)
+    except ValueError:
+        return False
+
+
+def test_json_mutants_are_accepted_and_refused_as_by_another_parser() -> None:
+    seed = json.dumps({"a": [{"b": 'c\\u00e9"', "d": -1.5e3}, None, True], "terraform": {"x": {}}}, indent=1)
+    chance = random.Random(7)
+    pieces = [*'"\\{}[],:-+.eE01 \n\t\0', "null", "tru", "\\u00", "é", "//", "1e", '"a":', "\r", "\f"]
+    accepted = 0
+    for _ in range(MUTANTS):
+        text = seed
+        for _ in range(chance.choice([1, 1, 2, 3])):
+            start = chance.randrange(len(text) + 1)
+            text = text[:start] + chance.choice([*pieces, ""]) + text[start + chance.choice([0, 0, 1, 2]) :]
+        expected = strict_json(text)
+        accepted += expected
+        assert (hcl.parse(text.encode(), json=True).problems == ()) == expected, text
+    assert MUTANTS // 50 < accepted < MUTANTS * 0.9
+
+
+def test_the_cache_of_the_grammar_is_nobody_elses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from locklens.hcl import grammar
+
+    monkeypatch.setattr("platformdirs.user_cache_dir", lambda *_, **__: str(tmp_path / "cache" / "locklens"))
+    file = grammar._cache_file()
+    assert file is not None
+    assert file.parent == tmp_path / "cache" / "locklens"
+    if os.name == "posix":
+        assert file.parent.stat().st_mode & 0o777 == 0o700
+        file.parent.chmod(0o777)
+        assert grammar._cache_file() is None

@@ -1,0 +1,172 @@
+"""What a configuration file declares, as values: as far as it bears on providers, modules and state."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from locklens import hcl
+    from locklens.project.provider_entries import RequiredEntry
+    from locklens.versions import Constraints
+
+Mode = Literal["managed", "data", "ephemeral"]
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A problem in a file that is still without its path."""
+
+    line: int
+    column: int
+    summary: str
+    detail: str
+    is_error: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class RequiredProviders:
+    """A required_providers block."""
+
+    entries: tuple[RequiredEntry, ...]
+    line: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderBlock:
+    """A provider configuration. `constraints` is None where the block has no `version`."""
+
+    name: str
+    alias: str
+    constraint: str
+    constraints: Constraints | None
+    line: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """A resource, data source or ephemeral resource.
+
+    Attributes:
+        mode: Which of them.
+        type: First label.
+        name: Second label.
+        provider: The local name that `provider =` gives, "" where there is none, None where it cannot be told.
+        depends: Whether depends_on has anything in it.
+        in_check: Whether it is a data source inside a check block.
+        line: Of the block.
+        column: Of the block.
+    """
+
+    mode: Mode
+    type: str
+    name: str
+    provider: str | None
+    depends: bool
+    in_check: bool
+    line: int
+    column: int
+
+    @property
+    def address(self) -> str:
+        """As expressions refer to it."""
+        return f"{self.type}.{self.name}" if self.mode == "managed" else f"{self.mode}.{self.type}.{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """An import block.
+
+    Attributes:
+        target: The steps of `to`, up to the first computed one.
+        is_whole: Whether they are all of it.
+        provider: As for a resource.
+        target_at: The target's place.
+        line: Of the block.
+        column: Of the block.
+    """
+
+    target: tuple[str | int, ...]
+    is_whole: bool
+    provider: str | None
+    target_at: hcl.Place
+    line: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleCall:
+    """A module call; of `source` and `version` None means absent.
+
+    Attributes:
+        name: The label.
+        source: The text, if it is constant.
+        source_fault: Why there is no constant text although the argument is there.
+        version: The text, if it is constant.
+        version_fault: As for the source.
+        source_at: The source's place, the block's where it has none.
+        version_at: The version's place, likewise.
+        depends: Whether depends_on has anything in it.
+        line: Of the block.
+        column: Of the block.
+    """
+
+    name: str
+    source: str | None
+    source_fault: str
+    version: str | None
+    version_fault: str
+    source_at: hcl.Place
+    version_at: hcl.Place
+    depends: bool
+    line: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Backend:
+    """Where the state is kept.
+
+    Attributes:
+        kind: "backend" or "cloud".
+        type: The backend's label, "" for a cloud block.
+        path: Of a local backend's file, None where absent.
+        workspace_folder: Of a local backend's other workspaces, None where absent.
+        is_computed: Whether path or folder cannot be told.
+        line: Of the block.
+        column: Of the block.
+    """
+
+    kind: str
+    type: str
+    path: str | None
+    workspace_folder: str | None
+    is_computed: bool
+    line: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """Something with a name that may be declared once, and bears on nothing else here."""
+
+    kind: str
+    name: str
+    line: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """All that a file declares, each list in the file's order."""
+
+    required: tuple[RequiredProviders, ...] = ()
+    providers: tuple[ProviderBlock, ...] = ()
+    resources: tuple[Resource, ...] = ()
+    imports: tuple[Import, ...] = ()
+    calls: tuple[ModuleCall, ...] = ()
+    backends: tuple[Backend, ...] = ()
+    declarations: tuple[Declaration, ...] = ()
+    notes: tuple[Note, ...] = ()
