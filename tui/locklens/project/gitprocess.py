@@ -218,8 +218,8 @@ class ObjectReader:
     def _read_portion(self, names: list[str], found: dict[str, FoundObject]) -> bool:
         """Asks for a few names; False where git failed."""
         process = self._started()
-        assert process.stdin is not None  # noqa: S101
-        assert process.stdout is not None  # noqa: S101
+        assert process.stdin is not None
+        assert process.stdout is not None
         watchdog = threading.Timer(TIMEOUT, process.kill)
         watchdog.daemon = True
         watchdog.start()

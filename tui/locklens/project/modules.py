@@ -7,7 +7,6 @@ same module, and both sides of a comparison, share it.
 from __future__ import annotations
 
 import hashlib
-import re
 import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -22,20 +21,6 @@ if TYPE_CHECKING:
     from locklens.dialect import Dialect
     from locklens.project.declared import Contents
     from locklens.project.tree import Tree
-
-_LOCAL_SOURCE = re.compile(rb'\bsource["\s)]*+[=:]\s*+(?:<<-?\w++\s*+)?"?(\.\.?/[^"\s]*+)')
-_ESCAPED = re.compile(rb"\\")
-
-
-def local_sources(data: bytes) -> frozenset[str]:
-    """Returns every local module source that a configuration file may name, by a look at its bytes alone.
-
-    Too many rather than too few: comments and other things' `source` count. Sources that are written with escapes or
-    templates are given up to there.
-    """
-    return frozenset(
-        _ESCAPED.split(found)[0].decode("utf-8", "surrogateescape") for found in _LOCAL_SOURCE.findall(data)
-    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from locklens.project.configuration import ConfigurationProblem, MissingModule
 from locklens.project.manifest import ManifestError, ModuleRecord, read_manifest
 from locklens.project.module_sources import ModuleSource, ModuleSourceError, parse_module_source
 from locklens.project.module_versions import admits, check_constraint
-from locklens.project.state import data_folder, join
+from locklens.project.state import data_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -177,7 +177,7 @@ class ModuleTree:
 
     def _local(self, place: _Place, source: ModuleSource) -> _Place | str:
         """Returns the folder of a local module, or why there is none."""
-        folder = join(place.folder, source.text)
+        folder = place.tree.join(place.folder, source.text)
         if folder is None:
             return "Unreadable module directory: it is outside of the repository"
         return _Place(place.tree, folder) if place.tree.has_folder(folder) else "Unreadable module directory"
@@ -196,7 +196,7 @@ class ModuleTree:
                 return _VERSION_CHANGED
         except ValueError:
             return _VERSION_CHANGED
-        folder = join(self._root, record.folder)
+        folder = self._worktree.join(self._root, record.folder)
         if folder is None or not self._worktree.has_folder(folder):
             return f"{NOT_INSTALLED}: its local cache directory cannot be read"
         return _Place(self._worktree, folder)
@@ -206,7 +206,7 @@ class ModuleTree:
         if self._records is not None:
             return self._records
         self._records = {}
-        folder = data_folder(self._root, self._environ)
+        folder = data_folder(self._worktree, self._root, self._environ) if self._worktree is not None else None
         if folder is None or self._worktree is None:
             return self._records
         path = f"{folder}/modules/modules.json"

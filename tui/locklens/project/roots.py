@@ -286,7 +286,7 @@ def _callers(tree: Tree, modules: set[str], roots: set[str]) -> set[str]:
 
 def _called_folders(tree: Tree, folder: str) -> frozenset[str]:
     """Returns the folders of the local modules that a folder's files may call."""
-    from locklens.project.modules import local_sources
+    from locklens.project.local_sources import local_sources
 
     prefix = f"{folder}/" if folder else ""
     try:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Literal
 from locklens import hcl
 from locklens.dialect import AddressError
 from locklens.errors import LockLensError
-from locklens.project.tree import normalise
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -116,20 +115,13 @@ def read_state(
         return State(StateReading("unreadable", f"the state cannot be read: {error}"))
 
 
-def data_folder(root: str, environ: Mapping[str, str]) -> str | None:
+def data_folder(worktree: Tree, root: str, environ: Mapping[str, str]) -> str | None:
     """Returns the folder in which the tools keep what they fetched; None where it is outside of the tree."""
-    return join(root, environ.get("TF_DATA_DIR") or ".terraform")
-
-
-def join(folder: str, path: str) -> str | None:
-    """Returns a path relative to a folder as a path of the tree; None where it leads out of the tree."""
-    if path.startswith("/"):
-        return None
-    return normalise(f"{folder}/{path}" if folder else path)
+    return worktree.join(root, environ.get("TF_DATA_DIR") or ".terraform")
 
 
 def _state_path(worktree: Tree, root: str, backend: Backend | None, environ: Mapping[str, str]) -> str:
-    data = data_folder(root, environ)
+    data = data_folder(worktree, root, environ)
     if data is None:
         raise _StateError("TF_DATA_DIR is outside of the repository, so nobody can tell which state is used")
     pointer = _pointed_backend(worktree.read(f"{data}/terraform.tfstate"))
@@ -145,7 +137,7 @@ def _state_path(worktree: Tree, root: str, backend: Backend | None, environ: Map
     else:
         folder = (backend.workspace_folder if backend else None) or "terraform.tfstate.d"
         relative = f"{folder}/{workspace}/terraform.tfstate"
-    path = join(root, relative)
+    path = worktree.join(root, relative)
     if path is None:
         raise _StateError(f"the state {relative} is outside of the repository")
     return path

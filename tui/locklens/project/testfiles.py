@@ -13,7 +13,6 @@ from locklens.project.contributors import LocalNames, provider_subject
 from locklens.project.declared import ModuleCall, ProviderBlock
 from locklens.project.files import files_of_tests, is_json
 from locklens.project.provider_entries import read_version
-from locklens.project.state import join
 from locklens.project.tree import Entry, EntryKind
 from locklens.versions import Constraints
 
@@ -65,7 +64,7 @@ def read_tests(tree: Tree, root: str, names: LocalNames, *, dialect: Dialect, te
     reader = _TestReader(tests, names, dialect)
     reader.read_folder(tree, root, "")
     relative = test_directory.strip("/")
-    folder = join(root, relative)
+    folder = tree.join(root, relative)
     if folder is None or folder == root:
         return tests
     if tree.has_folder(folder):

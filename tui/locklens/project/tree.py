@@ -74,8 +74,8 @@ class Tree(Protocol):
 
 
 def join_below(folder: str, path: str) -> str | None:
-    """Joins paths in a tree that ends at its top."""
-    return normalise(f"{folder}/{path}" if folder else path)
+    """Joins paths in a tree that ends at its top; None for an absolute path and one that leads out."""
+    return None if path.startswith("/") else normalise(f"{folder}/{path}" if folder else path)
 
 
 def normalise(path: str) -> str | None:

@@ -1,0 +1,92 @@
+"""Makes the screenshots: runs the real app on a repository without a terminal and saves what it shows, as SVG and PNG.
+
+    python screenshots/make.py [FOLDER] [--output DIR] [--base REV]
+
+Without FOLDER the demo repository is made and reviewed. PNG needs resvg-py and the font DejaVu Sans Mono.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import re
+import tempfile
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from locklens.demo.repository import make_repository
+from locklens.ui.app import LockLensApp
+from locklens.ui.feed import WorkspaceSource
+from locklens.workspace.open import open_git
+from locklens.workspace.review import ReviewRequest
+
+FONT = "DejaVu Sans Mono"
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """One picture: its name, the terminal's size, the keys that lead to it, and the theme."""
+
+    name: str
+    size: tuple[int, int]
+    keys: tuple[str, ...] = ()
+    theme: str = "locklens-dark"
+
+
+SCENES = (
+    Scene("review", (120, 36), ("j",)),
+    Scene("review-80x24", (80, 24), ("j", "space")),
+    Scene("review-200x60", (200, 60), ("n", "n", "n", "n")),
+    Scene("review-light", (120, 36), ("j", "space", "j"), "locklens-light"),
+    Scene("detail-80x24", (80, 24), ("j", "enter")),
+    Scene("by-provider", (120, 36), ("b", "n")),
+    Scene("by-severity", (110, 32), ("b", "b", "n")),
+    Scene("raw-diff", (120, 36), ("n", "n", "d")),
+    Scene("why", (110, 32), ("n", "w")),
+    Scene("filter", (110, 32), ("slash", *"kind:upgrade sev>=info")),
+    Scene("keys", (110, 40), ("question_mark",)),
+    Scene("palette", (110, 32), ("colon",)),
+)
+
+
+async def picture(request: ReviewRequest, scene: Scene, store: Path) -> str:
+    """Returns a scene as SVG."""
+    app = LockLensApp(WorkspaceSource(request), store_path=store)
+    async with app.run_test(size=scene.size, notifications=True) as pilot:
+        app.theme = scene.theme
+        await app.workers.wait_for_complete()
+        await pilot.pause()
+        await pilot.press(*scene.keys)
+        await pilot.pause(0.3)
+        return app.export_screenshot(title="locklens")
+
+
+def png(svg: str) -> bytes:
+    """Renders an SVG; fonts come from this machine, never from the network."""
+    import resvg_py
+
+    local = re.sub(r"@font-face\s*{[^}]*}", "", svg)
+    return bytes(resvg_py.svg_to_bytes(svg_string=local, font_family=FONT, monospace_family=FONT))
+
+
+def main() -> None:
+    """Makes all scenes."""
+    parser = argparse.ArgumentParser(description="Make screenshots of locklens.")
+    parser.add_argument("folder", nargs="?", type=Path, help="a git repository (default: the demo)")
+    parser.add_argument("--output", type=Path, default=Path(__file__).parent, help="where the pictures go")
+    parser.add_argument("--base", default="HEAD", help="the old revision (default: HEAD)")
+    found = parser.parse_args()
+    found.output.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = found.folder or make_repository(Path(scratch) / "infrastructure")
+        request = ReviewRequest(partial(open_git, folder, base=found.base))
+        for number, scene in enumerate(SCENES):
+            svg = asyncio.run(picture(request, scene, Path(scratch) / f"store-{number}.sqlite3"))
+            (found.output / f"{scene.name}.svg").write_text(svg, "utf-8")
+            (found.output / f"{scene.name}.png").write_bytes(png(svg))
+            print(scene.name, "x".join(map(str, scene.size)))
+
+
+if __name__ == "__main__":
+    main()

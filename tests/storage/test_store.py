@@ -1,0 +1,146 @@
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from platformdirs import user_data_path
+
+from locklens.storage.store import Store, default_path
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+posix_only = pytest.mark.skipif(os.name != "posix", reason="permissions are those of POSIX")
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "data" / "store.sqlite3"
+
+
+def test_marks_survive_and_are_kept_apart_by_repository(path: Path) -> None:
+    store = Store(path)
+    store.mark("here", ["a", "b"])
+    store.mark("here", ["a"])
+    store.mark("there", ["c"])
+    store.unmark("here", ["b", "never"])
+    again = Store(path)
+    assert again.marks("here") == {"a"}
+    assert again.marks("there") == {"c"}
+    assert again.marks("nowhere") == frozenset()
+    assert again.take_notices() == ()
+    assert again.is_kept
+
+
+def test_the_time_of_a_mark_is_the_first_one(path: Path) -> None:
+    store = Store(path)
+    store.mark("here", ["a"])
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE marks SET marked_at = 'then'")
+    store.mark("here", ["a"])
+    with sqlite3.connect(path) as connection:
+        assert connection.execute("SELECT marked_at FROM marks").fetchall() == [("then",)]
+
+
+@posix_only
+def test_nobody_else_may_read_it(path: Path) -> None:
+    before = os.umask(0)
+    try:
+        Store(path).mark("here", ["a"])
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    path.chmod(0o644)
+    Store(path).marks("here")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+@posix_only
+def test_a_folder_that_was_there_keeps_its_mode(tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    Store(tmp_path / "store.sqlite3").mark("here", ["a"])
+    assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o755
+
+
+@pytest.mark.parametrize(
+    "content", [b"this is no database at all, but it is long enough" * 100, b"SQLite format 3\0" + b"\xff" * 4096]
+)
+def test_a_damaged_file_is_set_aside_by_name(path: Path, content: bytes) -> None:
+    path.parent.mkdir()
+    path.write_bytes(content)
+    store = Store(path)
+    store.mark("here", ["a"])
+    assert store.marks("here") == {"a"}
+    (aside,) = path.parent.glob("store.sqlite3.damaged-*")
+    assert aside.read_bytes() == content
+    (notice,) = store.take_notices()
+    assert str(aside) in notice
+    assert store.take_notices() == ()
+    assert Store(path).marks("here") == {"a"}
+
+
+@posix_only
+@pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() == 0, reason="root may write everywhere")
+def test_a_read_only_folder_leaves_marks_for_this_run(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    try:
+        store = Store(tmp_path / "data" / "store.sqlite3")
+        store.mark("here", ["a"])
+        assert store.marks("here") == {"a"}
+    finally:
+        tmp_path.chmod(0o700)
+
+
+def test_a_folder_that_cannot_be_made_leaves_marks_for_this_run(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    store = Store(tmp_path / "file" / "store.sqlite3")
+    store.mark("here", ["a", "b"])
+    store.unmark("here", ["b"])
+    assert store.marks("here") == {"a"}
+    assert not store.is_kept
+    (notice,) = store.take_notices()
+    assert "this run only" in notice
+    assert str(tmp_path / "file" / "store.sqlite3") in notice
+
+
+def test_a_newer_file_is_left_alone(path: Path) -> None:
+    Store(path).mark("here", ["a"])
+    with sqlite3.connect(path) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    store = Store(path)
+    store.mark("here", ["b"])
+    assert store.marks("here") == {"b"}
+    assert "newer locklens" in store.take_notices()[0]
+    with sqlite3.connect(path) as connection:
+        assert connection.execute("SELECT change_id FROM marks").fetchall() == [("a",)]
+
+
+def test_several_processes_at_once_lose_nothing(path: Path) -> None:
+    program = (
+        "import sys; from pathlib import Path; from locklens.storage.store import Store\n"
+        "store = Store(Path(sys.argv[1]))\n"
+        "for number in range(25): store.mark('here', [f'{sys.argv[2]}-{number}'])\n"
+        "print(*store.take_notices()); sys.exit(not store.is_kept)"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    runs = [
+        subprocess.Popen(
+            [sys.executable, "-c", program, str(path), str(number)], env=environment, stdout=subprocess.PIPE
+        )
+        for number in range(4)
+    ]
+    assert [run.communicate()[0].strip() for run in runs] == [b""] * 4
+    assert [run.returncode for run in runs] == [0] * 4
+    assert len(Store(path).marks("here")) == 100
+
+
+def test_it_lies_in_the_data_folder_not_in_the_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    assert default_path() == user_data_path("locklens", appauthor=False) / "store.sqlite3"

@@ -1,0 +1,415 @@
+"""Reviews made by hand, a source that serves them, and the app on top of it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from locklens.addresses import ProviderAddress
+from locklens.dialect import TERRAFORM
+from locklens.lockfile.model import Conflict, ConflictMarker, LockEntry, LockFile
+from locklens.project.configuration import Configuration, Contributor, MissingModule, Requirement
+from locklens.project.merging import Hidden
+from locklens.project.state import StateReading
+from locklens.review.model import (
+    Bump,
+    Change,
+    Finding,
+    HashFact,
+    HostState,
+    Kind,
+    Review,
+    RootReview,
+    Severity,
+    SideName,
+    Status,
+)
+from locklens.ui.app import LockLensApp
+from locklens.ui.screens.review import ReviewScreen
+from locklens.ui.widgets.change_list import ChangeList
+from locklens.ui.widgets.line_view import LineView
+from locklens.versions import Constraints, Version
+
+if TYPE_CHECKING:
+    import threading
+    from pathlib import Path
+
+    from textual.pilot import Pilot
+
+    from locklens.errors import LockLensError
+    from locklens.ui.rows import Row
+
+
+def digest(*parts: object) -> str:
+    return hashlib.sha256("\0".join(map(str, parts)).encode()).hexdigest()
+
+
+class Samples:
+    """Builds review values; what is not said is ordinary."""
+
+    def address(self, name: str = "hashicorp/aws", host: str = "registry.terraform.io") -> ProviderAddress:
+        namespace, _, kind = name.partition("/")
+        return ProviderAddress(host, namespace, kind)
+
+    def hashes(self, name: str, version: str, count: int = 4) -> tuple[str, ...]:
+        return tuple(f"zh:{digest(name, version, number)}" for number in range(count))
+
+    def entry(
+        self,
+        name: str,
+        version: str,
+        *,
+        constraints: str = "~> 5.0",
+        hashes: Iterable[str] | None = None,
+        line: int = 4,
+    ) -> LockEntry:
+        own = self.hashes(name, version) if hashes is None else tuple(hashes)
+        return LockEntry(self.address(name), Version.parse(version), constraints, own, line)
+
+    def finding(self, rule: str, severity: Severity, message: str = "it is so", **more: object) -> Finding:
+        return Finding(rule, severity, message, **{"file": ".terraform.lock.hcl", "line": 4, **more})  # type: ignore[arg-type]
+
+    def change(
+        self,
+        name: str = "hashicorp/aws",
+        old: str | None = "5.1.0",
+        new: str | None = "5.2.0",
+        *,
+        kind: Kind = Kind.UPGRADE,
+        bump: Bump | None = Bump.MINOR,
+        findings: tuple[Finding, ...] = (),
+        required_by: tuple[Requirement, ...] = (),
+        constraints: tuple[str, str] = ("~> 5.0", "~> 5.0"),
+        salt: str = "",
+    ) -> Change:
+        before = self.entry(name, old, constraints=constraints[0]) if old else None
+        after = self.entry(name, new, constraints=constraints[1]) if new else None
+        if old == new and kind is not Kind.CONSTRAINTS_ONLY and after is not None:
+            after = replace(after, hashes=self.hashes(name, f"{new}-again"))
+        had = before.hashes if before else ()
+        has = after.hashes if after else ()
+        added = tuple(HashFact(one) for one in has if one not in had)
+        removed = tuple(HashFact(one) for one in had if one not in has)
+        return Change(
+            id=digest("id", name, old, new, kind, salt)[:16],
+            group=digest("group", name, old, new, kind)[:16],
+            address=self.address(name),
+            kind=kind,
+            moved_from=None,
+            bump=bump if kind in {Kind.UPGRADE, Kind.DOWNGRADE} else None,
+            old=before,
+            new=after,
+            added=added,
+            removed=removed,
+            kept=len(set(had) & set(has)),
+            required_by=required_by,
+            findings=findings,
+        )
+
+    def requirement(self, constraint: str = "~> 5.0", *, module: str = "", hidden: bool = False) -> Requirement:
+        return Requirement(
+            self.address(),
+            constraint,
+            Constraints.parse(constraint),
+            "main.tf",
+            3,
+            module,
+            Contributor.REQUIRED_PROVIDERS,
+            "aws",
+            Hidden("main.tf", 9, "~> 4.0") if hidden else None,
+        )
+
+    def configuration(self, *, missing: tuple[str, ...] = ()) -> Configuration:
+        modules = tuple(MissingModule(name, "../x", "main.tf", 12, "it was not fetched") for name in missing)
+        return Configuration("", TERRAFORM, True, (), modules, (), StateReading("none", ""), ("main.tf",))
+
+    def root(
+        self,
+        path: str = "infra/prod",
+        changes: Iterable[Change] = (),
+        *,
+        status: Status = Status.MODIFIED,
+        findings: tuple[Finding, ...] = (),
+        configuration: Configuration | None = None,
+        format_only: bool = False,
+        conflict: Conflict | None = None,
+    ) -> RootReview:
+        lock_file = f"{path}/.terraform.lock.hcl" if path else ".terraform.lock.hcl"
+        return RootReview(
+            path,
+            lock_file,
+            TERRAFORM,
+            status,
+            format_only,
+            tuple(changes),
+            findings,
+            configuration=configuration,
+            conflict=conflict,
+        )
+
+    def review(self, *roots: RootReview) -> Review:
+        return Review(
+            at="2026-11-21T14:02:11Z",
+            offline=True,
+            hosts=(HostState("registry.terraform.io", asked=False),),
+            base=SideName("git", "HEAD", "3f9c1e2b" * 5),
+            head=SideName("worktree", "worktree", None),
+            roots=roots,
+        )
+
+    def conflict(self, ours: str = "5.1.0", theirs: str = "5.2.0") -> Conflict:
+        def side(version: str) -> LockFile:
+            entry = self.entry("hashicorp/aws", version)
+            return LockFile(".terraform.lock.hcl", b"", exists=True, writer=TERRAFORM, entries=(entry,))
+
+        return Conflict((ConflictMarker(4, 8, 12, "HEAD", "feature/new-aws"),), side(ours), side(theirs))
+
+    def full(self) -> Review:
+        """About 15 roots with one of everything."""
+        warn, block, info = Severity.WARN, Severity.BLOCK, Severity.INFO
+        replaced = self.change(
+            "acme/demo",
+            "1.0.0",
+            "1.0.0",
+            kind=Kind.REPLACED_HASHES,
+            findings=(
+                self.finding("LK003", warn, "4 zh added, 4 zh removed, and no package hash is left", line=5),
+                self.finding(
+                    "LK005",
+                    block,
+                    "1.0.0 does not satisfy >= 1.1 of main.tf:3",
+                    file="infra/prod/network/main.tf",
+                    line=3,
+                ),
+            ),
+            required_by=(self.requirement(">= 1.1"), self.requirement("~> 1.0", module="edge", hidden=True)),
+        )
+        down = self.change(
+            "acme/netbox",
+            "4.0.0",
+            "3.9.0",
+            kind=Kind.DOWNGRADE,
+            bump=Bump.MAJOR,
+            findings=(self.finding("LK004", warn, "4.0.0 -> 3.9.0 is a downgrade"),),
+        )
+        major = self.change(
+            "hashicorp/azurerm",
+            "3.117.1",
+            "4.52.0",
+            bump=Bump.MAJOR,
+            findings=(self.finding("LK013", info, "major version 3 -> 4"),),
+        )
+        shared = self.change("hashicorp/random", "3.6.3", "3.7.2", required_by=(self.requirement("~> 3.6"),))
+        aws = self.change("hashicorp/aws", "6.14.1", "6.21.0", required_by=(self.requirement("~> 6.9"),))
+        new = self.change("datadog/datadog", None, "3.81.0", kind=Kind.NEW_PROVIDER)
+        gone = self.change("hashicorp/template", "2.2.0", None, kind=Kind.REMOVED)
+        loose = self.change(
+            "hashicorp/tls", "4.1.0", "4.1.0", kind=Kind.CONSTRAINTS_ONLY, constraints=("~> 4.0", "~> 4.1")
+        )
+        stages = [
+            self.root(f"infra/stage/{name}", [shared], configuration=self.configuration())
+            for name in ("a", "b", "c", "d", "e", "f", "g")
+        ]
+        return self.review(
+            self.root(
+                "infra/prod/network",
+                [replaced, down, aws, new, gone],
+                configuration=self.configuration(missing=("edge",)),
+            ),
+            self.root("infra/prod/data", [major, shared, aws, loose]),
+            self.root(
+                "infra/ci",
+                [self.change("hashicorp/null", "3.2.3", "3.2.4", bump=Bump.PATCH)],
+                configuration=self.configuration(),
+            ),
+            self.root(
+                "infra/dns",
+                findings=(
+                    self.finding(
+                        "LK006",
+                        block,
+                        "cloudflare/cloudflare is required and not locked",
+                        file="infra/dns/main.tf",
+                        line=2,
+                    ),
+                ),
+                status=Status.UNCHANGED,
+            ),
+            self.root(
+                "infra/edge",
+                status=Status.INVALID,
+                conflict=self.conflict(),
+                findings=(self.finding("LK019", block, "conflict markers"),),
+            ),
+            self.root(
+                "infra/win", format_only=True, findings=(self.finding("LK018", info, "not canonical: CRLF line ends"),)
+            ),
+            self.root("", [self.change("hashicorp/local", "2.5.3", "2.6.1")], configuration=self.configuration()),
+            *stages,
+        )
+
+    def many(self, roots: int = 200) -> Review:
+        """Many roots with five changes each, of which two are the same everywhere."""
+        shared = (self.change("hashicorp/random"), self.change("hashicorp/tls", "4.0.6", "4.1.0"))
+        return self.review(
+            *(
+                self.root(
+                    f"infra/team-{number:03}/service",
+                    [*shared, *(self.change(f"acme/own{number}-{one}", "1.0.0", "1.1.0") for one in range(3))],
+                )
+                for number in range(roots)
+            )
+        )
+
+
+@dataclass
+class ServedReview:
+    """An opened comparison that a test made."""
+
+    draft: Review
+    final: Review
+    files: tuple[Path, ...] = ()
+    top: Path | None = None
+    repository: str = "repository"
+    gate: threading.Event | None = None
+    closed: bool = False
+
+    def complete(self, *, on_root: Callable[[RootReview], None], cancel: threading.Event) -> Review:
+        for root in self.final.roots:
+            on_root(root)
+            if self.gate is not None:
+                while not self.gate.wait(0.01) and not cancel.is_set():
+                    pass
+        return self.final
+
+    def watched(self, review: Review) -> tuple[Path, ...]:
+        return self.files
+
+    def close(self) -> None:
+        self.closed = True
+
+
+@dataclass
+class ServingSource:
+    """Serves what a test puts in: a review or an error."""
+
+    review: Review | None = None
+    error: LockLensError | None = None
+    files: tuple[Path, ...] = ()
+    top: Path | None = None
+    gate: threading.Event | None = None
+    opened: list[ServedReview] = field(default_factory=list)
+
+    def open(self) -> ServedReview:
+        if self.error is not None:
+            raise self.error
+        assert self.review is not None
+        draft = replace(self.review, roots=tuple(replace(root, configuration=None) for root in self.review.roots))
+        served = ServedReview(draft, self.review, self.files, self.top, gate=self.gate)
+        self.opened.append(served)
+        return served
+
+
+@pytest.fixture
+def samples() -> Samples:
+    return Samples()
+
+
+@pytest.fixture
+def serving() -> type[ServingSource]:
+    return ServingSource
+
+
+@pytest.fixture
+def app_of(tmp_path: Path) -> Callable[[ServingSource | Review], LockLensApp]:
+    def build(source: ServingSource | Review) -> LockLensApp:
+        own = source if isinstance(source, ServingSource) else ServingSource(source)
+        return LockLensApp(own, store_path=tmp_path / "store.sqlite3")
+
+    return build
+
+
+class Driver:
+    """An app under test, with words for what a test asks most."""
+
+    def __init__(self, app: LockLensApp, pilot: Pilot[int]) -> None:
+        self.app = app
+        self.pilot = pilot
+
+    @property
+    def screen(self) -> ReviewScreen:
+        found = next(screen for screen in self.app.screen_stack if isinstance(screen, ReviewScreen))
+        assert isinstance(found, ReviewScreen)
+        return found
+
+    @property
+    def changes(self) -> ChangeList:
+        return self.screen.query_one(ChangeList)
+
+    @property
+    def detail(self) -> LineView:
+        return self.screen.query_one("#detail", LineView)
+
+    @property
+    def current(self) -> Row:
+        row = self.changes.current
+        assert row is not None
+        return row
+
+    @property
+    def is_on_top(self) -> bool:
+        """Whether no dialog is above the review."""
+        return self.app.screen is self.screen
+
+    async def settle(self) -> None:
+        """Waits for workers and for what they posted."""
+        await self.app.workers.wait_for_complete()
+        await self.pilot.pause()
+
+    async def press(self, *keys: str) -> None:
+        await self.pilot.press(*keys)
+        await self.pilot.pause()
+
+    async def go_to(self, title: str) -> None:
+        """Puts the cursor on a row by its title."""
+        self.changes.cursor = next(index for index, row in enumerate(self.changes.rows) if row.node.title == title)
+        await self.pilot.pause()
+
+    @property
+    def lines(self) -> list[str]:
+        """What is on the screen, line by line."""
+        return ["".join(segment.text for segment in strip) for strip in self.app.screen._compositor.render_strips()]
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.lines)
+
+    @property
+    def titles(self) -> list[str]:
+        return [row.node.title for row in self.changes.rows]
+
+
+Running = Callable[..., AbstractAsyncContextManager[Driver]]
+
+
+@pytest.fixture
+def running(app_of: Callable[[ServingSource | Review], LockLensApp]) -> Running:
+    """Runs the app on a review or a source; the driver is ready when all is read."""
+
+    @asynccontextmanager
+    async def run(
+        what: ServingSource | Review, *, size: tuple[int, int] = (120, 40), settled: bool = True
+    ) -> AsyncIterator[Driver]:
+        app = app_of(what)
+        async with app.run_test(size=size, notifications=True) as pilot:
+            driver = Driver(app, pilot)
+            if settled:
+                await driver.settle()
+            yield driver
+
+    return run

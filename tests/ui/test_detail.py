@@ -1,0 +1,174 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from locklens.review.model import (
+    Change,
+    HashFact,
+    HostState,
+    Kind,
+    Proof,
+    Review,
+    Severity,
+    Signer,
+    SigningKey,
+    Status,
+    Tier,
+)
+from locklens.ui.copying import change_copied, copied_line, node_copied
+from locklens.ui.detail import detail_lines
+from locklens.ui.outline import Grouping, Node, outline
+from locklens.ui.rawdiff import diff_lines
+from locklens.ui.why import why_lines
+
+if TYPE_CHECKING:
+    from ui.conftest import Samples
+
+    from locklens.ui.spans import Line
+
+
+def first_node(review: Review) -> Node:
+    return outline(review, Grouping.ROOT)[0].children[0]
+
+
+def texts(lines: tuple[Line, ...]) -> str:
+    return "\n".join(line.text for line in lines)
+
+
+def shown(samples: Samples, change: Change, **root: object) -> str:
+    review = samples.review(samples.root("infra/prod", [change], **root))  # type: ignore[arg-type]
+    return texts(detail_lines(first_node(review), review))
+
+
+def test_a_change_with_everything(samples: Samples) -> None:
+    change = samples.change(
+        constraints=("~> 5.0", "~> 5.2"),
+        findings=(samples.finding("LK005", Severity.BLOCK, "5.2.0 does not satisfy < 5.2"),),
+        required_by=(samples.requirement("< 5.2", hidden=True), samples.requirement("~> 5.0", module="edge")),
+    )
+    text = shown(samples, change, configuration=samples.configuration(missing=("network",)))
+    assert "registry.terraform.io/hashicorp/aws" in text
+    assert "infra/prod/.terraform.lock.hcl:4" in text
+    assert "Version 5.1.0 became 5.2.0: a minor upgrade. Hashes: 4 zh came, 4 zh went." in text
+    assert "BLOCK LK005  Locked version does not satisfy" in text
+    assert "5.2.0 does not satisfy < 5.2" in text
+    assert "CONSTRAINTS  ~> 5.0 -> ~> 5.2" in text
+    assert "SIGNER       unknown: the registry was not asked" in text
+    assert "main.tf:3  < 5.2" in text
+    assert "overrides ~> 4.0 of main.tf:9" in text
+    assert "main.tf:3  ~> 5.0  module edge" in text
+    assert "cannot say: module network is not fetched" in text
+    assert "0 of 8 explained" in text
+
+
+def test_the_configuration_may_not_be_read_yet(samples: Samples) -> None:
+    assert "configuration not read yet" in shown(samples, samples.change())
+
+
+def test_nothing_requires_it(samples: Samples) -> None:
+    assert "nothing in the configuration" in shown(samples, samples.change(), configuration=samples.configuration())
+
+
+def test_hashes_are_short_until_they_are_asked_for_whole(samples: Samples) -> None:
+    change = replace(samples.change(), added=(HashFact("zh:" + "a" * 64, "linux_amd64", Proof.SIGNED),), explained=1)
+    review = samples.review(samples.root("r", [change]))
+    short = texts(detail_lines(first_node(review), review))
+    assert "+ zh:aaaaaaaaaaaa…  linux_amd64" in short
+    assert "signed" in short
+    assert "1 of 5 explained" in short
+    assert "a" * 64 not in short
+    whole = texts(detail_lines(first_node(review), review, in_full=True))
+    assert "zh:" + "a" * 64 in whole
+    assert "means" in texts(detail_lines(first_node(samples.full()), samples.full(), in_full=True))
+
+
+def test_signers_are_shown_with_their_keys(samples: Samples) -> None:
+    key = SigningKey(
+        "A" * 40, ("Alice <alice@example.com>",), "RSA 4096", "2023-05-10", None, expired=True, revoked=False
+    )
+    change = replace(samples.change(), new_signer=Signer(Tier.SELF_SIGNED, (key,)))
+    review = replace(
+        samples.review(samples.root("r", [change])), hosts=(HostState("registry.terraform.io", asked=True),)
+    )
+    text = texts(detail_lines(first_node(review), review))
+    assert "unknown (nobody said) -> self-signed AAAAAAAAAAAAAAAA" in text
+    assert "A" * 40 + " expired  Alice <alice@example.com>" in text
+
+
+def test_a_group_lists_its_roots(samples: Samples) -> None:
+    bad = samples.change(findings=(samples.finding("LK005", Severity.BLOCK),))
+    review = samples.review(samples.root("a", [samples.change()]), samples.root("b", [bad]))
+    text = texts(detail_lines(first_node(review), review))
+    assert "The same change in 2 roots" in text
+    assert "BLOCK b  LK005" in text
+    assert "in 1 of 2" in text
+
+
+def test_both_sides_of_a_conflict(samples: Samples) -> None:
+    review = samples.review(samples.root("merge", conflict=samples.conflict(), status=Status.INVALID))
+    text = texts(detail_lines(first_node(review), review))
+    assert "ours HEAD" in text
+    assert "theirs feature/new-aws" in text
+    assert "version      5.1.0" in text
+    assert "version      5.2.0" in text
+    diff = texts(diff_lines(first_node(review)))
+    assert '-  version     = "5.1.0"' in diff
+
+
+def test_every_row_of_every_grouping_has_a_detail(samples: Samples) -> None:
+    review = samples.full()
+    for grouping in Grouping:
+        for section in outline(review, grouping):
+            for node in (section, *section.children, *(one for child in section.children for one in child.children)):
+                for in_full in (False, True):
+                    assert detail_lines(node, review, in_full=in_full), node.key
+
+
+def test_every_kind_has_a_sentence(samples: Samples) -> None:
+    for kind in Kind:
+        old, new = (
+            (None, "1.0.0")
+            if kind is Kind.NEW_PROVIDER
+            else ("1.0.0", None)
+            if kind is Kind.REMOVED
+            else ("1.0.0", "1.1.0")
+        )
+        assert shown(samples, samples.change("acme/x", old, new, kind=kind, bump=None))
+
+
+def test_the_raw_diff_of_a_change_and_of_a_root(samples: Samples) -> None:
+    review = samples.review(
+        samples.root("r", [samples.change("acme/a"), samples.change("acme/b", None, "1.0.0", kind=Kind.NEW_PROVIDER)])
+    )
+    section = outline(review, Grouping.ROOT)[0]
+    one = texts(diff_lines(next(node for node in section.children if node.title == "acme/a")))
+    assert "--- a/r/.terraform.lock.hcl" in one
+    assert '-  version     = "5.1.0"' in one
+    assert '+  version     = "5.2.0"' in one
+    assert "acme/b" not in one
+    whole = texts(diff_lines(section))
+    assert '+provider "registry.terraform.io/acme/b" {' in whole
+    added = texts(diff_lines(next(node for node in section.children if node.title == "acme/b")))
+    assert added.startswith("--- /dev/null")
+
+
+def test_a_hunk_names_its_provider(samples: Samples) -> None:
+    review = samples.review(samples.root("r", [samples.change("acme/a", "1.0.0", "1.0.0", kind=Kind.REPLACED_HASHES)]))
+    assert '@@ provider "registry.terraform.io/acme/a"' in texts(diff_lines(first_node(review)))
+
+
+def test_why_is_a_tree(samples: Samples) -> None:
+    change = samples.change(required_by=(samples.requirement("~> 5.0"), samples.requirement(">= 4", module="edge")))
+    review = samples.review(samples.root("r", [change], configuration=samples.configuration(missing=("far",))))
+    text = texts(why_lines(first_node(review)))
+    assert text.index("├─ the root module") < text.index("├─ module edge") < text.index("└─ cannot say: module far")
+
+
+def test_copies_are_one_harmless_line_without_paths(samples: Samples) -> None:
+    change = samples.change(findings=(samples.finding("LK003", Severity.WARN),))
+    review = samples.review(samples.root("secret/path", [change]))
+    assert change_copied(change) == "registry.terraform.io/hashicorp/aws 5.1.0 -> 5.2.0"
+    assert node_copied(first_node(review)) == "registry.terraform.io/hashicorp/aws 5.1.0 -> 5.2.0 (LK003)"
+    assert copied_line("a\nrm -rf /\x1b[31m\u202e") == "a rm -rf /\\x1b[31m\\u202e"
+    assert "secret" not in node_copied(first_node(review))

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from locklens.ui.feed import BATCH_SECONDS, Batches, changed_since, roots_of, stamps_of, with_roots
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ui.conftest import Samples
+
+    from locklens.review.model import RootReview
+
+
+def test_finished_roots_arrive_in_batches_and_none_is_lost(samples: Samples) -> None:
+    now = [0.0]
+    delivered: list[tuple[RootReview, ...]] = []
+    batches = Batches(delivered.append, clock=lambda: now[0])
+    roots = [samples.root(f"r{number}") for number in range(100)]
+    for root in roots:
+        now[0] += 0.002
+        batches.add(root)
+    batches.flush()
+    assert [root for batch in delivered for root in batch] == roots
+    assert len(delivered) <= 0.2 / BATCH_SECONDS + 2
+    batches.flush()
+    assert all(delivered)
+
+
+def test_changed_added_and_deleted_files_are_seen(tmp_path: Path) -> None:
+    names = ("same", "edited", "deleted", "added")
+    same, edited, deleted, added = (tmp_path / name for name in names)
+    for path in (same, edited, deleted):
+        path.write_text("1")
+    stamps = stamps_of([same, edited, deleted, added])
+    assert changed_since(stamps) == ()
+    edited.write_text("22")
+    deleted.unlink()
+    added.write_text("")
+    assert changed_since(stamps) == (edited, deleted, added)
+
+
+def test_changed_files_are_named_by_their_root(samples: Samples, tmp_path: Path) -> None:
+    review = samples.review(samples.root("infra/prod"), samples.root(""))
+    paths = (
+        tmp_path / "infra/prod/main.tf",
+        tmp_path / "infra/prod/b.tf",
+        tmp_path / "x.tf",
+        tmp_path / "modules/m/main.tf",
+    )
+    assert roots_of(paths, review, tmp_path) == ("infra/prod", ".", "main.tf")
+    assert roots_of(paths[:1], review, None) == ("main.tf",)
+
+
+def test_finished_roots_replace_their_drafts(samples: Samples) -> None:
+    review = samples.review(samples.root("a"), samples.root("b"))
+    done = samples.root("b", configuration=samples.configuration())
+    assert with_roots(review, [done]).roots == (review.roots[0], done)

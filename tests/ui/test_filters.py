@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from locklens.review.model import Kind, Severity
+from locklens.ui.filters import Candidate, parse_filter
+
+if TYPE_CHECKING:
+    from ui.conftest import Samples
+
+
+@pytest.fixture
+def candidate(samples: Samples) -> Candidate:
+    change = samples.change(
+        "hashicorp/aws", "5.1.0", "5.2.0", findings=(samples.finding("LK003", Severity.WARN, "nobody could explain"),)
+    )
+    return Candidate(samples.root("infra/prod", [change]), change)
+
+
+@pytest.mark.parametrize(
+    ("text", "admitted"),
+    [
+        ("", True),
+        ("aws", True),
+        ("AWS prod", True),
+        ("gcp", False),
+        ("-gcp", True),
+        ("-aws", False),
+        ("5.2.0", True),
+        ("explain", True),
+        ("sev>=warn", True),
+        ("sev>=block", False),
+        ("sev<=warn", True),
+        ("sev<=info", False),
+        ("sev:warn", True),
+        ("severity=warn", True),
+        ("sev:ok", False),
+        ("-sev:ok", True),
+        ("kind:upgrade", True),
+        ("kind:up", True),
+        ("kind:downgrade", False),
+        ("root:prod", True),
+        ("root:stage", False),
+        ("provider:hashicorp/a", True),
+        ("rule:lk003", True),
+        ("rule:LK001", False),
+        ("unreviewed", True),
+        ("reviewed", False),
+        ("sev>=warn kind:upgrade root:infra unreviewed", True),
+        ("sev>=warn kind:downgrade", False),
+    ],
+)
+def test_words(candidate: Candidate, text: str, admitted: bool) -> None:
+    found = parse_filter(text)
+    assert not found.problem
+    assert found.admits(candidate) is admitted
+
+
+def test_a_hash_is_text(candidate: Candidate) -> None:
+    assert candidate.change is not None
+    assert parse_filter(candidate.change.added[0].hash[:20]).admits(candidate)
+    assert not parse_filter("zh:nothing").admits(candidate)
+
+
+def test_marks_decide_reviewed(candidate: Candidate) -> None:
+    reviewed = Candidate(candidate.root, candidate.change, reviewed=True)
+    assert parse_filter("reviewed").admits(reviewed)
+    assert not parse_filter("unreviewed").admits(reviewed)
+
+
+def test_a_finding_about_the_root(samples: Samples) -> None:
+    one = Candidate(samples.root("infra/dns"), finding=samples.finding("LK006", Severity.BLOCK))
+    assert parse_filter("sev:block rule:LK006").admits(one)
+    assert not parse_filter("kind:upgrade").admits(one)
+    assert not parse_filter("unreviewed").admits(one)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [("sev>=bad", "not 'bad'"), ("sev:", "sev is"), ("foo:bar", "foo: is no field"), ("kind:zzz", "no kind begins")],
+)
+def test_what_is_not_understood_is_said_and_left_out(candidate: Candidate, text: str, problem: str) -> None:
+    found = parse_filter(f"aws {text}")
+    assert problem in found.problem
+    assert found.admits(candidate)
+
+
+def test_every_kind_can_be_asked_for() -> None:
+    assert not any(parse_filter(f"kind:{kind}").problem for kind in Kind)

@@ -1,0 +1,467 @@
+"""Each key of the review screen, by what it does."""
+
+from __future__ import annotations
+
+import subprocess
+from contextlib import nullcontext
+from typing import TYPE_CHECKING
+
+from textual.command import CommandPalette
+from textual.widgets import Input
+
+from locklens.ui.keys import GROUPS, TABS, UNSUPPORTED
+from locklens.ui.outline import Grouping
+from locklens.ui.screens.export import ExportScreen
+from locklens.ui.screens.lines import LinesScreen
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+    from ui.conftest import Running, Samples, ServingSource
+
+
+async def test_the_first_screen(samples: Samples, running: Running) -> None:
+    async with running(samples.full()) as on:
+        assert "review  HEAD@3f9c1e2 -> work tree" in on.lines[0]
+        assert "14 roots  18 changes  3 BLOCK  2 WARN  2 INFO" in on.lines[0]
+        assert "[1 Review]" in on.lines[1]
+        assert "6 Doctor" in on.lines[1]
+        assert "infra/prod/network" in on.lines[2]
+        assert "would exit 1 at --fail-on=block | 0 of 18 reviewed" in on.lines[-2]
+        assert "? keys" in on.lines[-1]
+        assert "hashes in the diff explained  0 of 128" in on.text
+
+
+async def test_moving(samples: Samples, running: Running) -> None:
+    async with running(samples.full()) as on:
+        for keys, cursor in (
+            ("j", 1),
+            ("down", 2),
+            ("k", 1),
+            ("up", 0),
+            ("up", 0),
+            ("G", len(on.changes.rows) - 1),
+            ("g", 0),
+            ("end", len(on.changes.rows) - 1),
+            ("home", 0),
+        ):
+            await on.press(keys)
+            assert on.changes.cursor == cursor, keys
+        await on.press("pagedown")
+        assert on.changes.cursor > 10
+        await on.press("pageup")
+        assert on.changes.cursor == 0
+
+
+async def test_moving_shows_the_detail(samples: Samples, running: Running) -> None:
+    async with running(samples.full()) as on:
+        await on.press("j")
+        assert "registry.terraform.io/acme/demo" in on.text
+        assert "not one package hash of before" in on.text
+        await on.press("j")
+        assert "Version 4.0.0 became 3.9.0: a downgrade." in on.text
+
+
+async def test_folding(samples: Samples, running: Running) -> None:
+    async with running(samples.full()) as on:
+        count = len(on.changes.rows)
+        await on.press("h")
+        assert on.current.folded is True
+        assert len(on.changes.rows) == count - 4
+        await on.press("h", "l")
+        assert len(on.changes.rows) == count
+        await on.press("j", "j", "h")
+        assert on.current.node.title == "infra/prod/network"
+        await on.go_to("hashicorp/random")
+        await on.press("right")
+        assert len(on.changes.rows) == count + 8
+        await on.press("j")
+        assert on.current.node.key.startswith("member:")
+        await on.press("left", "left")
+        assert on.current.node.key.startswith("group:")
+        assert len(on.changes.rows) == count
+
+
+async def test_findings_go_round_and_unfold(samples: Samples, running: Running) -> None:
+    async with running(samples.full()) as on:
+        found = []
+        for _ in range(8):
+            await on.press("n")
+            found.append(on.current.node.title)
+        assert found == [
+            "acme/demo",
+            "acme/netbox",
+            "LK006",
+            "LK019",
+            "hashicorp/aws",
+            "hashicorp/azurerm",
+            "LK018",
+            "acme/demo",
+        ]
+        await on.press("N")
+        assert on.current.node.title == "LK018"
+        await on.press("g", "h", "n")
+        assert on.current.node.title == "acme/demo"
+    async with running(samples.review(samples.root("r", [samples.change()]))) as on:
+        await on.press("n")
+        assert "no findings" in on.text
+
+
+async def test_roots(samples: Samples, running: Running) -> None:
+    async with running(samples.full()) as on:
+        await on.press("right_square_bracket")
+        assert on.current.node.title == "infra/dns"
+        await on.press("right_square_bracket")
+        assert on.current.node.title == "infra/edge"
+        await on.press("j", "left_square_bracket")
+        assert on.current.node.title == "infra/edge"
+        await on.press("left_square_bracket", "left_square_bracket", "left_square_bracket")
+        assert on.changes.cursor == 0
+
+
+async def test_panes(samples: Samples, running: Running) -> None:
+    async with running(samples.full()) as on:
+        await on.press("j", "tab")
+        assert on.detail.has_focus
+        await on.press("tab")
+        assert on.changes.has_focus
+        await on.press("enter")
+        assert on.detail.has_focus
+        before = on.detail.cursor
+        await on.press("j", "j")
+        assert on.detail.cursor > before
+        await on.press("G")
+        assert on.detail.cursor > before
+        await on.press("g")
+        assert on.detail.cursor == before
+        await on.press("escape")
+        assert on.changes.has_focus
+        await on.press("enter", "h")
+        assert on.changes.has_focus
+
+
+async def test_enter_unfolds_a_section_that_is_no_root(samples: Samples, running: Running) -> None:
+    async with running(samples.full()) as on:
+        await on.go_to("in several roots")
+        await on.press("enter")
+        assert on.changes.has_focus
+        assert on.current.folded is True
+
+
+async def test_marking(samples: Samples, running: Running) -> None:
+    async with running(samples.full()) as on:
+        await on.press("j", "space")
+        assert "1 of 18" in on.text
+        assert "marked 1 change as reviewed" in on.text
+        assert "✓ BLOCK !! acme/demo" in on.text
+        await on.press("space")
+        assert on.screen.marks == frozenset()
+        await on.go_to("hashicorp/random")
+        await on.press("space")
+        assert "marked 8 changes as reviewed" in on.text
+        await on.go_to("LK006")
+        await on.press("space")
+        assert "only changes can be marked" in on.text
+        await on.press("g", "space")
+        assert "4/4" in on.lines[2]
+
+
+async def test_marking_all_that_is_shown(samples: Samples, running: Running) -> None:
+    async with running(samples.full()) as on:
+        await on.press("slash", *"kind:upgrade", "enter", "a")
+        assert "marked 13 changes" in on.text
+        await on.press("escape")
+        assert "13 of 18" in on.text
+        await on.press("a")
+        assert "18 of 18" in on.text
+        await on.press("a")
+        assert "0 of 18" in on.text
+
+
+async def test_filtering(samples: Samples, running: Running) -> None:
+    async with running(samples.full()) as on:
+        await on.press("slash")
+        field = on.screen.query_one("#filter", Input)
+        assert field.has_focus
+        assert "sev>=warn  kind:upgrade  root:prod" in on.text
+        await on.press(*"sev>=warn")
+        assert on.titles == [
+            "infra/prod/network",
+            "acme/demo",
+            "acme/netbox",
+            "infra/dns",
+            "LK006",
+            "infra/edge",
+            "LK019",
+        ]
+        await on.press("enter")
+        assert on.changes.has_focus
+        assert on.screen.query_one("#filter-line").display
+        assert "filtered" in on.lines[-2]
+        await on.press("escape")
+        assert not on.screen.query_one("#filter-line").display
+        assert len(on.changes.rows) > 15
+        await on.press("slash", *"sev>=wa")
+        assert "sev is block, warn, info or ok, not 'wa'" in on.text
+        await on.press("escape")
+        await on.press("slash", *"nothing has this")
+        assert "Nothing matches the filter." in on.text
+        assert "nothing has this" in on.text
+        await on.press("escape")
+        assert on.changes.has_focus
+        assert "Nothing matches" not in on.text
+
+
+async def test_the_filter_for_unreviewed_follows_the_marks(samples: Samples, running: Running) -> None:
+    async with running(samples.review(samples.root("r", [samples.change("a/one"), samples.change("a/two")]))) as on:
+        await on.press("slash", *"unreviewed", "enter", "j", "space")
+        assert on.titles == ["r", "a/two"]
+        assert on.current.node.title == "a/two"
+        await on.press("space")
+        assert "Nothing matches" in on.text
+        await on.press("escape")
+        assert "2 of 2" in on.text
+
+
+async def test_grouping(samples: Samples, running: Running) -> None:
+    async with running(samples.full()) as on:
+        await on.press("b")
+        assert on.screen.grouping is Grouping.PROVIDER
+        assert on.titles[0] == "registry.terraform.io/acme/demo"
+        assert "grouped by provider" in on.text
+        await on.press("b")
+        assert on.titles[0] == "BLOCK"
+        await on.press("b")
+        assert on.titles[0] == "infra/prod/network"
+
+
+async def test_diff_why_and_help(samples: Samples, running: Running) -> None:
+    async with running(samples.full()) as on:
+        await on.press("j")
+        for key, words in (
+            ("d", "+++ b/infra/prod/network/.terraform.lock.hcl"),
+            ("w", "├─ the root module"),
+            ("question_mark", "MOVING"),
+        ):
+            await on.press(key)
+            assert isinstance(on.app.screen, LinesScreen)
+            assert words in on.text
+            await on.press(key)
+            assert on.is_on_top
+            await on.press(key, "escape")
+            assert on.is_on_top
+        await on.go_to("LK006")
+        await on.press("d")
+        assert "no provider's block differs here" in on.text
+        await on.press("w")
+        assert "choose a row with a provider" in on.text
+
+
+async def test_the_help_says_every_key(samples: Samples, running: Running) -> None:
+    async with running(samples.full(), size=(120, 150)) as on:
+        await on.press("question_mark")
+        for group in GROUPS:
+            for key in group.keys:
+                assert key.shown in on.text
+                assert key.words.split(":")[0][:50] in on.text
+        await on.press("q")
+        assert on.is_on_top
+
+
+async def test_expanding(samples: Samples, running: Running) -> None:
+    async with running(samples.full()) as on:
+        await on.press("j")
+        change = on.current.node.change
+        assert change is not None
+        whole = change.added[0].hash
+        assert whole not in "".join(line.text for line in on.detail.lines)
+        await on.press("x")
+        assert whole in "".join(line.text for line in on.detail.lines)
+        await on.press("x")
+        assert whole not in "".join(line.text for line in on.detail.lines)
+
+
+async def test_copying(samples: Samples, running: Running) -> None:
+    async with running(samples.full()) as on:
+        await on.press("y")
+        assert "nothing here to copy" in on.text
+        await on.press("j", "y")
+        assert on.app.clipboard == "registry.terraform.io/acme/demo 1.0.0 (LK003, LK005)"
+        assert "copied: registry.terraform.io/acme/demo 1.0.0" in on.text
+        await on.press("enter")
+        change = on.current.node.change
+        assert change is not None
+        hash_line = next(index for index, line in enumerate(on.detail.lines) if line.copied == change.added[0].hash)
+        on.detail.cursor = hash_line
+        await on.press("y")
+        assert on.app.clipboard == change.added[0].hash
+        await on.press("escape", "d", "y")
+
+
+async def test_editing(
+    samples: Samples, running: Running, serving: type[ServingSource], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[list[str]] = []
+    monkeypatch.setattr(subprocess, "run", lambda command, **_: calls.append(command))
+    monkeypatch.delenv("VISUAL", raising=False)
+    monkeypatch.setenv("EDITOR", "vim -R")
+    lock = tmp_path / "infra/prod/network/.terraform.lock.hcl"
+    lock.parent.mkdir(parents=True)
+    lock.touch()
+    (lock.parent / "main.tf").touch()
+    async with running(serving(samples.full(), top=tmp_path)) as on:
+        monkeypatch.setattr(on.app, "suspend", nullcontext)
+        await on.press("j", "e")
+        assert calls == [["vim", "-R", "+4", str(lock)]]
+        await on.press("enter")
+        on.detail.cursor = next(
+            index for index, line in enumerate(on.detail.lines) if line.place and line.place.file.endswith("main.tf")
+        )
+        await on.press("e")
+        assert calls[-1] == ["vim", "-R", "+3", str(lock.parent / "main.tf")]
+        monkeypatch.delenv("EDITOR")
+        await on.press("escape", "e")
+        assert "no editor is set; set EDITOR" in on.text
+        await on.go_to("LK006")
+        monkeypatch.setenv("EDITOR", "vim")
+        await on.press("e")
+        assert "infra/dns/main.tf is not in the work tree" in on.text
+        assert len(calls) == 2
+
+
+async def test_the_release_page(samples: Samples, running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    monkeypatch.setattr("sys.platform", "linux")
+    monkeypatch.setenv("DISPLAY", ":0")
+    async with running(samples.full()) as on:
+        await on.press("j", "o")
+        await on.settle()
+        assert opened == ["https://registry.terraform.io/providers/acme/demo/1.0.0"]
+        monkeypatch.delenv("DISPLAY")
+        monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+        await on.press("o")
+        assert "no browser here, copied https://registry" in on.text
+        assert on.app.clipboard == opened[0]
+        await on.press("g", "o")
+        assert "choose a row with a provider" in on.text
+        assert len(opened) == 1
+
+
+async def test_what_is_not_built_yet_says_so(samples: Samples, running: Running) -> None:
+    async with running(samples.full()) as on:
+        for key in UNSUPPORTED.keys:
+            await on.press(key.keys)
+            assert "not supported yet: " in on.lines[-2], key
+        for tab in TABS[1:]:
+            await on.press(tab.key)
+            assert f"{tab.title}: not supported yet" in on.lines[-2]
+        await on.press("1")
+        assert "Review is this screen" in on.text
+
+
+async def test_the_palette_exports(
+    samples: Samples, running: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    async with running(samples.full()) as on:
+        for opener in ("colon", "ctrl+p"):
+            await on.press(opener)
+            assert isinstance(on.app.screen, CommandPalette)
+            await on.press("escape")
+        await on.press("colon", *"export as json")
+        await on.settle()
+        await on.press("enter")
+        await on.pilot.pause(0.2)
+        if not isinstance(on.app.screen, ExportScreen):
+            await on.press("enter")
+            await on.pilot.pause(0.2)
+        assert isinstance(on.app.screen, ExportScreen)
+        assert "Export JSON to" in on.text
+        await on.press("enter")
+        await on.settle()
+        assert (tmp_path / "locklens-review.json").read_text().startswith("{")
+        assert "written: locklens-review.json" in on.text
+
+
+async def test_exporting_asks_before_it_overwrites(samples: Samples, running: Running, tmp_path: Path) -> None:
+    target = tmp_path / "report.txt"
+    target.write_text("mine")
+    async with running(samples.full()) as on:
+        on.screen.action_export("text")
+        await on.pilot.pause()
+        on.app.screen.query_one(Input).value = str(target)
+        await on.press("enter")
+        assert "enter again overwrites" in on.text
+        assert target.read_text() == "mine"
+        await on.press("escape")
+        assert target.read_text() == "mine"
+        on.screen.action_export("text")
+        await on.pilot.pause()
+        on.app.screen.query_one(Input).value = str(target)
+        await on.press("enter", "enter")
+        await on.settle()
+        assert target.read_text() != "mine"
+        on.screen.action_export("text")
+        await on.pilot.pause()
+        on.app.screen.query_one(Input).value = str(tmp_path)
+        await on.press("enter")
+        assert "that is a folder" in on.text
+        on.app.screen.query_one(Input).value = str(tmp_path / "no" / "such" / "folder.txt")
+        await on.press("enter")
+        await on.settle()
+        assert "cannot be written" in on.text
+
+
+async def test_leaving(samples: Samples, running: Running) -> None:
+    async with running(samples.full()) as on:
+        await on.press("escape")
+        assert "q quits" in on.text
+        await on.press("q")
+        assert on.app.return_value == 0
+
+
+async def test_the_theme(samples: Samples, running: Running) -> None:
+    async with running(samples.full()) as on:
+        on.screen.action_theme()
+        await on.pilot.pause()
+        assert on.app.theme == "locklens-light"
+        on.screen.action_theme()
+        assert on.app.theme == "locklens-dark"
+
+
+async def test_every_action_of_the_table_exists(samples: Samples, running: Running) -> None:
+    async with running(samples.full()) as on:
+        for key in (key for group in GROUPS for key in group.keys if key.action):
+            assert hasattr(on.screen, f"action_{key.action.partition('(')[0]}"), key
+
+
+async def test_the_mouse(samples: Samples, running: Running) -> None:
+    async with running(samples.full()) as on:
+        await on.pilot.click("#changes", offset=(20, 2))
+        assert on.current.node.title == "acme/netbox"
+        await on.pilot.click("#changes", offset=(4, 2))
+        await on.pilot.pause()
+        assert len(on.screen.marks) == 1
+        count = len(on.changes.rows)
+        await on.pilot.click("#changes", offset=(1, 0))
+        await on.pilot.pause()
+        assert len(on.changes.rows) == count - 4
+        await on.pilot.click("#tabs", offset=(on.lines[1].index("3 Hashes") + 2, 0))
+        await on.pilot.pause()
+        assert "Hashes: not supported yet" in on.text
+        await on.pilot.click("#keys", offset=(on.lines[-1].index("b group") + 3, 0))
+        await on.pilot.pause()
+        assert on.screen.grouping is Grouping.PROVIDER
+        await on.pilot.click("#head", offset=(on.lines[0].index("2 WARN"), 0))
+        await on.pilot.pause()
+        assert on.screen.narrowed.text == "sev:warn"
+
+
+async def test_a_double_click_opens_the_detail(samples: Samples, running: Running) -> None:
+    async with running(samples.full(), size=(80, 24)) as on:
+        await on.pilot.click("#changes", offset=(20, 1), times=2)
+        await on.pilot.pause()
+        assert on.detail.has_focus
+        assert "registry.terraform.io/acme/demo" in on.lines[2]

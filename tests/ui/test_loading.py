@@ -1,0 +1,159 @@
+"""How reviews arrive: in steps, after failures, and again when files change."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from locklens.errors import LockLensError, RepositoryError
+from locklens.review.model import Status
+from locklens.ui.app import LockLensApp
+from locklens.ui.widgets.line_view import LineView
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from ui.conftest import Driver, Running, Samples, ServingSource
+
+    from locklens.review.model import Review
+
+
+async def until(on: Driver, holds: Callable[[], bool], *, seconds: float = 10) -> None:
+    for _ in range(int(seconds / 0.02)):
+        if holds():
+            return
+        await on.pilot.pause(0.02)
+    raise AssertionError("it did not happen in time:\n" + on.text)
+
+
+async def test_the_draft_is_shown_while_configurations_are_read(
+    samples: Samples, running: Running, serving: type[ServingSource]
+) -> None:
+    gate = threading.Event()
+    async with running(serving(samples.full(), gate=gate), settled=False) as on:
+        await until(on, lambda: "reading configuration 1/14 roots" in on.text)
+        await until(on, lambda: "acme/demo" in on.text)
+        await on.press("G")
+        key = on.current.key
+        gate.set()
+        await on.settle()
+        assert "reading configuration" not in on.text
+        assert on.current.key == key
+        assert on.screen.review == samples.full()
+
+
+async def test_quitting_does_not_wait_for_the_reading(
+    samples: Samples, running: Running, serving: type[ServingSource]
+) -> None:
+    source = serving(samples.full(), gate=threading.Event())
+    async with running(source, settled=False) as on:
+        await until(on, lambda: bool(source.opened))
+        await on.press("q")
+    assert on.app.return_value == 0
+    for _ in range(200):
+        if source.opened[0].closed:
+            break
+        await asyncio.sleep(0.01)
+    assert source.opened[0].closed
+
+
+async def test_nothing_changed(samples: Samples, running: Running) -> None:
+    review = samples.review(samples.root("a", status=Status.UNCHANGED), samples.root("b", status=Status.UNCHANGED))
+    async with running(review) as on:
+        assert "Nothing changed between HEAD@3f9c1e2 and the work tree." in on.text
+        assert "2 lock files" in on.text
+        assert "would exit 0" in on.text
+        for key in ("j", "space", "n", "d", "y", "o", "e", "w", "x", "right_square_bracket", "enter", "tab", "b", "a"):
+            await on.press(key)
+        await on.press("q")
+        assert on.app.return_value == 0
+
+
+async def test_an_error_is_shown_with_its_hint_and_can_be_tried_again(
+    samples: Samples, running: Running, serving: type[ServingSource]
+) -> None:
+    source = serving(error=RepositoryError("/x is not in a git repository", hint="name two files with --old and --new"))
+    async with running(source) as on:
+        assert "/x is not in a git repository" in on.text
+        assert "name two files with --old and --new" in on.text
+        for key in ("j", "space", "n", "slash", "escape", "d", "tab"):
+            await on.press(key)
+        source.error, source.review = None, samples.full()
+        await on.press("r")
+        await on.settle()
+        assert "infra/prod/network" in on.text
+        assert on.changes.has_focus
+
+
+async def test_quitting_after_an_error_is_status_2(running: Running, serving: type[ServingSource]) -> None:
+    async with running(serving(error=LockLensError("no"))) as on:
+        await on.press("q")
+        assert on.app.return_value == 2
+
+
+async def test_a_reload_that_fails_keeps_what_is_shown(
+    samples: Samples, running: Running, serving: type[ServingSource]
+) -> None:
+    source = serving(samples.full())
+    async with running(source) as on:
+        source.error = LockLensError("git went away")
+        await on.press("r")
+        await on.settle()
+        assert "could not be read again: git went away" in on.text
+        assert "infra/prod/network" in on.text
+        source.error = None
+        await on.press("r")
+        await on.settle()
+        assert "could not be read again" not in on.text
+
+
+async def test_a_change_on_disk_reloads_and_keeps_cursor_folds_and_filter(
+    samples: Samples, running: Running, serving: type[ServingSource], tmp_path: Path
+) -> None:
+    file = tmp_path / "infra/prod/network/main.tf"
+    file.parent.mkdir(parents=True)
+    file.write_text("1")
+    source = serving(samples.full(), files=(file,), top=tmp_path)
+    async with running(source) as on:
+        await on.press("slash", *"infra", "enter", "j", "j", "right_square_bracket", "h")
+        key, turned = on.current.key, on.screen.turned
+        assert turned
+        more = samples.root("infra/new", [samples.change("acme/late")])
+        source.review = replace(samples.full(), roots=(*samples.full().roots, more))
+        file.write_text("22")
+        await until(on, lambda: "acme/late" in on.text)
+        assert (on.current.key, on.screen.turned, on.screen.narrowed.text) == (key, turned, "infra")
+        await until(on, lambda: "infra/prod/network changed on disk," in on.text)
+        count = len(source.opened)
+        await on.pilot.pause(1.3)
+        assert len(source.opened) == count
+
+
+async def test_marks_are_kept_between_runs_by_change(samples: Samples, app_of: Callable[[Review], LockLensApp]) -> None:
+    for keys, expected in ((("j", "space"), 0), ((), 1), (("a",), 1), ((), 18)):
+        app = app_of(samples.full())
+        async with app.run_test(size=(120, 40)) as pilot:
+            await app.workers.wait_for_complete()
+            await pilot.pause()
+            text = "\n".join("".join(s.text for s in strip) for strip in app.screen._compositor.render_strips())
+            assert f"{expected} of 18" in text
+            await pilot.press(*keys)
+            await pilot.press("q")
+
+
+async def test_a_store_that_cannot_be_used_is_said_once_and_marks_still_work(
+    samples: Samples, serving: type[ServingSource], tmp_path: Path
+) -> None:
+    (tmp_path / "file").touch()
+    app = LockLensApp(serving(samples.full()), store_path=tmp_path / "file" / "store.sqlite3")
+    async with app.run_test(size=(120, 40)) as pilot:
+        await app.workers.wait_for_complete()
+        await pilot.pause()
+        await pilot.press("j", "space")
+        await pilot.pause(0.1)
+        assert [note.message for note in app._notifications if "this run only" in note.message]
+        detail = app.screen.query_one("#facts", LineView)
+        assert "1 of 18" in "".join(line.text for line in detail.lines)

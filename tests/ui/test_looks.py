@@ -1,0 +1,213 @@
+"""What can be seen at all sizes, in both themes, without colour, with hostile text, and how fast."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from textual import events
+from textual.color import Color
+
+from locklens.addresses import ProviderAddress
+from locklens.review.model import Severity, SideName
+from locklens.ui.spans import Role, Span, line
+from locklens.ui.themes import THEMES
+from locklens.ui.widgets.strips import wrapped
+
+if TYPE_CHECKING:
+    from textual.theme import Theme
+    from ui.conftest import Running, Samples
+
+    from locklens.review.model import Review
+
+HOSTILE = (
+    "\x1b[31mred\x1b[0m",
+    "[bold red]markup[/bold red]",
+    "[/]",
+    "[@click=app.quit]x[/]",
+    "$foreground",
+    "\u202egnp.exe\u202c",
+    "two\nlines\r\n",
+    "tab\there",
+    "x" * 500,
+    "日本語" * 40,
+    "e\u0301\u200b\u2066",
+    "\\[",
+)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (110, 32), (200, 60), (40, 12), (20, 6)])
+async def test_every_size_holds(samples: Samples, running: Running, size: tuple[int, int]) -> None:
+    async with running(samples.full(), size=size) as on:
+        await on.press("j", "j", "enter")
+        assert all(len(text) <= size[0] for text in on.lines)
+        await on.press("escape", "x", "question_mark", "escape", "d", "escape")
+        assert on.changes.has_focus
+
+
+async def test_one_pane_below_100_columns(samples: Samples, running: Running) -> None:
+    async with running(samples.full(), size=(99, 24)) as on:
+        assert on.changes.display
+        assert not on.detail.region
+        await on.press("j", "enter")
+        assert not on.changes.region
+        assert "registry.terraform.io/acme/demo" in on.lines[2]
+        await on.press("q")
+        assert on.changes.region
+        assert on.changes.has_focus
+        await on.pilot.resize_terminal(120, 30)
+        await on.pilot.pause()
+        assert on.changes.region
+        assert on.detail.region
+
+
+async def test_nothing_important_is_cut_at_80_by_24(samples: Samples, running: Running) -> None:
+    async with running(samples.full(), size=(80, 24)) as on:
+        for words in (
+            "HEAD@3f9c1e2 -> work tree",
+            "18 changes",
+            "3 BLOCK",
+            "6 Doctor",
+            "hashicorp/azurerm  3.117.1 -> 4.52.0 major",
+        ):
+            assert words in on.text
+        for words in ("8 roots", "would exit 1 at --fail-on=block | 0 of 18 reviewed", "? keys", "q quit"):
+            assert words in on.text
+
+
+def hostile_review(samples: Samples) -> Review:
+    roots = []
+    for number, text in enumerate(HOSTILE):
+        findings = (samples.finding("LK003", Severity.WARN, text, file=text),)
+        change = replace(
+            samples.change(constraints=(text, text + "!"), findings=findings, salt=str(number)),
+            address=ProviderAddress(f"{text}.example", text, text),
+            group=str(number),
+        )
+        roots.append(
+            samples.root(
+                f"root/{text}", [change], findings=findings, configuration=samples.configuration(missing=(text,))
+            )
+        )
+    review = samples.review(*roots)
+    return replace(review, base=SideName("git", HOSTILE[0], None), head=SideName("git", HOSTILE[1], None))
+
+
+async def test_hostile_text_is_shown_as_it_is_written(samples: Samples, running: Running) -> None:
+    async with running(hostile_review(samples), size=(160, 50)) as on:
+        seen = ""
+        for _ in range(len(on.changes.rows)):
+            await on.press("j")
+            seen += on.text
+            assert all(text.isprintable() for text in on.lines)
+        await on.press("x", "d", "escape", "w", "escape", "y", "b", "b", "slash", *"[bold]", "escape")
+        assert all(text.isprintable() for text in on.lines)
+        assert "[bold red]markup[/bold red]" in seen
+        assert "\\x1b[31mred" in seen
+        assert "\\u202egnp.exe" in seen
+        assert "two\\x0alines" in seen
+        assert "[@click=app.quit]x[/]" in seen
+
+
+async def test_hostile_toasts(samples: Samples, running: Running) -> None:
+    from locklens.ui.sentences import changed_on_disk
+
+    async with running(samples.full()) as on:
+        on.screen.notify(changed_on_disk(("[bold]x[/]",)), markup=False)
+        on.screen.say("[bold]said[/]")
+        await on.pilot.pause(0.5)
+        assert "[bold]x[/] changed on disk" in on.text
+        assert "[bold]said[/]" in on.text
+
+
+def contrast(first: Color, second: Color) -> float:
+    def luminance(color: Color) -> float:
+        parts = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in color.normalized]
+        return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+    light, dark = sorted((luminance(first), luminance(second)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.name)
+def test_all_text_can_be_read_on_all_grounds(theme: Theme) -> None:
+    grounds = (
+        theme.background,
+        theme.surface,
+        theme.panel,
+        theme.variables["cursor-line"],
+        theme.variables["cursor-line-unfocused"],
+    )
+    texts = (
+        theme.foreground,
+        theme.secondary,
+        theme.error,
+        theme.warning,
+        theme.primary,
+        theme.success,
+        theme.variables["quiet"],
+    )
+    for ground in grounds:
+        for text in texts:
+            assert contrast(Color.parse(ground or ""), Color.parse(text or "")) >= 4.5, (ground, text)
+
+
+async def test_without_colour_words_and_signs_say_it_all(
+    samples: Samples, running: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    async with running(samples.full()) as on:
+        await on.press("j", "space")
+        assert on.app.no_color
+        assert "> " in on.lines[3][:4]
+        assert "✓ BLOCK !! acme/demo" in on.lines[3]
+
+
+async def test_light_and_dark_say_the_same(samples: Samples, running: Running) -> None:
+    async with running(samples.full()) as on:
+        dark = on.text
+        on.app.theme = "locklens-light"
+        await on.pilot.pause()
+        assert on.text == dark
+
+
+def test_wrapping_keeps_every_character() -> None:
+    whole = line(Span("  "), Span("one two ", Role.DIM), Span("y" * 50), Span(" 日本語日本語日本語 end"), hanging=4)
+    for width in range(5, 80):
+        painted = wrapped(whole, width)
+        text = "".join(span.text for spans in painted for span in spans)
+        assert text.replace(" ", "") == whole.text.replace(" ", ""), width
+        for spans in painted:
+            assert sum(len(span.text) + sum(ord(one) > 0x2E80 for one in span.text) for span in spans) <= max(width, 6)
+
+
+async def test_200_roots_are_there_at_once_and_keys_answer(
+    samples: Samples, running: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    review = samples.many(200)
+    async with running(review, size=(120, 40), settled=False) as on:
+        start = time.perf_counter()
+        while not on.changes.rows:
+            await on.pilot.pause(0.005)
+        assert time.perf_counter() - start < 2.0
+        await on.settle()
+        assert len(on.changes.rows) == 803
+        painted: list[float] = []
+        display = on.app._display
+
+        def timed(*arguments: Any) -> None:
+            display(*arguments)
+            painted.append(time.perf_counter())
+
+        monkeypatch.setattr(on.app, "_display", timed)
+        for key in ("j", "G", "space", "b", "n", "k"):
+            await on.pilot.pause(0.05)
+            painted.clear()
+            start = time.perf_counter()
+            on.app.post_message(events.Key(key, key if len(key) == 1 else None))
+            while not painted and time.perf_counter() - start < 2:
+                await on.pilot.pause(0.001)
+            assert painted, key
+            assert painted[0] - start < 0.5, key

@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from locklens.review.model import Severity, Status
+from locklens.ui.filters import parse_filter
+from locklens.ui.outline import Grouping, NodeKind, outline
+from locklens.ui.rows import Mark, mark_of, rows
+
+if TYPE_CHECKING:
+    from ui.conftest import Samples
+
+
+def test_the_worst_root_comes_first_and_the_worst_change_in_it(samples: Samples) -> None:
+    bad = samples.change("acme/b", findings=(samples.finding("LK001", Severity.BLOCK),))
+    review = samples.review(
+        samples.root("a", [samples.change("acme/x")]), samples.root("z", [samples.change("acme/a"), bad])
+    )
+    sections = outline(review, Grouping.ROOT)
+    assert [section.title for section in sections] == ["z", "a"]
+    assert [node.title for node in sections[0].children] == ["acme/b", "acme/a"]
+
+
+def test_the_same_change_in_many_roots_is_one_row_that_unfolds(samples: Samples) -> None:
+    sections = outline(samples.many(200), Grouping.ROOT)
+    shared = next(section for section in sections if section.key == "section:shared")
+    assert [len(node.children) for node in shared.children] == [200, 200]
+    shown = rows((shared,), Grouping.ROOT)
+    assert [row.node.kind for row in shown] == [NodeKind.SECTION, NodeKind.GROUP, NodeKind.GROUP]
+    assert "200 roots" in shown[1].where
+    unfolded = rows((shared,), Grouping.ROOT, turned={shown[1].key})
+    assert len(unfolded) == 203
+    assert unfolded[2].node.title == "infra/team-000/service"
+
+
+def test_roots_that_only_have_shared_changes_have_no_section_of_their_own(samples: Samples) -> None:
+    change = samples.change()
+    own = samples.change("acme/own")
+    review = samples.review(samples.root("a", [change]), samples.root("b", [change]), samples.root("c", [change, own]))
+    assert {section.title: section.note for section in outline(review, Grouping.ROOT)} == {
+        "in several roots": "",
+        "c": "+1 shared",
+    }
+
+
+def test_a_group_is_as_bad_as_its_worst_member(samples: Samples) -> None:
+    fine = samples.change()
+    bad = samples.change(findings=(samples.finding("LK005", Severity.BLOCK),))
+    (section,) = outline(samples.review(samples.root("a", [fine]), samples.root("b", [bad])), Grouping.ROOT)
+    (group,) = section.children
+    assert group.severity is Severity.BLOCK
+    assert [child.title for child in group.children] == ["b", "a"]
+
+
+def test_grouping_by_provider(samples: Samples) -> None:
+    review = samples.review(
+        samples.root("a", [samples.change("acme/x"), samples.change("acme/y")]),
+        samples.root("b", [samples.change("acme/x")]),
+    )
+    sections = outline(review, Grouping.PROVIDER)
+    assert [section.title for section in sections] == ["registry.terraform.io/acme/x", "registry.terraform.io/acme/y"]
+    names = [row.name for row in rows(sections, Grouping.PROVIDER) if row.depth]
+    assert names == ["2 roots", "a"]
+
+
+def test_grouping_by_severity(samples: Samples) -> None:
+    sections = outline(samples.full(), Grouping.SEVERITY)
+    assert [section.title for section in sections] == ["BLOCK", "WARN", "INFO", "no findings"]
+    assert all(node.severity is section.severity for section in sections for node in section.children)
+
+
+def test_groupings_go_round() -> None:
+    assert [one.following for one in Grouping] == [Grouping.PROVIDER, Grouping.SEVERITY, Grouping.ROOT]
+
+
+def test_no_change_is_lost_by_grouping_or_counted_twice(samples: Samples) -> None:
+    review = samples.full()
+    for grouping in Grouping:
+        subjects = [subject for section in outline(review, grouping) for subject in section.subjects]
+        assert len(subjects) == len(review.changes), grouping
+
+
+def test_keys_are_unique(samples: Samples) -> None:
+    for grouping in Grouping:
+        sections = outline(samples.full(), grouping)
+        keys = [row.key for row in rows(sections, grouping, turned={n.key for s in sections for n in s.children})]
+        assert len(keys) == len(set(keys))
+
+
+def test_a_filter_narrows_groups_to_the_roots_that_match(samples: Samples) -> None:
+    sections = outline(samples.many(30), Grouping.ROOT, narrowed=parse_filter("root:team-01 provider:random"))
+    assert [len(node.children) for section in sections for node in section.children] == [10]
+
+
+def test_roots_without_changes_show_their_findings_conflicts_and_format(samples: Samples) -> None:
+    review = samples.review(
+        samples.root(
+            "forgot",
+            findings=(samples.finding("LK006", Severity.BLOCK, "required, not locked"),),
+            status=Status.UNCHANGED,
+        ),
+        samples.root("crlf", format_only=True),
+        samples.root("merge", conflict=samples.conflict(), status=Status.INVALID),
+        samples.root("quiet", status=Status.UNCHANGED),
+    )
+    nodes = {
+        section.title: [(node.kind, node.note) for node in section.children]
+        for section in outline(review, Grouping.ROOT)
+    }
+    assert nodes["forgot"] == [(NodeKind.FINDING, "required, not locked")]
+    assert nodes["crlf"] == [(NodeKind.NOTE, "format only: the providers are the same, the bytes differ")]
+    assert nodes["merge"][0][0] is NodeKind.CONFLICT
+    assert "quiet" not in nodes
+
+
+def test_a_conflict_shows_both_sides(samples: Samples) -> None:
+    review = samples.review(samples.root("merge", conflict=samples.conflict("5.1.0", "5.2.0"), status=Status.INVALID))
+    shown = rows(outline(review, Grouping.ROOT), Grouping.ROOT)
+    assert shown[1].phrase == "5.1.0 | 5.2.0"
+
+
+def test_marks_of_groups_and_sections(samples: Samples) -> None:
+    first, second = samples.change(salt="1"), samples.change(salt="2")
+    (section,) = outline(samples.review(samples.root("a", [first]), samples.root("b", [second])), Grouping.ROOT)
+    assert mark_of(section, set()) is Mark.OPEN
+    assert mark_of(section, {first.id}) is Mark.SOME
+    assert mark_of(section, {first.id, second.id}) is Mark.ALL
+    assert rows((section,), Grouping.ROOT, marks={first.id})[0].tally == "1/2"
+
+
+def test_unlike_members_say_so(samples: Samples) -> None:
+    from locklens.ui.rows import differences
+
+    loose = samples.change(constraints=("~> 5.0", ">= 5.0"))
+    (section,) = outline(
+        samples.review(samples.root("a", [samples.change()]), samples.root("b", [loose])), Grouping.ROOT
+    )
+    assert differences(section.children[0]) == ("constraints differ",)
+    assert loose.new is not None
+    other = replace(loose, new=replace(loose.new, constraints="~> 5.0", hashes=(*loose.new.hashes, "h1:x")))
+    (section,) = outline(
+        samples.review(samples.root("a", [samples.change()]), samples.root("b", [other])), Grouping.ROOT
+    )
+    assert differences(section.children[0]) == ("h1 differ",)

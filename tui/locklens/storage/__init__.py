@@ -1,0 +1,1 @@
+"""What locklens keeps between runs, and how it writes files."""

@@ -1,0 +1,163 @@
+"""What the bars of the review say: head, tabs, status, keys. Builds layouts from values; draws nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from locklens.review.model import Kind, Review, Severity
+from locklens.review.reports import words
+from locklens.ui.keys import GROUPS, TABS
+from locklens.ui.outline import Grouping
+from locklens.ui.sentences import configuration_read, explained, registry_asked, reviewed, verdict
+from locklens.ui.spans import Line, Role, Span, counted, line
+from locklens.ui.widgets.bar import Layout, Piece
+
+_ROLES = {Severity.BLOCK: Role.BLOCK, Severity.WARN: Role.WARN, Severity.INFO: Role.INFO}
+
+
+_LEGEND = (
+    (Kind.UPGRADE, "up"),
+    (Kind.DOWNGRADE, "down"),
+    (Kind.MOVED, "moved"),
+    (Kind.NEW_PROVIDER, "new"),
+    (Kind.REMOVED, "removed"),
+    (Kind.CONSTRAINTS_ONLY, "constraints"),
+    (Kind.NEW_HASHES, "hashes added"),
+    (Kind.REMOVED_HASHES, "hashes removed"),
+    (Kind.CHANGED_HASHES, "hashes changed"),
+    (Kind.REPLACED_HASHES, "hashes replaced"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far the reading of configurations is; `done` is None when nothing is being read."""
+
+    done: int | None = None
+    total: int = 0
+
+    @property
+    def words(self) -> str:
+        """What the status line says."""
+        if self.done is None:
+            return ""
+        return f"reading configuration {self.done}/{self.total} roots" if self.total else "reading lock files"
+
+
+def head(review: Review | None) -> tuple[Layout, ...]:
+    """The first line: what is compared, and the counts."""
+    if review is None:
+        return (Layout((Piece(" locklens  ", Role.STRONG), Piece("review", Role.DIM))),)
+    sides = " -> ".join(words.side(one.kind, one.name, one.revision) for one in (review.base, review.head))
+    roots, changes = counted(len(review.roots), "root"), counted(len(review.changes), "change")
+    counts = [Piece(f"  {roots}  {changes}", Role.PLAIN), *_severity_counts(review), Piece(" ")]
+    name = Piece(" locklens  ", Role.STRONG)
+    short = (Piece(f" {changes}"), *_severity_counts(review), Piece(" "))
+    return (
+        Layout((name, Piece("review  ", Role.DIM), Piece(sides)), tuple(counts)),
+        Layout((Piece(" review  ", Role.DIM), Piece(sides)), tuple(counts)),
+        Layout((Piece(f" {sides}"),), tuple(counts)),
+        Layout((Piece(f" {sides}"),), short),
+        Layout((*short, Piece(sides))),
+    )
+
+
+def _severity_counts(review: Review) -> list[Piece]:
+    counts = words.severity_counts(review)
+    pieces = []
+    for severity, role in _ROLES.items():
+        number = counts[severity]
+        action = f"only('sev:{severity.value}')" if number else ""
+        pieces.append(Piece(f"  {number} {severity.value.upper()}", role if number else Role.DIM, action))
+    return pieces
+
+
+def tabs(active: str) -> tuple[Layout, ...]:
+    """The strip of the six screens."""
+
+    def strip(gap: str) -> Layout:
+        pieces = []
+        for tab in TABS:
+            shown = f"[{tab.key} {tab.title}]" if tab.key == active else f" {tab.key} {tab.title} "
+            role = Role.STRONG if tab.key == active else Role.DIM
+            pieces += [Piece(gap), Piece(shown, role, f"tab({tab.key!r})")]
+        return Layout(tuple(pieces))
+
+    return strip("  "), strip("")
+
+
+@dataclass(frozen=True, slots=True)
+class StatusFacts:
+    """What the status line is about."""
+
+    review: Review | None
+    marks: frozenset[str]
+    progress: Progress
+    grouping: Grouping
+    narrowed: str
+    message: str = ""
+
+
+def status(facts: StatusFacts) -> tuple[Layout, ...]:
+    """The line above the keys: a message while there is one, otherwise where the review stands."""
+    parts: list[Piece] = []
+    if facts.review is not None:
+        code, told = verdict(facts.review)
+        parts += [
+            Piece(told, Role.BLOCK if code else Role.GOOD),
+            Piece(f"{reviewed(facts.review, facts.marks)} reviewed"),
+        ]
+    if facts.progress.words:
+        parts.append(Piece(facts.progress.words, Role.INFO))
+    if facts.grouping is not Grouping.ROOT:
+        parts.append(Piece(f"by {facts.grouping}", Role.DIM))
+    if facts.narrowed:
+        parts.append(Piece("filtered", Role.WARN))
+    standing = _joined(parts)
+    if facts.message:
+        message = Piece(f" {facts.message}", Role.STRONG)
+        return Layout((message,), (Piece("  "), *standing, Piece(" "))), Layout((message,))
+    if facts.review is not None:
+        more = _joined([*parts, Piece(f"{explained(facts.review)} hashes explained", Role.DIM)])
+        return Layout((Piece(" "), *more)), Layout((Piece(" "), *standing))
+    return (Layout((Piece(" "), *standing)),)
+
+
+def _joined(parts: list[Piece]) -> tuple[Piece, ...]:
+    return tuple(piece for part in parts for piece in (Piece(" | ", Role.DIM), part))[1:]
+
+
+_LIST_KEYS = ("?", "q", "space", "enter", "n", "/", "d", "b", "x", "w", ":", "y", "e", "tab", "r", "h l", "j k")
+_DETAIL_KEYS = ("?", "esc", "j k", "y", "e", "x", "space", "d", "w", "n", "tab", "q", ":", "r")
+
+
+def key_line(*, in_detail: bool) -> tuple[Layout, ...]:
+    """The last line: the keys of the focused pane that are needed most, clickable; fewer of them on narrow screens."""
+    known = {
+        key.shown.split(",")[0].removesuffix(" ctrl+p"): key for group in GROUPS for key in group.keys if key.short
+    }
+    urgent = _DETAIL_KEYS if in_detail else _LIST_KEYS
+    layouts = []
+    for number in range(len(urgent), 0, -1):
+        pieces = [Piece(" ")]
+        for label in (one for one in known if one in urgent[:number]):
+            key = known[label]
+            pieces += [Piece(label, Role.INFO, key.action), Piece(f" {key.short}  ", Role.DIM, key.action)]
+        layouts.append(Layout(tuple(pieces)))
+    return tuple(layouts)
+
+
+def fact_lines(review: Review, marks: frozenset[str]) -> tuple[Line, ...]:
+    """The panel below the list: what is known, and the legend."""
+    label = 26
+    facts = (
+        ("hashes in the diff explained", explained(review)),
+        ("changes reviewed", reviewed(review, marks)),
+        ("configurations read", configuration_read(review)),
+        ("registries asked", registry_asked(review)),
+    )
+    lines = [line(Span(f" {name}".ljust(label + 5), Role.DIM), text, hanging=label + 5) for name, text in facts]
+    signs = [(words.sign(kind), meaning) for kind, meaning in _LEGEND] + [("?", "about the root"), ("✓", "reviewed")]
+    cells = [(Span(f" {symbol:<2} ", Role.STRONG), Span(meaning.ljust(15), Role.DIM)) for symbol, meaning in signs]
+    legend = [line(*(span for cell in cells[start : start + 3] for span in cell)) for start in range(0, len(cells), 3)]
+    return (*lines, line(), *legend)

@@ -1,0 +1,280 @@
+"""What the right pane says of the highlighted row, as lines with roles. Wrapping and colours are the widget's."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, assert_never
+
+from locklens.hashes import scheme_of
+from locklens.project.configuration import Contributor
+from locklens.review.findings import unknown_reason
+from locklens.review.model import Change, Finding, HashFact, Review, Signer
+from locklens.review.rules import RULES
+from locklens.ui.copying import change_copied, finding_copied
+from locklens.ui.outline import ConflictPair, Node, NodeKind, Subject
+from locklens.ui.root_detail import root_lines, section_lines
+from locklens.ui.rows import differences, rules_of, side_in_short
+from locklens.ui.sentences import by_scheme, what_happened
+from locklens.ui.spans import Line, Place, Role, Span, counted, heading, line, severity_span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from locklens.project.configuration import Requirement
+
+_SHORT = 12
+_LABEL = 13
+
+
+def detail_lines(node: Node, review: Review, *, in_full: bool = False) -> tuple[Line, ...]:
+    """Returns the detail of a row.
+
+    Args:
+        node: The highlighted row's.
+        review: For the facts that are about the whole comparison.
+        in_full: Show hashes whole, and what the findings' rules mean.
+    """
+    match node.kind:
+        case NodeKind.SECTION:
+            return tuple(root_lines(node, in_full=in_full) if node.root is not None else section_lines(node))
+        case NodeKind.CHANGE | NodeKind.MEMBER:
+            return tuple(_change_lines(node.subjects[0], review, in_full=in_full))
+        case NodeKind.GROUP:
+            return tuple(_group_lines(node, review, in_full=in_full))
+        case NodeKind.FINDING if node.finding is not None and node.root is not None:
+            return (
+                _where(node.root.path, node.root.lock_file, None),
+                Line(),
+                *finding_lines(node.finding, in_full=True),
+            )
+        case NodeKind.CONFLICT if node.pair is not None:
+            return tuple(_conflict_lines(node, node.pair))
+        case NodeKind.NOTE | NodeKind.FINDING | NodeKind.CONFLICT:
+            return tuple(root_lines(node, in_full=in_full))
+        case _:
+            assert_never(node.kind)
+
+
+def _where(path: str, lock_file: str, number: int | None) -> Line:
+    place = Place(lock_file, number or 1)
+    shown = str(place) if number else lock_file
+    return line(Span(shown, Role.PLACE), copied=path or ".", place=place)
+
+
+def _change_lines(subject: Subject, review: Review, *, in_full: bool) -> Iterator[Line]:
+    change = subject.change
+    entry = change.new or change.old
+    yield line(Span(str(change.address), Role.STRONG), copied=change_copied(change))
+    yield _where(subject.root.path, subject.root.lock_file, entry.line if entry else None)
+    yield Line()
+    yield line(what_happened(change))
+    if change.findings:
+        yield from heading("FINDINGS")
+        for finding in sorted(change.findings, key=_worst_first):
+            yield from finding_lines(finding, in_full=in_full)
+    yield Line()
+    yield from _entry_lines(change)
+    yield from _signer_lines(change, review)
+    yield from _requirement_lines(subject)
+    yield from _hash_lines(change, in_full=in_full)
+
+
+def _group_lines(node: Node, review: Review, *, in_full: bool) -> Iterator[Line]:
+    subject = node.subjects[0]
+    change = subject.change
+    yield line(Span(str(change.address), Role.STRONG), copied=change_copied(change))
+    yield line(f"The same change in {counted(len(node.children), 'root')}: one decision, one mark.")
+    yield Line()
+    yield line(what_happened(change))
+    if unlike := differences(node):
+        yield line(
+            Span("Not alike in all of them: ", Role.WARN), f"{', '.join(unlike)}. Unfold to see each.", hanging=2
+        )
+    found = {finding.rule: finding for one in node.subjects for finding in one.change.findings}
+    if found:
+        yield from heading("FINDINGS")
+        for finding in sorted(found.values(), key=_worst_first):
+            hit = sum(any(own.rule == finding.rule for own in one.change.findings) for one in node.subjects)
+            yield from finding_lines(finding, in_full=in_full, hit=f"in {hit} of {len(node.subjects)}")
+    yield Line()
+    yield from _entry_lines(change)
+    yield from _signer_lines(change, review)
+    yield from heading(f"IN {counted(len(node.children), 'ROOT').upper()}")
+    for child in node.children:
+        own = child.subjects[0]
+        entry = own.change.new or own.change.old
+        place = Place(own.root.lock_file, entry.line if entry else 1)
+        note = Span(f"  {rules_of(own.change)}", Role.DIM)
+        yield line(
+            " ",
+            severity_span(child.severity, width=6),
+            Span(child.title, Role.PLACE),
+            note,
+            hanging=8,
+            copied=child.title,
+            place=place,
+        )
+    yield from _hash_lines(change, in_full=in_full)
+
+
+def finding_lines(finding: Finding, *, in_full: bool, hit: str = "") -> Iterator[Line]:
+    """A finding with its place, and in full what its rule means and what to do."""
+    rule = RULES.get(finding.rule)
+    title = rule.title if rule else ""
+    place = Place(finding.file, finding.line) if finding.line is not None else None
+    spans = [Span(" "), severity_span(finding.severity, width=6), Span(finding.rule, Role.STRONG), Span(f"  {title}")]
+    if hit:
+        spans.append(Span(f"  {hit}", Role.DIM))
+    yield line(*spans, hanging=14, copied=finding_copied(finding), place=place)
+    yield line(f"       {finding.message}", hanging=7)
+    if finding.file:
+        yield line("       ", Span(str(place) if place else finding.file, Role.PLACE), hanging=7)
+    if finding.accepted is not None:
+        yield line(Span(f"       accepted: {finding.accepted}", Role.GOOD), hanging=7)
+    if in_full and rule is not None:
+        for label, text in (("means", rule.meaning), ("matters", rule.why), ("check", rule.check), ("do", rule.remedy)):
+            yield line("       ", Span(label.ljust(9), Role.DIM), text, hanging=16)
+    elif rule is not None:
+        yield line("       ", Span(f"-> {rule.remedy}", Role.DIM), hanging=10)
+
+
+def _worst_first(finding: Finding) -> tuple[int, str]:
+    return finding.severity.rank, finding.rule
+
+
+def _labelled(label: str, *spans: Span | str) -> Line:
+    return line(Span(label.ljust(_LABEL), Role.HEADING), *spans, hanging=_LABEL)
+
+
+def _entry_lines(change: Change) -> Iterator[Line]:
+    old, new = change.old, change.new
+    versions = [str(side.version) if side else "-" for side in (old, new)]
+    constraints = [(side.constraints or "none") if side else "-" for side in (old, new)]
+    for label, (before, after) in (("VERSION", versions), ("CONSTRAINTS", constraints)):
+        if before == after:
+            yield _labelled(label, after, Span("  unchanged", Role.DIM))
+        else:
+            yield _labelled(label, Span(before, Role.REMOVED), " -> ", Span(after, Role.ADDED))
+
+
+def _signer_lines(change: Change, review: Review) -> Iterator[Line]:
+    asked = any(host.asked for host in review.hosts)
+    reason = "nobody said" if asked else "the registry was not asked"
+    if change.old_signer is None and change.new_signer is None:
+        yield _labelled("SIGNER", Span(f"unknown: {reason}", Role.DIM))
+        return
+    yield _labelled(
+        "SIGNER", *_signer_spans(change.old_signer, reason), " -> ", *_signer_spans(change.new_signer, reason)
+    )
+    for signer in (change.old_signer, change.new_signer):
+        for key in signer.keys if signer else ():
+            state = " revoked" if key.revoked else " expired" if key.expired else ""
+            yield line(
+                f"  {key.fingerprint}",
+                Span(f"{state}  {', '.join(key.user_ids)}", Role.DIM),
+                hanging=4,
+                copied=key.fingerprint,
+            )
+
+
+def _signer_spans(signer: Signer | None, reason: str) -> tuple[Span, ...]:
+    if signer is None:
+        return (Span(f"unknown ({reason})", Role.DIM),)
+    return (Span(signer.tier.value), Span("".join(f" {key.key_id}" for key in signer.keys)))
+
+
+def _requirement_lines(subject: Subject) -> Iterator[Line]:
+    yield from heading("REQUIRED BY")
+    configuration = subject.root.configuration
+    if configuration is None:
+        yield line(Span("  configuration not read yet", Role.DIM))
+        return
+    if not configuration.has_files:
+        yield line(Span("  there is no configuration in this folder", Role.DIM))
+        return
+    for requirement in subject.change.required_by:
+        yield from requirement_lines(requirement)
+    missing = configuration.missing_modules
+    for module in missing:
+        told = f"  cannot say: module {module.call} is not fetched"
+        yield line(Span(told, Role.WARN), hanging=4, place=Place(module.file, module.line))
+    if subject.change.required_by or missing:
+        return
+    if reason := unknown_reason(configuration):
+        yield line(Span(f"  cannot say: {reason}", Role.WARN), hanging=4)
+    else:
+        yield line(Span("  nothing in the configuration", Role.WARN if subject.change.new else Role.DIM))
+
+
+def requirement_lines(requirement: Requirement, *, indent: str = "  ") -> Iterator[Line]:
+    """Who asks, with what constraint, and what an override hid."""
+    place = Place(requirement.file, requirement.line)
+    constraint = requirement.constraint or "any version"
+    via = f"  module {requirement.module}" if requirement.module else ""
+    if requirement.contributor is not Contributor.REQUIRED_PROVIDERS:
+        via += f"  {requirement.contributor} {requirement.subject}"
+    yield line(
+        indent,
+        Span(str(place), Role.PLACE),
+        f"  {constraint}",
+        Span(via, Role.DIM),
+        hanging=4,
+        copied=constraint,
+        place=place,
+    )
+    if (hidden := requirement.overrides) is not None:
+        told = f"{indent}  overrides {hidden.constraint or 'any version'} of {hidden.file}:{hidden.line}"
+        yield line(Span(told, Role.DIM), hanging=6, place=Place(hidden.file, hidden.line))
+
+
+def _hash_lines(change: Change, *, in_full: bool) -> Iterator[Line]:
+    total = len(change.added) + len(change.removed)
+    yield from heading("HASHES")
+    if total:
+        yield line(
+            Span(f"  {change.explained} of {total} explained", Role.STRONG), Span(f"   {change.kept} kept", Role.DIM)
+        )
+    else:
+        yield line(Span(f"  {counted(change.kept, 'hash', 'hashes')} as before", Role.DIM))
+    for sign, role, facts in (("+", Role.ADDED, change.added), ("-", Role.REMOVED, change.removed)):
+        for fact in facts:
+            yield _hash_line(sign, role, fact, in_full=in_full)
+    for text in _kept(change) if in_full else ():
+        yield line(Span(f"  = {text}", Role.DIM), hanging=4, copied=text)
+
+
+def _hash_line(sign: str, role: Role, fact: HashFact, *, in_full: bool) -> Line:
+    scheme = scheme_of(fact.hash)
+    shown = fact.hash if in_full or not scheme else f"{scheme}:{fact.hash[len(scheme) + 1 :][:_SHORT]}…"
+    about = f"{fact.platform or 'any platform':<16}" if fact.platform else ""
+    proof = Span(fact.proof.value, Role.GOOD if fact.proof.value in {"signed", "computed", "reported"} else Role.DIM)
+    return line("  ", Span(f"{sign} {shown}", role), "  ", about, proof, hanging=4, copied=fact.hash)
+
+
+def _kept(change: Change) -> tuple[str, ...]:
+    if change.new is None:
+        return ()
+    came = {fact.hash for fact in change.added}
+    return tuple(text for text in dict.fromkeys(change.new.hashes) if text not in came)
+
+
+def _conflict_lines(node: Node, pair: ConflictPair) -> Iterator[Line]:
+    root = node.root
+    names = {"ours": "ours", "theirs": "theirs"}
+    yield line(Span(str(pair.address), Role.STRONG), copied=str(pair.address))
+    if root is not None and root.conflict is not None:
+        marker = root.conflict.markers[0] if root.conflict.markers else None
+        yield _where(root.path, root.lock_file, marker.line if marker else None)
+        if marker is not None:
+            names = {"ours": f"ours {marker.ours}".strip(), "theirs": f"theirs {marker.theirs}".strip()}
+    yield Line()
+    yield line("Git left a conflict here: each side locks this provider in its own way. Resolve it to compare.")
+    for side, entry in (("ours", pair.ours), ("theirs", pair.theirs)):
+        yield from heading(names[side])
+        yield line(f"  version      {side_in_short(pair, side)}", copied=side_in_short(pair, side))
+        if entry is not None:
+            yield line(f"  constraints  {entry.constraints or 'none'}", hanging=15)
+            yield line(f"  hashes       {by_scheme(tuple(HashFact(text) for text in entry.hashes)) or 'none'}")
+    if pair.ours is not None and pair.theirs is not None:
+        both = set(pair.ours.hashes) & set(pair.theirs.hashes)
+        yield Line()
+        yield line(f"{counted(len(both), 'hash', 'hashes')} on both sides.")

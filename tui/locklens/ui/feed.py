@@ -1,0 +1,167 @@
+"""Where reviews come from and how they reach the screen: opening, reading in steps, watching. Knows no Textual."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    import threading
+
+    from locklens.review.model import Review, RootReview
+    from locklens.workspace.open import Comparison
+    from locklens.workspace.review import ReviewRequest
+
+BATCH_SECONDS = 0.1
+"""Finished roots are passed on at most this often, so that a fast run does not drown the screen in updates."""
+
+Stamp = tuple[int, int, int] | None
+Stamps = Mapping[Path, Stamp]
+
+
+class OpenedReview(Protocol):
+    """A comparison that is open."""
+
+    @property
+    def draft(self) -> Review:
+        """The review from the lock files alone."""
+
+    def complete(self, *, on_root: Callable[[RootReview], None], cancel: threading.Event) -> Review:
+        """Reads configurations and returns the final review.
+
+        Raises:
+            LockLensError: It cannot be finished, or was cancelled.
+        """
+
+    def watched(self, review: Review) -> tuple[Path, ...]:
+        """The files on disk that the review depends on."""
+
+    @property
+    def top(self) -> Path | None:
+        """The folder that the review's paths are relative to, None where they are not on disk."""
+
+    @property
+    def repository(self) -> str:
+        """What marks are remembered for: the same for the same repository in every run."""
+
+    def close(self) -> None:
+        """Gives back what the open comparison holds."""
+
+
+class ReviewSource(Protocol):
+    """Opens the comparison, again and again."""
+
+    def open(self) -> OpenedReview:
+        """Opens it as it is now.
+
+        Raises:
+            LockLensError: There is nothing to compare.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceSource:
+    """The real source: the use cases of the workspace."""
+
+    request: ReviewRequest
+
+    def open(self) -> OpenedReview:
+        """Opens the comparison of the request."""
+        from locklens.workspace.review import draft
+
+        comparison = self.request.open()
+        review = draft(comparison, include_unchanged=self.request.include_unchanged, tool=self.request.tool)
+        return _WorkspaceReview(comparison, review, self.request.test_directory)
+
+
+@dataclass(frozen=True, slots=True)
+class _WorkspaceReview:
+    comparison: Comparison
+    draft: Review
+    test_directory: str
+
+    def complete(self, *, on_root: Callable[[RootReview], None], cancel: threading.Event) -> Review:
+        from locklens.workspace.review import complete
+
+        return complete(self.comparison, self.draft, test_directory=self.test_directory, on_root=on_root, cancel=cancel)
+
+    def watched(self, review: Review) -> tuple[Path, ...]:
+        from locklens.workspace.review import watched_files
+
+        return watched_files(self.comparison, review)
+
+    @property
+    def top(self) -> Path | None:
+        return self.comparison.top
+
+    @property
+    def repository(self) -> str:
+        repository = self.comparison.repository
+        return str(repository.top) if repository is not None else ""
+
+    def close(self) -> None:
+        if self.comparison.repository is not None:
+            self.comparison.repository.close()
+
+
+@dataclass(slots=True)
+class Batches:
+    """Collects finished roots and passes them on not more often than BATCH_SECONDS."""
+
+    deliver: Callable[[tuple[RootReview, ...]], object]
+    clock: Callable[[], float] = time.monotonic
+    _waiting: list[RootReview] = field(default_factory=list)
+    _last: float = float("-inf")
+
+    def add(self, root: RootReview) -> None:
+        """Takes one root."""
+        self._waiting.append(root)
+        if self.clock() - self._last >= BATCH_SECONDS:
+            self.flush()
+
+    def flush(self) -> None:
+        """Passes on what waits."""
+        if self._waiting:
+            self.deliver(tuple(self._waiting))
+            self._waiting.clear()
+        self._last = self.clock()
+
+
+def stamps_of(paths: Iterable[Path]) -> dict[Path, Stamp]:
+    """What tells a changed file: modification time, size and identity; None where there is no such file."""
+    return {path: _stamp(path) for path in paths}
+
+
+def _stamp(path: Path) -> Stamp:
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size, status.st_ino
+
+
+def changed_since(stamps: Stamps) -> tuple[Path, ...]:
+    """The files that are not as they were."""
+    return tuple(path for path, stamp in stamps.items() if _stamp(path) != stamp)
+
+
+def roots_of(paths: Iterable[Path], review: Review, top: Path | None) -> tuple[str, ...]:
+    """What changed, in the review's words: a root where the file lies in one, else the file's name."""
+    known = {root.path for root in review.roots}
+    names = []
+    for path in paths:
+        folder = path.parent.relative_to(top).as_posix() if top is not None and path.is_relative_to(top) else None
+        folder = "" if folder == "." else folder
+        names.append((folder or ".") if folder in known else path.name)
+    return tuple(dict.fromkeys(names))
+
+
+def with_roots(review: Review, finished: Iterable[RootReview]) -> Review:
+    """The review with some roots replaced by their finished selves."""
+    from dataclasses import replace
+
+    by_path = {root.lock_file: root for root in finished}
+    return replace(review, roots=tuple(by_path.get(root.lock_file, root) for root in review.roots))

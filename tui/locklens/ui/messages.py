@@ -1,0 +1,74 @@
+"""What the workers tell the screen. Each message has its run's number, so that a replaced run is not heard."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from textual.message import Message
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from locklens.errors import LockLensError
+    from locklens.review.model import Review, RootReview
+    from locklens.ui.feed import Stamps
+
+
+@dataclass
+class ReviewDrafted(Message):
+    """The lock files are compared; configurations are not read yet."""
+
+    run: int
+    review: Review
+    top: Path | None
+    repository: str
+    marks: frozenset[str]
+
+
+@dataclass
+class RootsRead(Message):
+    """More roots are finished."""
+
+    run: int
+    roots: tuple[RootReview, ...]
+
+
+@dataclass
+class ReviewCompleted(Message):
+    """All is read. `stamps` are the watched files as they were at the start."""
+
+    run: int
+    review: Review
+    stamps: Stamps
+
+
+@dataclass
+class ReviewFailed(Message):
+    """The comparison could not be opened or finished."""
+
+    run: int
+    error: LockLensError
+
+
+@dataclass
+class FilesChanged(Message):
+    """Watched files are not as they were."""
+
+    run: int
+    paths: tuple[Path, ...]
+
+
+@dataclass
+class MarksNotKept(Message):
+    """The store had something to say: a damaged file was set aside, or marks last for this run alone."""
+
+    notice: str
+
+
+@dataclass
+class Exported(Message):
+    """A report was written, or was not (`error`)."""
+
+    path: Path
+    error: str = ""

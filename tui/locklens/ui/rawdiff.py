@@ -1,0 +1,56 @@
+"""The lock file's blocks before and after as a unified diff, from the entries as the tools would write them. Pure."""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING
+
+from locklens.lockfile.render import render_entry
+from locklens.ui.outline import Node, NodeKind, Subject
+from locklens.ui.spans import Line, Role, Span, line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from locklens.lockfile.model import LockEntry
+
+_CONTEXT = 3
+_ROLES = {"+": Role.ADDED, "-": Role.REMOVED, "@": Role.INFO}
+
+
+def diff_lines(node: Node) -> tuple[Line, ...]:
+    """Returns the diff of what a row stands for; () where its providers are all the same."""
+    subjects = node.subjects[:1] if node.kind is NodeKind.GROUP else node.subjects
+    if node.pair is not None and node.root is not None:
+        return tuple(
+            _diff(node.root.lock_file, _text([node.pair.ours]), _text([node.pair.theirs]), sides=("ours", "theirs"))
+        )
+    by_file: dict[str, list[Subject]] = {}
+    for subject in subjects:
+        by_file.setdefault(subject.root.lock_file, []).append(subject)
+    return tuple(
+        one
+        for path, own in by_file.items()
+        for one in _diff(path, _text(each.change.old for each in own), _text(each.change.new for each in own))
+    )
+
+
+def _text(entries: Iterable[LockEntry | None]) -> list[str]:
+    present = sorted((entry for entry in entries if entry is not None), key=lambda entry: entry.address.sort_key)
+    return "\n".join(render_entry(entry) for entry in present).splitlines()
+
+
+def _diff(path: str, old: list[str], new: list[str], *, sides: tuple[str, str] = ("a", "b")) -> Iterator[Line]:
+    names = [f"{side}/{path}" if text else "/dev/null" for side, text in zip(sides, (old, new), strict=True)]
+    for text in difflib.unified_diff(old, new, names[0], names[1], n=_CONTEXT, lineterm=""):
+        role = Role.STRONG if text.startswith(("--- ", "+++ ")) else _ROLES.get(text[:1], Role.PLAIN)
+        shown = f"{text} {_block_of(text, old, new)}".rstrip() if text.startswith("@@ ") else text
+        yield line(Span(shown, role), hanging=1)
+
+
+def _block_of(hunk: str, old: list[str], new: list[str]) -> str:
+    """The first line of the block that a hunk begins in, as git puts it behind the hunk's numbers."""
+    before, after = (max(0, -int(part.partition(",")[0])) for part in hunk.replace("+", "-").split(" ")[1:3])
+    start, lines = (after, new) if new else (before, old)
+    heads = [text for text in lines[: max(start, 1)] if text.startswith("provider ")]
+    return heads[-1].removesuffix(" {") if heads else ""

@@ -1,0 +1,127 @@
+"""A screen whose highlighted thing can leave it: to the clipboard, an editor, a browser, a file."""
+
+from __future__ import annotations
+
+import os
+from abc import abstractmethod
+from functools import partial
+from typing import TYPE_CHECKING, Literal
+
+from textual import on, work
+
+from locklens.errors import LockLensError
+from locklens.ui.copying import copied_line, node_copied
+from locklens.ui.messages import Exported
+from locklens.ui.outside import editor_command, has_browser, place_of, release_page, work_tree_file
+from locklens.ui.screens.export import ExportScreen
+from locklens.ui.screens.loading import LoadingScreen
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from locklens.ui.outline import Node
+    from locklens.ui.spans import Line
+
+
+class HandingScreen(LoadingScreen):
+    """Hands out what is highlighted. Nothing of it writes to the reviewed files."""
+
+    @property
+    @abstractmethod
+    def node(self) -> Node | None:
+        """What the highlighted row stands for."""
+
+    @property
+    @abstractmethod
+    def line(self) -> Line | None:
+        """The highlighted line of the detail; None while the cursor is in the list."""
+
+    @abstractmethod
+    def say(self, words: str) -> None:
+        """Puts a message where the user sees it."""
+
+    def action_copy(self) -> None:
+        """Copies what is highlighted."""
+        line, node = self.line, self.node
+        text = line.copied if line is not None else node_copied(node) if node is not None else ""
+        if not text:
+            self.say("nothing here to copy")
+            return
+        self.app.copy_to_clipboard(copied_line(text))
+        self.say(f"copied: {copied_line(text)}")
+
+    def action_edit(self) -> None:
+        """Opens the highlighted line in the editor; the screen comes back when the editor is closed."""
+        import subprocess
+
+        from textual.app import SuspendNotSupported
+
+        line = self.line
+        place = line.place if line is not None and line.place is not None else place_of(self.node)
+        try:
+            path = work_tree_file(self.review, self.top, place)
+            command = editor_command(os.environ, path, place.line if place else 1)
+            with self.app.suspend():
+                subprocess.run(command, check=False, cwd=self.top)
+        except LockLensError as error:
+            self.say(f"{error}; {error.hint}" if error.hint else str(error))
+        except (OSError, SuspendNotSupported) as error:
+            self.say(f"the editor cannot be started: {error}")
+
+    def action_open_page(self) -> None:
+        """Opens the release's page, or copies its address."""
+        change = self.node.change if self.node is not None else None
+        entry = (change.new or change.old) if change is not None else None
+        if change is None or entry is None:
+            self.say("a page: choose a row with a provider")
+            return
+        try:
+            url = release_page(change.address, str(entry.version))
+        except LockLensError as error:
+            self.say(f"{error}; {error.hint}")
+            return
+        if has_browser(os.environ):
+            self._browse(url)
+            self.say(f"opened {url}")
+        else:
+            self.app.copy_to_clipboard(url)
+            self.say(f"no browser here, copied {url}")
+
+    @work(thread=True, group="browser")
+    def _browse(self, url: str) -> None:
+        import webbrowser
+
+        webbrowser.open(url)
+
+    def action_export(self, form: Literal["json", "text"]) -> None:
+        """Asks where to write the report."""
+        if self.review is None:
+            self.say("nothing to export yet")
+            return
+        suggestion = f"locklens-review.{'json' if form == 'json' else 'txt'}"
+        self.app.push_screen(
+            ExportScreen(form.upper() if form == "json" else form, suggestion), partial(self._export_to, form)
+        )
+
+    def _export_to(self, form: Literal["json", "text"], path: Path | None) -> None:
+        if path is not None:
+            self._export(form, path)
+
+    @work(thread=True, group="export")
+    def _export(self, form: Literal["json", "text"], path: Path) -> None:
+        from locklens.review.reports import json, text
+        from locklens.storage.files import write_atomically
+
+        if self.review is None:
+            return
+        report = json.render(self.review) if form == "json" else text.render(self.review, colour=False)
+        try:
+            write_atomically(path, report.encode("utf-8", "surrogateescape"))
+        except LockLensError as error:
+            self.post_message(Exported(path, str(error)))
+        else:
+            self.post_message(Exported(path))
+
+    @on(Exported)
+    def _tell_of_export(self, event: Exported) -> None:
+        self.say(event.error or f"written: {event.path}")

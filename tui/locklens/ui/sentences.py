@@ -1,0 +1,125 @@
+"""What happened to a provider, as plain sentences. Words only; what the list and the detail share with no report."""
+
+from __future__ import annotations
+
+from locklens.review.model import Bump, Change, HashFact, Kind, Review, Severity
+from locklens.review.reports.words import side
+from locklens.ui.spans import counted
+
+_BUMPS = {
+    Bump.MAJOR: "a major upgrade",
+    Bump.MINOR: "a minor upgrade",
+    Bump.PATCH: "a patch upgrade",
+    Bump.PRERELEASE: "another pre-release",
+    Bump.METADATA: "the same version with other build metadata",
+}
+
+
+def what_happened(change: Change) -> str:
+    """One or two sentences for the top of the detail."""
+    return f"{_of_kind(change)} {_of_hashes(change)}".strip()
+
+
+def _of_kind(change: Change) -> str:
+    old = change.old.version if change.old else ""
+    new = change.new.version if change.new else ""
+    match change.kind:
+        case Kind.UPGRADE:
+            return f"Version {old} became {new}: {_BUMPS[change.bump] if change.bump else 'an upgrade'}."
+        case Kind.DOWNGRADE:
+            return f"Version {old} became {new}: a downgrade."
+        case Kind.NEW_PROVIDER:
+            return f"The lock file now has this provider, at {new}."
+        case Kind.REMOVED:
+            return f"The lock file no longer has this provider; it was at {old}."
+        case Kind.MOVED:
+            return f"The provider moved here from {change.moved_from}, at {new}."
+        case Kind.NEW_HASHES:
+            return f"Still {new}; hashes were added."
+        case Kind.REMOVED_HASHES:
+            return f"Still {new}; hashes were removed."
+        case Kind.CHANGED_HASHES:
+            return f"Still {new}, but hashes were added and others removed."
+        case Kind.REPLACED_HASHES:
+            return f"Still {new}, but not one package hash of before is left."
+        case Kind.CONSTRAINTS_ONLY:
+            return f"Still {new}, with the same hashes; only the recorded constraints differ."
+        case Kind.UNCHANGED:
+            return f"Still {new}; nothing changed."
+
+
+def _of_hashes(change: Change) -> str:
+    if change.kind in {Kind.CONSTRAINTS_ONLY, Kind.UNCHANGED}:
+        return ""
+    parts = [
+        f"{by_scheme(facts)} {word}" for facts, word in ((change.added, "came"), (change.removed, "went")) if facts
+    ]
+    if change.kept:
+        parts.append(f"{change.kept} stayed")
+    return f"Hashes: {', '.join(parts)}." if parts else "It has no hashes."
+
+
+def by_scheme(facts: tuple[HashFact, ...]) -> str:
+    """How many hashes of which scheme, e.g. "4 zh and 1 h1"."""
+    schemes = [fact.hash.partition(":")[0] for fact in facts]
+    known = [f"{schemes.count(scheme)} {scheme}" for scheme in ("zh", "h1") if scheme in schemes]
+    if other := sum(scheme not in {"zh", "h1"} for scheme in schemes):
+        known.append(f"{other} of another scheme")
+    return " and ".join(known)
+
+
+def verdict(review: Review) -> tuple[int, str]:
+    """The exit status that `review` would have with the default of --fail-on, and the sentence for it."""
+    status = int(any(one.severity is Severity.BLOCK and one.accepted is None for one in review.findings))
+    return status, f"would exit {status} at --fail-on=block"
+
+
+def reviewed(review: Review, marks: frozenset[str]) -> str:
+    """How far the reviewer is, e.g. "3 of 12"."""
+    changes = review.changes
+    return f"{sum(change.id in marks for change in changes)} of {len(changes)}"
+
+
+def explained(review: Review) -> str:
+    """How many of the changed hashes are traced to a fact."""
+    changes = review.changes
+    total = sum(len(change.added) + len(change.removed) for change in changes)
+    return f"{sum(change.explained for change in changes)} of {total}"
+
+
+def registry_asked(review: Review) -> str:
+    """Whether and when registries were asked."""
+    asked = [host for host in review.hosts if host.asked]
+    if not asked:
+        return "none, offline" if review.offline else "none"
+    return ", ".join(f"{host.host} {clock(host.as_of or '')}{' failed' if host.error else ''}" for host in asked)
+
+
+def clock(moment: str) -> str:
+    """The time of an ISO 8601 moment as HH:MM UTC; the text itself where it is none."""
+    _, found, time = moment.partition("T")
+    return f"{time[:5]} UTC" if found else moment
+
+
+def configuration_read(review: Review) -> str:
+    """How many roots' configurations are read and complete."""
+    read = [root.configuration for root in review.roots if root.configuration is not None]
+    incomplete = sum(not one.complete for one in read)
+    text = f"{len(read)} of {counted(len(review.roots), 'root')}"
+    return f"{text}, {incomplete} incomplete" if incomplete else text
+
+
+def changed_on_disk(names: tuple[str, ...]) -> str:
+    """The toast after a reload by itself."""
+    shown = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
+    return f"{shown} changed on disk, reviewed again"
+
+
+def nothing_changed(review: Review) -> str:
+    """What to say instead of an empty list."""
+    base, head = (side(one.kind, one.name, one.revision) for one in (review.base, review.head))
+    return (
+        f"Nothing changed between {base} and the {head}."
+        if review.head.kind == "worktree"
+        else f"Nothing changed between {base} and {head}."
+    )

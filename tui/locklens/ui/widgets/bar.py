@@ -1,0 +1,89 @@
+"""A line of text across the screen whose pieces can be clicked: head, tabs, status and keys are such bars."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from rich.cells import cell_len
+from textual.message import Message
+from textual.widget import Widget
+
+from locklens.ui.spans import Role, Span
+from locklens.ui.widgets.strips import fitted, harmless, strip_of
+
+if TYPE_CHECKING:
+    from textual import events
+    from textual.strip import Strip
+
+
+class Piece(NamedTuple):
+    """A part of a bar; a click on it runs the screen's action."""
+
+    text: str
+    role: Role = Role.PLAIN
+    action: str = ""
+
+
+class Layout(NamedTuple):
+    """What stands at the left and at the right."""
+
+    left: tuple[Piece, ...]
+    right: tuple[Piece, ...] = ()
+
+
+class Bar(Widget):
+    """Shows the first of its layouts that fits; the last one is cut piece by piece."""
+
+    @dataclass
+    class Clicked(Message):
+        """A piece with an action was clicked."""
+
+        action: str
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._layouts: tuple[Layout, ...] = ()
+
+    def show_layouts(self, *layouts: Layout) -> None:
+        """Replaces what is shown; the layouts stand in order of preference."""
+        if layouts != self._layouts:
+            self._layouts = layouts
+            self.refresh()
+
+    def _pieces(self) -> list[Piece]:
+        """What fits into the width."""
+        width = self.size.width
+        for layout in self._layouts:
+            used = sum(cell_len(harmless(piece.text)) for piece in (*layout.left, *layout.right))
+            if used + (1 if layout.right else 0) <= width:
+                gap = Piece(" " * (width - used))
+                return [*layout.left, gap, *layout.right]
+        return self._cut(width)
+
+    def _cut(self, width: int) -> list[Piece]:
+        kept: list[Piece] = []
+        for piece in (one for layout in self._layouts[-1:] for part in (layout.left, layout.right) for one in part):
+            room = width - sum(cell_len(harmless(one.text)) for one in kept)
+            if cell_len(harmless(piece.text)) <= room:
+                kept.append(piece)
+                continue
+            if not piece.action and room > 1:
+                kept.append(piece._replace(text=fitted(piece.text, room)))
+            break
+        return kept
+
+    def render_line(self, y: int) -> Strip:
+        """Paints the line."""
+        spans = [Span(harmless(piece.text), piece.role) for piece in self._pieces()] if y == 0 else []
+        return strip_of(spans, self, width=self.size.width)
+
+    def on_click(self, event: events.Click) -> None:
+        """Finds the piece below the pointer."""
+        position = 0
+        for piece in self._pieces():
+            position += cell_len(harmless(piece.text))
+            if event.x < position:
+                if piece.action:
+                    self.post_message(self.Clicked(piece.action))
+                return

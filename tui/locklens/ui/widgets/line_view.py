@@ -1,0 +1,138 @@
+"""A scrolling view of lines with a cursor that stops at those that can be copied or opened. Knows no domain."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.geometry import Region, Size
+from textual.reactive import reactive
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from locklens.ui.widgets.strips import Painted, strip_of, wrapped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from textual import events
+
+    from locklens.ui.spans import Line
+
+
+class LineView(ScrollView, can_focus=True):
+    """Shows lines, wrapped to its width."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("j,down", "step(1)", "Next line", show=False),
+        Binding("k,up", "step(-1)", "Previous line", show=False),
+        Binding("g,home", "edge(0)", "Top", show=False),
+        Binding("G,end", "edge(-1)", "Bottom", show=False),
+        Binding("pagedown,ctrl+f", "page(1)", "Page down", show=False),
+        Binding("pageup,ctrl+b", "page(-1)", "Page up", show=False),
+    ]
+
+    cursor: reactive[int] = reactive(-1, repaint=True)
+    """Index of the line that the cursor is on; -1 where no line can have it."""
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id, classes=classes)
+        self._lines: tuple[Line, ...] = ()
+        self._painted: list[tuple[int, Painted]] = []
+        self._first_row: list[int] = []
+        self._wrapped_at = -1
+
+    @property
+    def lines(self) -> tuple[Line, ...]:
+        """What is shown, before it is wrapped."""
+        return self._lines
+
+    @property
+    def current(self) -> Line | None:
+        """The line that the cursor is on."""
+        return self._lines[self.cursor] if 0 <= self.cursor < len(self._lines) else None
+
+    def show_lines(self, lines: Iterable[Line], *, keep_place: bool = False) -> None:
+        """Replaces what is shown; from the top unless it is the same thing again."""
+        self._lines = tuple(lines)
+        self._wrapped_at = -1
+        self._wrap()
+        stops = self._stops()
+        if not keep_place or self.cursor not in stops:
+            self.cursor = stops[0] if stops else -1
+        if not keep_place:
+            self.scroll_to(y=0, animate=False, force=True)
+        self.refresh()
+
+    def on_resize(self) -> None:
+        """Wraps again."""
+        self._wrap()
+
+    def _wrap(self) -> None:
+        width = self.scrollable_content_region.width
+        if width <= 0 or width == self._wrapped_at:
+            return
+        self._wrapped_at = width
+        self._painted, self._first_row = [], []
+        for index, one in enumerate(self._lines):
+            self._first_row.append(len(self._painted))
+            self._painted += [(index, spans) for spans in wrapped(one, width)]
+        self.virtual_size = Size(width, len(self._painted))
+        self.refresh(layout=self.styles.is_auto_height)
+
+    def _stops(self) -> list[int]:
+        return [index for index, one in enumerate(self._lines) if one.copied or one.place]
+
+    def render_line(self, y: int) -> Strip:
+        """Paints one row of the window."""
+        row = y + self.scroll_offset.y
+        width = self.scrollable_content_region.width
+        if width != self._wrapped_at:
+            self.call_next(self._wrap)
+        if not 0 <= row < len(self._painted):
+            return Strip.blank(width, self.rich_style)
+        index, spans = self._painted[row]
+        return strip_of(spans, self, width=width, cursor=self.has_focus and index == self.cursor)
+
+    def action_step(self, by: int) -> None:
+        """Moves the cursor to the next stop; scrolls where that is out of sight or there is none."""
+        top, height = self.scroll_offset.y, max(1, self.scrollable_content_region.height)
+        ahead = [stop for stop in self._stops() if (stop - self.cursor) * by > 0]
+        target = (ahead[0] if by > 0 else ahead[-1]) if ahead else None
+        if target is None or not top - height // 2 <= self._first_row[target] < top + height + height // 2:
+            self.scroll_relative(y=by, animate=False)
+            return
+        self.cursor = target
+        self._show_cursor()
+
+    def action_edge(self, end: int) -> None:
+        """Goes to the first or the last line."""
+        stops = self._stops()
+        if stops:
+            self.cursor = stops[end]
+        self.scroll_to(y=0 if end == 0 else self.max_scroll_y, animate=False)
+
+    def action_page(self, by: int) -> None:
+        """Scrolls by a window and takes the cursor along."""
+        self.scroll_relative(y=by * max(1, self.scrollable_content_region.height - 1), animate=False)
+        top = self.scroll_target_y
+        stops = [stop for stop in self._stops() if self._first_row[stop] >= top]
+        if stops:
+            self.cursor = stops[0]
+
+    def _show_cursor(self) -> None:
+        row = self._first_row[self.cursor]
+        self.scroll_to_region(Region(0, row, 1, 1), animate=False, force=True)
+
+    def on_click(self, event: events.Click) -> None:
+        """Puts the cursor on the clicked line."""
+        offset = event.get_content_offset(self)
+        row = -1 if offset is None else offset.y + self.scroll_offset.y
+        if 0 <= row < len(self._painted):
+            index = self._painted[row][0]
+            if index in self._stops():
+                self.cursor = index
+
+    def watch_has_focus(self, _had: bool) -> None:
+        """Paints the cursor in or out."""
+        self.refresh()

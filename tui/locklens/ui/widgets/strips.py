@@ -1,0 +1,146 @@
+"""From spans to what Textual paints: wraps lines and gives each role its style. Makes all outside text harmless."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len, set_cell_size
+from rich.segment import Segment
+from rich.style import Style
+from textual.strip import Strip
+
+from locklens.review.reports.visible import visible
+from locklens.ui.spans import Line, Role, Span
+
+if TYPE_CHECKING:
+    from textual.theme import Theme
+    from textual.widget import Widget
+
+_VARIABLES = {
+    Role.PLAIN: ("foreground", False),
+    Role.DIM: ("quiet", False),
+    Role.STRONG: ("foreground", True),
+    Role.HEADING: ("secondary", True),
+    Role.BLOCK: ("error", True),
+    Role.WARN: ("warning", True),
+    Role.INFO: ("primary", False),
+    Role.GOOD: ("success", False),
+    Role.ADDED: ("success", False),
+    Role.REMOVED: ("error", False),
+    Role.PLACE: ("secondary", False),
+}
+"""Each role's colour among the theme's variables, and whether it is bold."""
+
+_ELLIPSIS = "…"
+
+Painted = Sequence[Span]
+
+
+@lru_cache(maxsize=8192)
+def harmless(text: str) -> str:
+    """The text with nothing in it that moves a cursor, changes a colour or reverses a line."""
+    return visible(text)
+
+
+def fitted(text: str, width: int) -> str:
+    """The text made harmless, cut with an ellipsis or padded to a number of columns."""
+    shown = harmless(text)
+    if width <= 0:
+        return ""
+    if cell_len(shown) <= width:
+        return set_cell_size(shown, width)
+    return set_cell_size(shown, width - 1) + _ELLIPSIS
+
+
+def fitted_end(text: str, width: int) -> str:
+    """The text made harmless, cut at its beginning: the last folders of a path say more than the first."""
+    shown = harmless(text)
+    if cell_len(shown) <= width:
+        return set_cell_size(shown, width)
+    if width <= 0:
+        return ""
+    start = max(0, len(shown) - width + 1)
+    while cell_len(shown[start:]) > width - 1:
+        start += 1
+    return set_cell_size(_ELLIPSIS + shown[start:], width)
+
+
+def wrapped(line: Line, width: int) -> list[Painted]:
+    """Breaks a line at spaces, and inside words that are longer than a line; continuation lines hang."""
+    spans = [Span(harmless(span.text), span.role) for span in line.spans]
+    if sum(cell_len(span.text) for span in spans) <= width:
+        return [spans]
+    hanging = min(line.hanging, max(0, width * 2 // 3))
+    painted: list[list[Span]] = [[]]
+    used = 0
+    for text, role in _pieces(spans, max(1, width - hanging)):
+        size = cell_len(text)
+        if used and used + size > width and text.strip():
+            painted.append([Span(" " * hanging)] if hanging else [])
+            used = hanging
+        is_at_start = used == hanging and len(painted) > 1
+        if not text.strip() and (is_at_start or used + size > width):
+            continue
+        _append(painted[-1], text, role)
+        used += size
+    return list(painted)
+
+
+def _append(spans: list[Span], text: str, role: Role) -> None:
+    """Adds text to the last span where that has the same role, so that a line is painted in few pieces."""
+    if spans and spans[-1].role is role:
+        spans[-1] = Span(spans[-1].text + text, role)
+    else:
+        spans.append(Span(text, role))
+
+
+def _pieces(spans: Iterable[Span], limit: int) -> Iterable[tuple[str, Role]]:
+    """Words and the spaces between them, no word wider than the limit."""
+    for text, role in spans:
+        for number, word in enumerate(text.split(" ")):
+            if number:
+                yield " ", role
+            rest = word
+            while cell_len(rest) > limit:
+                head = _head(rest, limit)
+                yield head, role
+                rest = rest[len(head) :]
+            if rest:
+                yield rest, role
+
+
+def _head(word: str, limit: int) -> str:
+    """As many characters as fit into `limit` columns, at least one; up to a slash where that is not too far back."""
+    end = min(len(word), limit)
+    while end > 1 and cell_len(word[:end]) > limit:
+        end -= 1
+    slash = word.rfind("/", end // 2, end)
+    return word[: slash + 1] if slash > 0 else word[:end]
+
+
+def strip_of(spans: Painted, widget: Widget, *, width: int, cursor: bool = False) -> Strip:
+    """Paints spans, padded to the width; the cursor's line is stronger where the widget has the focus."""
+    app = widget.app
+    styles = _role_styles(app.current_theme)
+    base = widget.rich_style
+    if cursor:
+        name = "cursor-line" if widget.has_focus else "cursor-line-unfocused"
+        base += Style(bgcolor=app.current_theme.variables[name])
+    segments = [Segment(text, base + styles[role]) for text, role in spans if text]
+    return Strip(segments).adjust_cell_length(width, base)
+
+
+_known_styles: dict[str, dict[Role, Style]] = {}
+
+
+def _role_styles(theme: Theme) -> dict[Role, Style]:
+    """The styles of a theme; made once, because they are asked for with each line that is painted."""
+    if theme.name not in _known_styles:
+        colours = {"foreground": theme.foreground, "secondary": theme.secondary, "error": theme.error}
+        colours |= {"warning": theme.warning, "primary": theme.primary, "success": theme.success, **theme.variables}
+        _known_styles[theme.name] = {
+            role: Style(color=colours[name], bold=bold) for role, (name, bold) in _VARIABLES.items()
+        }
+    return _known_styles[theme.name]
