@@ -74,6 +74,10 @@ def test_real_files_are_read_as_the_hcl_reader_reads_them(case: Path) -> None:
         assert body is not None
         reader = BodyReader()
         reader.read(body)
-        assert [(one.label, one.version, one.constraints, list(one.hashes or ()), list(one.hash_lines)) for one in reader.blocks] == [
-            (one.label, one.version, one.constraints, list(one.hashes or ()), list(one.hash_lines)) for one in map(from_scan, scanned)
+        assert [
+            (one.label, one.version, one.constraints, list(one.hashes or ()), list(one.hash_lines))
+            for one in reader.blocks
+        ] == [
+            (one.label, one.version, one.constraints, list(one.hashes or ()), list(one.hash_lines))
+            for one in map(from_scan, scanned)
         ]

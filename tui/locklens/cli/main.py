@@ -105,7 +105,8 @@ def _put(text: str) -> int:
 def _format(found: Namespace) -> str:
     if found.format:
         return str(found.format)
-    interactive = not found.output and sys.stdout.isatty() and sys.stdin.isatty() and "-" not in {found.old, found.new}
+    is_terminal = sys.stdin.isatty() and sys.stdout.isatty() and sys.stderr.isatty()
+    interactive = is_terminal and not found.output and "-" not in {found.old, found.new}
     return "tui" if interactive else "text"
 
 
@@ -157,7 +158,7 @@ def _request(found: Namespace) -> ReviewRequest:
             merge_base=found.merge_base,
             roots=found.roots,
         )
-    return ReviewRequest(opened, found.all, found.test_directory, DIALECTS.get(found.tool))
+    return ReviewRequest(opened, found.all, found.test_directory, DIALECTS.get(found.tool), found.fail_on)
 
 
 def _standard_input() -> bytes:
@@ -222,7 +223,7 @@ def _demo(found: Namespace, open_ui: OpenUi) -> int:
     found.old = found.new = None
     with tempfile.TemporaryDirectory(prefix="locklens-demo-") as folder:
         top = make_repository(Path(folder) / "infrastructure")
-        request = ReviewRequest(partial(open_git, top), found.all, found.test_directory)
+        request = ReviewRequest(partial(open_git, top), found.all, found.test_directory, fail_on=found.fail_on)
         return _show(request, _format(found), found, open_ui)
 
 

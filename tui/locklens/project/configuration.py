@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import reduce
 from operator import add
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from locklens.versions import Constraints
 
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
     from locklens.project.merging import Hidden
-    from locklens.project.state import StateReading
 
 
 class Contributor(StrEnum):
@@ -88,6 +87,19 @@ class ConfigurationProblem:
 
 
 @dataclass(frozen=True, slots=True)
+class StateReading:
+    """What became of the state.
+
+    Attributes:
+        kind: "none" where there is none, "local" where it was read, else why it was not.
+        detail: A sentence where it was not read, else "".
+    """
+
+    kind: Literal["none", "local", "remote", "unreadable"]
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
 class Configuration:
     """A root module's configuration.
 
@@ -110,6 +122,11 @@ class Configuration:
     problems: tuple[ConfigurationProblem, ...]
     state: StateReading
     files: tuple[str, ...]
+
+    @classmethod
+    def absent(cls, root: str, dialect: Dialect) -> Configuration:
+        """A folder without a configuration file: it requires nothing, and nothing is unknown about it."""
+        return cls(root, dialect, False, (), (), (), StateReading("none", ""), ())
 
     @property
     def complete(self) -> bool:

@@ -9,12 +9,19 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from locklens.project.configuration import Configuration, ConfigurationProblem, Contributor, MissingModule, Requirement
+from locklens.project.configuration import (
+    Configuration,
+    ConfigurationProblem,
+    Contributor,
+    MissingModule,
+    Requirement,
+    StateReading,
+)
 from locklens.project.contributors import LocalNames, contributions
 from locklens.project.merging import Finding, Hidden
 from locklens.project.modules import ModuleReader
 from locklens.project.moduletree import ModuleTree
-from locklens.project.state import State, StateReading, read_state
+from locklens.project.state import State, read_state
 from locklens.project.testfiles import DEFAULT_FOLDER, read_tests
 from locklens.versions import Constraints
 
@@ -52,7 +59,7 @@ def read_configuration(
     modules = ModuleTree(tree, worktree, root, dialect=dialect, environ=environ, reader=module_reader or ModuleReader())
     root_module = modules.read_root()
     if not root_module.has_files:
-        return Configuration(root, dialect, False, (), (), (), StateReading("none", ""), ())
+        return Configuration.absent(root, dialect)
     names = LocalNames(root_module, dialect)
     tests = read_tests(tree, root, names, dialect=dialect, test_directory=test_directory)
     for run in tests.runs:

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from locklens.errors import ConfigurationError, LockLensError
-from locklens.project.git import Place
-from locklens.project.gitoutput import ChangeStatus
 from locklens.project.tree import EntryKind, ListedTree, WorkTree, name_bytes, normalise
 
 if TYPE_CHECKING:
@@ -85,6 +83,8 @@ def find_roots(
         ConfigurationError: A folder of `only` is no root on either side.
         RepositoryError: Git cannot list a side.
     """
+    from locklens.project.gitoutput import ChangeStatus
+
     old = {_folder(path): path for path in lock_paths(repository, base_tree)}
     touched = {path for change in changes for path in (change.old, change.new) if path is not None}
     # What neither the base has nor git calls changed was only announced to the index ("git add --intent-to-add").
@@ -117,6 +117,8 @@ def lock_paths(repository: Repository, tree: Tree) -> tuple[str, ...]:
     if isinstance(tree, ListedTree):
         paths = (path for path in tree.paths() if path.endswith(LOCK_FILE))
     elif isinstance(tree, WorkTree):
+        from locklens.project.git import Place
+
         paths = repository.paths(Place.WORK_TREE, named=LOCK_FILE)
     parts = ((path, path.split("/")) for path in paths)
     return tuple(path for path, names in parts if names[-1] == LOCK_FILE and DATA_FOLDER not in names)

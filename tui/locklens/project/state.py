@@ -8,11 +8,12 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from locklens import hcl
 from locklens.dialect import AddressError
 from locklens.errors import LockLensError
+from locklens.project.configuration import StateReading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -30,19 +31,6 @@ _LEGACY = re.compile(rf"(?:module\.{_STEP}\.)*provider\.{_STEP}(?:\.{_STEP})?\Z"
 _LINE = re.compile(rb'"provider"\s*:\s*"((?:[^"\\\n]|\\.)*)"')
 _LATEST = 4
 _NO_TRANSLATION = "OPENTOFU_STATEFILE_PROVIDER_ADDRESS_TRANSLATION"
-
-
-@dataclass(frozen=True, slots=True)
-class StateReading:
-    """What became of the state.
-
-    Attributes:
-        kind: "none" where there is none, "local" where it was read, else why it was not.
-        detail: A sentence where it was not read, else "".
-    """
-
-    kind: Literal["none", "local", "remote", "unreadable"]
-    detail: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from locklens.errors import ConfigurationError, RepositoryError
-from locklens.project.git import Place, Repository, printable
 from locklens.project.roots import LOCK_FILE, RootPair, find_roots, lock_paths
 from locklens.project.tree import (
     MAX_FILE_BYTES,
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from locklens.project.git import Place, Repository
     from locklens.project.tree import Tree
 
 STANDARD_INPUT = "-"
@@ -102,6 +102,8 @@ def open_git(
     """
     if staged and head is not None:
         raise ConfigurationError("--staged and --head cannot be used together")
+    from locklens.project.git import Repository
+
     repository = Repository.discover(folder)
     try:
         only = [_within(repository, folder, root) for root in roots]
@@ -125,6 +127,8 @@ def open_git(
 
 
 def _head_side(repository: Repository, head: str | None, *, staged: bool) -> tuple[Side, str | Place]:
+    from locklens.project.git import Place
+
     if head is not None:
         revision = repository.resolve(head)
         return Side("git", head, revision, RevisionTree(repository, revision)), revision
@@ -134,6 +138,8 @@ def _head_side(repository: Repository, head: str | None, *, staged: bool) -> tup
 
 
 def _base_side(repository: Repository, base: str, head: str | None, *, merge_base: bool) -> tuple[Side, str | Place]:
+    from locklens.project.git import Place
+
     try:
         revision = repository.resolve(base)
     except RepositoryError:
@@ -342,6 +348,8 @@ class _Opener:
         return _Named(Side("file", name, None, _PlacedTree(name, data, EmptyTree())), name, data)
 
     def _committed(self, name: str, revision: str, path: str) -> _Named:
+        from locklens.project.git import Repository, printable
+
         try:
             repository = self.repository = self.repository or Repository.discover(self._cwd)
         except RepositoryError as error:

@@ -11,8 +11,8 @@ from locklens.dialect import OPENTOFU, TERRAFORM, Dialect
 from locklens.errors import RunCancelledError
 from locklens.lockfile.model import LockEntry, LockFile
 from locklens.lockfile.parse import parse
-from locklens.project.modules import ModuleReader
-from locklens.project.requirements import read_configuration
+from locklens.project.configuration import Configuration
+from locklens.project.files import configuration_files
 from locklens.project.tree import EntryKind, Tree
 from locklens.review.changes import compare
 from locklens.review.findings import judge_agreement, judge_change, judge_file, judge_requirements
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
+    from locklens.project.modules import ModuleReader
     from locklens.project.roots import RootPair
     from locklens.workspace.open import Comparison, Side
 
@@ -35,12 +36,14 @@ class ReviewRequest:
         open: Opens the comparison anew; raises LockLensError.
         include_unchanged: Whether to list providers that did not change.
         tool: Whose rules count for every root; None: each root's own tool.
+        fail_on: From which severity on the exit status of a report is 1; "never" for none.
     """
 
     open: Callable[[], Comparison]
     include_unchanged: bool = False
     test_directory: str = "tests"
     tool: Dialect | None = None
+    fail_on: str = "block"
 
 
 def review(request: ReviewRequest, *, cancel: threading.Event | None = None) -> Review:
@@ -100,25 +103,42 @@ def complete(
     Raises:
         RunCancelledError: `cancel` was set.
     """
-    reader = ModuleReader()
+    read = _configuration_reader(comparison, test_directory)
     finished = []
     for root in review.roots:
         if cancel is not None and cancel.is_set():
             raise RunCancelledError("the review was cancelled")
-        configuration = read_configuration(
-            comparison.head.tree,
+        lock = _read(comparison.head.tree, root.lock_file, root.tool)
+        judged = _ordered(judge_requirements(root, lock, read(root)))
+        finished.append(judged)
+        on_root(judged)
+    return replace(review, roots=tuple(finished))
+
+
+def _configuration_reader(comparison: Comparison, test_directory: str) -> Callable[[RootReview], Configuration]:
+    """Returns what reads a root's configuration; it loads what that takes with the first root that has one."""
+    tree = comparison.head.tree
+    shared: ModuleReader | None = None
+
+    def read(root: RootReview) -> Configuration:
+        nonlocal shared
+        if not configuration_files(tree.list(root.path), root.tool):
+            return Configuration.absent(root.path, root.tool)
+        from locklens.project.modules import ModuleReader
+        from locklens.project.requirements import read_configuration
+
+        shared = shared or ModuleReader()
+        return read_configuration(
+            tree,
             root.path,
             dialect=root.tool,
             worktree=comparison.worktree,
             environ=os.environ,
             test_directory=test_directory,
-            module_reader=reader,
+            module_reader=shared,
         )
-        lock = _read(comparison.head.tree, root.lock_file, root.tool)
-        judged = _ordered(judge_requirements(root, lock, configuration))
-        finished.append(judged)
-        on_root(judged)
-    return replace(review, roots=tuple(finished))
+
+    return read
 
 
 def watched_files(comparison: Comparison, review: Review) -> tuple[Path, ...]:
