@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import random
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from real_material import shared_data
 
 from locklens.dialect import TERRAFORM

@@ -5,17 +5,17 @@ from __future__ import annotations
 import hashlib
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from locklens.addresses import ProviderAddress
 from locklens.dialect import TERRAFORM
 from locklens.lockfile.model import Conflict, ConflictMarker, LockEntry, LockFile
-from locklens.project.configuration import Configuration, Contributor, MissingModule, Requirement
+from locklens.project.configuration import Configuration, Contributor, MissingModule, Requirement, StateReading
 from locklens.project.merging import Hidden
-from locklens.project.state import StateReading
 from locklens.review.model import (
     Bump,
     Change,

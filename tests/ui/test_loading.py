@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from locklens.errors import LockLensError, RepositoryError
 from locklens.review.model import Status

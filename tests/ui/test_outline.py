@@ -1,7 +1,8 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from locklens.review.model import Severity, Status
 from locklens.ui.filters import parse_filter

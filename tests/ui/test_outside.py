@@ -61,7 +61,7 @@ def test_a_browser_needs_a_display(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_only_files_of_the_work_tree_are_opened(samples: Samples, tmp_path: Path) -> None:
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     from locklens.review.model import SideName
 

@@ -10,8 +10,9 @@ This module does not know which addresses are built in or legacy for a tool.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
+
+from msgspec import Struct
 
 _PLAIN_PART = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*\Z")
 _PLAIN_HOST = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*(?:\.[a-z0-9]+(?:-[a-z0-9]+)*)*\Z")
@@ -32,8 +33,7 @@ class AddressError(ValueError):
         self.detail = detail
 
 
-@dataclass(frozen=True, slots=True)
-class ProviderAddress:
+class ProviderAddress(Struct, frozen=True):
     """A provider's full address, ordered as the lock file orders it: by comparison host, namespace, type, bytewise.
 
     Attributes:
@@ -237,8 +237,7 @@ def parse_plain(text: str) -> ProviderAddress | None:
     return ProviderAddress(host, namespace, kind) if plain else None
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Platform:
+class Platform(Struct, frozen=True, order=True):
     """An operating system and a processor architecture, in Go's names, e.g. linux_amd64."""
 
     os: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from locklens.addresses import LEGACY_NAMESPACE, AddressError, ProviderAddress, parse_plain, parse_source
 
@@ -10,8 +10,7 @@ MANUAL_EDITS_COMMENT = "# Manual edits may be lost in future updates."
 """Second line of every lock file that a tool wrote."""
 
 
-@dataclass(frozen=True, slots=True)
-class Dialect:
+class Dialect(Struct, frozen=True):
     """One tool's rules.
 
     Attributes:

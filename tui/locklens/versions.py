@@ -9,9 +9,10 @@ released versions, nothing else.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import Enum
 from functools import cmp_to_key, lru_cache
+
+from msgspec import Struct
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,8 +45,7 @@ class ConstraintSyntaxError(ValueError):
         self.detail = detail
 
 
-@dataclass(frozen=True, slots=True)
-class Version:
+class Version(Struct, frozen=True):
     """A provider version. Equality is identity (metadata counts), order is precedence (it does not)."""
 
     major: int
@@ -212,8 +212,7 @@ _RANK = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
+class Term(Struct, frozen=True):
     """One comparison of a constraint.
 
     Attributes:
@@ -292,8 +291,7 @@ class Relation(Enum):
     DISJOINT = "disjoint"
 
 
-@dataclass(frozen=True, slots=True)
-class Constraints:
+class Constraints(Struct, frozen=True):
     """Terms that must all hold. Without terms any release is admitted."""
 
     terms: tuple[Term, ...] = ()

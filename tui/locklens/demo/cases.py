@@ -29,7 +29,8 @@ The dangerous ones: prod/data, prod/dns, prod/secrets, prod/search. The owners `
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from locklens.demo.releases import LINUX, PLATFORMS, Locked, h1, lock_file, zh
 from locklens.dialect import OPENTOFU
@@ -39,16 +40,14 @@ OPENTOFU_HOST = "registry.opentofu.org"
 TEAMS = tuple(f"{number:02}" for number in range(1, 13))
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(Struct, frozen=True):
     """A root at one time: the bytes of its lock file, and its other files by name."""
 
     lock: bytes
     files: dict[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+class Case(Struct, frozen=True):
     """A sample root.
 
     Attributes:

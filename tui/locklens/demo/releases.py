@@ -6,8 +6,10 @@ A release has a package for each of PLATFORMS and, as real ones do, a registry m
 from __future__ import annotations
 
 from base64 import b64encode
-from dataclasses import dataclass, replace
 from hashlib import sha256
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from locklens.addresses import ProviderAddress
 from locklens.dialect import TERRAFORM, Dialect
@@ -41,8 +43,7 @@ def h1(provider: str, version: str, platform: str, edition: str = "") -> str:
     return "h1:" + b64encode(digest).decode()
 
 
-@dataclass(frozen=True, slots=True)
-class Locked:
+class Locked(Struct, frozen=True):
     """One provider in a sample lock file.
 
     Attributes:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """Where something stands in a file.
 
     Offsets and columns count characters of the text that `decode` gives for the file's bytes, byte order mark
@@ -30,8 +30,7 @@ class Place:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(Struct, frozen=True):
     """Something in a file that the real tools refuse, in their words."""
 
     line: int
@@ -40,8 +39,7 @@ class Problem:
     detail: str
 
 
-@dataclass(frozen=True, slots=True)
-class Literal:
+class Literal(Struct, frozen=True):
     """A constant. Templates without variables have been evaluated.
 
     Attributes:
@@ -67,16 +65,14 @@ class Literal:
         return f"{self.value:.20f}".rstrip("0") if "e" in text else text
 
 
-@dataclass(frozen=True, slots=True)
-class ListExpr:
+class ListExpr(Struct, frozen=True):
     """A list in brackets."""
 
     items: tuple[Expression, ...]
     place: Place
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectExpr:
+class ObjectExpr(Struct, frozen=True):
     """An object in braces; a bare word as a key is a Literal. Keys may repeat."""
 
     items: tuple[tuple[Expression, Expression], ...]
@@ -89,16 +85,14 @@ class Key(str):
     __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Reference:
+class Reference(Struct, frozen=True):
     """A name and constant steps from it, such as `aws.east` or `a.b["k"]`; the last is a Key."""
 
     parts: tuple[str | int, ...]
     place: Place
 
 
-@dataclass(frozen=True, slots=True)
-class Dynamic:
+class Dynamic(Struct, frozen=True):
     """An expression whose value only an evaluation with variables and functions can tell.
 
     Attributes:
@@ -115,8 +109,7 @@ class Dynamic:
 Expression = Literal | ListExpr | ObjectExpr | Reference | Dynamic
 
 
-@dataclass(frozen=True, slots=True)
-class Attribute:
+class Attribute(Struct, frozen=True):
     """An argument.
 
     Attributes:
@@ -130,8 +123,7 @@ class Attribute:
     place: Place
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(Struct, frozen=True):
     """A nested block.
 
     Attributes:
@@ -179,8 +171,7 @@ class Body(Protocol):
         """
 
 
-@dataclass(frozen=True, slots=True)
-class Parsed:
+class Parsed(Struct, frozen=True):
     """A file that was read.
 
     Attributes:

@@ -6,8 +6,9 @@ that HCL allows; `BodyReader` knows which of HCL's constructs a lock file may no
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from locklens.hcl import Block, Body, Expression, ListExpr, Literal, Place, Problem
 
@@ -20,8 +21,7 @@ _LABEL_COLUMN = len('provider "')
 _HASH_COLUMN = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(Struct, frozen=True):
     """A text with the place of its value: line and column from 1."""
 
     value: str
@@ -29,8 +29,7 @@ class Text:
     column: int
 
 
-@dataclass(frozen=True, slots=True)
-class ProviderBlock:
+class ProviderBlock(Struct, frozen=True):
     """One provider block whose attributes have the right types; None stands for an attribute that is absent."""
 
     label: Text

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,8 +15,7 @@ if TYPE_CHECKING:
     from locklens.versions import Version
 
 
-@dataclass(frozen=True, slots=True)
-class LockEntry:
+class LockEntry(Struct, frozen=True):
     """One provider's block.
 
     Attributes:
@@ -41,8 +41,7 @@ class LockEntry:
         return next((line for line, own in zip(self.hash_lines, self.hashes, strict=False) if own == text), self.line)
 
 
-@dataclass(frozen=True, slots=True)
-class ConflictMarker:
+class ConflictMarker(Struct, frozen=True):
     """One conflict that git left in the file: its lines from 1, and what the markers call the two sides."""
 
     line: int
@@ -52,8 +51,7 @@ class ConflictMarker:
     theirs: str
 
 
-@dataclass(frozen=True, slots=True)
-class Conflict:
+class Conflict(Struct, frozen=True):
     """A file with git's conflict markers: what it would be with either side taken throughout."""
 
     markers: tuple[ConflictMarker, ...]
@@ -61,8 +59,7 @@ class Conflict:
     theirs: LockFile
 
 
-@dataclass(frozen=True, slots=True)
-class LockFile:
+class LockFile(Struct, frozen=True):
     """One lock file as it was read.
 
     Attributes:

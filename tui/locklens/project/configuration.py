@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, Literal
+
+from msgspec import Struct
 
 from locklens.versions import Constraints
 
@@ -28,8 +29,7 @@ class Contributor(StrEnum):
     STATE = "state"
 
 
-@dataclass(frozen=True, slots=True)
-class Requirement:
+class Requirement(Struct, frozen=True):
     """One thing that requires one provider.
 
     Attributes:
@@ -55,8 +55,7 @@ class Requirement:
     overrides: Hidden | None
 
 
-@dataclass(frozen=True, slots=True)
-class MissingModule:
+class MissingModule(Struct, frozen=True):
     """A module call whose module cannot be read, so that nobody knows what it requires.
 
     Attributes:
@@ -74,8 +73,7 @@ class MissingModule:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class ConfigurationProblem:
+class ConfigurationProblem(Struct, frozen=True):
     """An error or warning about the configuration, in the tools' words; line and column are None for a whole file."""
 
     file: str
@@ -86,8 +84,7 @@ class ConfigurationProblem:
     is_error: bool
 
 
-@dataclass(frozen=True, slots=True)
-class StateReading:
+class StateReading(Struct, frozen=True):
     """What became of the state.
 
     Attributes:
@@ -99,8 +96,7 @@ class StateReading:
     detail: str
 
 
-@dataclass(frozen=True, slots=True)
-class Configuration:
+class Configuration(Struct, frozen=True):
     """A root module's configuration.
 
     Attributes:

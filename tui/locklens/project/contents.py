@@ -5,8 +5,9 @@ A file is judged alone here: what it means beside its neighbours is `locklens.pr
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from locklens import hcl
 from locklens.addresses import normalise_part
@@ -65,8 +66,7 @@ def read_contents(data: bytes, *, is_json: bool, dialect: Dialect) -> Contents:
     return reader.contents()
 
 
-@dataclass(slots=True)
-class _Reader:
+class _Reader(Struct):
     """Gathers what one file declares."""
 
     is_json: bool

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from locklens import hcl
@@ -13,8 +14,7 @@ if TYPE_CHECKING:
 Mode = Literal["managed", "data", "ephemeral"]
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
+class Note(Struct, frozen=True):
     """A problem in a file that is still without its path."""
 
     line: int
@@ -24,8 +24,7 @@ class Note:
     is_error: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class RequiredProviders:
+class RequiredProviders(Struct, frozen=True):
     """A required_providers block."""
 
     entries: tuple[RequiredEntry, ...]
@@ -33,8 +32,7 @@ class RequiredProviders:
     column: int
 
 
-@dataclass(frozen=True, slots=True)
-class ProviderBlock:
+class ProviderBlock(Struct, frozen=True):
     """A provider configuration. `constraints` is None where the block has no `version`."""
 
     name: str
@@ -45,8 +43,7 @@ class ProviderBlock:
     column: int
 
 
-@dataclass(frozen=True, slots=True)
-class Resource:
+class Resource(Struct, frozen=True):
     """A resource, data source or ephemeral resource.
 
     Attributes:
@@ -75,8 +72,7 @@ class Resource:
         return f"{self.type}.{self.name}" if self.mode == "managed" else f"{self.mode}.{self.type}.{self.name}"
 
 
-@dataclass(frozen=True, slots=True)
-class Import:
+class Import(Struct, frozen=True):
     """An import block.
 
     Attributes:
@@ -96,8 +92,7 @@ class Import:
     column: int
 
 
-@dataclass(frozen=True, slots=True)
-class ModuleCall:
+class ModuleCall(Struct, frozen=True):
     """A module call; of `source` and `version` None means absent.
 
     Attributes:
@@ -125,8 +120,7 @@ class ModuleCall:
     column: int
 
 
-@dataclass(frozen=True, slots=True)
-class Backend:
+class Backend(Struct, frozen=True):
     """Where the state is kept.
 
     Attributes:
@@ -148,8 +142,7 @@ class Backend:
     column: int
 
 
-@dataclass(frozen=True, slots=True)
-class Declaration:
+class Declaration(Struct, frozen=True):
     """Something with a name that may be declared once, and bears on nothing else here."""
 
     kind: str
@@ -158,8 +151,7 @@ class Declaration:
     column: int
 
 
-@dataclass(frozen=True, slots=True)
-class Contents:
+class Contents(Struct, frozen=True):
     """All that a file declares, each list in the file's order."""
 
     required: tuple[RequiredProviders, ...] = ()

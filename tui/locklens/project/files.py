@@ -6,8 +6,9 @@ passed over, and OpenTofu lets a `.tofu` file replace the `.tf` file of the same
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from locklens.project.tree import Entry, EntryKind, name_bytes
 
@@ -17,8 +18,7 @@ if TYPE_CHECKING:
     from locklens.dialect import Dialect
 
 
-@dataclass(frozen=True, slots=True)
-class FolderFiles:
+class FolderFiles(Struct, frozen=True):
     """A module folder's configuration files, each list in the order of the names' bytes.
 
     Attributes:

@@ -5,9 +5,10 @@ Paths are those that git prints with `-z`; bytes that are no UTF-8 survive as su
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from locklens.project.tree import name_bytes
 
@@ -27,8 +28,7 @@ class ChangeStatus(StrEnum):
     RENAMED = "renamed"
 
 
-@dataclass(frozen=True, slots=True)
-class PathChange:
+class PathChange(Struct, frozen=True):
     """A path that differs between two sides.
 
     Attributes:
@@ -42,8 +42,7 @@ class PathChange:
     new: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class ListedFile:
+class ListedFile(Struct, frozen=True):
     """A file, link or submodule of a listing.
 
     Attributes:

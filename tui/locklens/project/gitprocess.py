@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 import threading
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from locklens.errors import RepositoryError
 from locklens.project.tree import MAX_FILE_BYTES
@@ -105,8 +106,7 @@ def sentence(complaint: str) -> str:
     return "".join(character if character.isprintable() else "?" for character in text)
 
 
-@dataclass(frozen=True, slots=True)
-class GitCommand:
+class GitCommand(Struct, frozen=True):
     """Git in one folder.
 
     Attributes:
@@ -166,8 +166,7 @@ class GitCommand:
         return [self.executable, *_SAFE_OPTIONS, *arguments]
 
 
-@dataclass(frozen=True, slots=True)
-class FoundObject:
+class FoundObject(Struct, frozen=True):
     """What a name stands for.
 
     Attributes:

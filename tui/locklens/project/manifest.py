@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from locklens.project.module_sources import normal_source
 
@@ -18,8 +19,7 @@ class ManifestError(ValueError):
     """The list cannot be used; str() says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class ModuleRecord:
+class ModuleRecord(Struct, frozen=True):
     """A fetched module.
 
     Attributes:

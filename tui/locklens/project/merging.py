@@ -6,8 +6,10 @@ method of its name.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from locklens.project.declared import (
     Backend,
@@ -24,8 +26,7 @@ if TYPE_CHECKING:
     from locklens.project.provider_entries import RequiredEntry
 
 
-@dataclass(frozen=True, slots=True)
-class SourceFile:
+class SourceFile(Struct, frozen=True):
     """A configuration file with its path in the tree."""
 
     path: str
@@ -37,8 +38,7 @@ class SourceFile:
         return cls(path, Contents(notes=(Note(0, 0, "Failed to read file", detail),)))
 
 
-@dataclass(frozen=True, slots=True)
-class Hidden:
+class Hidden(Struct, frozen=True):
     """What an override file replaced: where it stands and which constraint it had."""
 
     file: str
@@ -46,8 +46,7 @@ class Hidden:
     constraint: str
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """A note with its file."""
 
     file: str
@@ -57,8 +56,7 @@ class Finding:
 _Item_co = TypeVar("_Item_co", covariant=True)  # a list of placed resources is one of placed things
 
 
-@dataclass(frozen=True, slots=True)
-class Placed(Generic[_Item_co]):
+class Placed(Struct, Generic[_Item_co], frozen=True):
     """Something declared, with its file and what it hides."""
 
     file: str
@@ -66,8 +64,7 @@ class Placed(Generic[_Item_co]):
     hidden: Hidden | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Module:
+class Module(Struct, frozen=True):
     """A module after merging, its lists in the order of the files.
 
     Attributes:

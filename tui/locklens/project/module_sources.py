@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import posixpath
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
+
+from msgspec import Struct
 
 from locklens.addresses import display_host, normalise_host
 
@@ -32,8 +33,7 @@ class ModuleSourceError(ValueError):
         self.detail = detail
 
 
-@dataclass(frozen=True, slots=True)
-class ModuleSource:
+class ModuleSource(Struct, frozen=True):
     """A source.
 
     Attributes:

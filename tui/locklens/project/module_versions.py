@@ -6,8 +6,9 @@ Any number of numbers, an optional `v`, and a pre-release is admitted only where
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import total_ordering
+
+from msgspec import Struct
 
 _MAX_TEXT = 1000
 _VERSION = re.compile(
@@ -19,8 +20,7 @@ _TERM = re.compile(r"[ \t\n\f\r]*(<=|>=|!=|~>|<|>|=|)[ \t\n\f\r]*(.*?)[ \t\n\f\r
 
 
 @total_ordering
-@dataclass(frozen=True, slots=True, eq=False)
-class ModuleVersion:
+class ModuleVersion(Struct, frozen=True, eq=False):
     """A version.
 
     Attributes:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from locklens.errors import LockLensError
 from locklens.project.contents import read_contents
@@ -23,8 +24,7 @@ if TYPE_CHECKING:
     from locklens.project.tree import Tree
 
 
-@dataclass(frozen=True, slots=True)
-class _Failure:
+class _Failure(Struct, frozen=True):
     summary: str
     detail: str
 

@@ -6,8 +6,9 @@ only if their list says that what lies there is what is called; a fetched module
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from locklens.errors import LockLensError
 from locklens.project.configuration import ConfigurationProblem, MissingModule
@@ -36,8 +37,7 @@ _SOURCE_CHANGED = "Module source has changed"
 _VERSION_CHANGED = "Module version requirements have changed"
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(Struct, frozen=True):
     """A module where it is called.
 
     Attributes:
@@ -51,8 +51,7 @@ class Node:
     is_first: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+class _Place(Struct, frozen=True):
     """A folder of either tree."""
 
     tree: Tree

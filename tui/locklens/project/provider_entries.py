@@ -5,8 +5,9 @@ Nothing is evaluated with variables or functions here, by neither tool.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from locklens import hcl
 from locklens.addresses import normalise_part
@@ -29,8 +30,7 @@ _KEYS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class RequiredEntry:
+class RequiredEntry(Struct, frozen=True):
     """One entry.
 
     Attributes:

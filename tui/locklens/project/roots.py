@@ -5,8 +5,9 @@ A root is a folder with a lock file. What stands in the files is read no further
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from locklens.errors import ConfigurationError, LockLensError
 from locklens.project.tree import EntryKind, ListedTree, WorkTree, name_bytes, normalise
@@ -39,8 +40,7 @@ _MAX_ALIASES = 100_000
 """Paths through links that are followed up; a tree full of links to each other has no end of them."""
 
 
-@dataclass(frozen=True, slots=True)
-class RootPair:
+class RootPair(Struct, frozen=True):
     """A root module on both sides.
 
     Attributes:

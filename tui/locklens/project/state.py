@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from locklens import hcl
 from locklens.dialect import AddressError
@@ -33,8 +34,7 @@ _LATEST = 4
 _NO_TRANSLATION = "OPENTOFU_STATEFILE_PROVIDER_ADDRESS_TRANSLATION"
 
 
-@dataclass(frozen=True, slots=True)
-class StateUse:
+class StateUse(Struct, frozen=True):
     """A provider in the state.
 
     Attributes:
@@ -48,8 +48,7 @@ class StateUse:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(Struct, frozen=True):
     """The state of a root module.
 
     Attributes:

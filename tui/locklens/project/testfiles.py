@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from locklens import hcl
 from locklens.addresses import normalise_part
@@ -24,8 +25,7 @@ DEFAULT_FOLDER = "tests"
 _OLD_VERSION = "Version constraints inside provider configuration blocks are deprecated"
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(Struct, frozen=True):
     """A run block that runs another module."""
 
     key: str
@@ -33,8 +33,7 @@ class Run:
     file: str
 
 
-@dataclass(slots=True)
-class Tests:
+class Tests(Struct):
     """What the test files say.
 
     Attributes:

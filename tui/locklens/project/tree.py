@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 import stat
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
+
+from msgspec import Struct
 
 from locklens.errors import ConfigurationError, RepositoryError
 
@@ -41,8 +42,7 @@ class EntryKind(StrEnum):
     """Cannot be read: a link to nothing or out of a git tree, a submodule of a git tree, a device or a pipe."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """A name in a folder. A link to a file has the kind FILE."""
 
     name: str

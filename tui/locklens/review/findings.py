@@ -7,8 +7,10 @@ configuration.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from locklens.addresses import ProviderAddress
 from locklens.hashes import is_known_scheme, is_well_formed, packages_of
@@ -25,8 +27,7 @@ if TYPE_CHECKING:
 _NAMES_SHOWN = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """What a rule says of one thing.
 
     Attributes:

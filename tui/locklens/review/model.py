@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from locklens.addresses import ProviderAddress
@@ -84,8 +85,7 @@ class Status(StrEnum):
     INVALID = "invalid"
 
 
-@dataclass(frozen=True, slots=True)
-class HashFact:
+class HashFact(Struct, frozen=True):
     """One hash of the lock file and what is known of it; `platform` is None where nothing tells."""
 
     hash: str
@@ -93,8 +93,7 @@ class HashFact:
     proof: Proof = Proof.UNKNOWN
 
 
-@dataclass(frozen=True, slots=True)
-class SigningKey:
+class SigningKey(Struct, frozen=True):
     """An OpenPGP key; dates are ISO 8601, the fingerprint is 40 upper-case hex digits."""
 
     fingerprint: str
@@ -111,16 +110,14 @@ class SigningKey:
         return self.fingerprint[-16:]
 
 
-@dataclass(frozen=True, slots=True)
-class Signer:
+class Signer(Struct, frozen=True):
     """Who signed a version's checksums."""
 
     tier: Tier = Tier.UNKNOWN
     keys: tuple[SigningKey, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """One rule's verdict; `line` counts from 1 and is None where the finding is about the file as a whole."""
 
     rule: str
@@ -131,8 +128,7 @@ class Finding:
     accepted: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """What happened to one provider in one root.
 
     Attributes:
@@ -167,8 +163,7 @@ class Change:
         return worst(self.findings)
 
 
-@dataclass(frozen=True, slots=True)
-class RootReview:
+class RootReview(Struct, frozen=True):
     """One root module's lock file, compared.
 
     Attributes:
@@ -204,8 +199,7 @@ class RootReview:
         return worst(self.all_findings)
 
 
-@dataclass(frozen=True, slots=True)
-class SideName:
+class SideName(Struct, frozen=True):
     """What a side of the comparison is called; `revision` is a full commit id or None."""
 
     kind: str
@@ -213,8 +207,7 @@ class SideName:
     revision: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class HostState:
+class HostState(Struct, frozen=True):
     """Whether a registry was asked, when (ISO 8601), and what went wrong."""
 
     host: str
@@ -223,8 +216,7 @@ class HostState:
     error: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Review:
+class Review(Struct, frozen=True):
     """The whole comparison.
 
     Attributes:

@@ -161,7 +161,7 @@ def roots_of(paths: Iterable[Path], review: Review, top: Path | None) -> tuple[s
 
 def with_roots(review: Review, finished: Iterable[RootReview]) -> Review:
     """The review with some roots replaced by their finished selves."""
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     by_path = {root.lock_file: root for root in finished}
     return replace(review, roots=tuple(by_path.get(root.lock_file, root) for root in review.roots))

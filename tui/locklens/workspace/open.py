@@ -6,8 +6,9 @@ What stands in the lock files is not read here.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
+
+from msgspec import Struct
 
 from locklens.errors import ConfigurationError, RepositoryError
 from locklens.project.roots import LOCK_FILE, RootPair, find_roots, lock_paths
@@ -35,8 +36,7 @@ _ABSENT = ("/dev/null", "NUL", "nul")
 SideKind = Literal["git", "worktree", "index", "file", "empty"]
 
 
-@dataclass(frozen=True, slots=True)
-class Side:
+class Side(Struct, frozen=True):
     """One side of a comparison.
 
     Attributes:
@@ -52,8 +52,7 @@ class Side:
     tree: Tree
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Struct, frozen=True):
     """Two sides and the roots that they have.
 
     Attributes:
@@ -183,8 +182,7 @@ def _below(top: str, place: str) -> str | None:
 # Two files
 
 
-@dataclass(frozen=True, slots=True)
-class _PlacedTree:
+class _PlacedTree(Struct, frozen=True):
     """A tree with one more file: a lock file that is from elsewhere than the configuration beside it."""
 
     path: str
@@ -208,8 +206,7 @@ class _PlacedTree:
         return self.under.join(folder, path)
 
 
-@dataclass(frozen=True, slots=True)
-class _Named:
+class _Named(Struct, frozen=True):
     """What one of the two names stands for.
 
     Attributes:

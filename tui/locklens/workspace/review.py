@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from locklens.dialect import OPENTOFU, TERRAFORM, Dialect
 from locklens.errors import RunCancelledError
@@ -28,8 +30,7 @@ if TYPE_CHECKING:
     from locklens.workspace.open import Comparison, Side
 
 
-@dataclass(frozen=True, slots=True)
-class ReviewRequest:
+class ReviewRequest(Struct, frozen=True):
     """What is to be reviewed, so that it can be reviewed again when a file changed.
 
     Attributes:
