@@ -49,9 +49,9 @@ def registry_manifests() -> frozenset[str]:
     public lock files ship with the package.
     """
     import json
-    from importlib.resources import files
+    from pathlib import Path
 
-    known = json.loads((files("locklens") / "registry_manifests.json").read_text("utf-8"))
+    known = json.loads(Path(__file__).with_name("registry_manifests.json").read_text("utf-8"))
     return frozenset(f"zh:{digest}" for digest in known)
 
 

@@ -396,18 +396,15 @@ def newest_matching(versions: Sequence[Version], constraints: Constraints) -> Ve
 
 
 _LESS_NUMBERS = 2**63 - 1
-_PLAUSIBLE = re.compile(
-    r"""[\t\n\f\r ]*(?:<=|>=|!=|~>|[<>=])?[\t\n\f\r ]*
+_PLAUSIBLE = r"""[\t\n\f\r ]*(?:<=|>=|!=|~>|[<>=])?[\t\n\f\r ]*
     v?(?P<numbers>[0-9]+(?:\.[0-9]+)*)
     (?:-[0-9][0-9A-Za-z~-]*(?:\.[0-9A-Za-z~-]+)*|-?[A-Za-z~-][0-9A-Za-z~-]*(?:\.[0-9A-Za-z~-]+)*)?
-    (?:\+[0-9A-Za-z~-]+(?:\.[0-9A-Za-z~-]+)*)?[\t\n\f\r ]*\Z""",
-    re.VERBOSE,
-)
+    (?:\+[0-9A-Za-z~-]+(?:\.[0-9A-Za-z~-]+)*)?[\t\n\f\r ]*\Z"""
 
 
 def _is_plausible(piece: str) -> bool:
     """The first parser's verdict (that of hashicorp/go-version) on one comma-separated piece."""
-    match = _PLAUSIBLE.match(piece)
+    match = re.match(_PLAUSIBLE, piece, re.VERBOSE)
     return match is not None and all(int(number) <= _LESS_NUMBERS for number in match["numbers"].split("."))
 
 

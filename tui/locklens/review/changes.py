@@ -38,7 +38,9 @@ def compare(old: LockFile, new: LockFile, *, include_unchanged: bool = False) ->
         before = {address: entry for address, entry in before.items() if address in after}
     if not old.is_complete:
         after = {address: entry for address, entry in after.items() if address in before}
-    changes = _differing(before, after) if _content(before) != _content(after) else []
+    was, now = _content(before), _content(after)
+    differing = {address for address in was.keys() | now.keys() if was.get(address) != now.get(address)}
+    changes = _differing(_only(before, differing), _only(after, differing)) if differing else []
     changes = _with_moves(changes)
     if include_unchanged:
         changed = {change.address for change in changes}
@@ -48,6 +50,10 @@ def compare(old: LockFile, new: LockFile, *, include_unchanged: bool = False) ->
             if address not in changed and address in before
         ]
     return tuple(sorted(changes, key=lambda change: change.address.sort_key))
+
+
+def _only(entries: Entries, addresses: set[ProviderAddress]) -> Entries:
+    return {address: entry for address, entry in entries.items() if address in addresses}
 
 
 def _content(entries: Entries) -> dict[ProviderAddress, tuple[Version, str, frozenset[str]]]:

@@ -109,8 +109,12 @@ def complete(
     for root in review.roots:
         if cancel is not None and cancel.is_set():
             raise RunCancelledError("the review was cancelled")
-        lock = _read(comparison.head.tree, root.lock_file, root.tool)
-        judged = _ordered(judge_requirements(root, lock, read(root)))
+        configuration = read(root)
+        if configuration.has_files:
+            lock = _read(comparison.head.tree, root.lock_file, root.tool)
+            judged = _ordered(judge_requirements(root, lock, configuration))
+        else:
+            judged = replace(root, configuration=configuration)
         finished.append(judged)
         on_root(judged)
     return replace(review, roots=tuple(finished))

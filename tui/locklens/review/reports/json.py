@@ -24,9 +24,9 @@ def render(review: Review) -> str:
 
 def schema() -> Json:
     """Returns the JSON Schema that every document satisfies."""
-    from importlib.resources import files
+    from pathlib import Path
 
-    text = (files("locklens.review.reports") / "review.schema.json").read_text("utf-8")
+    text = Path(__file__).with_name("review.schema.json").read_text("utf-8")
     loaded: Json = json.loads(text)
     return loaded
 
