@@ -1,8 +1,8 @@
-"""Makes the screenshots: runs the real app on a repository without a terminal and saves what it shows, as SVG and PNG.
+"""Makes the screenshots: runs the real app on a repository without a terminal and saves what it shows as PNG.
 
     python screenshots/make.py [FOLDER] [--output DIR] [--base REV]
 
-Without FOLDER the demo repository is made and reviewed. PNG needs resvg-py and the font DejaVu Sans Mono.
+Without FOLDER the demo repository is made and reviewed. The font DejaVu Sans Mono must be installed.
 """
 
 from __future__ import annotations
@@ -35,18 +35,11 @@ class Scene:
 
 
 SCENES = (
-    Scene("review", (120, 36), ("j",)),
-    Scene("review-80x24", (80, 24), ("j", "space")),
-    Scene("review-200x60", (200, 60), ("n", "n", "n", "n")),
-    Scene("review-light", (120, 36), ("j", "space", "j"), "locklens-light"),
-    Scene("detail-80x24", (80, 24), ("j", "enter")),
-    Scene("by-provider", (120, 36), ("b", "n")),
-    Scene("by-severity", (110, 32), ("b", "b", "n")),
-    Scene("raw-diff", (120, 36), ("n", "n", "d")),
-    Scene("why", (110, 32), ("n", "w")),
-    Scene("filter", (110, 32), ("slash", *"kind:upgrade sev>=info")),
+    Scene("review", (120, 36), (*["n"] * 9, "j", "j")),
+    Scene("review-80x24", (80, 24), ("j", "space", "j")),
+    Scene("review-light", (110, 32), ("b", "n"), "locklens-light"),
+    Scene("why", (110, 32), ("n", "n", "w")),
     Scene("keys", (110, 40), ("question_mark",)),
-    Scene("palette", (110, 32), ("colon",)),
 )
 
 
@@ -83,7 +76,6 @@ def main() -> None:
         request = ReviewRequest(partial(open_git, folder, base=found.base))
         for number, scene in enumerate(SCENES):
             svg = asyncio.run(picture(request, scene, Path(scratch) / f"store-{number}.sqlite3"))
-            (found.output / f"{scene.name}.svg").write_text(svg, "utf-8")
             (found.output / f"{scene.name}.png").write_bytes(png(svg))
             print(scene.name, "x".join(map(str, scene.size)))
 

@@ -303,6 +303,7 @@ class ServingSource:
     files: tuple[Path, ...] = ()
     top: Path | None = None
     gate: threading.Event | None = None
+    fail_on: str = "block"
     opened: list[ServedReview] = field(default_factory=list)
 
     def open(self) -> ServedReview:

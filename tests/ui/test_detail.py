@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace as replace_node
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -148,8 +149,12 @@ def test_the_raw_diff_of_a_change_and_of_a_root(samples: Samples) -> None:
     assert '-  version     = "5.1.0"' in one
     assert '+  version     = "5.2.0"' in one
     assert "acme/b" not in one
-    whole = texts(diff_lines(section))
-    assert '+provider "registry.terraform.io/acme/b" {' in whole
+    assert section.root is not None
+    with_bytes = replace(section.root, old_data=b"one\ntwo\n", new_data=b"one\r\ntwo\nthree")
+    whole = texts(diff_lines(replace_node(section, root=with_bytes)))
+    assert "-one" in whole
+    assert "+one\r" in whole
+    assert "+three" in whole
     added = texts(diff_lines(next(node for node in section.children if node.title == "acme/b")))
     assert added.startswith("--- /dev/null")
 

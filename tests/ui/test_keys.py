@@ -30,7 +30,7 @@ async def test_the_first_screen(samples: Samples, running: Running) -> None:
         assert "infra/prod/network" in on.lines[2]
         assert "would exit 1 at --fail-on=block | 0 of 18 reviewed" in on.lines[-2]
         assert "? keys" in on.lines[-1]
-        assert "hashes in the diff explained  0 of 128" in on.text
+        assert "added hashes explained        0 of 64" in on.text
 
 
 async def test_moving(samples: Samples, running: Running) -> None:
@@ -253,7 +253,7 @@ async def test_diff_why_and_help(samples: Samples, running: Running) -> None:
             assert on.is_on_top
         await on.go_to("LK006")
         await on.press("d")
-        assert "no provider's block differs here" in on.text
+        assert "nothing differs here in the lock file" in on.text
         await on.press("w")
         assert "choose a row with a provider" in on.text
 

@@ -177,7 +177,8 @@ def _show(request: ReviewRequest, form: str, found: Namespace, open_ui: OpenUi) 
     if found.verbose:
         took = perf_counter() - started
         print(f"reviewed {len(result.roots)} roots in {took:.3f} s; no registry was asked", file=sys.stderr)  # noqa: T201
-    return _deliver(_rendered(result, form, found.output), found.output) or status(result, found.fail_on)
+    _deliver(_rendered(result, form, found.output), found.output)
+    return FINDINGS if result.fails(found.fail_on) else DONE
 
 
 def _rendered(review: Review, form: str, output: str | None) -> str:
@@ -199,16 +200,6 @@ def _deliver(text: str, output: str | None) -> int:
 
     write_atomically(Path(output), text.encode("utf-8", "surrogateescape"))
     return DONE
-
-
-def status(review: Review, fail_on: str) -> int:
-    """The exit status of a finished review."""
-    from locklens.review.model import Severity, worst
-
-    found = worst(review.findings)
-    if found is None or fail_on == "never" or found is Severity.OFF:
-        return DONE
-    return FINDINGS if found.rank <= Severity(fail_on).rank else DONE
 
 
 def _demo(found: Namespace, open_ui: OpenUi) -> int:

@@ -173,6 +173,8 @@ class RootReview(Struct, frozen=True):
         format_only: All providers are unchanged, yet the bytes differ.
         configuration: None until it was read.
         conflict: Both sides of a file with git's conflict markers.
+        old_data: The old file's bytes, b"" where there was none.
+        new_data: The new file's bytes, likewise.
         changes: Worst first.
         findings: Those that are about no single listed change.
     """
@@ -187,6 +189,8 @@ class RootReview(Struct, frozen=True):
     renamed_from: str | None = None
     configuration: Configuration | None = None
     conflict: Conflict | None = None
+    old_data: bytes = b""
+    new_data: bytes = b""
 
     @property
     def all_findings(self) -> tuple[Finding, ...]:
@@ -243,6 +247,11 @@ class Review(Struct, frozen=True):
     def findings(self) -> tuple[Finding, ...]:
         """All findings of all roots."""
         return tuple(finding for root in self.roots for finding in root.all_findings)
+
+    def fails(self, threshold: str) -> bool:
+        """Whether there is a finding that counts at a severity or above; nothing fails at "never"."""
+        found = worst(self.findings)
+        return threshold != "never" and found is not None and found.rank <= Severity(threshold).rank
 
     @property
     def verdict(self) -> str:

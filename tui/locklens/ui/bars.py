@@ -95,6 +95,7 @@ class StatusFacts:
     progress: Progress
     grouping: Grouping
     narrowed: str
+    fail_on: str
     message: str = ""
 
 
@@ -102,7 +103,7 @@ def status(facts: StatusFacts) -> tuple[Layout, ...]:
     """The line above the keys: a message while there is one, otherwise where the review stands."""
     parts: list[Piece] = []
     if facts.review is not None:
-        code, told = verdict(facts.review)
+        code, told = verdict(facts.review, facts.fail_on)
         parts += [
             Piece(told, Role.BLOCK if code else Role.GOOD),
             Piece(f"{reviewed(facts.review, facts.marks)} reviewed"),
@@ -151,7 +152,7 @@ def fact_lines(review: Review, marks: frozenset[str]) -> tuple[Line, ...]:
     """The panel below the list: what is known, and the legend."""
     label = 26
     facts = (
-        ("hashes in the diff explained", explained(review)),
+        ("added hashes explained", explained(review)),
         ("changes reviewed", reviewed(review, marks)),
         ("configurations read", configuration_read(review)),
         ("registries asked", registry_asked(review)),

@@ -54,6 +54,10 @@ class OpenedReview(Protocol):
 class ReviewSource(Protocol):
     """Opens the comparison, again and again."""
 
+    @property
+    def fail_on(self) -> str:
+        """From which severity on a report of the review would fail."""
+
     def open(self) -> OpenedReview:
         """Opens it as it is now.
 
@@ -67,6 +71,11 @@ class WorkspaceSource:
     """The real source: the use cases of the workspace."""
 
     request: ReviewRequest
+
+    @property
+    def fail_on(self) -> str:
+        """That of the request."""
+        return self.request.fail_on
 
     def open(self) -> OpenedReview:
         """Opens the comparison of the request."""
@@ -103,8 +112,7 @@ class _WorkspaceReview:
         return str(repository.top) if repository is not None else ""
 
     def close(self) -> None:
-        if self.comparison.repository is not None:
-            self.comparison.repository.close()
+        self.comparison.close()
 
 
 @dataclass(slots=True)

@@ -1,4 +1,4 @@
-"""The lock file's blocks before and after as a unified diff, from the entries as the tools would write them. Pure."""
+"""The lock file before and after as a unified diff: of a root its bytes as they are, of a change its block. Pure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ _ROLES = {"+": Role.ADDED, "-": Role.REMOVED, "@": Role.INFO}
 
 
 def diff_lines(node: Node) -> tuple[Line, ...]:
-    """Returns the diff of what a row stands for; () where its providers are all the same."""
+    """Returns the diff of what a row stands for; () where nothing differs."""
+    if node.root is not None and node.change is None and node.pair is None:
+        root = node.root
+        return tuple(_diff(root.lock_file, _lines(root.old_data), _lines(root.new_data)))
     subjects = node.subjects[:1] if node.kind is NodeKind.GROUP else node.subjects
     if node.pair is not None and node.root is not None:
         return tuple(
@@ -38,6 +41,12 @@ def diff_lines(node: Node) -> tuple[Line, ...]:
 def _text(entries: Iterable[LockEntry | None]) -> list[str]:
     present = sorted((entry for entry in entries if entry is not None), key=lambda entry: entry.address.sort_key)
     return "\n".join(render_entry(entry) for entry in present).splitlines()
+
+
+def _lines(data: bytes) -> list[str]:
+    """The lines with what ends them, but for a plain line feed, so that other line ends show."""
+    lines = data.decode("utf-8", "backslashreplace").split("\n")
+    return lines if lines[-1] else lines[:-1]
 
 
 def _diff(path: str, old: list[str], new: list[str], *, sides: tuple[str, str] = ("a", "b")) -> Iterator[Line]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from locklens.review.model import Bump, Change, HashFact, Kind, Review, Severity
+from locklens.review.model import Bump, Change, HashFact, Kind, Review
 from locklens.review.reports.words import side
 from locklens.ui.spans import counted
 
@@ -68,10 +68,10 @@ def by_scheme(facts: tuple[HashFact, ...]) -> str:
     return " and ".join(known)
 
 
-def verdict(review: Review) -> tuple[int, str]:
-    """The exit status that `review` would have with the default of --fail-on, and the sentence for it."""
-    status = int(any(one.severity is Severity.BLOCK and one.accepted is None for one in review.findings))
-    return status, f"would exit {status} at --fail-on=block"
+def verdict(review: Review, fail_on: str) -> tuple[int, str]:
+    """The exit status that `review` would have with a value of --fail-on, and the sentence for it."""
+    status = int(review.fails(fail_on))
+    return status, f"would exit {status} at --fail-on={fail_on}"
 
 
 def reviewed(review: Review, marks: frozenset[str]) -> str:
@@ -81,10 +81,9 @@ def reviewed(review: Review, marks: frozenset[str]) -> str:
 
 
 def explained(review: Review) -> str:
-    """How many of the changed hashes are traced to a fact."""
+    """How many of the added hashes are traced to a fact."""
     changes = review.changes
-    total = sum(len(change.added) + len(change.removed) for change in changes)
-    return f"{sum(change.explained for change in changes)} of {total}"
+    return f"{sum(change.explained for change in changes)} of {sum(len(change.added) for change in changes)}"
 
 
 def registry_asked(review: Review) -> str:

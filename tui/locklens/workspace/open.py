@@ -73,6 +73,11 @@ class Comparison(Struct, frozen=True):
     repository: Repository | None
     all_locks: tuple[str, ...]
 
+    def close(self) -> None:
+        """Ends the process that reads git's objects, if there is one."""
+        if self.repository is not None:
+            self.repository.close()
+
 
 def open_git(
     folder: Path,

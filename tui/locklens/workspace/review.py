@@ -54,8 +54,11 @@ def review(request: ReviewRequest, *, cancel: threading.Event | None = None) -> 
         LockLensError: A side cannot be opened.
     """
     comparison = request.open()
-    drafted = draft(comparison, include_unchanged=request.include_unchanged, tool=request.tool)
-    return complete(comparison, drafted, test_directory=request.test_directory, cancel=cancel)
+    try:
+        drafted = draft(comparison, include_unchanged=request.include_unchanged, tool=request.tool)
+        return complete(comparison, drafted, test_directory=request.test_directory, cancel=cancel)
+    finally:
+        comparison.close()
 
 
 def draft(comparison: Comparison, *, include_unchanged: bool = False, tool: Dialect | None = None) -> Review:
@@ -189,6 +192,8 @@ def _root(
         findings=(*judge_file(new, changed=differs), *notes),
         renamed_from=pair.renamed_from,
         conflict=new.conflict,
+        old_data=old.data,
+        new_data=new.data,
     )
 
 

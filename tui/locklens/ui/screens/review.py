@@ -155,7 +155,9 @@ class ReviewScreen(HandingScreen):
         message = self.message or self.narrowed.problem
         if not message and self.error is not None and self.review is not None:
             message = f"could not be read again: {self.error}"
-        facts = bars.StatusFacts(self.review, self.marks, self.progress, self.grouping, self.narrowed.text, message)
+        facts = bars.StatusFacts(
+            self.review, self.marks, self.progress, self.grouping, self.narrowed.text, self.source.fail_on, message
+        )
         self.query_one("#status", Bar).show_layouts(*bars.status(facts))
         self.query_one("#keys", Bar).show_layouts(*bars.key_line(in_detail=self._detail.has_focus))
 
@@ -346,9 +348,9 @@ class ReviewScreen(HandingScreen):
         """Shows the raw diff."""
         lines = diff_lines(self.node) if self.node is not None else ()
         if not lines:
-            self.say("no provider's block differs here")
+            self.say("nothing differs here in the lock file")
             return
-        self.app.push_screen(LinesScreen("Raw diff of the lock file, as the tools write it", lines, closing="d"))
+        self.app.push_screen(LinesScreen("Raw diff of the lock file", lines, closing="d"))
 
     def action_why(self) -> None:
         """Shows who requires the provider."""
