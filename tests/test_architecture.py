@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -41,15 +40,15 @@ HEAVY = ("textual", "rich", "httpx", "hcl2", "lark", "deepdiff", "gnupg", "packa
 def loaded(*arguments: str) -> set[str]:
     """The modules that a run of the command line has loaded at its end."""
     script = (
-        "import sys, json\n"
+        "import sys\n"
         "from locklens.cli.main import main\n"
         "sys.stdout = sys.stderr\n"
         f"main({list(arguments)!r}, lambda request: 0)\n"
-        "print(json.dumps(sorted(sys.modules)), file=sys.__stdout__)\n"
+        "print(*sorted(sys.modules), file=sys.__stdout__)\n"
     )
     result = run(sys.executable, "-c", script)
     assert result.returncode == 0, result.stderr
-    return set(json.loads(result.stdout))
+    return set(result.stdout.split())
 
 
 LOCK = b"""# This file is maintained automatically by "terraform init".

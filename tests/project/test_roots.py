@@ -10,8 +10,9 @@ import pytest
 from locklens.errors import ConfigurationError
 from locklens.project import roots
 from locklens.project.git import Place, Repository
+from locklens.project.gittree import IndexTree, RevisionTree
 from locklens.project.roots import LOCK_FILE, RootPair, find_roots, lock_paths
-from locklens.project.tree import EmptyTree, IndexTree, RevisionTree, WorkTree
+from locklens.project.tree import EmptyTree, WorkTree
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,7 +14,8 @@ from locklens.errors import ConfigurationError, RepositoryError
 from locklens.project import gitprocess, tree
 from locklens.project.git import Place, Repository
 from locklens.project.gitoutput import ChangeStatus, PathChange
-from locklens.project.tree import EmptyTree, Entry, EntryKind, IndexTree, RevisionTree, WorkTree, normalise
+from locklens.project.gittree import IndexTree, RevisionTree
+from locklens.project.tree import EmptyTree, Entry, EntryKind, WorkTree, normalise
 
 if TYPE_CHECKING:
     from pathlib import Path

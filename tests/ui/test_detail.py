@@ -61,7 +61,7 @@ def test_a_change_with_everything(samples: Samples) -> None:
     assert "overrides ~> 4.0 of main.tf:9" in text
     assert "main.tf:3  ~> 5.0  module edge" in text
     assert "cannot say: module network is not fetched" in text
-    assert "0 of 8 explained" in text
+    assert "0 of 4 added explained" in text
 
 
 def test_the_configuration_may_not_be_read_yet(samples: Samples) -> None:
@@ -78,7 +78,7 @@ def test_hashes_are_short_until_they_are_asked_for_whole(samples: Samples) -> No
     short = texts(detail_lines(first_node(review), review))
     assert "+ zh:aaaaaaaaaaaa…  linux_amd64" in short
     assert "signed" in short
-    assert "1 of 5 explained" in short
+    assert "1 of 1 added explained" in short
     assert "a" * 64 not in short
     whole = texts(detail_lines(first_node(review), review, in_full=True))
     assert "zh:" + "a" * 64 in whole

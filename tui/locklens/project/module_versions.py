@@ -6,7 +6,6 @@ Any number of numbers, an optional `v`, and a pre-release is admitted only where
 from __future__ import annotations
 
 import re
-from functools import total_ordering
 
 from msgspec import Struct
 
@@ -19,9 +18,8 @@ _VERSION = re.compile(
 _TERM = re.compile(r"[ \t\n\f\r]*(<=|>=|!=|~>|<|>|=|)[ \t\n\f\r]*(.*?)[ \t\n\f\r]*\Z", re.DOTALL)
 
 
-@total_ordering
-class ModuleVersion(Struct, frozen=True, eq=False):
-    """A version.
+class ModuleVersion(Struct, frozen=True):
+    """A version; compared by its `precedence`.
 
     Attributes:
         numbers: At least three; missing ones are 0.
@@ -48,16 +46,8 @@ class ModuleVersion(Struct, frozen=True, eq=False):
         numbers += [0] * (3 - given)
         return cls(tuple(numbers), given, match["dashed"] or match["plain"] or "")
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, ModuleVersion) and self._key() == other._key()
-
-    def __lt__(self, other: ModuleVersion) -> bool:
-        return self._key() < other._key()
-
-    def __hash__(self) -> int:
-        return hash(self._key())
-
-    def _key(self) -> tuple[tuple[int, ...], bool, tuple[tuple[int, int, str], ...]]:
+    @property
+    def precedence(self) -> tuple[tuple[int, ...], bool, tuple[tuple[int, int, str], ...]]:
         """Numbers without trailing zeros, then releases above pre-releases, then their parts: numbers below words."""
         numbers = self.numbers
         while len(numbers) > 1 and numbers[-1] == 0:
@@ -96,15 +86,16 @@ def _terms(constraint: str) -> list[tuple[str, ModuleVersion]]:
 
 
 def _holds(operator: str, bound: ModuleVersion, version: ModuleVersion) -> bool:
+    rank, limit = version.precedence, bound.precedence
     if operator == "=":
-        return version == bound
+        return rank == limit
     if operator == "!=":
-        return version != bound
+        return rank != limit
     if operator == "~>":
         return _is_pessimistic(bound, version)
     if version.prerelease and (not bound.prerelease or version.numbers != bound.numbers):
         return False
-    return {">": version > bound, ">=": version >= bound, "<": version < bound, "<=": version <= bound}[operator]
+    return {">": rank > limit, ">=": rank >= limit, "<": rank < limit, "<=": rank <= limit}[operator]
 
 
 def _is_pessimistic(bound: ModuleVersion, version: ModuleVersion) -> bool:
@@ -113,7 +104,7 @@ def _is_pessimistic(bound: ModuleVersion, version: ModuleVersion) -> bool:
         return False
     fixed = bound.given - 1
     return (
-        version >= bound
+        version.precedence >= bound.precedence
         and len(bound.numbers) <= len(version.numbers)
         and version.numbers[:fixed] == bound.numbers[:fixed]
     )

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens.errors import ConfigurationError, LockLensError
-from locklens.project.tree import EntryKind, ListedTree, WorkTree, name_bytes, normalise
+from locklens.project.gittree import ListedTree
+from locklens.project.tree import EntryKind, WorkTree, name_bytes, normalise
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

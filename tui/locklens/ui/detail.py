@@ -227,12 +227,12 @@ def requirement_lines(requirement: Requirement, *, indent: str = "  ") -> Iterat
 
 
 def _hash_lines(change: Change, *, in_full: bool) -> Iterator[Line]:
-    total = len(change.added) + len(change.removed)
     yield from heading("HASHES")
-    if total:
-        yield line(
-            Span(f"  {change.explained} of {total} explained", Role.STRONG), Span(f"   {change.kept} kept", Role.DIM)
-        )
+    if change.added:
+        explained = Span(f"  {change.explained} of {len(change.added)} added explained", Role.STRONG)
+        yield line(explained, Span(f"   {change.kept} kept", Role.DIM))
+    elif change.removed:
+        yield line(Span(f"  {change.kept} kept", Role.DIM))
     else:
         yield line(Span(f"  {counted(change.kept, 'hash', 'hashes')} as before", Role.DIM))
     for sign, role, facts in (("+", Role.ADDED, change.added), ("-", Role.REMOVED, change.removed)):

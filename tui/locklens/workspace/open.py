@@ -17,8 +17,6 @@ from locklens.project.tree import (
     EmptyTree,
     Entry,
     FileSystem,
-    IndexTree,
-    RevisionTree,
     WorkTree,
     normalise,
 )
@@ -132,6 +130,7 @@ def open_git(
 
 def _head_side(repository: Repository, head: str | None, *, staged: bool) -> tuple[Side, str | Place]:
     from locklens.project.git import Place
+    from locklens.project.gittree import IndexTree, RevisionTree
 
     if head is not None:
         revision = repository.resolve(head)
@@ -143,6 +142,7 @@ def _head_side(repository: Repository, head: str | None, *, staged: bool) -> tup
 
 def _base_side(repository: Repository, base: str, head: str | None, *, merge_base: bool) -> tuple[Side, str | Place]:
     from locklens.project.git import Place
+    from locklens.project.gittree import RevisionTree
 
     try:
         revision = repository.resolve(base)
@@ -351,6 +351,7 @@ class _Opener:
 
     def _committed(self, name: str, revision: str, path: str) -> _Named:
         from locklens.project.git import Repository, printable
+        from locklens.project.gittree import IndexTree, RevisionTree
 
         try:
             repository = self.repository = self.repository or Repository.discover(self._cwd)

@@ -1,0 +1,213 @@
+"""The trees of a git repository: one listing, contents by object id. Nothing here starts git: `git` is asked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from locklens.errors import RepositoryError
+from locklens.project.tree import Entry, EntryKind, join_below, name_bytes, normalise
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from locklens.project.git import Repository
+    from locklens.project.gitoutput import ListedFile
+
+MAX_LINKS = 40
+"""Symbolic links that are followed for one path, as Linux has it."""
+
+MAX_LINK_BYTES = 4096
+"""No longer link is followed, as Linux has it."""
+
+
+class ListedTree:
+    """A tree of a git repository: one listing, contents by object id. Links are followed inside the tree only."""
+
+    def __init__(self, repository: Repository) -> None:
+        self._repository = repository
+        self._folders: dict[str, dict[str, ListedFile | None]] | None = None
+
+    @property
+    def files(self) -> dict[str, ListedFile]:
+        """Every file, link and submodule by path, in git's order."""
+        raise NotImplementedError
+
+    def paths(self) -> tuple[str, ...]:
+        """The path of every file and link, in git's order."""
+        return tuple(path for path, file in self.files.items() if not file.is_submodule)
+
+    def prefetch(self, paths: Iterable[str]) -> None:
+        """Reads many files in one go, so that `read` need not ask git for each. Unknown paths are left out."""
+        files = (self._find(path) for path in paths)
+        self._repository.prefetch(file.object_id for file in files if file is not None and file.object_id)
+
+    def links(self) -> dict[str, str]:
+        """Returns every link that leads to something inside the tree, and the path of what is behind it."""
+        links = {path: file for path, file in self.files.items() if file.is_link}
+        self._repository.prefetch(file.object_id for file in links.values() if file.object_id)
+        found: dict[str, str] = {}
+        for path in links:
+            try:
+                place = self.resolve(path)
+            except RepositoryError:
+                continue
+            if place is not None:
+                found[path] = place
+        return found
+
+    def read(self, path: str) -> bytes | None:
+        """Returns a file's bytes as committed, without any conversion; None where there is none.
+
+        Raises:
+            RepositoryError: The object is missing from this clone, is too large, or the file is not merged.
+        """
+        file = self._find(path)
+        if file is None:
+            return None
+        if not file.object_id:
+            raise RepositoryError(f"{path} has merge conflicts in the index", hint='resolve them and run "git add"')
+        try:
+            return self._repository.blob(file.object_id)
+        except RepositoryError as error:
+            raise RepositoryError(f"{path} cannot be read: {error}", hint=error.hint) from error
+
+    def list(self, folder: str) -> tuple[Entry, ...]:
+        """Returns a folder's entries; () where there is no such folder."""
+        place = self.resolve(folder)
+        children = self._children().get(place) if place is not None else None
+        if children is None:
+            return ()
+        prefix = f"{place}/" if place else ""
+        entries = (Entry(name, self._kind(prefix + name, file)) for name, file in children.items())
+        return tuple(sorted(entries, key=lambda entry: name_bytes(entry.name)))
+
+    def has_folder(self, folder: str) -> bool:
+        """Whether there is such a folder, or a link that leads to one inside the tree."""
+        place = self.resolve(folder)
+        return place is not None and place in self._children()
+
+    def join(self, folder: str, path: str) -> str | None:
+        """Returns the path, None above the top."""
+        return join_below(folder, path)
+
+    def _kind(self, path: str, file: ListedFile | None) -> EntryKind:
+        if file is None:
+            return EntryKind.FOLDER
+        if file.is_submodule:
+            return EntryKind.BROKEN
+        if not file.is_link:
+            return EntryKind.FILE
+        place = self.resolve(path)
+        if place is None:
+            return EntryKind.BROKEN
+        return EntryKind.LINKED_FOLDER if place in self._children() else EntryKind.FILE
+
+    def _find(self, path: str) -> ListedFile | None:
+        """Returns the regular file that the path leads to."""
+        file = self.files.get(path)
+        if file is None or file.is_link:
+            place = self.resolve(path)
+            file = self.files.get(place) if place is not None else None
+        return None if file is None or file.is_submodule else file
+
+    def resolve(self, path: str) -> str | None:
+        """Returns the path of the file or folder behind all links; None where there is none inside the tree.
+
+        Raises:
+            RepositoryError: A link's object is missing from this clone.
+        """
+        clean = normalise(path)
+        if clean is None:
+            return None
+        if clean in self._children():
+            return clean
+        todo = clean.split("/")[::-1]
+        done: list[str] = []
+        links = 0
+        while todo:
+            part = todo.pop()
+            if part == "..":
+                if not done:
+                    return None
+                done.pop()
+                continue
+            if part in ("", "."):
+                continue
+            done.append(part)
+            place = "/".join(done)
+            file = self.files.get(place)
+            if file is not None and file.is_link:
+                links += 1
+                target = self._target(file)
+                if links > MAX_LINKS or target.startswith("/"):
+                    return None
+                done.pop()
+                todo.extend(reversed(target.split("/")))
+            elif not (self._is_end(file, todo) if file is not None else place in self._children()):
+                return None
+        return "/".join(done)
+
+    @staticmethod
+    def _is_end(file: ListedFile, rest: Iterable[str]) -> bool:
+        """Whether a path may end at the file and nothing follows."""
+        return not file.is_submodule and all(part in ("", ".") for part in rest)
+
+    def _target(self, link: ListedFile) -> str:
+        """Returns what the link says; "/", which leads out of the tree, where that cannot be used."""
+        if not link.object_id:
+            return "/"
+        target = self._repository.blob(link.object_id)
+        return target.decode("utf-8", "surrogateescape") if len(target) <= MAX_LINK_BYTES else "/"
+
+    def _children(self) -> dict[str, dict[str, ListedFile | None]]:
+        """Every folder's names, None for a folder. Built when it is first needed."""
+        if self._folders is None:
+            folders: dict[str, dict[str, ListedFile | None]] = {"": {}}
+            for path, file in self.files.items():
+                folder, _, name = path.rpartition("/")
+                children = folders.get(folder)
+                if children is None:
+                    children = _add_folder(folders, folder)
+                children[name] = file
+            self._folders = folders
+        return self._folders
+
+
+def _add_folder(folders: dict[str, dict[str, ListedFile | None]], folder: str) -> dict[str, ListedFile | None]:
+    """Enters a folder and those above it."""
+    made = folders[folder] = {}
+    while folder:
+        folder, _, name = folder.rpartition("/")
+        above = folders.setdefault(folder, {})
+        if name in above:
+            break
+        above[name] = None
+    return made
+
+
+class RevisionTree(ListedTree):
+    """The files of one revision."""
+
+    def __init__(self, repository: Repository, revision: str) -> None:
+        """Reads nothing yet.
+
+        Args:
+            repository: Where the revision is.
+            revision: A full commit id, as `Repository.resolve` gives it.
+        """
+        super().__init__(repository)
+        self.revision = revision
+
+    @property
+    def files(self) -> dict[str, ListedFile]:
+        """Every file, link and submodule of the revision by path."""
+        return self._repository.listing(self.revision)
+
+
+class IndexTree(ListedTree):
+    """The files of the index: what the next commit would have."""
+
+    @property
+    def files(self) -> dict[str, ListedFile]:
+        """Every file, link and submodule of the index by path; one that is not merged has no object id."""
+        return self._repository.listing(None)
