@@ -2,8 +2,6 @@
 
 LockLensError               str() is one sentence; .hint is the next step or ""
  +- ConfigurationError      path, line: what the user wrote (arguments, .tf, CLI configuration)
- +- LockFileError           path, line
- |   +- LockFileSyntaxError
  +- RepositoryError         git has no answer: no repository, unknown revision, no git at all
  +- RunCancelledError       the user stopped the run; nothing was written
 """
@@ -23,26 +21,19 @@ class LockLensError(Exception):
         self.hint = hint
 
 
-class _PlacedError(LockLensError):
-    """An error about a place in a file; str() starts with `path:line: ` where both are known."""
+class ConfigurationError(LockLensError):
+    """What the user wrote cannot be used: an argument, a configuration file.
+
+    Attributes:
+        path: The file, "" where it is none; str() starts with `path:line: ` where both are known.
+        line: From 1, or None.
+    """
 
     def __init__(self, message: str, *, path: str = "", line: int | None = None, hint: str = "") -> None:
         place = f"{path}:{line}" if path and line is not None else path
         super().__init__(f"{place}: {message}" if place else message, hint=hint)
         self.path = path
         self.line = line
-
-
-class ConfigurationError(_PlacedError):
-    """What the user wrote cannot be used: an argument, a configuration file."""
-
-
-class LockFileError(_PlacedError):
-    """A lock file cannot be used."""
-
-
-class LockFileSyntaxError(LockFileError):
-    """A lock file is not what the tools could have written or would read."""
 
 
 class RepositoryError(LockLensError):

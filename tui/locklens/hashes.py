@@ -40,6 +40,15 @@ def is_well_formed(text: str) -> bool:
     return bool(_ZH.match(text) or _H1.match(text))
 
 
+def count_by_scheme(hashes: Iterable[str]) -> str:
+    """Counts hashes in words, e.g. "4 zh and 1 h1"; "" for none."""
+    counts: dict[str, int] = {}
+    for text in hashes:
+        scheme = scheme_of(text)
+        counts[scheme] = counts.get(scheme, 0) + 1
+    return " and ".join(f"{count} {scheme}" for scheme, count in sorted(counts.items(), reverse=True))
+
+
 @cache
 def registry_manifests() -> frozenset[str]:
     """The `zh` values that are registry manifests, not packages.

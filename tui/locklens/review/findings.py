@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.addresses import ProviderAddress
-from locklens.hashes import is_known_scheme, is_well_formed, packages_of
+from locklens.hashes import count_by_scheme, is_known_scheme, is_well_formed, packages_of
 from locklens.lockfile.render import deviations
 from locklens.project.configuration import Contributor
 from locklens.review.model import Bump, Change, Finding, HashFact, Kind, RootReview, Severity
@@ -44,9 +44,9 @@ class Verdict(Struct, frozen=True):
 def _hashes_unexplained(change: Change) -> Iterator[Verdict]:
     if change.kind not in {Kind.NEW_HASHES, Kind.CHANGED_HASHES, Kind.REPLACED_HASHES}:
         return
-    counts = f"{count_by_scheme(change.added)} added"
+    counts = f"{count_by_scheme(fact.hash for fact in change.added)} added"
     if change.removed:
-        counts += f", {count_by_scheme(change.removed)} removed"
+        counts += f", {count_by_scheme(fact.hash for fact in change.removed)} removed"
     if change.kind is Kind.REPLACED_HASHES:
         reason = "no package hash is left: published again, another registry's hashes, or tampered with"
     else:
@@ -352,15 +352,6 @@ def _finding(rule: str, verdict: Verdict, lock_file: str, line: int | None) -> F
 
 def _sorted(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     return tuple(sorted(findings, key=lambda finding: (finding.severity.rank, finding.rule, finding.line or 0)))
-
-
-def count_by_scheme(facts: Iterable[HashFact]) -> str:
-    """Counts hashes in words, e.g. "4 zh and 1 h1"."""
-    counts: dict[str, int] = {}
-    for fact in facts:
-        scheme = fact.hash.partition(":")[0]
-        counts[scheme] = counts.get(scheme, 0) + 1
-    return " and ".join(f"{count} {scheme}" for scheme, count in sorted(counts.items(), reverse=True)) or "no hash"
 
 
 def _first_line(change: Change, facts: Sequence[HashFact]) -> int | None:

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, assert_never
 
-from locklens.hashes import scheme_of
+from locklens.hashes import count_by_scheme, scheme_of
 from locklens.project.configuration import Contributor
 from locklens.review.findings import unknown_reason
-from locklens.review.model import Change, Finding, HashFact, Review, Signer
 from locklens.review.rules import RULES
 from locklens.ui.copying import change_copied, finding_copied
 from locklens.ui.outline import ConflictPair, Node, NodeKind, Subject
 from locklens.ui.root_detail import root_lines, section_lines
 from locklens.ui.rows import differences, rules_of, side_in_short
-from locklens.ui.sentences import by_scheme, what_happened
+from locklens.ui.sentences import what_happened
 from locklens.ui.spans import Line, Place, Role, Span, counted, heading, line, severity_span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from locklens.project.configuration import Requirement
+    from locklens.review.model import Change, Finding, HashFact, Review, Signer
 
 _SHORT = 12
 _LABEL = 13
@@ -273,7 +273,7 @@ def _conflict_lines(node: Node, pair: ConflictPair) -> Iterator[Line]:
         yield line(f"  version      {side_in_short(pair, side)}", copied=side_in_short(pair, side))
         if entry is not None:
             yield line(f"  constraints  {entry.constraints or 'none'}", hanging=15)
-            yield line(f"  hashes       {by_scheme(tuple(HashFact(text) for text in entry.hashes)) or 'none'}")
+            yield line(f"  hashes       {count_by_scheme(entry.hashes) or 'none'}")
     if pair.ours is not None and pair.theirs is not None:
         both = set(pair.ours.hashes) & set(pair.theirs.hashes)
         yield Line()

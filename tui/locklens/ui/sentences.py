@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from locklens.review.model import Bump, Change, HashFact, Kind, Review
+from locklens.hashes import count_by_scheme
+from locklens.review.model import Bump, Change, Kind, Review
 from locklens.review.reports.words import side
 from locklens.ui.spans import counted
 
@@ -52,20 +53,13 @@ def _of_hashes(change: Change) -> str:
     if change.kind in {Kind.CONSTRAINTS_ONLY, Kind.UNCHANGED}:
         return ""
     parts = [
-        f"{by_scheme(facts)} {word}" for facts, word in ((change.added, "came"), (change.removed, "went")) if facts
+        f"{count_by_scheme(fact.hash for fact in facts)} {word}"
+        for facts, word in ((change.added, "came"), (change.removed, "went"))
+        if facts
     ]
     if change.kept:
         parts.append(f"{change.kept} stayed")
     return f"Hashes: {', '.join(parts)}." if parts else "It has no hashes."
-
-
-def by_scheme(facts: tuple[HashFact, ...]) -> str:
-    """How many hashes of which scheme, e.g. "4 zh and 1 h1"."""
-    schemes = [fact.hash.partition(":")[0] for fact in facts]
-    known = [f"{schemes.count(scheme)} {scheme}" for scheme in ("zh", "h1") if scheme in schemes]
-    if other := sum(scheme not in {"zh", "h1"} for scheme in schemes):
-        known.append(f"{other} of another scheme")
-    return " and ".join(known)
 
 
 def verdict(review: Review, fail_on: str) -> tuple[int, str]:

@@ -6,7 +6,8 @@ from collections import Counter
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from locklens.review.findings import count_by_scheme, unknown_reason
+from locklens.hashes import count_by_scheme
+from locklens.review.findings import unknown_reason
 from locklens.review.model import Change, Finding, HashFact, Kind, Review, RootReview, Severity, Status
 from locklens.review.reports import words
 from locklens.review.reports.visible import visible
@@ -210,9 +211,9 @@ def _configuration(configuration: Configuration) -> Iterator[str]:
 def _hash_counts(change: Change) -> str:
     parts = []
     if change.added:
-        parts.append(f"+{count_by_scheme(change.added)}")
+        parts.append(f"+{count_by_scheme(fact.hash for fact in change.added)}")
     if change.removed:
-        parts.append(f"-{count_by_scheme(change.removed)}")
+        parts.append(f"-{count_by_scheme(fact.hash for fact in change.removed)}")
     return ", ".join((*parts, f"{change.kept} kept")) if parts else ""
 
 
