@@ -243,6 +243,43 @@ def test_bad_usage(run: Run, files: Path, argv: list[str], words: str) -> None:
     assert words in err
 
 
+def test_a_full_or_closed_output_is_an_error_and_no_traceback(files: Path) -> None:
+    command = f"{sys.executable} -m locklens review --old old.hcl --new new.hcl --format text"
+    for redirected in (" >/dev/full", " >&-"):
+        if Path("/dev/full").exists():
+            result = subprocess.run(
+                command + redirected, shell=True, capture_output=True, text=True, check=False, cwd=files
+            )
+            assert (result.returncode, result.stderr.startswith("error: standard output")) == (2, True)
+
+
+def test_a_terminal_that_speaks_another_encoding(files: Path) -> None:
+    (files / "new.hcl").write_bytes(lock(("испытание.com/a/b", "1.0.0", ZH)))
+    command = [sys.executable, "-m", "locklens", "review", "--old", "/dev/null", "--new", "new.hcl"]
+    environment = {**os.environ, "PYTHONIOENCODING": "cp1252"}
+    result = subprocess.run(command, capture_output=True, check=False, cwd=files, env=environment)
+    assert (result.returncode, b"Traceback" in result.stderr) == (0, False)
+
+
+def test_the_terminal_ui_needs_a_terminal(run: Run, files: Path) -> None:
+    status, out, err = run("review", "--old", "old.hcl", "--new", "new.hcl", "--format", "tui")
+    assert (status, out, "needs a terminal" in err) == (2, "", True)
+
+
+def test_a_deleted_lock_is_held_against_the_configuration_that_is_named(run: Run, files: Path) -> None:
+    (files / "main.tf").write_text("terraform {\n  required_providers {\n    aws = {}\n  }\n}\n")
+    status, out, _ = run("review", "--old", "old.hcl", "--new", "/dev/null", "--config", ".")
+    assert (status, "LK006 BLOCK" in out) == (1, True)
+
+
+def test_a_configuration_error_is_shown_though_nothing_else_is(run: Run, files: Path) -> None:
+    (files / "new.hcl").write_bytes(OLD)
+    (files / "main.tf").write_text('provider "aws" {}\nmodule "m" {\n  source = "acme/x/aws"\n}\nfoo {}\n')
+    _, out, _ = run("review", "--old", "old.hcl", "--new", "new.hcl")
+    assert "configuration error  main.tf:5  Unsupported block type" in out
+    assert "module not read  main.tf:2  m (acme/x/aws)" in out
+
+
 def test_explanations(run: Run) -> None:
     status, out, _ = run("explain", "lk023")
     assert (status, out.startswith("LK023  Two roots disagree")) == (0, True)

@@ -189,10 +189,19 @@ def test_the_rules_of_the_files_own_tool_count() -> None:
 
 
 def test_good_entries_beside_a_refused_one_are_kept() -> None:
-    lock = read(GOOD + "\n" + block('version = "1"', label='"registry.terraform.io/hashicorp/null"'))
+    null = '"registry.terraform.io/hashicorp/null"'
+    lock = read(GOOD + "\n" + block('version = "latest"', label=null))
     assert [entry.address.type for entry in lock.entries] == ["aws"]
+    assert [address.type for address in lock.unreadable] == ["null"]
     assert lock.is_complete
     assert not lock.is_valid
+
+
+def test_of_a_refused_entry_what_can_be_understood_is_kept() -> None:
+    lock = read(block('version = "5.2"', 'constraints = "~>5.0"', f'hashes = ["{ZH}"]'))
+    (entry,) = lock.entries
+    assert (str(entry.version), entry.constraints, entry.hashes) == ("5.2.0", "~> 5.0", (ZH,))
+    assert [problem.line for problem in lock.problems] == [2, 3]
 
 
 @pytest.mark.parametrize(

@@ -147,6 +147,30 @@ def test_a_version_that_was_edited_by_hand() -> None:
     assert "exactly the hashes of 0.41.0" in finding.message
 
 
+def test_one_forged_hash_does_not_hide_an_edited_version() -> None:
+    change = judged(block("5.0.0", ZH["0"], ZH["1"], H1), block("5.1.0", ZH["0"], ZH["1"], OTHER_H1))
+    finding = next(finding for finding in change.findings if finding.rule == "LK025")
+    assert finding.message == "5.1.0 has 2 zh of 5.0.0: edited by hand"
+    assert finding.severity is Severity.BLOCK
+
+
+def test_a_move_does_not_hide_replaced_hashes() -> None:
+    look_alike = AWS.replace("hashicorp", "hashicrop")
+    change = judged(block("5.0.0", ZH["0"]), block("5.0.0", ZH["1"], label=look_alike))
+    assert change.kind is Kind.MOVED
+    assert "LK003" in rules(change.findings)
+    same_packages = judged(block("5.0.0", ZH["0"]), block("5.0.0", ZH["0"], label=look_alike))
+    assert "LK003" not in rules(same_packages.findings)
+
+
+def test_an_entry_with_an_error_is_neither_missing_nor_new() -> None:
+    for version in ("5.2", "latest"):
+        broken = lock(block(version, ZH["0"]))
+        assert compare(lock(block("5.2.0", ZH["0"])), broken) == ()
+        found = judge_requirements(root(), broken, configuration(requirement("aws")))
+        assert found.findings == ()
+
+
 def test_a_removed_provider_earns_no_findings_of_its_own() -> None:
     (change,) = compare(lock(block("1.0.0-beta")), lock())
     assert judge_change(change, "lock.hcl").findings == ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 
@@ -12,6 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Callable, Sequence
+    from typing import TextIO
 
     from locklens.review.model import Review
     from locklens.workspace.review import ReviewRequest
@@ -41,8 +43,8 @@ def main(argv: Sequence[str], open_ui: OpenUi) -> int:
         print("error: interrupted", file=sys.stderr)  # noqa: T201
         return INTERRUPTED
     except BrokenPipeError:
-        # Whoever read the output has gone: nobody is left to be told, and Python must not try at its end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # Whoever read the output has gone: nobody is left to be told.
+        _forget_output()
         return FINDINGS
     except LockLensError as error:
         _complain(error)
@@ -97,17 +99,41 @@ def _work_in(folder: str) -> None:
 
 
 def _put(text: str) -> int:
-    sys.stdout.write(text)
-    sys.stdout.flush()
+    """Writes the result; what the terminal's encoding cannot say is written as an escape."""
+    if sys.stdout is None:
+        raise ConfigurationError("standard output is closed", hint="name a file with --output")
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        _forget_output()
+        raise ConfigurationError(f"standard output cannot be written: {error.strerror}") from error
     return DONE
+
+
+def _forget_output() -> None:
+    """Keeps Python from writing at its end what could not be written."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _format(found: Namespace) -> str:
     if found.format:
         return str(found.format)
-    is_terminal = sys.stdin.isatty() and sys.stdout.isatty() and sys.stderr.isatty()
-    interactive = is_terminal and not found.output and "-" not in {found.old, found.new}
+    interactive = _has_terminal() and not found.output and "-" not in {found.old, found.new}
     return "tui" if interactive else "text"
+
+
+def _has_terminal() -> bool:
+    return all(map(_is_terminal, (sys.stdin, sys.stdout, sys.stderr)))
+
+
+def _is_terminal(stream: TextIO | None) -> bool:
+    """Whether a standard stream, which is None where the caller closed it, is a terminal."""
+    return stream is not None and stream.isatty()
 
 
 def _review(found: Namespace, open_ui: OpenUi) -> int:
@@ -123,7 +149,7 @@ def _say_at_a_glance(words: Sequence[str]) -> bool:
     from locklens.workspace.glance import glance, simple_options
 
     found = simple_options(words)
-    if found is None or ("--format" not in found and "--output" not in found and sys.stdout.isatty()):
+    if found is None or ("--format" not in found and "--output" not in found and _has_terminal()):
         return False
     same = glance(found["--old"], found["--new"])
     if same is None:
@@ -152,7 +178,7 @@ def _request(found: Namespace) -> ReviewRequest:
         opened = partial(
             open_git,
             Path.cwd(),
-            base=found.base or "HEAD",
+            base="HEAD" if found.base is None else found.base,
             head=found.head,
             staged=found.staged,
             merge_base=found.merge_base,
@@ -167,6 +193,8 @@ def _standard_input() -> bytes:
 
 def _show(request: ReviewRequest, form: str, found: Namespace, open_ui: OpenUi) -> int:
     if form == "tui":
+        if not _has_terminal():
+            raise ConfigurationError("the terminal UI needs a terminal", hint="use --format text or json")
         return open_ui(request)
     from time import perf_counter
 
@@ -188,7 +216,7 @@ def _rendered(review: Review, form: str, output: str | None) -> str:
         return json.render(review)
     from locklens.review.reports import text
 
-    return text.render(review, colour=not output and sys.stdout.isatty() and not os.environ.get("NO_COLOR"))
+    return text.render(review, colour=not output and _is_terminal(sys.stdout) and not os.environ.get("NO_COLOR"))
 
 
 def _deliver(text: str, output: str | None) -> int:

@@ -36,7 +36,8 @@ class _Parser(argparse.ArgumentParser):
         )
 
     def error(self, message: str) -> NoReturn:
-        raise UsageError(message, hint=f"see {self.prog} --help")
+        roots = "; root folders stand behind --" if self.prog.endswith("review") else ""
+        raise UsageError(message, hint=f"see {self.prog} --help{roots}")
 
 
 def review(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:

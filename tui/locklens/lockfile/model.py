@@ -67,7 +67,8 @@ class LockFile(Struct, frozen=True):
         data: The bytes that were read; b"" where the file is absent.
         exists: Whether there is a file at all.
         writer: The tool whose header the file has, None for any other first line.
-        entries: In the file's order. Entries with an error in them are left out.
+        entries: In the file's order. Of an entry with an error in it, what could be understood.
+        unreadable: Providers that are locked in a way of which not even the version can be understood.
         problems: What makes the tools refuse the file; empty for a valid one.
         warnings: What they merely warn of.
         is_complete: Whether all of the file could be read, so that what is not among `entries` is not in the file.
@@ -83,6 +84,7 @@ class LockFile(Struct, frozen=True):
     warnings: tuple[Problem, ...] = ()
     is_complete: bool = True
     conflict: Conflict | None = None
+    unreadable: frozenset[ProviderAddress] = frozenset()
 
     @classmethod
     def absent(cls, path: str) -> LockFile:

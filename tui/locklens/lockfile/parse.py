@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from locklens.addresses import AddressError, ProviderAddress
 from locklens.dialect import OPENTOFU, TERRAFORM, Dialect, dialect_of_header
 from locklens.hcl import Problem
@@ -58,16 +60,7 @@ def parse(data: bytes, path: str, *, dialect: Dialect | None = None) -> LockFile
     if parsed.body is not None:
         reader.read(parsed.body)
     lock = _judged(path, data, writer, reader.blocks, rules, tuple(parsed.problems) + tuple(reader.problems))
-    return LockFile(
-        path,
-        data,
-        exists=True,
-        writer=writer,
-        entries=lock.entries,
-        problems=lock.problems,
-        warnings=tuple(reader.warnings),
-        is_complete=parsed.body is not None,
-    )
+    return replace(lock, warnings=tuple(reader.warnings), is_complete=parsed.body is not None)
 
 
 def _judged(
@@ -81,7 +74,15 @@ def _judged(
     judge = _Judge(path, rules)
     entries = tuple(entry for entry in map(judge.entry, blocks) if entry is not None)
     found = sorted((*problems, *judge.problems), key=lambda problem: (problem.line, problem.column))
-    return LockFile(path, data, exists=True, writer=writer, entries=entries, problems=tuple(dict.fromkeys(found)))
+    return LockFile(
+        path,
+        data,
+        exists=True,
+        writer=writer,
+        entries=entries,
+        problems=tuple(dict.fromkeys(found)),
+        unreadable=frozenset(judge.unreadable),
+    )
 
 
 class _Judge:
@@ -92,16 +93,22 @@ class _Judge:
         self._rules = rules
         self._seen: dict[ProviderAddress, int] = {}
         self.problems: list[Problem] = []
+        self.unreadable: set[ProviderAddress] = set()
 
     def entry(self, block: ProviderBlock) -> LockEntry | None:
-        """Returns the block's entry, or None where anything in it is refused."""
-        before = len(self.problems)
+        """Returns the block's entry, with whatever of it could be understood although the tools refuse it.
+
+        None where that is not even an address and a version; the address, if there is one, is then `unreadable`.
+        """
         address = self._address(block)
         version = self._version(block.version) if block.version else None
         constraints = self._constraints(block.constraints) if block.constraints else ""
         if block.hashes is not None:
             self._check_hashes(block)
-        if len(self.problems) > before or address is None or version is None:
+        if address is None:
+            return None
+        if version is None:
+            self.unreadable.add(address)
             return None
         return LockEntry(address, version, constraints, tuple(block.hashes or ()), block.line, block.hash_lines)
 
@@ -115,7 +122,7 @@ class _Judge:
             address = self._rules.parse_source(label.value)
         except AddressError as error:
             form = 'must be a valid, fully-qualified address of the form "hostname/namespace/type"'
-            self._refuse(label, summary, f"{form} ({error.summary}).")
+            self._refuse(label, summary, f'"{label.value}" {form} ({error.summary}).')
             return None
         if self._rules.is_builtin(address):
             self._refuse(label, summary, f"Cannot lock a version for built-in provider {address}.")
@@ -124,7 +131,9 @@ class _Judge:
                 label, summary, f"{address} is a special provider that is not eligible for dependency locking."
             )
         elif str(address) != label.value:
-            self._refuse(label, "Non-normalized provider source address", f'must be written as "{address}".')
+            self._refuse(
+                label, "Non-normalized provider source address", f'"{label.value}" must be written as "{address}".'
+            )
         elif address in self._seen:
             place = f"{self._path}:{self._seen[address]}"
             self._refuse(
@@ -145,7 +154,7 @@ class _Judge:
             self._refuse(text, summary, f'the version number "{text.value}" is invalid: {error}.')
             return None
         if str(version) != text.value:
-            self._refuse(text, summary, f'must be written in normalized form: "{version}".')
+            self._refuse(text, summary, f'"{text.value}" must be written in normalized form: "{version}".')
         return version
 
     def _constraints(self, text: Text) -> str:
@@ -154,9 +163,9 @@ class _Judge:
             normal = canonical(text.value)
         except ConstraintSyntaxError as error:
             self._refuse(text, summary, f'the version constraints "{text.value}" are invalid: {error.detail}')
-            return ""
+            return text.value
         if normal != text.value:
-            self._refuse(text, summary, f'must be written in normalized form: "{normal}".')
+            self._refuse(text, summary, f'"{text.value}" must be written in normalized form: "{normal}".')
         return normal
 
     def _check_hashes(self, block: ProviderBlock) -> None:

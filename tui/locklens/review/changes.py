@@ -38,6 +38,8 @@ def compare(old: LockFile, new: LockFile, *, include_unchanged: bool = False) ->
         before = {address: entry for address, entry in before.items() if address in after}
     if not old.is_complete:
         after = {address: entry for address, entry in after.items() if address in before}
+    unknown = old.unreadable | new.unreadable
+    before, after = _only(before, before.keys() - unknown), _only(after, after.keys() - unknown)
     was, now = _content(before), _content(after)
     differing = {address for address in was.keys() | now.keys() if was.get(address) != now.get(address)}
     changes = _differing(_only(before, differing), _only(after, differing)) if differing else []

@@ -16,6 +16,7 @@ from locklens.addresses import ProviderAddress
 from locklens.hashes import count_by_scheme, is_known_scheme, is_well_formed, packages_of
 from locklens.lockfile.render import deviations
 from locklens.project.configuration import Contributor
+from locklens.review.changes import share_a_package
 from locklens.review.model import Bump, Change, Finding, HashFact, Kind, RootReview, Severity
 from locklens.review.rules import RULES
 from locklens.versions import Constraints, ConstraintSyntaxError, Relation
@@ -42,12 +43,13 @@ class Verdict(Struct, frozen=True):
 
 
 def _hashes_unexplained(change: Change) -> Iterator[Verdict]:
-    if change.kind not in {Kind.NEW_HASHES, Kind.CHANGED_HASHES, Kind.REPLACED_HASHES}:
+    if not change.old or not change.new or change.old.version != change.new.version or not change.added:
         return
+    is_replaced = not share_a_package(frozenset(change.old.hashes), frozenset(change.new.hashes))
     counts = f"{count_by_scheme(fact.hash for fact in change.added)} added"
     if change.removed:
         counts += f", {count_by_scheme(fact.hash for fact in change.removed)} removed"
-    if change.kind is Kind.REPLACED_HASHES:
+    if is_replaced and change.removed:
         reason = "no package hash is left: published again, another registry's hashes, or tampered with"
     else:
         reason = "the version stayed"
@@ -111,7 +113,7 @@ def _constraints_changed(change: Change) -> Iterator[Verdict]:
         relation = Constraints.parse_recorded(after).relation_to(Constraints.parse_recorded(before))
     except ConstraintSyntaxError:
         return
-    yield Verdict(f"constraints {before or 'any'} -> {after or 'any'} ({_RELATIONS[relation]})", change.new.line + 2)
+    yield Verdict(f"constraints {before or 'any'} -> {after or 'any'} ({_RELATIONS[relation]})", change.new.line)
 
 
 def _fewer_h1(change: Change) -> Iterator[Verdict]:
@@ -127,10 +129,13 @@ def _fewer_h1(change: Change) -> Iterator[Verdict]:
 def _edited_by_hand(change: Change) -> Iterator[Verdict]:
     if not change.old or not change.new or change.old.version == change.new.version or not change.new.hashes:
         return
+    kept = packages_of(change.old.hashes) & packages_of(change.new.hashes)
+    kept |= change.old.with_scheme("h1") & change.new.with_scheme("h1")
+    versions = f"{change.new.version} has", f"of {change.old.version}: edited by hand"
     if set(change.old.hashes) == set(change.new.hashes):
-        yield Verdict(
-            f"{change.new.version} has exactly the hashes of {change.old.version}: edited by hand", change.new.line + 1
-        )
+        yield Verdict(f"{versions[0]} exactly the hashes {versions[1]}", change.new.line)
+    elif kept:
+        yield Verdict(f"{versions[0]} {count_by_scheme(kept)} {versions[1]}", change.new.line_of(min(kept)))
 
 
 _CHANGE_RULES: Mapping[str, Callable[[Change], Iterator[Verdict]]] = {
@@ -161,7 +166,14 @@ def judge_change(change: Change, lock_file: str) -> Change:
 def judge_file(lock: LockFile, *, changed: bool) -> tuple[Finding, ...]:
     """Judges a lock file as a text: what the tools refuse, and, if its bytes changed, what they would not write."""
     refused = [
-        Finding("LK019", RULES["LK019"].severity, f"{problem.summary}: {problem.detail}", lock.path, problem.line)
+        Finding(
+            "LK019",
+            RULES["LK019"].severity,
+            f"{problem.summary}: {problem.detail}",
+            lock.path,
+            problem.line,
+            problem.column,
+        )
         for problem in lock.problems
     ]
     if lock.conflict is not None:
@@ -241,7 +253,7 @@ def _unsatisfied(lock: LockFile, configuration: Configuration) -> Judged:
 def _not_locked(lock: LockFile, configuration: Configuration) -> Judged:
     locked = lock.by_address
     for address in sorted(configuration.required()):
-        if address not in locked:
+        if address not in locked and address not in lock.unreadable:
             asked = askers(configuration.of(address))
             message = f"{address} is required by {_places(asked)} and is not locked"
             yield address, Verdict(message, asked[0].line, asked[0].file)

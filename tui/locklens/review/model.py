@@ -118,13 +118,19 @@ class Signer(Struct, frozen=True):
 
 
 class Finding(Struct, frozen=True):
-    """One rule's verdict; `line` counts from 1 and is None where the finding is about the file as a whole."""
+    """One rule's verdict.
+
+    Attributes:
+        line: From 1; None where the finding is about the file as a whole.
+        column: From 1; known for syntax errors.
+    """
 
     rule: str
     severity: Severity
     message: str
     file: str
     line: int | None = None
+    column: int | None = None
     accepted: str | None = None
 
 

@@ -36,7 +36,7 @@ _ALL = (
         "Same version, package published again",
         "The publisher's signed SHA256SUMS of this version no longer lists a package hash that the lock file had.",
         "A version that means other bytes than yesterday is how a stolen release account looks. "
-        "`terraform init` refuses it;"
+        "`terraform init` refuses it; "
         "`terraform providers lock` adds the new hashes beside the old ones without a word.",
         "Fetch the release's SHA256SUMS and look for the old zh: lines of the lock file.",
         "Keep the old hashes (restore the entry) and ask the publisher, outside of the registry, "
@@ -278,7 +278,8 @@ _ALL = (
         "LK025",
         BLOCK,
         "Version changed but not one hash did",
-        "The version was edited and all hashes are those of the old version.",
+        "The version was edited, and hashes of the old version's packages are still there: all of them, or some. "
+        "No two versions of a provider share a package.",
         "No tool writes this. The next `init` fails, and whoever then accepts new hashes does so without a check.",
         "Look at the commit: the hash lines are untouched.",
         "Restore the entry and upgrade with `terraform init -upgrade`.",

@@ -254,12 +254,12 @@ def open_files(old: str, new: str, *, config: str | None, cwd: Path, stdin: Call
     try:
         base, head = opener.named(old), opener.named(new)
         folder = (head.lock or base.lock or "").rpartition("/")[0]
-        if config is not None and head.lock is not None:
+        if config is not None:
             head, folder = opener.beside(head, config)
     except BaseException:
         opener.close()
         raise
-    configured = head.lock is not None and (config is not None or head.lock != _STDIN_PATH)
+    configured = config is not None or head.lock not in {None, _STDIN_PATH}
     pair = RootPair(
         path=folder,
         old_lock=base.lock,
@@ -318,6 +318,8 @@ class _Opener:
             raise ConfigurationError("no such folder", path=config)
         files = FileSystem(self._cwd)
         folder = files.join("", config) or ""
+        if head.lock is None:
+            return _Named(Side("empty", head.side.name, None, files), None, b"", self._cwd, head.repository), folder
         # From another tree, the file is shown under the name that the user gave it.
         lock = head.lock if head.top is not None and head.lock is not None else head.side.name
         lock = _STDIN_PATH if lock == STANDARD_INPUT else lock

@@ -10,7 +10,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.dialect import OPENTOFU, TERRAFORM, Dialect
-from locklens.errors import RunCancelledError
+from locklens.errors import LockLensError, RunCancelledError
+from locklens.hcl import Problem
 from locklens.lockfile.model import LockEntry, LockFile
 from locklens.lockfile.parse import parse
 from locklens.project.configuration import Configuration
@@ -114,7 +115,8 @@ def complete(
             raise RunCancelledError("the review was cancelled")
         configuration = read(root)
         if configuration.has_files:
-            lock = _read(comparison.head.tree, root.lock_file, root.tool)
+            present = root.lock_file if root.status is not Status.DELETED else None
+            lock = _read(comparison.head.tree, present, root.tool)
             judged = _ordered(judge_requirements(root, lock, configuration))
         else:
             judged = replace(root, configuration=configuration)
@@ -166,7 +168,11 @@ def _name(side: Side) -> SideName:
 
 
 def _read(tree: Tree, path: str | None, tool: Dialect | None) -> LockFile:
-    data = tree.read(path) if path is not None else None
+    try:
+        data = tree.read(path) if path is not None else None
+    except LockLensError as error:
+        refused = Problem(1, 1, "Failed to read file", str(error))
+        return LockFile(path or "", b"", exists=True, writer=None, entries=(), problems=(refused,), is_complete=False)
     return LockFile.absent(path or "") if data is None else parse(data, path or "", dialect=tool)
 
 
@@ -199,9 +205,11 @@ def _root(
 
 def _comparable(old: LockFile) -> tuple[LockFile, tuple[Finding, ...]]:
     """What to compare with where the old side cannot be read: one side of its conflict, else nothing."""
-    if old.is_complete:
+    if old.is_valid:
         return old, ()
-    if old.conflict is not None:
+    if old.is_complete:
+        side, shown = old, "compared with what of it could be understood"
+    elif old.conflict is not None:
         side, shown = old.conflict.ours, f"compared with {old.conflict.markers[0].ours}"
     else:
         side, shown = LockFile.absent(old.path), "every provider is shown as new"

@@ -176,5 +176,6 @@ def _finding(finding: Finding) -> Json:
         "message": finding.message,
         "file": finding.file,
         "line": finding.line,
+        "column": finding.column,
         "accepted": finding.accepted,
     }

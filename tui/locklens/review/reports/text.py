@@ -83,13 +83,13 @@ class _Printer:
 
     def _group(self, members: Sequence[tuple[RootReview, Change]]) -> Iterator[str]:
         root, change = members[0]
-        yield from self._change(change, root, 0, note=f"  in {len(members)} roots")
+        yield from self._change(change, root, 0, note=f"  in {len(members)} roots", is_shared=True)
         said = {finding.message for finding in change.findings}
-        for other, same in members[1:]:
+        for _, same in members[1:]:
             for finding in same.findings:
                 if finding.message not in said:
                     said.add(finding.message)
-                    yield from self._finding(finding, other.lock_file, indent=8)
+                    yield from self._finding(finding, "", indent=8)
         names = ", ".join(visible(other.path) or "." for other, _ in sorted(members, key=lambda member: member[0].path))
         yield from wrap(
             f"roots: {names}",
@@ -105,7 +105,7 @@ class _Printer:
 
     def _is_said_by_its_groups(self, root: RootReview) -> bool:
         configuration = root.configuration
-        quiet = configuration is None or not (configuration.problems or configuration.missing_modules)
+        quiet = not _is_noteworthy(configuration)
         plain = root.status is Status.MODIFIED and not root.findings and root.renamed_from is None and quiet
         return plain and bool(root.changes) and all(change.group in self._shared for change in root.changes)
 
@@ -130,7 +130,9 @@ class _Printer:
         if root.configuration is not None:
             yield from _configuration(root.configuration)
 
-    def _change(self, change: Change, root: RootReview, width: int, note: str = "") -> Iterator[str]:
+    def _change(
+        self, change: Change, root: RootReview, width: int, note: str = "", *, is_shared: bool = False
+    ) -> Iterator[str]:
         severity = change.severity
         word = self._paint(f"{severity.upper() if severity else 'ok':5}", _COLOURS[severity])
         summary = f"{words.phrase(change):22} {change.kind.value:16} {_hash_counts(change)}"
@@ -138,7 +140,7 @@ class _Printer:
         if change.moved_from:
             yield f"        was {visible(str(change.moved_from))}"
         for finding in change.findings:
-            yield from self._finding(finding, root.lock_file, indent=8)
+            yield from self._finding(finding, "" if is_shared else root.lock_file, indent=8)
         yield from _required_by(change, root)
         if change.old_signer or change.new_signer:
             yield f"        signer {words.signer(change.old_signer)} -> {words.signer(change.new_signer)}"
@@ -184,7 +186,12 @@ def _severity_named(verdict: str) -> Severity | None:
 def _has_something(root: RootReview) -> bool:
     return bool(
         root.changes or root.findings or root.format_only or root.status is not Status.UNCHANGED or root.renamed_from
-    )
+    ) or _is_noteworthy(root.configuration)
+
+
+def _is_noteworthy(configuration: Configuration | None) -> bool:
+    """Whether a configuration has an error, or calls a module that could not be read."""
+    return configuration is not None and bool(configuration.problems or configuration.missing_modules)
 
 
 def _name(change: Change, tool: Dialect) -> str:
@@ -194,7 +201,8 @@ def _name(change: Change, tool: Dialect) -> str:
 def _place(finding: Finding, lock_file: str) -> str:
     """Where a finding is; of the root's own lock file the line alone."""
     if finding.file == lock_file:
-        return f"line {finding.line}" if finding.line is not None else ""
+        column = f", column {finding.column}" if finding.column is not None else ""
+        return f"line {finding.line}{column}" if finding.line is not None else ""
     return visible(finding.file) if finding.line is None else f"{visible(finding.file)}:{finding.line}"
 
 
