@@ -1,0 +1,81 @@
+"""What goes into a request and comes out of it."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+from msgspec import Struct
+
+
+class Token:
+    """A secret that proves to one host who asks. Neither printing nor pickling tells it."""
+
+    __slots__ = ("_secret",)
+
+    def __init__(self, secret: str) -> None:
+        self._secret = secret
+
+    def authorization(self) -> str:
+        """The value of the Authorization header.
+
+        Raises:
+            ValueError: It holds what a header cannot; str() does not tell what.
+        """
+        if any(not "\x20" <= character < "\x7f" for character in self._secret):
+            raise ValueError("the token holds characters that cannot be sent")
+        return f"Bearer {self._secret}"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Token) and other._secret == self._secret
+
+    def __hash__(self) -> int:
+        return hash(self._secret)
+
+    def __repr__(self) -> str:
+        return "Token(…)"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a token is not written anywhere")
+
+
+class Answer(Struct, frozen=True):
+    """What a server answered, after redirects.
+
+    Attributes:
+        status: Of HTTP. Every one that the tools do not ask again for comes through.
+        url: That answered, to which relative URLs in the body refer.
+        content_type: The header, None where there is none.
+        body: Decompressed; b"" unless the status is 200.
+        had_token: Whether a token was sent with the request.
+    """
+
+    status: int
+    url: str
+    content_type: str | None
+    body: bytes
+    had_token: bool
+
+
+class Exchange(Struct, frozen=True):
+    """One line of the log: a request that was sent.
+
+    Attributes:
+        url: Without what is behind `?` and before `@`.
+        outcome: The status, or why there is none.
+        seconds: It took.
+        size: Bytes of the body.
+        attempt: From 1.
+        with_token: Whether a token went along.
+    """
+
+    url: str
+    outcome: str
+    seconds: float
+    size: int
+    attempt: int
+    with_token: bool
+
+    def __str__(self) -> str:
+        again = f", attempt {self.attempt}" if self.attempt > 1 else ""
+        token = ", with a token" if self.with_token else ""
+        return f"GET {self.url}: {self.outcome}, {self.size} bytes in {self.seconds * 1000:.0f} ms{again}{token}"
