@@ -18,7 +18,8 @@ from loopback import Handler, Server, server_context, serving
 
 from locklens.dialect import OPENTOFU, TERRAFORM
 from locklens.errors import RunCancelledError, UnavailableError
-from locklens.sources.http import Kind, Kinds, Token, open_client
+from locklens.project.tokens import Token
+from locklens.sources.http import Kind, Kinds, open_client
 from locklens.sources.http.client import Client
 from locklens.sources.http.settings import wait_before
 

@@ -25,8 +25,8 @@ from locklens.sources.urls import host_of, may_carry_token, origin, resolve, sho
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from locklens.project.tokens import Token
     from locklens.sources.http.settings import Kind
-    from locklens.sources.http.values import Token
 
 AT_ONCE = 16
 """Requests to one host at the same time."""

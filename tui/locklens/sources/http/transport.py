@@ -154,13 +154,13 @@ class Transport(httpx.BaseTransport):
         self._environ = environ
         self._backend = _Backend(bounds)
         self._lock = threading.Lock()
-        self._pools: dict[str, httpcore.ConnectionPool] = {}
+        self._pools: dict[tuple[str, str], httpcore.ConnectionPool] = {}
         self._context: ssl.SSLContext | None = None
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Sends a request and returns its answer with the body unread and Location among the extensions."""
         url = request.url
-        pool = self._pool(proxy_for(str(url), self._environ))
+        pool = self._pool(url.scheme, proxy_for(str(url), self._environ))
         assert isinstance(request.stream, httpx.SyncByteStream)
         answer = pool.handle_request(
             httpcore.Request(
@@ -183,13 +183,14 @@ class Transport(httpx.BaseTransport):
         for pool in self._pools.values():
             pool.close()
 
-    def _pool(self, proxy: str) -> httpcore.ConnectionPool:
+    def _pool(self, scheme: str, proxy: str) -> httpcore.ConnectionPool:
         with self._lock:
-            pool = self._pools.get(proxy)
+            pool = self._pools.get((scheme, proxy))
             if pool is None:
-                # Reading the trust store takes 30 ms: it is done once, when somebody is really asked.
-                self._context = self._context or tls_context(self._environ)
-                pool = self._pools[proxy] = httpcore.ConnectionPool(
+                if self._context is None and "https" in {scheme, proxy.partition(":")[0]}:
+                    # Reading the trust store takes 30 ms: it is done once, when somebody is really asked.
+                    self._context = tls_context(self._environ)
+                pool = self._pools[scheme, proxy] = httpcore.ConnectionPool(
                     ssl_context=self._context,
                     proxy=_proxy(proxy, self._context) if proxy else None,
                     max_connections=None,
@@ -199,7 +200,7 @@ class Transport(httpx.BaseTransport):
             return pool
 
 
-def _proxy(url: str, context: ssl.SSLContext) -> httpcore.Proxy:
+def _proxy(url: str, context: ssl.SSLContext | None) -> httpcore.Proxy:
     parts = urlsplit(url)
     auth = (unquote(parts.username), unquote(parts.password or "")) if parts.username else None
     host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
