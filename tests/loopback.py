@@ -22,6 +22,7 @@ class Asked(NamedTuple):
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
     server: Server
 
     def do_GET(self) -> None:

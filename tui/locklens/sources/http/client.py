@@ -16,17 +16,16 @@ import httpx
 import locklens
 from locklens.addresses import display_host
 from locklens.errors import RunCancelledError, SourceError, UnavailableError
-from locklens.sources.http.failures import TRANSPORT_ERRORS, FailedError, Failure, explain, status_words
-from locklens.sources.http.settings import KIB, is_transient, wait_before
+from locklens.sources.http.failures import TIMEOUTS, TRANSPORT_ERRORS, FailedError, Failure, explain, status_words
+from locklens.sources.http.settings import KIB, Kind, is_transient, wait_before
 from locklens.sources.http.transport import Bounds, Transport
-from locklens.sources.http.values import Answer, Exchange
+from locklens.sources.http.values import Answer, Download, Exchange
 from locklens.sources.urls import host_of, may_carry_token, origin, resolve, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from locklens.project.tokens import Token
-    from locklens.sources.http.settings import Kind
 
 AT_ONCE = 16
 """Requests to one host at the same time."""
@@ -34,6 +33,12 @@ AT_ONCE = 16
 _ENOUGH_FAILURES = 3
 """Requests in a row that got no answer: then the host is not tried again in this run, or 60 providers would wait one
 time-out after another."""
+
+MOST_BYTES = 4 * 1024**3
+"""Of a package; the largest that are published have a fifth of it."""
+
+STALL_SECONDS = 30.0
+"""Without a byte, after which a download is given up. The tools would wait for ever."""
 
 _GLANCE = 0.1
 _OK = 200
@@ -218,10 +223,20 @@ class Client:
             host.slots.release()
 
     def _send(self, url: str, kind: Kind, token: Token | None) -> _Reply:
+        response = self._open(url, kind, token, encoding="gzip")
+        try:
+            if response.status_code != _OK:
+                return _Reply(response, _drain(response))
+            return _Reply(response, _read(response, url, kind))
+        finally:
+            response.close()
+
+    def _open(self, url: str, kind: Kind, token: Token | None, *, encoding: str) -> httpx.Response:
+        """Sends a request and returns the answer with its body unread."""
         headers = {
             "User-Agent": f"locklens/{locklens.__version__}",
             "Accept": kind.accept,
-            "Accept-Encoding": "gzip",
+            "Accept-Encoding": encoding,
         }
         if token is not None:
             try:
@@ -229,13 +244,73 @@ class Client:
             except ValueError as error:
                 raise FailedError(Failure(f"{_name(url)} cannot be asked: {error}")) from None
         # Made by hand: the client's own requests carry the cookies of earlier answers.
-        response = self._client.send(httpx.Request("GET", url, headers=headers), stream=True, follow_redirects=False)
+        request = httpx.Request("GET", url, headers=headers)
+        return self._client.send(request, stream=True, follow_redirects=False)
+
+    @contextmanager
+    def download(self, url: str, *, limit: int = MOST_BYTES, stall: float = STALL_SECONDS) -> Iterator[Download]:
+        """Opens a file that is too large to be held, without credentials; it is neither remembered nor asked again.
+
+        Args:
+            url: http or https.
+            limit: Bytes after which it is given up.
+            stall: Seconds that may pass without a byte; there is no other bound of time.
+
+        Raises:
+            UnavailableError: Here or while the chunks are read: no such file, or it breaks off, stalls or is too long.
+            RunCancelledError: The run was cancelled.
+        """
+        kind = Kind("a package", limit, stall)
+        current = url
+        for _ in range(kind.redirects + 1):
+            with self._slot(host_of(current)):
+                start = time.monotonic()
+                self._bounds.deadline = start + stall
+                try:
+                    response = self._open(current, kind, None, encoding="identity")
+                except TRANSPORT_ERRORS as error:
+                    raise self._error(current, explain(error, host_of(current), stall)) from error
+                location = str(response.extensions["location"])
+                try:
+                    if response.status_code not in _REDIRECTS or not location:
+                        yield self._downloading(response, current, kind)
+                        return
+                finally:
+                    response.close()
+                    seconds, size = time.monotonic() - start, response.num_bytes_downloaded
+                    outcome = status_words(response.status_code)
+                    self.log.append(Exchange(shown(current), outcome, seconds, size, 1, with_token=False))
+            try:
+                current = _redirected(current, location)
+            except FailedError as error:
+                raise self._error(current, error.failure) from None
+        raise self._error(url, Failure(f"{_name(url)} redirects more than {kind.redirects} times"))
+
+    def _downloading(self, response: httpx.Response, url: str, kind: Kind) -> Download:
+        if response.status_code != _OK:
+            raise self._error(url, Failure(f"{_name(url)} answered {status_words(response.status_code)}"))
+        length = response.headers.get("Content-Length", "")
+        known = int(length) if length.isdigit() and len(length) <= 15 else None
+        if known is not None and known > kind.limit:
+            raise self._error(url, _too_large(url, kind))
+        return Download(url, known, self._chunks(response, url, kind))
+
+    def _chunks(self, response: httpx.Response, url: str, kind: Kind) -> Iterator[bytes]:
+        received = 0
         try:
-            if response.status_code != _OK:
-                return _Reply(response, _drain(response))
-            return _Reply(response, _read(response, url, kind))
-        finally:
-            response.close()
+            for chunk in response.iter_raw():
+                received += len(chunk)
+                if received > kind.limit:
+                    raise self._error(url, _too_large(url, kind))
+                yield chunk
+                # Time that the caller takes for a chunk is not the server's.
+                self._bounds.deadline = time.monotonic() + kind.seconds
+        except TRANSPORT_ERRORS as error:
+            failure = explain(error, host_of(url), kind.seconds)
+            words = _cut_words(failure, url, kind)
+            if isinstance(error, TIMEOUTS):
+                words = f"{_name(url)} stopped sending {kind.words} for {kind.seconds:g} seconds"
+            raise self._error(url, Failure(words, hint=failure.hint)) from error
 
     def _error(self, url: str, failure: Failure, attempts: int = 1) -> UnavailableError:
         tried = f" ({attempts} attempts)" if attempts > 1 else ""

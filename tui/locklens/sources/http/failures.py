@@ -27,6 +27,9 @@ TRANSPORT_ERRORS = (
 """All that a request can fail with. ImportError: a proxy that takes another package to speak to."""
 
 
+TIMEOUTS = (httpcore.TimeoutException, httpx.TimeoutException)
+
+
 class Failure(Struct, frozen=True):
     """Why one attempt failed.
 
@@ -66,7 +69,7 @@ def explain(error: Exception, host: str, seconds: float) -> Failure:
         seconds: What the attempt was allowed to take.
     """
     name = display_host(host)
-    if isinstance(error, httpcore.TimeoutException | httpx.TimeoutException):
+    if isinstance(error, TIMEOUTS):
         return Failure(f"{name} did not answer in full within {seconds:g} seconds", may_pass=True)
     if isinstance(error, httpcore.ProxyError):
         hint = "look at HTTPS_PROXY, HTTP_PROXY and NO_PROXY"

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 
 class Answer(Struct, frozen=True):
     """What a server answered, after redirects.
@@ -21,6 +25,20 @@ class Answer(Struct, frozen=True):
     content_type: str | None
     body: bytes
     had_token: bool
+
+
+class Download(Struct, frozen=True):
+    """A large file while it arrives. Its chunks are read once, in the thread that opened it.
+
+    Attributes:
+        url: That answered, after redirects.
+        length: Bytes, None where the server does not say.
+        chunks: The bytes.
+    """
+
+    url: str
+    length: int | None
+    chunks: Iterator[bytes]
 
 
 class Exchange(Struct, frozen=True):
