@@ -15,7 +15,8 @@ from locklens.dialect import OPENTOFU, TERRAFORM
 from locklens.errors import PlatformNotSupportedError, ProviderNotFoundError, UnauthorizedError, UnavailableError
 from locklens.project.tokens import Token
 from locklens.sources.credentials import Helper
-from locklens.sources.registry import PackageMetadata, Registry
+from locklens.sources.metadata import PackageMetadata
+from locklens.sources.registry import Registry
 from locklens.versions import Version
 
 X = ProviderAddress("acme.test", "acme", "x")

@@ -41,8 +41,7 @@ def tls_context(environ: Mapping[str, str]) -> ssl.SSLContext:
             _load_folder(context, Path(folder))
     if not (file and folders):
         # Each variable replaces one half of the store: the other half stays.
-        context.load_default_certs()
-        _load_bundle(context)
+        _load_system(context)
     return context
 
 
@@ -71,13 +70,15 @@ def _system_context() -> ssl.SSLContext:
 
         return truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.load_default_certs()
-    if not context.cert_store_stats()["x509_ca"]:
-        _load_bundle(context)
+    _load_system(context)
     return context
 
 
-def _load_bundle(context: ssl.SSLContext) -> None:
+def _load_system(context: ssl.SSLContext) -> None:
+    known = context.cert_store_stats()["x509"]
+    context.load_default_certs()
+    if context.cert_store_stats()["x509"] > known:
+        return
     bundle = next((path for path in _BUNDLES if Path(path).is_file()), "")
     if bundle:
         context.load_verify_locations(bundle)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import threading
 import time
-import zlib
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as NotYetError
 from contextlib import contextmanager
@@ -14,13 +13,13 @@ from typing import TYPE_CHECKING
 import httpx
 
 import locklens
-from locklens.addresses import display_host
 from locklens.errors import RunCancelledError, SourceError, UnavailableError
 from locklens.sources.http.failures import TIMEOUTS, TRANSPORT_ERRORS, FailedError, Failure, explain, status_words
-from locklens.sources.http.settings import KIB, Kind, is_transient, wait_before
+from locklens.sources.http.reading import broken_words, drain, host_name, read_body, redirected, too_large
+from locklens.sources.http.settings import Kind, is_transient, wait_before
 from locklens.sources.http.transport import Bounds, Transport
 from locklens.sources.http.values import Answer, Download, Exchange
-from locklens.sources.urls import host_of, may_carry_token, origin, resolve, shown
+from locklens.sources.urls import host_of, may_carry_token, origin, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -43,7 +42,6 @@ STALL_SECONDS = 30.0
 _GLANCE = 0.1
 _OK = 200
 _REDIRECTS = {301, 302, 303, 307, 308}
-_TRANSIENT_BODY = 64 * KIB
 
 
 class _Host:
@@ -112,7 +110,7 @@ class Client:
             self._fulfil(future, key, url, kind, token)
         answer = self._result(future)
         if len(answer.body) > kind.limit:
-            raise self._error(url, _too_large(url, kind))
+            raise self._error(url, too_large(url, kind))
         return answer
 
     def forget(self) -> None:
@@ -153,7 +151,7 @@ class Client:
                 answer, retry_after = self._attempt(url, kind, token, attempt)
                 if not (kind.retries and is_transient(answer.status)):
                     return answer
-                failure = Failure(f"{_name(answer.url)} answered {status_words(answer.status)}", may_pass=True)
+                failure = Failure(f"{host_name(answer.url)} answered {status_words(answer.status)}", may_pass=True)
             except FailedError as error:
                 failure = error.failure
             wait = wait_before(attempt + 1, retry_after)
@@ -176,15 +174,15 @@ class Client:
             if reply.status not in _REDIRECTS or not reply.location:
                 answer = Answer(reply.status, current, reply.content_type, reply.body, token is not None)
                 return answer, reply.retry_after
-            current = _redirected(current, reply.location)
+            current = redirected(current, reply.location)
             if origin(current) != first:
                 token = None  # For good: a way back could be of the other host's making.
-        raise FailedError(Failure(f"{_name(url)} redirects more than {kind.redirects} times"))
+        raise FailedError(Failure(f"{host_name(url)} redirects more than {kind.redirects} times"))
 
     def _exchange(self, url: str, kind: Kind, token: Token | None, attempt: int) -> _Reply:
         """One request and its answer, with its line in the log."""
-        host_name = host_of(url)
-        with self._slot(host_name) as host:
+        host_key = host_of(url)
+        with self._slot(host_key) as host:
             if host.last is not None and host.failures >= _ENOUGH_FAILURES:
                 raise FailedError(host.last)
             start, outcome, size = time.monotonic(), "", 0
@@ -194,7 +192,7 @@ class Client:
                 host.failures, host.last = 0, None
                 return reply
             except TRANSPORT_ERRORS as error:
-                failure = explain(error, host_name, kind.seconds)
+                failure = explain(error, host_key, kind.seconds)
                 outcome = failure.words
                 host.failures, host.last = host.failures + 1, failure
                 raise FailedError(failure) from error
@@ -226,8 +224,8 @@ class Client:
         response = self._open(url, kind, token, encoding="gzip")
         try:
             if response.status_code != _OK:
-                return _Reply(response, _drain(response))
-            return _Reply(response, _read(response, url, kind))
+                return _Reply(response, drain(response))
+            return _Reply(response, read_body(response, url, kind))
         finally:
             response.close()
 
@@ -242,7 +240,7 @@ class Client:
             try:
                 headers["Authorization"] = token.authorization()
             except ValueError as error:
-                raise FailedError(Failure(f"{_name(url)} cannot be asked: {error}")) from None
+                raise FailedError(Failure(f"{host_name(url)} cannot be asked: {error}")) from None
         # Made by hand: the client's own requests carry the cookies of earlier answers.
         request = httpx.Request("GET", url, headers=headers)
         return self._client.send(request, stream=True, follow_redirects=False)
@@ -281,18 +279,18 @@ class Client:
                     outcome = status_words(response.status_code)
                     self.log.append(Exchange(shown(current), outcome, seconds, size, 1, with_token=False))
             try:
-                current = _redirected(current, location)
+                current = redirected(current, location)
             except FailedError as error:
                 raise self._error(current, error.failure) from None
-        raise self._error(url, Failure(f"{_name(url)} redirects more than {kind.redirects} times"))
+        raise self._error(url, Failure(f"{host_name(url)} redirects more than {kind.redirects} times"))
 
     def _downloading(self, response: httpx.Response, url: str, kind: Kind) -> Download:
         if response.status_code != _OK:
-            raise self._error(url, Failure(f"{_name(url)} answered {status_words(response.status_code)}"))
+            raise self._error(url, Failure(f"{host_name(url)} answered {status_words(response.status_code)}"))
         length = response.headers.get("Content-Length", "")
         known = int(length) if length.isdigit() and len(length) <= 15 else None
         if known is not None and known > kind.limit:
-            raise self._error(url, _too_large(url, kind))
+            raise self._error(url, too_large(url, kind))
         return Download(url, known, self._chunks(response, url, kind))
 
     def _chunks(self, response: httpx.Response, url: str, kind: Kind) -> Iterator[bytes]:
@@ -301,86 +299,21 @@ class Client:
             for chunk in response.iter_raw():
                 received += len(chunk)
                 if received > kind.limit:
-                    raise self._error(url, _too_large(url, kind))
+                    raise self._error(url, too_large(url, kind))
                 yield chunk
                 # Time that the caller takes for a chunk is not the server's.
                 self._bounds.deadline = time.monotonic() + kind.seconds
         except TRANSPORT_ERRORS as error:
             failure = explain(error, host_of(url), kind.seconds)
-            words = _cut_words(failure, url, kind)
+            words = broken_words(failure, url, kind)
             if isinstance(error, TIMEOUTS):
-                words = f"{_name(url)} stopped sending {kind.words} for {kind.seconds:g} seconds"
+                words = f"{host_name(url)} stopped sending {kind.words} for {kind.seconds:g} seconds"
             raise self._error(url, Failure(words, hint=failure.hint)) from error
 
     def _error(self, url: str, failure: Failure, attempts: int = 1) -> UnavailableError:
         tried = f" ({attempts} attempts)" if attempts > 1 else ""
-        return UnavailableError(f"{failure.words}{tried}", source=_name(url), hint=failure.hint)
+        return UnavailableError(f"{failure.words}{tried}", source=host_name(url), hint=failure.hint)
 
     def _wait(self, seconds: float) -> None:
         if self._cancel.wait(seconds):
             raise RunCancelledError("the run was cancelled")
-
-
-def _name(url: str) -> str:
-    return display_host(host_of(url))
-
-
-def _redirected(url: str, location: str) -> str:
-    try:
-        target = resolve(url, location)
-    except ValueError as error:
-        raise FailedError(Failure(f"{_name(url)} redirects to where nobody can follow: {error}")) from None
-    if url.startswith("https:") and not target.startswith("https:"):
-        words = f"{_name(url)} redirects to {_name(target)} without TLS, which is not followed"
-        raise FailedError(Failure(words))
-    return target
-
-
-def _too_large(url: str, kind: Kind) -> Failure:
-    limit = f"{kind.limit // KIB} KiB" if kind.limit < 1024 * KIB else f"{kind.limit // KIB // 1024} MiB"
-    return Failure(f"{_name(url)} sent {kind.words} of more than {limit}, which is not read")
-
-
-def _drain(response: httpx.Response) -> bytes:
-    """Reads off a body that does not matter, if it is short, so that the connection can be used again."""
-    length = response.headers.get("Content-Length", "")
-    if length.isdigit() and len(length) < 10 and int(length) <= _TRANSIENT_BODY:
-        try:
-            for _ in response.iter_raw():
-                pass
-        except TRANSPORT_ERRORS:
-            pass  # The status is the answer.
-    return b""
-
-
-def _read(response: httpx.Response, url: str, kind: Kind) -> bytes:
-    """Reads a body within its bound, of which decompression cannot break out either."""
-    length = response.headers.get("Content-Length", "")
-    if length.isdigit() and (len(length) > 15 or int(length) > kind.limit):
-        raise FailedError(_too_large(url, kind))
-    encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
-    if encoding not in {"gzip", "x-gzip", "identity", ""}:
-        raise FailedError(Failure(f"{_name(url)} sent {kind.words} in an encoding that nobody asked for"))
-    inflate = zlib.decompressobj(zlib.MAX_WBITS | 16) if "gzip" in encoding else None
-    body, received = bytearray(), 0
-    try:
-        for chunk in response.iter_raw():
-            received += len(chunk)
-            body += inflate.decompress(chunk, kind.limit + 1 - len(body)) if inflate else chunk
-            if len(body) > kind.limit or received > kind.limit:
-                raise FailedError(_too_large(url, kind))
-    except TRANSPORT_ERRORS as error:
-        # The tools ask again for a head that does not come, not for a body that breaks off.
-        failure = explain(error, host_of(url), kind.seconds)
-        raise FailedError(Failure(_cut_words(failure, url, kind), hint=failure.hint)) from error
-    except zlib.error as error:
-        raise FailedError(Failure(f"{_name(url)} sent {kind.words} that cannot be decompressed")) from error
-    if inflate and (received or body) and not inflate.eof:
-        raise FailedError(Failure(f"{_name(url)} sent {kind.words} that breaks off"))
-    return bytes(body)
-
-
-def _cut_words(failure: Failure, url: str, kind: Kind) -> str:
-    if "within" in failure.words:
-        return failure.words
-    return f"{_name(url)} sent {kind.words} that breaks off"
