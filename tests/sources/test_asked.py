@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 from loopback import Server
@@ -68,3 +70,15 @@ def test_registries_are_put_together_from_the_users_settings(server: Server, tmp
         registries.forget()
         registry.versions(ProviderAddress("a.test", "acme", "x"))
         assert len(server.asked) == 2
+
+
+def test_the_http_library_is_loaded_when_somebody_is_asked() -> None:
+    script = (
+        "import sys\n"
+        "from locklens.dialect import TERRAFORM\n"
+        "from locklens.sources.registries import Registries\n"
+        "Registries(TERRAFORM, {}, is_offline=True).of('registry.terraform.io')\n"
+        "assert not {'httpx', 'httpcore', 'ssl', 'subprocess'} & set(sys.modules), sorted(sys.modules)\n"
+    )
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr

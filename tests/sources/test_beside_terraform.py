@@ -31,11 +31,13 @@ def settings(folder: Path, server: Server, **more: str) -> dict[str, str]:
     return {"TF_CLI_CONFIG_FILE": str(path), "TF_REGISTRY_DISCOVERY_RETRY": "1", **more}
 
 
-def told_by_terraform(folder: Path, environ: dict[str, str]) -> str:
+def told_by_terraform(folder: Path, environ: dict[str, str], host: str = X.host) -> str:
     root = folder / "root"
     root.mkdir()
     (root / "main.tf").write_text(
-        'terraform {\n  required_providers {\n    x = { source = "reg.acme.test/acme/x", version = "1.0.0" }\n  }\n}\n'
+        'terraform {\n  required_providers {\n    x = { source = "HOST/acme/x", version = "1.0.0" }\n  }\n}\n'.replace(
+            "HOST", host
+        )
     )
     assert terraform is not None
     command = [terraform, f"-chdir={root}", "init", "-no-color"]
@@ -46,13 +48,14 @@ def told_by_terraform(folder: Path, environ: dict[str, str]) -> str:
     return " ".join((result.stdout + result.stderr).replace("│", " ").split())
 
 
-def told_by_us(environ: dict[str, str]) -> str:
-    with Registries(TERRAFORM, environ, pause=lambda seconds: None) as registries:
-        registry = registries.of(X.host)
+def told_by_us(environ: dict[str, str], host: str = X.host) -> str:
+    address = ProviderAddress(host, "acme", "x")
+    with Registries(TERRAFORM, environ, given=[host], pause=lambda seconds: None) as registries:
+        registry = registries.of(host)
         assert isinstance(registry, Registry)
         try:
-            offered = registry.versions(X).versions
-            metadata = registry.package(X, offered[0].version, Platform("linux", "amd64"))
+            offered = registry.versions(address).versions
+            metadata = registry.package(address, offered[0].version, Platform("linux", "amd64"))
             registry.checksums(metadata)
         except SourceError as error:
             return str(error)
@@ -107,3 +110,59 @@ def test_a_release_is_found_with_the_same_requests(server: Server, tmp_path: Pat
     assert told_by_us(environ) == ""
     assert server.paths() == asked == [VERSIONS, PACKAGE, "/SUMS", "/SUMS.sig"]
     assert Version.parse("1.0") == Version(1, 0, 0)
+
+
+DOCUMENT = "/.well-known/terraform.json"
+SERVICES: dict[str, Any] = {"providers.v1": "/v1"}
+
+
+@pytest.mark.parametrize(
+    ("routes", "theirs", "ours"),
+    [
+        ({DOCUMENT: (200, SERVICES, {})}, "does not have a provider named", "does not have a provider named"),
+        ({DOCUMENT: (200, {"providers.v1": "v1/"}, {})}, "does not have a provider", "does not have a provider"),
+        (
+            {DOCUMENT: (404, {}, {})},
+            "does not offer a Terraform provider registry",
+            "is no Terraform provider registry",
+        ),
+        ({DOCUMENT: (503, {}, {})}, "503 Service Unavailable", "503 Service Unavailable"),
+        (
+            {DOCUMENT: (200, {"providers.v2": "/"}, {})},
+            "compatible with a different Terraform version",
+            "another protocol version",
+        ),
+        ({DOCUMENT: (200, SERVICES, {"Content_Type": "text/html"})}, "Content-Type", "content type text/html"),
+        (
+            {DOCUMENT: (302, {}, {"Location": "/3"}), "/0": (200, SERVICES, {})}
+            | {f"/{number}": (302, {}, {"Location": f"/{number - 1}"}) for number in (1, 2, 3)},
+            "too many redirects",
+            "redirects more than 3 times",
+        ),
+        (
+            {DOCUMENT: (302, {}, {"Location": "/a/2"}), "/a/0": (200, {"providers.v1": "p/"}, {})}
+            | {f"/a/{number}": (302, {}, {"Location": f"{number - 1}"}) for number in (1, 2)},
+            "does not have a provider",
+            "does not have a provider",
+        ),
+    ],
+)
+def test_discovery_takes_the_same_ways(
+    secure_server: Server,
+    authority_file: Path,
+    tmp_path: Path,
+    routes: dict[str, tuple[int, dict[str, Any], dict[str, str]]],
+    theirs: str,
+    ours: str,
+) -> None:
+    for path, (status, body, headers) in routes.items():
+        secure_server.gives(path, body, status, **headers)
+    host = f"localhost:{secure_server.port}"
+    (tmp_path / "cli.tfrc").touch()
+    environ = {"TF_CLI_CONFIG_FILE": str(tmp_path / "cli.tfrc"), "SSL_CERT_FILE": str(authority_file)}
+    told = told_by_terraform(tmp_path, environ, host)
+    asked = secure_server.paths()
+    secure_server.asked.clear()
+    assert theirs in told
+    assert ours in told_by_us(environ, host)
+    assert secure_server.paths() == asked

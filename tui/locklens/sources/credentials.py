@@ -5,8 +5,6 @@ The first that knows a host wins, also with an empty token. Tokens are values th
 
 from __future__ import annotations
 
-import json
-import subprocess
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -67,6 +65,8 @@ class Helper:
         Raises:
             ValueError: It failed; str() says how, without anything that the program printed as its answer.
         """
+        import json
+
         command = [str(self._executable), *self._arguments, "get", host]
         output = _run(command, self._seconds)
         try:
@@ -85,6 +85,8 @@ def _run(command: list[str], seconds: float) -> bytes:
     Raises:
         ValueError: It does not start, takes too long, prints too much, or fails.
     """
+    import subprocess
+
     try:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     except OSError as error:

@@ -15,7 +15,7 @@ from msgspec import Struct
 from locklens.addresses import display_host
 from locklens.errors import SourceError, UnavailableError
 from locklens.sources import documents
-from locklens.sources.http.failures import status_words
+from locklens.sources.http.values import status_words
 from locklens.sources.urls import has_userinfo, origin, resolve
 
 if TYPE_CHECKING:

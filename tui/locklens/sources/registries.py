@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING
 
 from locklens.project.cliconfig import read_cli_config
@@ -13,7 +14,6 @@ from locklens.sources.http import Kinds, open_client
 from locklens.sources.registry import Registry
 
 if TYPE_CHECKING:
-    import threading
     from collections.abc import Callable, Iterable, Mapping
     from types import TracebackType
     from typing import Self
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from locklens.dialect import Dialect
     from locklens.errors import ConfigurationError
     from locklens.sources.http import Exchange
+    from locklens.sources.http.client import Client
 
 
 class Registries:
@@ -65,15 +66,12 @@ class Registries:
             given=given,
             is_offline=is_offline,
         )
-        self._client = open_client(environ, cancel=cancel, pause=pause)
-        self._kinds = Kinds.of(dialect, environ)
-        self._discovery = Discovery(
-            self._client,
-            self._kinds.discovery,
-            dialect=dialect,
-            given=config.services,
-            credentials=self._credentials,
-        )
+        self._environ = environ
+        self._services = config.services
+        self._cancel = cancel
+        self._pause = pause
+        self._lock = threading.Lock()
+        self._asking: tuple[Client, Kinds, Discovery] | None = None
 
     def of(self, host: str) -> Registry | NotAsked:
         """Returns a host's registry, or that the host is not asked.
@@ -84,27 +82,46 @@ class Registries:
         verdict = self.asked.judge(host)
         if isinstance(verdict, NotAsked):
             return verdict
+        client, kinds, discovery = self._open()
         return Registry(
             host,
-            client=self._client,
-            kinds=self._kinds,
+            client=client,
+            kinds=kinds,
             dialect=self._dialect,
-            discovery=self._discovery,
+            discovery=discovery,
             credentials=self._credentials,
         )
+
+    def _open(self) -> tuple[Client, Kinds, Discovery]:
+        """Makes what asks when it is first needed: the HTTP library takes 50 ms to load."""
+        with self._lock:
+            if self._asking is None:
+                client = open_client(self._environ, cancel=self._cancel, pause=self._pause)
+                kinds = Kinds.of(self._dialect, self._environ)
+                discovery = Discovery(
+                    client,
+                    kinds.discovery,
+                    dialect=self._dialect,
+                    given=self._services,
+                    credentials=self._credentials,
+                )
+                self._asking = client, kinds, discovery
+            return self._asking
 
     @property
     def log(self) -> tuple[Exchange, ...]:
         """What was asked of whom so far, and how long it took."""
-        return tuple(self._client.log)
+        return tuple(self._asking[0].log) if self._asking else ()
 
     def forget(self) -> None:
         """Lets everything be asked again."""
-        self._client.forget()
+        if self._asking:
+            self._asking[0].forget()
 
     def close(self) -> None:
         """Closes every connection."""
-        self._client.close()
+        if self._asking:
+            self._asking[0].close()
 
     def __enter__(self) -> Self:
         return self

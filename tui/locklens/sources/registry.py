@@ -18,7 +18,7 @@ from locklens.errors import (
     UnavailableError,
 )
 from locklens.sources.documents import ShapeError
-from locklens.sources.http.failures import status_words
+from locklens.sources.http.values import status_words
 from locklens.sources.metadata import PackageMetadata, RegistryVersions, read_package, read_versions
 from locklens.sources.urls import host_of, resolve
 

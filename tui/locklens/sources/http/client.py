@@ -14,11 +14,11 @@ import httpx
 
 import locklens
 from locklens.errors import RunCancelledError, SourceError, UnavailableError
-from locklens.sources.http.failures import TIMEOUTS, TRANSPORT_ERRORS, FailedError, Failure, explain, status_words
+from locklens.sources.http.failures import TIMEOUTS, TRANSPORT_ERRORS, FailedError, Failure, explain
 from locklens.sources.http.reading import broken_words, drain, host_name, read_body, redirected, too_large
 from locklens.sources.http.settings import Kind, is_transient, wait_before
 from locklens.sources.http.transport import Bounds, Transport
-from locklens.sources.http.values import Answer, Download, Exchange
+from locklens.sources.http.values import Answer, Download, Exchange, status_words
 from locklens.sources.urls import host_of, may_carry_token, origin, shown
 
 if TYPE_CHECKING:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 import ssl
-from http import HTTPStatus
 
 import httpcore
 import httpx
@@ -50,14 +49,6 @@ class FailedError(Exception):
     def __init__(self, failure: Failure) -> None:
         super().__init__(failure.words)
         self.failure = failure
-
-
-def status_words(status: int) -> str:
-    """A status with its standard phrase; the server's own phrase could be any text."""
-    try:
-        return f"{status} {HTTPStatus(status).phrase}"
-    except ValueError:
-        return str(status)
 
 
 def explain(error: Exception, host: str, seconds: float) -> Failure:

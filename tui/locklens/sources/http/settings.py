@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -113,6 +112,8 @@ def _seconds_of(retry_after: str, now: datetime) -> float | None:
     text = retry_after.strip()
     if text.isascii() and text.isdigit():
         return float(text) if len(text) < 10 else math.inf
+    from email.utils import parsedate_to_datetime
+
     try:
         when = parsedate_to_datetime(text)
     except (TypeError, ValueError, IndexError, OverflowError):

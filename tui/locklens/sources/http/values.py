@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
+
 from msgspec import Struct
 
 TYPE_CHECKING = False
@@ -64,3 +66,11 @@ class Exchange(Struct, frozen=True):
         again = f", attempt {self.attempt}" if self.attempt > 1 else ""
         token = ", with a token" if self.with_token else ""
         return f"GET {self.url}: {self.outcome}, {self.size} bytes in {self.seconds * 1000:.0f} ms{again}{token}"
+
+
+def status_words(status: int) -> str:
+    """A status with its standard phrase; the server's own phrase could be any text."""
+    try:
+        return f"{status} {HTTPStatus(status).phrase}"
+    except ValueError:
+        return str(status)
