@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Self, cast
 
 from msgspec import Struct
 
@@ -60,7 +60,7 @@ class Registry:
         self._server: _Server | None = None
         self._thread: threading.Thread | None = None
 
-    def __enter__(self) -> Registry:
+    def __enter__(self) -> Self:
         self.start()
         return self
 

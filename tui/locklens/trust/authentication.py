@@ -214,9 +214,10 @@ def _signer(
         if keyring.broken:
             return Authentication(Outcome.REFUSED, refusal=Refusal.BROKEN_KEY)
         signature = _first_of(keyring, verification)
-        if verification.form not in {Form.SIGNATURES, Form.EMPTY}:
-            return Authentication(Outcome.REFUSED, refusal=Refusal.BROKEN_SIGNATURE)
         if signature is None:
+            # The tools read on until a signature names the key: they meet the damage only where none does.
+            if verification.form not in {Form.SIGNATURES, Form.EMPTY}:
+                return Authentication(Outcome.REFUSED, refusal=Refusal.BROKEN_SIGNATURE)
             continue
         refusal, lenience = _details(signature, dialect)
         if refusal is not None:

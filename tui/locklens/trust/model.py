@@ -124,7 +124,7 @@ class Verification(Struct, frozen=True):
     """What is known of a signature file: every signature in it, and the keys that it was held against.
 
     Attributes:
-        form: Of the file; unless it is SIGNATURES there are none.
+        form: Of the file. A DAMAGED one may have signatures before the damage.
         signatures: In the order of the file.
         keyrings: One for each armored text, in the order given.
         problem: Where nothing could be verified at all; the signatures are then unknown, not bad.

@@ -17,21 +17,20 @@ _SKIPPED = frozenset({10})
 
 
 def split(signature: bytes, max_bytes: int, max_signatures: int) -> tuple[Form, tuple[bytes, ...]]:
-    """Returns what a signature file is, and each of its signatures where it is SIGNATURES (none otherwise)."""
+    """Returns what a signature file is, and each of its signatures; of a DAMAGED one those before the damage."""
     if not signature:
         return Form.EMPTY, ()
     if len(signature) > max_bytes:
         return Form.TOO_LARGE, ()
     if not signature[0] & 0x80:
         return (Form.ARMORED if signature.lstrip().startswith(b"-----BEGIN PGP") else Form.DAMAGED), ()
-    found, position = [], 0
+    found: list[bytes] = []
+    position = 0
     while position < len(signature):
         tag, start, end = _packet_at(signature, position)
-        if end > len(signature) or end <= position or tag not in {_SIGNATURE, *_SKIPPED}:
-            return Form.DAMAGED, ()
+        if end > len(signature) or end <= start or tag not in {_SIGNATURE, *_SKIPPED}:
+            return Form.DAMAGED, tuple(found[:max_signatures])
         if tag == _SIGNATURE:
-            if end == start:
-                return Form.DAMAGED, ()
             found.append(signature[position:end])
         position = end
     if len(found) > max_signatures:

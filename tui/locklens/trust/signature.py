@@ -15,7 +15,7 @@ import tempfile
 import threading
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from locklens.trust.model import Keyring, Problem, Signature, Verification
 from locklens.trust.packets import split
@@ -70,7 +70,7 @@ class Verifier:
         self._homes: dict[tuple[str, ...], _Home] = {}
         self._folder = ""
 
-    def __enter__(self) -> Verifier:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
