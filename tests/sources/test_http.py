@@ -382,6 +382,23 @@ def test_a_dead_host_is_given_up(server: Server, client: Client) -> None:
     assert len(server.asked) == 3
 
 
+def test_a_hiccup_is_no_death(server: Server, client: Client) -> None:
+    started = threading.Barrier(8)
+
+    def hiccup(handler: Handler) -> None:
+        if server.paths().count(handler.path) == 1:
+            started.wait(5)
+            handler.close_connection = True
+        else:
+            handler.reply(200, b"{}")
+
+    for number in range(8):
+        server.on(f"/{number}", hiccup)
+    with ThreadPoolExecutor(8) as pool:
+        statuses = list(pool.map(lambda number: client.get(server.url(f"/{number}"), RETRIED).status, range(8)))
+    assert statuses == [200] * 8
+
+
 @pytest.mark.parametrize("answer", [stalling, dripping_body])
 def test_cancelling_ends_every_wait(server: Server, answer: Callable[[Handler], None]) -> None:
     server.on("/a", answer)

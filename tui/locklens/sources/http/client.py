@@ -146,14 +146,14 @@ class Client:
         """One request with its retries."""
         attempts = kind.retries + 1
         for attempt in range(1, attempts + 1):
-            retry_after = ""
+            retry_after = failed_host = ""
             try:
                 answer, retry_after = self._attempt(url, kind, token, attempt)
                 if not (kind.retries and is_transient(answer.status)):
                     return answer
                 failure = Failure(f"{host_name(answer.url)} answered {status_words(answer.status)}", may_pass=True)
             except FailedError as error:
-                failure = error.failure
+                failure, failed_host = error.failure, error.host
             wait = wait_before(attempt + 1, retry_after)
             if not failure.may_pass or attempt == attempts:
                 break
@@ -161,7 +161,15 @@ class Client:
                 failure = Failure(f"{failure.words} and asks to be left alone for a while", hint="try again later")
                 break
             self._pause(wait)
+        self._blame(failed_host, failure)
         raise self._error(url, failure, attempt)
+
+    def _blame(self, name: str, failure: Failure) -> None:
+        """Counts a request that failed for good; attempts do not count, or one hiccup would spoil all retries."""
+        with self._lock:
+            host = self._hosts.get(name)
+            if host is not None:
+                host.failures, host.last = host.failures + 1, failure
 
     def _attempt(self, url: str, kind: Kind, token: Token | None, attempt: int) -> tuple[Answer, str]:
         """Asks once and follows redirects by hand, so that each step can be judged."""
@@ -194,12 +202,10 @@ class Client:
             except TRANSPORT_ERRORS as error:
                 failure = explain(error, host_key, kind.seconds)
                 outcome = failure.words
-                host.failures, host.last = host.failures + 1, failure
-                raise FailedError(failure) from error
+                raise FailedError(failure, host_key) from error
             except FailedError as error:
                 outcome = error.failure.words
-                if error.__cause__ is not None:
-                    host.failures, host.last = host.failures + 1, error.failure
+                error.host = host_key if error.__cause__ is not None else ""
                 raise
             finally:
                 seconds = time.monotonic() - start

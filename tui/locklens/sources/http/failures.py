@@ -44,11 +44,17 @@ class Failure(Struct, frozen=True):
 
 
 class FailedError(Exception):
-    """One attempt failed; never leaves this package."""
+    """One attempt failed; never leaves this package.
 
-    def __init__(self, failure: Failure) -> None:
+    Attributes:
+        failure: Why.
+        host: That gave no answer, "" where it gave one that cannot be used.
+    """
+
+    def __init__(self, failure: Failure, host: str = "") -> None:
         super().__init__(failure.words)
         self.failure = failure
+        self.host = host
 
 
 def explain(error: Exception, host: str, seconds: float) -> Failure:
