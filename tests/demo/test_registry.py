@@ -22,7 +22,7 @@ from locklens.demo.published import publish, sample_catalog
 from locklens.demo.publishers import publisher
 from locklens.demo.registry import Registry
 from locklens.demo.releases import MANIFEST, PLATFORMS, Locked, h1, zh
-from locklens.demo.serving import FILE_NAME, environment, serving_text, write_cli_configuration
+from locklens.demo.serving import FILE_NAME, SAMPLE_RULES, environment, serving_text, write_cli_configuration
 from locklens.errors import LockFileError
 from locklens.hashes import h1_of_zip, registry_manifests
 from locklens.lockfile.parse import parse
@@ -250,3 +250,18 @@ def test_it_starts_quickly() -> None:
     with Registry() as registry:
         document(registry, "acme/demo/1.4.2/download/linux/amd64")
     assert time.perf_counter() - start < 1
+
+
+def test_what_goes_wrong_in_the_sample_is_about_what_the_sample_locks() -> None:
+    catalog = sample_catalog()
+    with Registry(faults=Faults(SAMPLE_RULES)) as registry:
+        again = registry.release(DEMO, "1.4.2")
+        assert again is not None
+        new = next(case.new for case in cases() if case.path == "infra/prod/data")
+        assert new is not None
+        locked = next(entry for entry in parse(new.lock, "").entries if str(entry.address) == DEMO)
+        assert {text for text in locked.hashes if text.startswith("zh:")} == read_checksums(again.sums).hashes
+        with pytest.raises(urllib.error.HTTPError, match="500"):
+            document(registry, "hashicorp/random/versions", "registry.opentofu.org")
+    for rule in SAMPLE_RULES:
+        assert any(provider.startswith(rule.provider) for provider in catalog), rule

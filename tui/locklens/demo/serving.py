@@ -5,12 +5,24 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
+from locklens.demo.faults import Fault, Rule
+
 if TYPE_CHECKING:
     from pathlib import Path
 
     from locklens.demo.registry import Registry
 
 FILE_NAME = "demo.tfrc"
+
+SAMPLE_RULES = (
+    Rule(Fault.REPUBLISHED, "registry.terraform.io/acme/demo", "1.4.2"),
+    Rule(Fault.OTHER_SIGNER, "registry.terraform.io/acme/demo", "1.4.2"),
+    Rule(Fault.UNSIGNED, "registry.terraform.io/fastly/fastly"),
+    Rule(Fault.EXPIRED_KEY, "registry.terraform.io/cloudflare/cloudflare"),
+    Rule(Fault.SERVER_ERROR, "registry.opentofu.org"),
+)
+"""What goes wrong where the sample repository is shown: a package published again and by somebody else, an unsigned
+provider, an expired key, a registry that does not answer. All else is as it should be."""
 
 _COMMENT = "# Written by locklens demo: the registries below are on this machine, and what they serve is invented.\n"
 

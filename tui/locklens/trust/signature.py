@@ -9,6 +9,7 @@ What a verified signature is worth is not judged here; see `locklens.trust.authe
 
 from __future__ import annotations
 
+import copy
 import os
 import shutil
 import tempfile
@@ -69,6 +70,7 @@ class Verifier:
         self._turns: dict[tuple[str, ...], threading.Lock] = {}
         self._homes: dict[tuple[str, ...], _Home] = {}
         self._folder = ""
+        self._engine: Any = None
 
     def __enter__(self) -> Self:
         return self
@@ -86,6 +88,7 @@ class Verifier:
             if self._folder:
                 shutil.rmtree(self._folder, ignore_errors=True)
             self._folder = ""
+            self._engine = None
 
     def verify(self, data: bytes, signature: bytes, armored_keys: tuple[str, ...]) -> Verification:
         """Holds a detached signature against keys.
@@ -120,12 +123,13 @@ class Verifier:
         with self._lock:
             self._gpg = self._gpg or find_gpg()
             self._folder = self._folder or tempfile.mkdtemp(prefix="locklens-gpg-")
-            folder = self._folder
+            self._engine = self._engine or _engine(self._gpg, Path(self._folder), self._timeout)
+            engine, folder = self._engine, self._folder
             turn = self._turns.setdefault(armored_keys, threading.Lock())
         with turn:
             home = self._homes.get(armored_keys)
             if home is None:
-                home = _Home(self._gpg, Path(tempfile.mkdtemp(dir=folder)), self._timeout, armored_keys)
+                home = _Home(engine, Path(tempfile.mkdtemp(dir=folder)), armored_keys)
                 self._homes[armored_keys] = home
             return home
 
@@ -166,9 +170,11 @@ class GpgUnavailableError(Exception):
 class _Home:
     """A GnuPG home with the keys of one list of armored texts."""
 
-    def __init__(self, gpg: str, folder: Path, timeout: float, armored_keys: tuple[str, ...]) -> None:
+    def __init__(self, engine: Any, folder: Path, armored_keys: tuple[str, ...]) -> None:
         self._folder = folder
-        self._engine = _engine(gpg, folder, timeout)
+        # A new one would run gpg to ask for its version; the copy knows it.
+        self._engine = copy.copy(engine)
+        self._engine.gnupghome = str(folder)
         imported = tuple(self._imported(text) for text in armored_keys[:MAX_KEYS])
         self.listed: dict[str, dict[str, Any]] = {}
         if any(imported):
