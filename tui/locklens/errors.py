@@ -2,6 +2,12 @@
 
 LockLensError               str() is one sentence; .hint is the next step or ""
  +- ConfigurationError      path, line: what the user wrote (arguments, .tf, CLI configuration)
+ +- SourceError             source, address: a registry or mirror gave no usable answer
+ |   +- NotFoundError       an affirmative no: another source may answer
+ |   |   +- ProviderNotFoundError
+ |   |   +- PlatformNotSupportedError
+ |   +- UnavailableError    cannot say: never taken for absence
+ |   +- UnauthorizedError   had_credentials
  +- RepositoryError         git has no answer: no repository, unknown revision, no git at all
  +- RunCancelledError       the user stopped the run; nothing was written
 """
@@ -34,6 +40,50 @@ class ConfigurationError(LockLensError):
         super().__init__(f"{place}: {message}" if place else message, hint=hint)
         self.path = path
         self.line = line
+
+
+class SourceError(LockLensError):
+    """A registry, a mirror or whoever they point to gave no answer that can be used.
+
+    Attributes:
+        source: Whom we asked, as the user would name it: a host.
+        address: The provider that was asked for, "" where the question was about none.
+    """
+
+    def __init__(self, message: str, *, source: str = "", address: str = "", hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.source = source
+        self.address = address
+
+
+class NotFoundError(SourceError):
+    """The source says no, and knows: another source may have what was asked for."""
+
+
+class ProviderNotFoundError(NotFoundError):
+    """The source has no provider of this address."""
+
+
+class PlatformNotSupportedError(NotFoundError):
+    """The source has no package of this version for this platform."""
+
+
+class UnavailableError(SourceError):
+    """The source cannot say: this is never taken for absence."""
+
+
+class UnauthorizedError(SourceError):
+    """The source answers only to those it knows.
+
+    Attributes:
+        had_credentials: Whether a token was sent, and refused.
+    """
+
+    def __init__(
+        self, message: str, *, source: str = "", address: str = "", hint: str = "", had_credentials: bool = False
+    ) -> None:
+        super().__init__(message, source=source, address=address, hint=hint)
+        self.had_credentials = had_credentials
 
 
 class RepositoryError(LockLensError):

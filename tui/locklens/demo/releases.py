@@ -1,17 +1,18 @@
-"""The sample providers' releases: packages that nobody made, whose hashes are digests of their names.
+"""The sample providers' releases as lock files have them.
 
 A release has a package for each of PLATFORMS and, as real ones do, a registry manifest whose hash many releases share.
+The hashes are those of the packages that the demo's registry serves; see `locklens.demo.packages`.
 """
 
 from __future__ import annotations
 
-from base64 import b64encode
 from hashlib import sha256
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.addresses import ProviderAddress
+from locklens.demo.packages import MANIFEST_JSON, h1, zh
 from locklens.dialect import TERRAFORM, Dialect
 from locklens.lockfile.model import LockEntry
 from locklens.lockfile.render import render
@@ -19,28 +20,9 @@ from locklens.versions import Version
 
 PLATFORMS = ("darwin_amd64", "darwin_arm64", "linux_amd64", "linux_arm64", "windows_amd64")
 
-MANIFEST = "zh:78d5eefdd9e494defcb3c68d282b8f96630502cac21d1ea161f53cfe9bb483b3"
-"""A manifest that says nothing but protocol 5.0; thousands of real releases have the same."""
+MANIFEST = "zh:" + sha256(MANIFEST_JSON).hexdigest()
 
 LINUX = ("linux_amd64",)
-
-
-def zh(provider: str, version: str, platform: str, edition: str = "") -> str:
-    """Returns the hash of a package file.
-
-    Args:
-        provider: Full address.
-        version: Of the release.
-        platform: OS_ARCH.
-        edition: "" for the first publication; any other text for packages that took its place.
-    """
-    return "zh:" + sha256(f"package {provider} {version} {platform} {edition}".encode()).hexdigest()
-
-
-def h1(provider: str, version: str, platform: str, edition: str = "") -> str:
-    """Returns the hash of the unpacked package; arguments as of `zh`."""
-    digest = sha256(f"folder {provider} {version} {platform} {edition}".encode()).digest()
-    return "h1:" + b64encode(digest).decode()
 
 
 class Locked(Struct, frozen=True):
@@ -86,3 +68,6 @@ class Locked(Struct, frozen=True):
 def lock_file(*providers: Locked, dialect: Dialect = TERRAFORM) -> bytes:
     """Returns a lock file as the tool would have written it."""
     return render((provider.entry() for provider in providers), dialect)
+
+
+__all__ = ["LINUX", "MANIFEST", "PLATFORMS", "Locked", "h1", "lock_file", "zh"]

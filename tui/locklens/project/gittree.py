@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
 from locklens.errors import RepositoryError
@@ -20,7 +21,7 @@ MAX_LINK_BYTES = 4096
 """No longer link is followed, as Linux has it."""
 
 
-class ListedTree:
+class ListedTree(ABC):
     """A tree of a git repository: one listing, contents by object id. Links are followed inside the tree only."""
 
     def __init__(self, repository: Repository) -> None:
@@ -28,9 +29,9 @@ class ListedTree:
         self._folders: dict[str, dict[str, ListedFile | None]] | None = None
 
     @property
+    @abstractmethod
     def files(self) -> dict[str, ListedFile]:
         """Every file, link and submodule by path, in git's order."""
-        raise NotImplementedError
 
     def paths(self) -> tuple[str, ...]:
         """The path of every file and link, in git's order."""

@@ -1,0 +1,261 @@
+"""The demo's registry: that it speaks the protocol, serves what the sample lock files hold, and fails as asked."""
+
+from __future__ import annotations
+
+import hashlib
+import http.client
+import io
+import json
+import time
+import urllib.error
+import urllib.request
+from typing import TYPE_CHECKING, Any
+from zipfile import ZipFile
+
+import pytest
+
+from locklens.demo.answers import HUGE_BYTES
+from locklens.demo.cases import cases
+from locklens.demo.ed25519 import public_key, sign
+from locklens.demo.faults import Fault, Faults, Rule, Step, parse_rule
+from locklens.demo.published import publish, sample_catalog
+from locklens.demo.publishers import publisher
+from locklens.demo.registry import Registry
+from locklens.demo.releases import MANIFEST, PLATFORMS, Locked, h1, zh
+from locklens.demo.serving import FILE_NAME, SAMPLE_RULES, environment, serving_text, write_cli_configuration
+from locklens.hashes import h1_of_zip, registry_manifests
+from locklens.lockfile.parse import parse
+from locklens.trust.checksums import read_checksums
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+HOST = "registry.terraform.io"
+DEMO = f"{HOST}/acme/demo"
+
+
+@pytest.fixture
+def registry() -> Iterator[Registry]:
+    with Registry() as running:
+        yield running
+
+
+def get(url: str) -> bytes:
+    with urllib.request.urlopen(url, timeout=5) as answer:
+        return bytes(answer.read())
+
+
+def document(registry: Registry, path: str, host: str = HOST) -> Any:
+    return json.loads(get(registry.service_url(host) + path))
+
+
+def test_signatures_are_those_of_the_standard() -> None:
+    seed = bytes.fromhex("c5aa8df43f9f837bedb7442f31dcb7b166d38535076f094b85ce3a2e0b4458f7")
+    assert public_key(seed).hex() == "fc51cd8e6218a1a38da47ed00230f0580816ed13ba3303ac5deb911548908025"
+    assert sign(seed, b"\xaf\x82").hex() == (
+        "6291d657deec24024827e69c3abe01a30ce548a284743a445e3680d7db5ac3ac"
+        "18ff9b538d16f290ae67f760984dc6594a7c15e9716ed28dc027beceea1ec40a"
+    )
+
+
+def test_keys_are_always_the_same_and_each_publishers_own() -> None:
+    assert publisher("acme").key.fingerprint == "1B673F155E471E8C4D4F644A6EF31C7EB267ED69"
+    names = "acme", "corp", "hashicorp", "acme-new-owner"
+    assert len({publisher(name).key.fingerprint for name in names}) == len(names)
+    acme = publisher("acme")
+    assert acme.key.fingerprint == acme.expired_key.fingerprint == acme.revoked_key.fingerprint
+
+
+def test_everything_that_a_sample_locks_can_be_had() -> None:
+    catalog = sample_catalog()
+    assert catalog[DEMO] == ("1.4.1", "1.4.2", "1.5.0")
+    for case in cases():
+        for state in (case.old, case.new):
+            for entry in parse(state.lock, case.path).entries if state else ():
+                assert str(entry.version) in catalog[str(entry.address)], entry
+
+
+def test_a_release_is_what_its_lock_entry_says(registry: Registry) -> None:
+    versions = document(registry, "acme/demo/versions")["versions"]
+    assert [version["version"] for version in versions] == ["1.4.1", "1.4.2", "1.5.0"]
+    hashes = set()
+    for platform in PLATFORMS:
+        said = document(registry, f"acme/demo/1.4.2/download/{platform.replace('_', '/')}")
+        package = get(said["download_url"])
+        assert said["filename"] == f"terraform-provider-demo_1.4.2_{platform}.zip"
+        assert hashlib.sha256(package).hexdigest() == said["shasum"]
+        with ZipFile(io.BytesIO(package)) as archive:
+            assert archive.testzip() is None
+            hashes |= {"zh:" + said["shasum"], h1_of_zip(archive)}
+        sums = read_checksums(get(said["shasums_url"]))
+        assert str(sums.platform_of("zh:" + said["shasum"])) == platform
+        assert get(said["shasums_signature_url"])[0] & 0x80
+    assert hashes | {MANIFEST} == set(Locked(DEMO, "1.4.2", unpacked=PLATFORMS).hashes())
+    assert MANIFEST in registry_manifests()
+    assert sums.manifests == {MANIFEST}
+    assert "packages" not in said
+
+
+def test_opentofus_registry_says_the_packages(registry: Registry) -> None:
+    host = "registry.opentofu.org"
+    version = sample_catalog()[f"{host}/hashicorp/random"][0]
+    said = document(registry, f"hashicorp/random/{version}/download/linux/amd64", host)
+    assert set(said["packages"]) == set(PLATFORMS)
+    provider = f"{host}/hashicorp/random"
+    assert said["packages"]["linux_amd64"] == {
+        "hashes": [zh(provider, version, "linux_amd64"), h1(provider, version, "linux_amd64")],
+        "package_size": len(get(said["download_url"])),
+    }
+
+
+def test_discovery_and_what_is_not_there(registry: Registry) -> None:
+    assert json.loads(get(f"{registry.url}/{HOST}/.well-known/terraform.json")) == {
+        "providers.v1": f"/{HOST}/v1/providers/"
+    }
+    for path in ("acme/none/versions", "acme/demo/9.9.9/download/linux/amd64", "acme/demo/1.4.2/download/plan9/arm"):
+        with pytest.raises(urllib.error.HTTPError, match="404"):
+            document(registry, path)
+    assert [request.step for request in registry.requests] == [Step.DISCOVERY, Step.VERSIONS, *[Step.DOWNLOAD] * 2]
+
+
+def test_published_again_and_by_whom(registry: Registry) -> None:
+    before = registry.release(DEMO, "1.4.2")
+    registry.faults.add(Fault.REPUBLISHED, "acme/demo", "1.4.2")
+    registry.faults.add(Fault.OTHER_SIGNER, DEMO)
+    after, other = registry.release(DEMO, "1.4.2"), registry.release(DEMO, "1.5.0")
+    assert before is not None
+    assert after is not None
+    assert other is not None
+    assert read_checksums(before.sums).hashes & read_checksums(after.sums).hashes == {MANIFEST}
+    assert set(Locked(DEMO, "1.4.2", unpacked=(), edition="again").hashes()) == read_checksums(after.sums).hashes
+    assert before.keys != after.keys == other.keys
+    assert other.sums == publish(DEMO, "1.5.0").sums
+    said = document(registry, "acme/demo/1.4.2/download/linux/amd64")
+    assert hashlib.sha256(get(said["download_url"])).hexdigest() == said["shasum"]
+    registry.faults.clear()
+    assert registry.release(DEMO, "1.4.2") == before
+
+
+def test_a_withdrawn_version_and_a_tampered_package(registry: Registry) -> None:
+    registry.faults.add(Fault.WITHDRAWN, DEMO, "1.4.2")
+    registry.faults.add(Fault.TAMPERED_PACKAGE, DEMO, "1.5.0")
+    versions = document(registry, "acme/demo/versions")["versions"]
+    assert [version["version"] for version in versions] == ["1.4.1", "1.5.0"]
+    said = document(registry, "acme/demo/1.5.0/download/linux/amd64")
+    assert hashlib.sha256(get(said["download_url"])).hexdigest() != said["shasum"]
+
+
+@pytest.mark.parametrize(
+    ("fault", "status"),
+    [
+        (Fault.NOT_FOUND, 404),
+        (Fault.TOO_MANY_REQUESTS, 429),
+        (Fault.SERVER_ERROR, 500),
+        (Fault.UNAUTHORIZED, 401),
+        (Fault.REDIRECT_LOOP, 302),
+        (Fault.REDIRECT_ELSEWHERE, 302),
+        (Fault.HTML, 200),
+    ],
+)
+def test_faults_with_a_status(registry: Registry, fault: Fault, status: int) -> None:
+    registry.faults.add(fault, HOST, step=Step.VERSIONS, times=1)
+    connection = http.client.HTTPConnection("127.0.0.1", registry.port, timeout=5)
+    path = f"/{HOST}/v1/providers/acme/demo/versions"
+    connection.request("GET", path, headers={"Authorization": "Bearer x"})
+    answer = connection.getresponse()
+    body = answer.read()
+    assert answer.status == status
+    assert (answer.headers["Retry-After"] is not None) is (fault is Fault.TOO_MANY_REQUESTS)
+    assert (b"<html>" in body) is (fault is Fault.HTML)
+    where = {Fault.REDIRECT_LOOP: path, Fault.REDIRECT_ELSEWHERE: f"http://localhost:{registry.port}{path}"}
+    assert answer.headers["Location"] == where.get(fault)
+    connection.request("GET", path)
+    assert json.loads(connection.getresponse().read())["id"] == "acme/demo"
+    connection.close()
+    assert [request.authorization for request in registry.requests] == ["Bearer x", ""]
+
+
+def test_faults_of_the_body(registry: Registry) -> None:
+    url = registry.service_url(HOST) + "acme/demo/versions"
+    whole = get(url)
+
+    def failing(fault: Fault) -> http.client.HTTPResponse:
+        registry.faults.clear()
+        registry.faults.add(fault, step=Step.VERSIONS)
+        connection = http.client.HTTPConnection("127.0.0.1", registry.port, timeout=0.5)
+        connection.request("GET", url.removeprefix(registry.url))
+        return connection.getresponse()
+
+    with pytest.raises(http.client.IncompleteRead) as error:
+        failing(Fault.TRUNCATED).read()
+    assert error.value.partial == whole[: len(whole) // 2]
+    with pytest.raises((ConnectionResetError, http.client.IncompleteRead)):
+        failing(Fault.CUT).read()
+    assert failing(Fault.WRONG_LENGTH).read() == whole[:-10]
+    with pytest.raises(TimeoutError):
+        failing(Fault.STALLED).read()
+    with pytest.raises(TimeoutError):
+        failing(Fault.SILENT)
+    huge = failing(Fault.HUGE)
+    assert huge.headers["Content-Length"] == str(HUGE_BYTES)
+    assert len(huge.read(1 << 20)) == 1 << 20
+    huge.close()
+    slow = failing(Fault.SLOW)
+    assert slow.read(2) == whole[:2]
+    slow.close()
+
+
+def test_it_stops_at_once_while_answers_wait() -> None:
+    registry = Registry(faults=Faults((Rule(Fault.SILENT),)))
+    registry.start()
+    connection = http.client.HTTPConnection("127.0.0.1", registry.port, timeout=5)
+    connection.request("GET", f"/{HOST}/v1/providers/acme/demo/versions")
+    time.sleep(0.05)
+    start = time.perf_counter()
+    registry.stop()
+    with pytest.raises((http.client.RemoteDisconnected, ConnectionResetError)):
+        connection.getresponse()
+    assert time.perf_counter() - start < 1
+
+
+def test_rules_as_a_command_line_has_them() -> None:
+    assert parse_rule("unsigned") == Rule(Fault.UNSIGNED)
+    assert parse_rule("slow:sums=acme/demo@1.4.2") == Rule(Fault.SLOW, "acme/demo", "1.4.2", Step.SUMS)
+    with pytest.raises(ValueError, match="'fast' is no fault: republished, "):
+        parse_rule("fast")
+    with pytest.raises(ValueError, match="'zip' is no step: discovery, "):
+        parse_rule("slow:zip")
+
+
+def test_how_to_point_a_tool_at_it(registry: Registry, tmp_path: Path) -> None:
+    path = write_cli_configuration(registry, tmp_path)
+    assert path == tmp_path / FILE_NAME
+    for host in registry.hosts:
+        assert f'host "{host}" {{' in path.read_text()
+        assert f'"providers.v1" = "{registry.service_url(host)}"' in path.read_text()
+    assert environment(path)["TF_CLI_CONFIG_FILE"] == str(path)
+    assert f"export TF_CLI_CONFIG_FILE={path}\n" in serving_text(registry, path)
+
+
+def test_it_starts_quickly() -> None:
+    sample_catalog.cache_clear()
+    start = time.perf_counter()
+    with Registry() as registry:
+        document(registry, "acme/demo/1.4.2/download/linux/amd64")
+    assert time.perf_counter() - start < 1
+
+
+def test_what_goes_wrong_in_the_sample_is_about_what_the_sample_locks() -> None:
+    catalog = sample_catalog()
+    with Registry(faults=Faults(SAMPLE_RULES)) as registry:
+        again = registry.release(DEMO, "1.4.2")
+        assert again is not None
+        new = next(case.new for case in cases() if case.path == "infra/prod/data")
+        assert new is not None
+        locked = next(entry for entry in parse(new.lock, "").entries if str(entry.address) == DEMO)
+        assert {text for text in locked.hashes if text.startswith("zh:")} == read_checksums(again.sums).hashes
+        with pytest.raises(urllib.error.HTTPError, match="500"):
+            document(registry, "hashicorp/random/versions", "registry.opentofu.org")
+    for rule in SAMPLE_RULES:
+        assert any(provider.startswith(rule.provider) for provider in catalog), rule

@@ -1,0 +1,106 @@
+"""A real HTTP server on this machine, over TLS or not, that answers and misbehaves as a test tells it to."""
+
+from __future__ import annotations
+
+import json
+import ssl
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import trustme
+
+
+class Asked(NamedTuple):
+    path: str
+    host: str
+    headers: dict[str, str]
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    server: Server
+
+    def do_GET(self) -> None:
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        self.server.asked.append(Asked(self.path, headers.get("host", ""), headers))
+        answer = self.server.routes.get(self.path.partition("?")[0])
+        if answer is None:
+            self.reply(404, b"no such page")
+        else:
+            answer(self)
+
+    def reply(self, status: int = 200, body: bytes = b"", **headers: str) -> None:
+        self.send_response(status)
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        named.setdefault("Content-Type", "application/json")
+        named.setdefault("Content-Length", str(len(body)))
+        for name, value in named.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *args: object) -> None:
+        pass
+
+
+class Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 128
+
+    def __init__(self, context: ssl.SSLContext | None = None) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.scheme = "https" if context else "http"
+        self.routes: dict[str, Callable[[Handler], None]] = {}
+        self.asked: list[Asked] = []
+        self.release = threading.Event()
+        if context:
+            self.socket = context.wrap_socket(self.socket, server_side=True, do_handshake_on_connect=False)
+
+    @property
+    def port(self) -> int:
+        return int(self.server_address[1])
+
+    def url(self, path: str, host: str = "127.0.0.1") -> str:
+        return f"{self.scheme}://{host}:{self.port}{path}"
+
+    def on(self, path: str, answer: Callable[[Handler], None]) -> None:
+        self.routes[path] = answer
+
+    def gives(self, path: str, body: bytes | str | dict[str, Any], status: int = 200, **headers: str) -> None:
+        data = json.dumps(body).encode() if isinstance(body, dict) else body.encode() if isinstance(body, str) else body
+        self.routes[path] = lambda handler: handler.reply(status, data, **headers)
+
+    def paths(self) -> list[str]:
+        return [one.path for one in self.asked]
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Connections that break off are what the tests are about."""
+
+
+@contextmanager
+def serving(context: ssl.SSLContext | None = None) -> Iterator[Server]:
+    server = Server(context)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.release.set()
+        server.shutdown()
+        server.server_close()
+
+
+def server_context(authority: trustme.CA, *names: str) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert(*names).configure_cert(context)
+    return context
+
+
+def write_authority(authority: trustme.CA, path: Path) -> Path:
+    authority.cert_pem.write_to_path(str(path))
+    return path

@@ -1,0 +1,187 @@
+"""Which CLI configuration is read, what is in it, and that nothing in it stops a run."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from locklens.dialect import OPENTOFU, TERRAFORM, Dialect
+from locklens.project.cliconfig import CliConfig, HelperBlock, read_cli_config
+from locklens.project.clifiles import find_helper
+from locklens.project.tokens import Token
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the places are Unix's")
+
+NATIVE = """
+# the company's
+host "Reg.ACME.test:443" { services = { "providers.v1" = "http://127.0.0.1/v1/", "n" = 1 } }
+credentials "app.terraform.io" {
+  token = "a\\u0041"
+}
+credentials "b.test" {}
+credentials_helper "vault" { args = ["--x", "y",] }
+plugin_cache_dir   = "$CACHE/${SUB}/x$NOT"
+disable_checkpoint = true
+provider_installation {
+  dev_overrides {
+    "hashicorp/aws" = "/home/me/aws"
+  }
+  network_mirror { url = "https://m/" include = ["*/*"] }
+  direct {}
+}
+"""
+
+
+def config(folder: Path, text: str, *, name: str = "cli.tfrc", **environ: str) -> CliConfig:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return read_cli_config(TERRAFORM, {"TF_CLI_CONFIG_FILE": str(path), **environ})
+
+
+def problems(found: CliConfig) -> list[str]:
+    return [str(one).partition("/cli.tfrc")[2] for one in found.problems]
+
+
+def test_everything_of_a_file(tmp_path: Path) -> None:
+    found = config(tmp_path, NATIVE, CACHE="/c", SUB="s")
+    assert found.problems == ()
+    assert found.services == {"reg.acme.test": {"providers.v1": "http://127.0.0.1/v1/", "n": None}}
+    assert found.credentials == {"app.terraform.io": Token("aA"), "b.test": None}
+    assert found.helper == HelperBlock("vault", ("--x", "y"))
+    assert found.plugin_cache_dir == "/c/s/x"
+    assert found.has_provider_installation
+    assert found.dev_overrides == (("hashicorp/aws", "/home/me/aws"),)
+    assert found.files == (str(tmp_path / "cli.tfrc"),)
+    assert "aA" not in repr(found)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"credentials": {"a.test": {"token": "T"}}, "host": {"h.test": {"services": {"providers.v1": "/"}}}}',
+        '\n {"credentials": [{"a.test": [{"token": "T"}]}], "host": [{"h.test": {"services": {"providers.v1": "/"}}}]}',
+        'credentials = { "a.test" = { token = "T" } }\nhost "h.test" { services { "providers.v1" = "/" } }',
+        "credentials a.test { token = <<X\nT\nX\n}",
+    ],
+)
+def test_the_forms_of_a_block(tmp_path: Path, text: str) -> None:
+    found = config(tmp_path, text)
+    assert {host: repr(token) for host, token in found.credentials.items()} == {"a.test": "Token(…)"}
+    assert found.problems == ()
+    assert found.services in ({"h.test": {"providers.v1": "/"}}, {})
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("host x y z", [":1: this is neither an argument nor a block"]),
+        ('\ncredentials "a.test" {\n  token = "s3cr3t\n}', [":3: this is neither an argument nor a block"]),
+        ('credentials "a.test" {', [":1: a brace is missing"]),
+        ("a = 1\n}", [":2: a brace closes nothing"]),
+        ('{"credentials": ', [":1: the file is malformed JSON"]),
+        ('a = "\\q"', [":1: a text holds an unknown escape"]),
+        ("a " + "{ a " * 300, [":1: blocks are nested too deeply"]),
+        ("a = " + "[" * 5000, [":1: a value is missing"]),
+        ('host "https://x" {\n services = {} }', [":1: the label of a host block is no host name: "]),
+        ('host "a" {\n services = 1 }', [":2: services must be a map"]),
+        ('credentials "b.test" {\n token = 1 }', [":2: token must be a text"]),
+        ('credentials_helper "../x" {}', [":1: the label of a credentials_helper block is no name of a program"]),
+        ('credentials_helper "x" {\nargs = "y" }', [":2: args must be a list of texts"]),
+        ('credentials_helper "x" {}\ncredentials_helper "y" {}', [":2: there is more than one credentials_helper"]),
+        ("provider_installation {}\nprovider_installation {}", [":2: there is more than one provider_installation"]),
+        ('provider_installation "x" {}', [":1: provider_installation must be a block without a label"]),
+        ("plugin_cache_dir = true", [":1: plugin_cache_dir must be a text"]),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_place(tmp_path: Path, text: str, expected: list[str]) -> None:
+    found = config(tmp_path, text)
+    told = problems(found)
+    assert len(told) == len(expected)
+    for one, words in zip(told, expected, strict=True):
+        assert one.startswith(words)
+        assert "s3cr3t" not in one
+
+
+def test_a_bad_block_leaves_the_others(tmp_path: Path) -> None:
+    found = config(tmp_path, 'host "a b" {\n services = {} }\ncredentials "a.test" { token = "T" }\nunknown { x = 1 }')
+    assert (found.services, found.credentials) == ({}, {"a.test": Token("T")})
+    assert len(found.problems) == 1
+
+
+def put(home: Path, *names: str) -> None:
+    for name in names:
+        path = home / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        host = path.name.strip(".").partition(".")[0]
+        path.write_text(f'credentials "{host}.test" {{ token = "T" }}')
+
+
+@pytest.mark.parametrize(
+    ("dialect", "there", "read"),
+    [
+        (TERRAFORM, [".terraformrc", ".tofurc"], {"terraformrc"}),
+        (OPENTOFU, [".terraformrc", ".tofurc"], {"tofurc"}),
+        (OPENTOFU, [".terraformrc", "xdg/opentofu/tofurc"], {"terraformrc"}),
+        (OPENTOFU, ["xdg/opentofu/tofurc"], {"tofurc"}),
+        (TERRAFORM, ["xdg/opentofu/tofurc"], set()),
+        (TERRAFORM, [".terraformrc", ".terraform.d/a.tfrc", ".terraform.d/b.tofurc"], {"terraformrc", "a"}),
+        (OPENTOFU, [".terraform.d/a.tfrc", "xdg/opentofu/b.tfrc"], {"a"}),
+        (OPENTOFU, ["xdg/opentofu/b.tfrc"], {"b"}),
+        (TERRAFORM, ["xdg/opentofu/b.tfrc"], set()),
+    ],
+)
+def test_where_the_tools_look(tmp_path: Path, dialect: Dialect, there: list[str], read: set[str]) -> None:
+    put(tmp_path, *there)
+    found = read_cli_config(dialect, {"HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path / "xdg")})
+    assert {host.removesuffix(".test") for host in found.credentials} == read
+
+
+def test_a_named_file_is_the_only_one(tmp_path: Path) -> None:
+    put(tmp_path, ".terraformrc", ".terraform.d/credentials.tfrc.json", "named")
+    home = {"HOME": str(tmp_path)}
+    for variable in ("TF_CLI_CONFIG_FILE", "TERRAFORM_CONFIG"):
+        found = read_cli_config(TERRAFORM, {**home, variable: str(tmp_path / "named")})
+        assert set(found.credentials) == {"named.test"}
+    found = read_cli_config(TERRAFORM, {**home, "TF_CLI_CONFIG_FILE": str(tmp_path / "nothing")})
+    assert found.credentials == {}
+    assert [str(one) for one in found.problems] == [f"{tmp_path}/nothing: the CLI configuration file does not exist"]
+    assert set(read_cli_config(TERRAFORM, home).credentials) == {"terraformrc.test", "credentials.test"}
+
+
+def test_later_files_override(tmp_path: Path) -> None:
+    put(tmp_path, ".terraform.d/a.tfrc")
+    for name, secret in ((".terraformrc", "1"), (".terraform.d/a.tfrc", "2"), (".terraform.d/b.tfrc.json", "3")):
+        (tmp_path / name).write_text(
+            f'credentials "x.test" {{ token = "{secret}" }}\nplugin_cache_dir = "/{secret}"\nprovider_installation {{}}'
+        )
+    (tmp_path / ".terraform.d/c.tfrc").write_text("a = ")
+    found = read_cli_config(TERRAFORM, {"HOME": str(tmp_path)})
+    assert found.credentials == {"x.test": Token("3")}
+    assert found.plugin_cache_dir == "/1"
+    assert len(found.problems) == 3
+    assert read_cli_config(TERRAFORM, {"HOME": str(tmp_path), "TF_PLUGIN_CACHE_DIR": "$X"}).plugin_cache_dir == "$X"
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    found = read_cli_config(TERRAFORM, {"TF_CLI_CONFIG_FILE": str(tmp_path)})
+    assert "the file cannot be read" in str(found.problems[0])
+
+
+def test_helpers_are_found_where_the_tools_look(tmp_path: Path) -> None:
+    environ = {"HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path / "data")}
+    plugins, data = tmp_path / ".terraform.d/plugins", tmp_path / "data/opentofu/plugins"
+    for folder, name in (
+        (plugins, "terraform-credentials-a"),
+        (plugins, "terraform-credentials-a_v1.2.0"),
+        (plugins, "terraform-credentials-a_v1.10.0"),
+        (plugins, "tofu-credentials-b"),
+        (data, "terraform-credentials-c"),
+    ):
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / name).touch()
+    assert find_helper("a", TERRAFORM, environ) == plugins / "terraform-credentials-a_v1.10.0"
+    assert find_helper("b", OPENTOFU, environ) is None
+    assert find_helper("c", TERRAFORM, environ) is None
+    assert find_helper("c", OPENTOFU, environ) == data / "terraform-credentials-c"

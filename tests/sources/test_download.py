@@ -1,0 +1,95 @@
+"""Large files: whole, or an end with a sentence."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+import time
+
+import pytest
+from loopback import Handler, Server
+
+from locklens.errors import RunCancelledError, UnavailableError
+from locklens.sources.http import open_client
+
+PACKAGE = b"0123456789abcdef" * 65536
+
+
+def test_a_package_arrives_in_pieces_from_wherever_it_is(server: Server) -> None:
+    server.gives("/pkg", b"", 302, Location=server.url("/there?signature=s3cr3t", host="localhost"))
+    server.gives("/there", PACKAGE)
+    client = open_client({})
+    digest = hashlib.sha256()
+    with client.download(server.url("/pkg")) as download:
+        assert download.length == len(PACKAGE)
+        sizes = []
+        for chunk in download.chunks:
+            digest.update(chunk)
+            sizes.append(len(chunk))
+    assert digest.digest() == hashlib.sha256(PACKAGE).digest()
+    assert len(sizes) > 3
+    assert server.asked[1].headers["accept-encoding"] == "identity"
+    assert [line.size for line in client.log] == [0, len(PACKAGE)]
+    assert "s3cr3t" not in "".join(map(str, client.log))
+
+
+def read(server: Server, path: str, **bounds: float) -> None:
+    with open_client({}).download(server.url(path), **bounds) as download:  # type: ignore[arg-type]
+        for _ in download.chunks:
+            pass
+
+
+def test_what_is_no_package(server: Server) -> None:
+    def cut(handler: Handler) -> None:
+        handler.reply(200, PACKAGE[:1000], Content_Length=str(len(PACKAGE)))
+        handler.close_connection = True
+
+    def stall(handler: Handler) -> None:
+        handler.reply(200, PACKAGE[:1000], Content_Length=str(len(PACKAGE)))
+        handler.server.release.wait(10)
+
+    server.on("/cut", cut)
+    server.on("/stall", stall)
+    server.gives("/pkg", PACKAGE)
+    server.gives("/loop", b"", 302, Location="/loop")
+    server.gives("/nowhere", b"", 302, Location="ftp://x/")
+    for path, bounds, words in (
+        ("/missing", {}, "answered 404 Not Found"),
+        ("/cut", {}, "sent a package that breaks off"),
+        ("/stall", {"stall": 0.3}, "stopped sending a package for 0.3 seconds"),
+        ("/pkg", {"limit": 1024 * 1024 - 1}, "sent a package of more than"),
+        ("/loop", {}, "redirects more than 9 times"),
+        ("/nowhere", {}, "redirects to where nobody can follow"),
+    ):
+        with pytest.raises(UnavailableError, match=words):
+            read(server, path, **bounds)
+
+
+def test_a_slow_package_may_take_its_time(server: Server) -> None:
+    def slow(handler: Handler) -> None:
+        handler.send_response(200)
+        handler.send_header("Content-Length", "8")
+        handler.end_headers()
+        for _ in range(8):
+            time.sleep(0.1)
+            handler.wfile.write(b"x")
+
+    server.on("/slow", slow)
+    read(server, "/slow", stall=0.4)
+
+
+def test_cancelling_ends_a_download(server: Server) -> None:
+    def stall(handler: Handler) -> None:
+        handler.reply(200, b"x", Content_Length="1000")
+        handler.server.release.wait(10)
+
+    server.on("/stall", stall)
+    cancel = threading.Event()
+    threading.Timer(0.2, cancel.set).start()
+    start = time.monotonic()
+    with (
+        pytest.raises(RunCancelledError),
+        open_client({}, cancel=cancel).download(server.url("/stall")) as download,
+    ):
+        list(download.chunks)
+    assert time.monotonic() - start < 1

@@ -1,0 +1,126 @@
+"""Whether a locked release is still the published one: the rules, one change at a time."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from locklens.demo.faults import Fault
+from locklens.demo.published import publish
+from locklens.demo.publishers import publisher
+from locklens.demo.releases import MANIFEST, PLATFORMS, h1, zh
+from locklens.trust.checksums import read_checksums
+from locklens.trust.continuity import Origin, PackageHashes, SignerChange, judge_folders, judge_packages, judge_signer
+from locklens.trust.model import SigningKey
+
+DEMO = "registry.terraform.io/acme/demo"
+TODAY = read_checksums(publish(DEMO, "1.4.2").sums)
+AGAIN = read_checksums(publish(DEMO, "1.4.2", frozenset({Fault.REPUBLISHED})).sums)
+FIRST = tuple(zh(DEMO, "1.4.2", platform) for platform in PLATFORMS)
+SECOND = tuple(zh(DEMO, "1.4.2", platform, "again") for platform in PLATFORMS)
+FOREIGN = "zh:" + "0f" * 32
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "origins"),
+    [
+        (FIRST, FIRST, [Origin.NOTHING_NEW]),
+        (FIRST[:2], FIRST, [Origin.COMPLETION]),
+        ((), (*FIRST, MANIFEST), [Origin.COMPLETION]),
+        (FIRST, FIRST[:2], [Origin.NOTHING_NEW]),
+        ((*FIRST[:1], MANIFEST), (*FIRST[:1], MANIFEST, "zh:cut", "h2:x", "h1:y"), [Origin.NOTHING_NEW]),
+        (FIRST, (*FIRST, FOREIGN), [Origin.UNKNOWN_ORIGIN]),
+        (SECOND, FIRST, [Origin.REPUBLISHED]),
+        (SECOND, (*SECOND, *FIRST), [Origin.REPUBLISHED]),
+        (SECOND[:1], (FIRST[1], FOREIGN), [Origin.REPUBLISHED, Origin.UNKNOWN_ORIGIN]),
+        ((), SECOND, [Origin.UNKNOWN_ORIGIN]),
+    ],
+)
+def test_each_rule(old: tuple[str, ...], new: tuple[str, ...], origins: list[Origin]) -> None:
+    found = judge_packages(old, new, TODAY)
+    assert list(found.origins) == origins
+    assert all(found.has(origin) for origin in origins)
+
+
+def test_a_republished_package_both_ways() -> None:
+    found = judge_packages((*FIRST, MANIFEST), (*FIRST, *SECOND, MANIFEST), AGAIN)
+    assert (found.origins, found.gone, found.explained) == ((Origin.REPUBLISHED,), frozenset(FIRST), frozenset(SECOND))
+    untouched = judge_packages((*FIRST, MANIFEST), (*FIRST, MANIFEST), AGAIN)
+    assert untouched.has(Origin.REPUBLISHED)
+
+
+def test_two_packages_for_one_file_name() -> None:
+    name = "terraform-provider-demo_1.4.2_linux_amd64.zip"
+    both = read_checksums(f"{FIRST[0][3:]}  {name}\n{SECOND[0][3:]}  {name}\n".encode())
+    found = judge_packages(FIRST[:1], (FIRST[0], SECOND[0]), both)
+    assert (found.origins, found.doubled, found.gone) == ((Origin.REPUBLISHED,), (name,), frozenset())
+    assert judge_packages((), FIRST[:1], both).origins == (Origin.COMPLETION,)
+
+
+def test_hashes_of_another_registry() -> None:
+    host = "registry.opentofu.org"
+    found = judge_packages((), (*FIRST, SECOND[0], FOREIGN), TODAY, elsewhere={host: AGAIN, "other": TODAY})
+    assert found.origins == (Origin.UNKNOWN_ORIGIN, Origin.OTHER_REGISTRY)
+    assert (found.foreign, found.elsewhere) == (
+        frozenset({FOREIGN}),
+        {host: frozenset({SECOND[0]})},
+    )
+    assert judge_packages((), SECOND, TODAY, elsewhere={host: AGAIN}).origins == (Origin.OTHER_REGISTRY,)
+
+
+def test_could_not_ask_is_no_verdict() -> None:
+    assert judge_packages(FIRST, SECOND, None).origins == (Origin.UNEXPLAINED,)
+    assert judge_packages(FIRST, FIRST, None) == PackageHashes((Origin.NOTHING_NEW,))
+    assert judge_packages((MANIFEST,), (), None).origins == (Origin.NOTHING_NEW,)
+
+
+@given(
+    st.sets(st.sampled_from((*FIRST, *SECOND, FOREIGN, MANIFEST))), st.sets(st.sampled_from((*FIRST, *SECOND, FOREIGN)))
+)
+def test_nothing_is_explained_that_is_not_listed(old: set[str], new: set[str]) -> None:
+    found = judge_packages(old, new, TODAY)
+    assert found.explained <= TODAY.hashes
+    assert found.explained | found.foreign == (new - old)
+    if new - old - TODAY.hashes:
+        assert found.has(Origin.UNKNOWN_ORIGIN)
+    if old - TODAY.hashes:
+        assert found.has(Origin.REPUBLISHED)
+
+
+def test_folders_are_proven_by_packages_that_were_hashed() -> None:
+    linux, mac = h1(DEMO, "1.4.2", "linux_amd64"), h1(DEMO, "1.4.2", "darwin_arm64")
+    forged = h1(DEMO, "1.4.2", "linux_amd64", "forged")
+    one = {zh(DEMO, "1.4.2", "linux_amd64"): linux}
+    found = judge_folders((linux, mac, forged, "h1:cut", FIRST[0]), (*FIRST, MANIFEST), one, reported=(mac,))
+    assert (found.proven, found.reported, found.unproven, found.foreign) == tuple(
+        map(frozenset, ({linux}, {mac}, {forged}, ()))
+    )
+    assert found.to_hash == set(FIRST) - set(one)
+    every = {zh(DEMO, "1.4.2", name): h1(DEMO, "1.4.2", name) for name in PLATFORMS}
+    found = judge_folders((linux, forged), FIRST, every)
+    assert (found.proven, found.unproven, found.foreign, found.to_hash) == tuple(
+        map(frozenset, ({linux}, (), {forged}, ()))
+    )
+
+
+def test_a_package_that_nobody_signed_proves_nothing() -> None:
+    linux = h1(DEMO, "1.4.2", "linux_amd64")
+    found = judge_folders((linux,), (), {zh(DEMO, "1.4.2", "linux_amd64"): linux})
+    assert (found.proven, found.unproven, found.foreign) == tuple(map(frozenset, ((), {linux}, ())))
+    assert judge_folders((), FIRST, {}).to_hash == frozenset()
+
+
+def test_signers_are_compared_by_the_whole_fingerprint() -> None:
+    def key(fingerprint: str) -> SigningKey:
+        return SigningKey(fingerprint, (), "", "", None, expired=False, revoked=False)
+
+    acme = key(publisher("acme").key.fingerprint)
+    lookalike = key("0" * 24 + acme.key_id)
+    assert lookalike.key_id == acme.key_id
+    assert judge_signer(acme, lookalike) is SignerChange.OTHER
+    assert judge_signer(acme, key(acme.fingerprint)) is SignerChange.SAME
+    assert judge_signer(acme, None) is SignerChange.LOST
+    assert judge_signer(None, acme) is SignerChange.GAINED
+    assert judge_signer(None, None) is SignerChange.SAME
+    assert judge_signer(acme, lookalike, old_known=False) is SignerChange.UNKNOWN

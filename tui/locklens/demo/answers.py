@@ -1,0 +1,126 @@
+"""How the demo's registry answers: whole, or with the fault that strikes on the way."""
+
+from __future__ import annotations
+
+import json
+import socket
+import struct
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from locklens.demo.faults import Fault
+
+if TYPE_CHECKING:
+    import threading
+    from http.server import BaseHTTPRequestHandler
+
+HUGE_BYTES = 1 << 30
+RETRY_AFTER_SECONDS = 1
+DRIP_SECONDS = 0.25
+
+_BLOCK = b" " * (1 << 16)
+_PAGE = b"<!DOCTYPE html>\n<html><head><title>Sign in</title></head><body>Welcome to the guest network.</body></html>\n"
+_STATUSES = {Fault.NOT_FOUND: 404, Fault.TOO_MANY_REQUESTS: 429, Fault.SERVER_ERROR: 500, Fault.UNAUTHORIZED: 401}
+
+
+class Answer(Struct, frozen=True):
+    """What is to be answered; `content_type` is "" for bytes of which nothing is known."""
+
+    status: int
+    body: bytes
+    content_type: str = ""
+
+    @classmethod
+    def of_json(cls, document: object) -> Answer:
+        """A document, well."""
+        return cls(200, json.dumps(document).encode(), "application/json")
+
+    @classmethod
+    def not_found(cls) -> Answer:
+        """There is no such thing."""
+        return cls(404, b'{"errors":["Not Found"]}', "application/json")
+
+
+def send(handler: BaseHTTPRequestHandler, answer: Answer, fault: Fault | None, stopping: threading.Event) -> None:
+    """Sends an answer, or lets the fault have its way with it.
+
+    Args:
+        handler: Of the request.
+        answer: What would be right.
+        fault: One of those that strike on the way, or None.
+        stopping: Set when the server ends: whatever waits, waits for this.
+    """
+    if fault is None:
+        _send_whole(handler, answer)
+    elif fault in _STATUSES:
+        status = _STATUSES[fault]
+        headers = {"Retry-After": str(RETRY_AFTER_SECONDS)} if fault is Fault.TOO_MANY_REQUESTS else {}
+        _send_whole(handler, Answer(status, b'{"errors":["as asked for"]}', "application/json"), headers)
+    elif fault is Fault.HTML:
+        _send_whole(handler, Answer(200, _PAGE, "text/html; charset=utf-8"))
+    elif fault is Fault.REDIRECT_LOOP:
+        _send_whole(handler, Answer(302, b""), {"Location": handler.path})
+    elif fault is Fault.REDIRECT_ELSEWHERE:
+        _redirect_elsewhere(handler, answer)
+    else:
+        handler.close_connection = True
+        with suppress(OSError):
+            _send_badly(handler, answer, fault, stopping)
+
+
+def _send_whole(handler: BaseHTTPRequestHandler, answer: Answer, headers: dict[str, str] | None = None) -> None:
+    _send_head(handler, answer, len(answer.body), headers)
+    if handler.command != "HEAD":
+        handler.wfile.write(answer.body)
+
+
+def _send_head(
+    handler: BaseHTTPRequestHandler, answer: Answer, length: int, headers: dict[str, str] | None = None
+) -> None:
+    handler.send_response(answer.status)
+    handler.send_header("Content-Type", answer.content_type or "application/octet-stream")
+    handler.send_header("Content-Length", str(length))
+    for name, value in (headers or {}).items():
+        handler.send_header(name, value)
+    handler.end_headers()
+
+
+def _redirect_elsewhere(handler: BaseHTTPRequestHandler, answer: Answer) -> None:
+    """Sends the client to the same server under its other name, where it gets the answer."""
+    host, _, port = handler.headers.get("Host", "").partition(":")
+    if host == "localhost":
+        _send_whole(handler, answer)
+    else:
+        _send_whole(handler, Answer(302, b""), {"Location": f"http://localhost:{port}{handler.path}"})
+
+
+def _send_badly(handler: BaseHTTPRequestHandler, answer: Answer, fault: Fault, stopping: threading.Event) -> None:
+    body, half = answer.body, len(answer.body) // 2
+    if fault is Fault.SILENT:
+        stopping.wait()
+    elif fault is Fault.HUGE:
+        _send_head(handler, answer, HUGE_BYTES)
+        for _ in range(HUGE_BYTES // len(_BLOCK)):
+            if stopping.is_set():
+                return
+            handler.wfile.write(_BLOCK)
+    elif fault is Fault.WRONG_LENGTH:
+        _send_head(handler, answer, max(0, len(body) - 10))
+        handler.wfile.write(body)
+    else:
+        _send_head(handler, answer, len(body))
+        if fault is Fault.SLOW:
+            for position in range(len(body)):
+                handler.wfile.write(body[position : position + 1])
+                if stopping.wait(DRIP_SECONDS):
+                    return
+            return
+        handler.wfile.write(body[:half])
+        if fault is Fault.STALLED:
+            stopping.wait()
+        elif fault is Fault.CUT:
+            # Without lingering, closing is a reset: what the client's system has not handed out is lost.
+            handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            handler.connection.close()

@@ -1,0 +1,120 @@
+"""What the demo's registry publishes of a release: packages, checksums, signature, keys, whole or with faults."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from hashlib import sha256
+
+from msgspec import Struct
+
+from locklens.addresses import ProviderAddress
+from locklens.demo.cases import cases
+from locklens.demo.faults import Fault
+from locklens.demo.openpgp import armor
+from locklens.demo.packages import MANIFEST_JSON, file_name, h1, package, zh
+from locklens.demo.publishers import publisher
+from locklens.demo.releases import PLATFORMS
+from locklens.lockfile.parse import parse
+
+Catalog = dict[str, tuple[str, ...]]
+"""Versions by the provider's full address."""
+
+AGAIN = "again"
+"""The edition that takes the place of the first where a release was published again."""
+
+NEWER: Catalog = {
+    "registry.terraform.io/acme/demo": ("1.4.1", "1.5.0"),
+    "registry.terraform.io/corp/backup": ("1.0.0-rc1",),
+    "registry.terraform.io/grafana/grafana": ("3.18.3",),
+    "registry.terraform.io/hashicorp/aws": ("6.3.0",),
+    "registry.terraform.io/hashicorp/random": ("3.7.2",),
+    "registry.terraform.io/pagerduty/pagerduty": ("3.16.0",),
+}
+"""Versions that no sample locks: there is something to upgrade to."""
+
+
+class Published(Struct, frozen=True):
+    """One release as the registry has it.
+
+    Attributes:
+        provider: Full address.
+        version: Of the release.
+        edition: Of its packages.
+        sums: SHA256SUMS.
+        signature: Its detached signature.
+        keys: Armored, as the registry lists them; empty where it lists none.
+        trust_signature: What the registry claims that HashiCorp's partners key made of the key.
+    """
+
+    provider: str
+    version: str
+    edition: str
+    sums: bytes
+    signature: bytes
+    keys: tuple[str, ...]
+    trust_signature: str = ""
+
+    def package(self, platform: str) -> bytes:
+        """The bytes of a platform's package."""
+        return package(self.provider, self.version, platform, self.edition)
+
+
+@lru_cache(maxsize=1)
+def sample_catalog() -> Catalog:
+    """Returns every release that a sample lock file names, and some newer ones."""
+    found: dict[str, set[str]] = {provider: set(versions) for provider, versions in NEWER.items()}
+    for case in cases():
+        for state in (case.old, case.new):
+            for entry in parse(state.lock, case.path).entries if state else ():
+                found.setdefault(str(entry.address), set()).add(str(entry.version))
+    return {provider: tuple(sorted(versions)) for provider, versions in sorted(found.items())}
+
+
+@lru_cache(maxsize=1024)
+def publish(provider: str, version: str, faults: frozenset[Fault] = frozenset()) -> Published:
+    """Returns a release with what is wrong with it; the same arguments give the same bytes."""
+    namespace = ProviderAddress(*provider.split("/")).namespace
+    edition = AGAIN if Fault.REPUBLISHED in faults else ""
+    sums = _sums(provider, version, edition, faults)
+    usual, other = publisher(namespace), publisher(f"{namespace}-new-owner")
+    signer = other if faults & {Fault.OTHER_SIGNER, Fault.UNKNOWN_ISSUER} else usual
+    signed = b"another file\n" if Fault.BAD_SIGNATURE in faults else sums
+    signature = signer.signature(signed, expired=Fault.EXPIRED_SIGNATURE in faults)
+    if Fault.ARMORED_SIGNATURE in faults:
+        signature = armor("SIGNATURE", signature).encode()
+    if Fault.EMPTY_SIGNATURE in faults:
+        signature = b""
+    listed = (usual if Fault.UNKNOWN_ISSUER in faults else signer).key
+    if Fault.EXPIRED_KEY in faults:
+        listed = (usual if Fault.UNKNOWN_ISSUER in faults else signer).expired_key
+    if Fault.REVOKED_KEY in faults:
+        listed = (usual if Fault.UNKNOWN_ISSUER in faults else signer).revoked_key
+    key = listed.armored()
+    if Fault.BROKEN_KEY in faults:
+        key = key.replace("-----BEGIN", "-----BEGUN")
+    bad_trust = armor("SIGNATURE", usual.signature(b"no partner"))
+    return Published(
+        provider,
+        version,
+        "tampered" if Fault.TAMPERED_PACKAGE in faults else edition,
+        sums,
+        signature,
+        () if Fault.UNSIGNED in faults else (key,),
+        bad_trust if Fault.BAD_TRUST_SIGNATURE in faults else "",
+    )
+
+
+def hashes_by_platform(release: Published) -> dict[str, tuple[str, ...]]:
+    """Returns both hashes of each platform's package, as OpenTofu's registry says them."""
+    where = release.provider, release.version
+    return {name: (zh(*where, name, release.edition), h1(*where, name, release.edition)) for name in PLATFORMS}
+
+
+def _sums(provider: str, version: str, edition: str, faults: frozenset[Fault]) -> bytes:
+    listed = {file_name(provider, version, "manifest.json"): sha256(MANIFEST_JSON).hexdigest()}
+    if Fault.SUMS_WITHOUT_PACKAGE not in faults:
+        for platform in PLATFORMS:
+            name = file_name(provider, version, f"{platform}.zip")
+            listed[name] = zh(provider, version, platform, edition).removeprefix("zh:")
+    text = "".join(f"{digest}  {name}\n" for name, digest in sorted(listed.items()))
+    return (text + "\n" if Fault.SUMS_WITH_BLANK_LINE in faults else text).encode()

@@ -1,0 +1,50 @@
+"""The sample publishers: one for each namespace, with a key that is always the same."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from hashlib import sha256
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from locklens.demo.openpgp import Key
+
+SIGNED_AT = 1717200000
+"""When every release was signed: 1 June 2024, midnight UTC."""
+
+_CREATED = 1705276800
+_YEAR, _MONTH = 365 * 86400, 30 * 86400
+
+
+class Publisher(Struct, frozen=True):
+    """Who signs the releases of a namespace.
+
+    Attributes:
+        name: The namespace.
+        key: As it is published where nothing is wrong.
+    """
+
+    name: str
+    key: Key
+
+    @property
+    def expired_key(self) -> Key:
+        """The same key, published with an end that has passed; it was alive when the releases were signed."""
+        return replace(self.key, lifetime=_YEAR)
+
+    @property
+    def revoked_key(self) -> Key:
+        """The same key, published with its revocation."""
+        return replace(self.key, is_revoked=True)
+
+    def signature(self, data: bytes, *, expired: bool = False) -> bytes:
+        """Returns a detached signature; an expired one ended a month after it was made."""
+        return self.key.signature(data, SIGNED_AT, _MONTH if expired else 0)
+
+
+@lru_cache(maxsize=256)
+def publisher(name: str) -> Publisher:
+    """Returns the publisher of that name. Different names have different keys."""
+    seed = sha256(f"locklens demo key of {name}".encode()).digest()
+    return Publisher(name, Key(seed, f"{name} (locklens demo) <security@{name}.invalid>", _CREATED))

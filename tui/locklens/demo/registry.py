@@ -1,0 +1,239 @@
+"""The demo's registry: a real HTTP server on loopback, for locklens and for the real tools.
+
+One server stands for several registries: what it serves for a host is below `/HOST/`, and a CLI configuration with
+`host` blocks points a tool there (see `locklens.demo.serving`). It speaks the provider registry protocol, plain HTTP.
+What goes wrong is in `locklens.demo.faults`, how in `locklens.demo.answers`.
+"""
+
+from __future__ import annotations
+
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING, Self, cast
+
+from msgspec import Struct
+
+from locklens.demo.answers import Answer, send
+from locklens.demo.asked import Asked, read_path
+from locklens.demo.faults import Fault, Faults, Step
+from locklens.demo.packages import MANIFEST_JSON, file_name
+from locklens.demo.published import Catalog, Published, hashes_by_platform, publish, sample_catalog
+from locklens.demo.releases import PLATFORMS
+from locklens.dialect import OPENTOFU
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+
+class Request(Struct, frozen=True):
+    """One request that arrived.
+
+    Attributes:
+        method: GET or HEAD.
+        path: With its query.
+        host: The Host header.
+        authorization: That header, "" where it was not sent.
+        step: None where nothing is served at that path.
+    """
+
+    method: str
+    path: str
+    host: str
+    authorization: str
+    step: Step | None
+
+
+class Registry:
+    """The server; use it in a `with` statement, or call `start` and `stop`.
+
+    Attributes:
+        faults: What goes wrong; may be changed while it serves.
+        delay: Seconds before each answer.
+    """
+
+    def __init__(self, catalog: Catalog | None = None, *, faults: Faults | None = None, delay: float = 0.0) -> None:
+        self.catalog = sample_catalog() if catalog is None else catalog
+        self.faults = faults or Faults()
+        self.delay = delay
+        self.stopping = threading.Event()
+        self._requests: list[Request] = []
+        self._server: _Server | None = None
+        self._thread: threading.Thread | None = None
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def start(self, port: int = 0) -> None:
+        """Serves from now on, on a free port unless one is named.
+
+        Raises:
+            OSError: The port is in use.
+        """
+        self.stopping.clear()
+        self._server = _Server(("127.0.0.1", port), _Handler)
+        self._server.registry = self
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, args=(0.02,), name="demo registry", daemon=True
+        )
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Ends the server, and with it every answer that is still on its way."""
+        self.stopping.set()
+        if self._server is not None and self._thread is not None:
+            self._server.shutdown()
+            self._server.server_close()
+            self._thread.join()
+        self._server = self._thread = None
+
+    @property
+    def port(self) -> int:
+        """Where it listens."""
+        assert self._server is not None, "not started"
+        return int(self._server.server_address[1])
+
+    @property
+    def url(self) -> str:
+        """Without a slash at the end."""
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """The registries that it stands for."""
+        return tuple(sorted({provider.partition("/")[0] for provider in self.catalog}))
+
+    def service_url(self, host: str) -> str:
+        """The base URL of `providers.v1` for one of the hosts."""
+        return f"{self.url}/{host}/v1/providers/"
+
+    @property
+    def requests(self) -> tuple[Request, ...]:
+        """What was asked so far, in the order of arrival."""
+        return tuple(self._requests)
+
+    def release(self, provider: str, version: str) -> Published | None:
+        """What is published now of a release; None where there is no such release."""
+        faults = self.faults.of_release(provider, version)
+        if version not in self.catalog.get(provider, ()) or Fault.WITHDRAWN in faults:
+            return None
+        return publish(provider, version, faults)
+
+    def answer(self, request: Request, asked: Asked | None) -> tuple[Answer, Fault | None]:
+        """Returns what to answer, and what is to go wrong on the way."""
+        self._requests.append(request)
+        if self.delay:
+            self.stopping.wait(self.delay)
+        if asked is None:
+            return Answer.not_found(), None
+        fault = self.faults.on_the_way(asked.provider, asked.version, asked.step)
+        if asked.step is Step.DISCOVERY:
+            base = f"/{asked.host or self.hosts[0]}/v1/providers/"
+            return Answer.of_json({"providers.v1": base}), fault
+        if asked.step is Step.VERSIONS:
+            return self._versions(asked.provider), fault
+        release = self.release(asked.provider, asked.version)
+        if release is None:
+            return Answer.not_found(), fault
+        if asked.step is Step.DOWNLOAD:
+            return self._download(release, asked), fault
+        return _file(release, asked.detail), fault
+
+    def _versions(self, provider: str) -> Answer:
+        if provider not in self.catalog:
+            return Answer.not_found()
+        platforms = [dict(zip(("os", "arch"), name.split("_"), strict=True)) for name in PLATFORMS]
+        versions = [
+            {"version": version, "protocols": ["5.0"], "platforms": platforms}
+            for version in self.catalog[provider]
+            if self.release(provider, version) is not None
+        ]
+        return Answer.of_json({"id": provider.partition("/")[2], "versions": versions, "warnings": None})
+
+    def _download(self, release: Published, asked: Asked) -> Answer:
+        if asked.detail not in PLATFORMS:
+            return Answer.not_found()
+        system, _, arch = asked.detail.partition("_")
+        name = file_name(release.provider, release.version, f"{asked.detail}.zip")
+        files = f"{self.url}/{asked.host}/files/{asked.namespace}/{asked.type}/{release.version}/"
+        hashes = hashes_by_platform(publish(release.provider, release.version, self._said(release)))
+        keys = [{"ascii_armor": key, "trust_signature": release.trust_signature} for key in release.keys]
+        document: dict[str, object] = {
+            "protocols": ["5.0"],
+            "os": system,
+            "arch": arch,
+            "filename": name,
+            "download_url": files + name,
+            "shasum": hashes[asked.detail][0].removeprefix("zh:"),
+            "shasums_url": files + file_name(release.provider, release.version, "SHA256SUMS"),
+            "shasums_signature_url": files + file_name(release.provider, release.version, "SHA256SUMS.sig"),
+            "signing_keys": {"gpg_public_keys": keys},
+        }
+        if asked.host == OPENTOFU.default_host:
+            document["packages"] = {
+                platform: {"hashes": list(pair), "package_size": len(release.package(platform))}
+                for platform, pair in hashes.items()
+            }
+        return Answer.of_json(document)
+
+    def _said(self, release: Published) -> frozenset[Fault]:
+        """The faults that the registry's own words follow: it does not know that a package was tampered with."""
+        return self.faults.of_release(release.provider, release.version) - {Fault.TAMPERED_PACKAGE}
+
+
+def _file(release: Published, name: str) -> Answer:
+    def named(what: str) -> bool:
+        return name == file_name(release.provider, release.version, what)
+
+    if named("SHA256SUMS"):
+        return Answer(200, release.sums, "text/plain")
+    if named("SHA256SUMS.sig"):
+        return Answer(200, release.signature)
+    if named("manifest.json"):
+        return Answer(200, MANIFEST_JSON, "application/json")
+    for platform in PLATFORMS:
+        if named(f"{platform}.zip"):
+            return Answer(200, release.package(platform), "application/zip")
+    return Answer.not_found()
+
+
+class _Server(ThreadingHTTPServer):
+    registry: Registry
+    daemon_threads = True
+    block_on_close = False
+    request_queue_size = 128
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Says nothing: a client that went away is what some of the faults are about."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server_version = "locklens-demo"
+    sys_version = ""
+    disable_nagle_algorithm = True
+    timeout = 60
+
+    def do_GET(self) -> None:
+        registry = cast("_Server", self.server).registry
+        path = self.path.partition("?")[0]
+        asked = read_path(path)
+        request = Request(
+            self.command,
+            self.path,
+            self.headers.get("Host", ""),
+            self.headers.get("Authorization", ""),
+            asked.step if asked else None,
+        )
+        answer, fault = registry.answer(request, asked)
+        send(self, answer, fault, registry.stopping)
+
+    do_HEAD = do_GET  # noqa: N815
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+        """Says nothing; `Registry.requests` has it."""

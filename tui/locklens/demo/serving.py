@@ -1,0 +1,61 @@
+"""How a tool is pointed at the demo's registry: a CLI configuration file, and the environment that names it."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+from locklens.demo.faults import Fault, Rule
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from locklens.demo.registry import Registry
+
+FILE_NAME = "demo.tfrc"
+
+SAMPLE_RULES = (
+    Rule(Fault.REPUBLISHED, "registry.terraform.io/acme/demo", "1.4.2"),
+    Rule(Fault.OTHER_SIGNER, "registry.terraform.io/acme/demo", "1.4.2"),
+    Rule(Fault.UNSIGNED, "registry.terraform.io/fastly/fastly"),
+    Rule(Fault.EXPIRED_KEY, "registry.terraform.io/cloudflare/cloudflare"),
+    Rule(Fault.SERVER_ERROR, "registry.opentofu.org"),
+)
+"""What goes wrong where the sample repository is shown: a package published again and by somebody else, an unsigned
+provider, an expired key, a registry that does not answer. All else is as it should be."""
+
+_COMMENT = "# Written by locklens demo: the registries below are on this machine, and what they serve is invented.\n"
+
+
+def cli_configuration(registry: Registry) -> str:
+    """Returns the text of a CLI configuration in which each of the registry's hosts is found on loopback."""
+    blocks = (
+        f'host "{host}" {{\n  services = {{\n    "providers.v1" = "{registry.service_url(host)}"\n  }}\n}}\n'
+        for host in registry.hosts
+    )
+    return "\n".join((_COMMENT, *blocks))
+
+
+def write_cli_configuration(registry: Registry, folder: Path) -> Path:
+    """Writes that text to a file in a folder that exists, and returns its path.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    path = folder / FILE_NAME
+    path.write_text(cli_configuration(registry), "utf-8", newline="\n")
+    return path
+
+
+def environment(configuration: Path) -> dict[str, str]:
+    """Returns the variables with which terraform, tofu and locklens ask the demo's registry and nobody else."""
+    return {"TF_CLI_CONFIG_FILE": str(configuration), "CHECKPOINT_DISABLE": "1"}
+
+
+def serving_text(registry: Registry, configuration: Path) -> str:
+    """Returns what to tell whoever started the registry: where it is, and how to point a tool at it."""
+    lines = [f"The demo's registry answers at {registry.url}, until this is stopped. It stands for:"]
+    lines += [f"  {host}" for host in registry.hosts]
+    lines += ["", "In another terminal:"]
+    lines += [f"  export {name}={shlex.quote(value)}" for name, value in environment(configuration).items()]
+    return "\n".join((*lines, ""))

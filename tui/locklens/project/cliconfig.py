@@ -1,0 +1,219 @@
+"""The CLI configuration of Terraform and OpenTofu: whose hosts and tokens the user has set, and from where to install.
+
+Its errors never stop a run: the tools print them and go on with what they understood, and so do we. Where files are is
+`locklens.project.clifiles`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from locklens.addresses import normalise_host
+from locklens.errors import ConfigurationError
+from locklens.project import cliformat
+from locklens.project.clifiles import CliFiles, find_files, read_file
+from locklens.project.tokens import Token
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from locklens.dialect import Dialect
+    from locklens.project.cliformat import Entry, Value
+
+_VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
+_Objects = tuple["Entry", ...]
+
+
+class HelperBlock(Struct, frozen=True):
+    """A credentials helper.
+
+    Attributes:
+        name: As in the block's label.
+        arguments: That stand before `get HOST`.
+    """
+
+    name: str
+    arguments: tuple[str, ...]
+
+
+class CliConfig(Struct, frozen=True):
+    """What the user has set for the tool. Hosts are in comparison form.
+
+    Attributes:
+        services: Of `host` blocks: each map is the complete list of a host's services; None is no text.
+        credentials: Of `credentials` blocks; None for a block without a token.
+        helper: The credentials helper.
+        plugin_cache_dir: "" for none.
+        has_provider_installation: Whether there is a block of that name: then the user says where to install from.
+        dev_overrides: Providers that are replaced by a folder, as written, with the folder.
+        files: That were read.
+        problems: What could not be used, each with its file and line.
+    """
+
+    services: Mapping[str, Mapping[str, str | None]]
+    credentials: Mapping[str, Token | None]
+    helper: HelperBlock | None
+    plugin_cache_dir: str
+    has_provider_installation: bool
+    dev_overrides: tuple[tuple[str, str], ...]
+    files: tuple[str, ...]
+    problems: tuple[ConfigurationError, ...]
+
+
+def read_cli_config(dialect: Dialect, environ: Mapping[str, str]) -> CliConfig:
+    """Reads the CLI configuration that the tool would read. Never raises for what is in it."""
+    return _Reading(environ).read(find_files(dialect, environ))
+
+
+class _Reading:
+    """The configuration while it is put together; what comes later overrides."""
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self._environ = environ
+        self._services: dict[str, dict[str, str | None]] = {}
+        self._credentials: dict[str, Token | None] = {}
+        self._helper: HelperBlock | None = None
+        self._cache = ""
+        self._installation: _Objects | None = None
+        self._files: list[str] = []
+        self._problems: list[ConfigurationError] = []
+        self._path = ""
+
+    def read(self, found: CliFiles) -> CliConfig:
+        if found.missing:
+            words = "the CLI configuration file does not exist"
+            self._problems.append(ConfigurationError(words, path=str(found.missing)))
+        for path in found.files:
+            self._file(path)
+        return CliConfig(
+            services=self._services,
+            credentials=self._credentials,
+            helper=self._helper,
+            plugin_cache_dir=self._environ.get("TF_PLUGIN_CACHE_DIR") or self._cache,
+            has_provider_installation=self._installation is not None,
+            dev_overrides=tuple(self._overrides(self._installation or ())),
+            files=tuple(self._files),
+            problems=tuple(self._problems),
+        )
+
+    def _file(self, path: Path) -> None:
+        self._path = str(path)
+        try:
+            entries = cliformat.parse(read_file(path))
+        except cliformat.FormatError as error:
+            self._problem(str(error), error.line)
+            return
+        except OSError as error:
+            self._problem(f"the file cannot be read: {error.strerror or error}", None)
+            return
+        self._files.append(self._path)
+        self._hosts(entries)
+        self._tokens(entries)
+        self._helpers(entries)
+        self._installations(entries)
+        cache = _last(entries, "plugin_cache_dir")
+        if cache is not None and not isinstance(cache.value, str):
+            self._problem("plugin_cache_dir must be a text", cache.line)
+        elif cache is not None and not self._cache:
+            self._cache = self._expanded(str(cache.value))
+
+    def _problem(self, words: str, line: int | None) -> None:
+        self._problems.append(ConfigurationError(words, path=self._path, line=line))
+
+    def _host(self, label: str, kind: str, line: int) -> str:
+        try:
+            return normalise_host(label)
+        except ValueError as error:
+            self._problem(f"the label of a {kind} block is no host name: {error}", line)
+            return ""
+
+    def _hosts(self, entries: _Objects) -> None:
+        for label, body, line in _labelled(entries, "host"):
+            host = self._host(label, "host", line)
+            services = _last(body, "services")
+            maps = _objects(services.value) if services else []
+            if services is not None and not maps:
+                self._problem("services must be a map", services.line)
+            elif host:
+                members = [member for each in maps for member in each]
+                self._services[host] = {
+                    member.keys[0]: member.value if isinstance(member.value, str) else None for member in members
+                }
+
+    def _tokens(self, entries: _Objects) -> None:
+        for label, body, line in _labelled(entries, "credentials"):
+            host = self._host(label, "credentials", line)
+            token = _last(body, "token")
+            if token is not None and not isinstance(token.value, str):
+                self._problem("token must be a text", token.line)
+            elif host:
+                self._credentials[host] = None if token is None else Token(str(token.value))
+
+    def _helpers(self, entries: _Objects) -> None:
+        blocks = list(_labelled(entries, "credentials_helper"))
+        for _, _, line in blocks[1:]:
+            self._problem("there is more than one credentials_helper block; the first counts here", line)
+        for label, body, line in blocks[:1]:
+            arguments = _last(body, "args")
+            value = [] if arguments is None else arguments.value
+            if not re.fullmatch(r"[\w.-]+", label):
+                self._problem("the label of a credentials_helper block is no name of a program", line)
+            elif not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+                self._problem("args must be a list of texts", arguments.line if arguments else line)
+            else:
+                self._helper = HelperBlock(label, tuple(map(str, value)))
+
+    def _installations(self, entries: _Objects) -> None:
+        for entry in entries:
+            if entry.keys[0] != "provider_installation":
+                continue
+            bodies = _objects(entry.value)
+            if not bodies or len(entry.keys) > 1:
+                self._problem("provider_installation must be a block without a label", entry.line)
+            elif self._installation is not None:
+                self._problem("there is more than one provider_installation block; the first counts", entry.line)
+            else:
+                self._installation = bodies[0]
+
+    def _overrides(self, installation: _Objects) -> Iterator[tuple[str, str]]:
+        for entry in installation:
+            if entry.keys == ("dev_overrides",):
+                for body in _objects(entry.value):
+                    for member in body:
+                        if isinstance(member.value, str):
+                            yield member.keys[0], member.value
+
+    def _expanded(self, text: str) -> str:
+        """Puts in variables; one that is not set is the empty text."""
+        return _VARIABLE.sub(lambda match: self._environ.get(match[1] or match[2], ""), text)
+
+
+def _objects(value: Value) -> list[_Objects]:
+    """A block's bodies: JSON may write one as an object or as a list of objects."""
+    if isinstance(value, tuple):
+        return [value]
+    return [item for item in value if isinstance(item, tuple)] if isinstance(value, list) else []
+
+
+def _last(entries: _Objects, name: str) -> Entry | None:
+    """The argument of a name; of several the last counts."""
+    return next((entry for entry in reversed(entries) if entry.keys == (name,)), None)
+
+
+def _labelled(entries: _Objects, kind: str) -> Iterator[tuple[str, _Objects, int]]:
+    """The blocks of a type that has one label, which JSON writes as an object in between."""
+    for entry in entries:
+        if entry.keys[0] != kind:
+            continue
+        if len(entry.keys) == 2:
+            for body in _objects(entry.value):
+                yield entry.keys[1], body, entry.line
+        elif len(entry.keys) == 1:
+            for outer in _objects(entry.value):
+                for member in outer:
+                    for body in _objects(member.value):
+                        yield member.keys[0], body, member.line

@@ -1,0 +1,146 @@
+"""Where the CLI configuration is: the main file, the folder beside it, and the credentials helpers.
+
+Each tool has its own places, and the user can name another file: then the folder is not read, and with it what
+`login` stored.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from locklens.hcl import MAX_BYTES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from locklens.dialect import Dialect
+
+_SUFFIXES = (".tfrc", ".tfrc.json")
+_HELPER = re.compile(r"terraform-credentials-(?P<name>.+?)(?:_v(?P<version>[0-9]+\.[0-9]+\.[0-9]+))?\Z")
+_OS = {"win32": "windows", "cygwin": "windows"}
+_ARCH = {"x86_64": "amd64", "amd64": "amd64", "aarch64": "arm64", "arm64": "arm64", "i386": "386", "i686": "386"}
+
+
+class CliFiles(Struct, frozen=True):
+    """The files of the CLI configuration.
+
+    Attributes:
+        files: In the order in which they count: the last has the last word.
+        missing: The file that the environment names and that is not there.
+    """
+
+    files: tuple[Path, ...]
+    missing: Path | None = None
+
+
+def find_files(dialect: Dialect, environ: Mapping[str, str]) -> CliFiles:
+    """Returns the files that the tool would read.
+
+    Args:
+        dialect: The tool.
+        environ: TF_CLI_CONFIG_FILE or TERRAFORM_CONFIG names the only file; otherwise HOME, XDG_CONFIG_HOME and, on
+            Windows, APPDATA say where to look.
+    """
+    named = environ.get("TF_CLI_CONFIG_FILE") or environ.get("TERRAFORM_CONFIG")
+    if named:
+        path = Path(named)
+        return CliFiles((path,)) if path.exists() else CliFiles((), path)
+    main = _main_file(dialect, environ)
+    return CliFiles((*((main,) if main.exists() else ()), *_folder_files(config_folder(dialect, environ))))
+
+
+def read_file(path: Path) -> bytes:
+    """Returns a file's bytes, up to one more than are read in earnest.
+
+    Raises:
+        OSError: It cannot be read.
+    """
+    with path.open("rb") as file:
+        return file.read(MAX_BYTES + 1)
+
+
+def _home(environ: Mapping[str, str]) -> Path:
+    return Path(environ.get("HOME") or os.path.expanduser("~"))  # noqa: PTH111
+
+
+def _xdg(environ: Mapping[str, str], name: str) -> Path | None:
+    folder = environ.get(name, "")
+    return Path(folder) / "opentofu" if folder else None
+
+
+def _main_file(dialect: Dialect, environ: Mapping[str, str]) -> Path:
+    is_tofu = dialect.name == "opentofu"
+    if sys.platform == "win32":
+        folder = Path(environ.get("APPDATA", ""))
+        tofu = folder / "tofu.rc"
+        return tofu if is_tofu and tofu.exists() else folder / "terraform.rc"
+    older = _home(environ) / ".terraformrc"
+    if not is_tofu:
+        return older
+    newer, fallback = _home(environ) / ".tofurc", _xdg(environ, "XDG_CONFIG_HOME")
+    if newer.exists():
+        return newer
+    if older.exists() or fallback is None:
+        return older
+    return fallback / "tofurc"
+
+
+def config_folder(dialect: Dialect, environ: Mapping[str, str]) -> Path:
+    """Returns the tool's configuration folder, whether or not it is there."""
+    if sys.platform == "win32":
+        return Path(environ.get("APPDATA", "")) / "terraform.d"
+    folder = _home(environ) / ".terraform.d"
+    other = _xdg(environ, "XDG_CONFIG_HOME") if dialect.name == "opentofu" else None
+    return other if other is not None and not folder.exists() else folder
+
+
+def _folder_files(folder: Path) -> list[Path]:
+    try:
+        return sorted(path for path in folder.iterdir() if path.name.endswith(_SUFFIXES) and not path.is_dir())
+    except OSError:
+        return []
+
+
+def find_helper(name: str, dialect: Dialect, environ: Mapping[str, str]) -> Path | None:
+    """Returns the program of a credentials helper, None where there is none: the tools then go on without.
+
+    Args:
+        name: As the block's label has it.
+        dialect: The tool.
+        environ: Says where the folders are.
+    """
+    folders = [config_folder(dialect, environ)]
+    if dialect.name == "opentofu":
+        folders[0] = _home(environ) / ".terraform.d" if sys.platform != "win32" else folders[0]
+        folders += [data for data in (_xdg(environ, "XDG_DATA_HOME"),) if data is not None]
+    found: list[tuple[tuple[int, ...], Path]] = []
+    for folder in folders:
+        for plugins in (folder / "plugins", folder / "plugins" / _this_platform()):
+            found += _helpers(plugins, name)
+    return max(found, key=lambda each: each[0])[1] if found else None
+
+
+def _helpers(folder: Path, name: str) -> list[tuple[tuple[int, ...], Path]]:
+    """The programs of a helper in one folder, with their versions."""
+    try:
+        paths = sorted(folder.iterdir())
+    except OSError:
+        return []
+    matches = [(_HELPER.match(path.name.removesuffix(".exe")), path) for path in paths if path.is_file()]
+    return [
+        (tuple(map(int, (match["version"] or "0.0.0").split("."))), path)
+        for match, path in matches
+        if match is not None and match["name"] == name
+    ]
+
+
+def _this_platform() -> str:
+    machine = platform.machine().lower()
+    return f"{_OS.get(sys.platform, sys.platform)}_{_ARCH.get(machine, machine)}"

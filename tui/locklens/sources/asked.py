@@ -1,0 +1,102 @@
+"""Which hosts may be asked: those that the user or the base of a comparison vouches for, and no other.
+
+A change under review names hosts too. If those were asked, a pull request could make a reviewer's machine call a host
+of its choice, from inside a company's network and with the reviewer's address.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from locklens.addresses import display_host
+from locklens.dialect import DIALECTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from locklens.dialect import Dialect
+
+
+class Voucher(StrEnum):
+    """Why a host may be asked; the value ends the sentence "is asked because it is …"."""
+
+    DEFAULT = "the tool's own registry"
+    OTHER_DEFAULT = "the other tool's own registry"
+    SERVICES = 'in a "host" block of the CLI configuration'
+    CREDENTIALS = "one that credentials are set for"
+    BASE_LOCK = "in the base's lock file"
+    POLICY = "in the base's policy"
+    GIVEN = "given with --ask-host"
+
+
+class NotAsked(Struct, frozen=True):
+    """A host that is not asked, which is no error.
+
+    Attributes:
+        host: Comparison form.
+        hint: What would make it one that is.
+    """
+
+    host: str
+    hint: str
+
+    def __str__(self) -> str:
+        return f"{display_host(self.host)} was not asked"
+
+
+class AskedHosts(Struct, frozen=True):
+    """The hosts that may be asked, in comparison form, each with the first reason found."""
+
+    vouchers: Mapping[str, Voucher]
+    is_offline: bool = False
+
+    def judge(self, host: str) -> Voucher | NotAsked:
+        """Says why a host is asked, or that it is not."""
+        if self.is_offline:
+            return NotAsked(host, "leave out --offline")
+        voucher = self.vouchers.get(host)
+        if voucher is not None:
+            return voucher
+        return NotAsked(host, f"only the change names this host; --ask-host {display_host(host)} asks it")
+
+
+def asked_hosts(
+    dialect: Dialect,
+    *,
+    services: Iterable[str] = (),
+    credentials: Iterable[str] = (),
+    base: Iterable[str] = (),
+    policy: Iterable[str] = (),
+    given: Iterable[str] = (),
+    is_offline: bool = False,
+) -> AskedHosts:
+    """Puts together the hosts that may be asked. Hosts are in comparison form.
+
+    Args:
+        dialect: Whose default registry is asked; the other tool's is, too, to recognise hashes of its releases.
+        services: Of `host` blocks.
+        credentials: Of `credentials` blocks and TF_TOKEN_ variables. A credentials helper vouches for nobody: it
+            would have to be asked first.
+        base: That the base's lock files name.
+        policy: That the base's policy names.
+        given: On the command line.
+        is_offline: Nobody is asked at all.
+    """
+    others = [each.default_host for each in DIALECTS.values() if each.name != dialect.name]
+    groups: tuple[tuple[Voucher, Iterable[str]], ...] = (
+        (Voucher.DEFAULT, (dialect.default_host,)),
+        (Voucher.SERVICES, services),
+        (Voucher.CREDENTIALS, credentials),
+        (Voucher.BASE_LOCK, base),
+        (Voucher.POLICY, policy),
+        (Voucher.GIVEN, given),
+        (Voucher.OTHER_DEFAULT, others),
+    )
+    vouchers: dict[str, Voucher] = {}
+    for voucher, hosts in groups:
+        for host in hosts:
+            vouchers.setdefault(host, voucher)
+    return AskedHosts(vouchers, is_offline)

@@ -1,0 +1,106 @@
+"""Why a request failed, in one sentence that names the host and the cause and nothing that should stay private."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+
+import httpcore
+import httpx
+from msgspec import Struct
+
+from locklens.addresses import display_host
+
+TRANSPORT_ERRORS = (
+    httpx.HTTPError,
+    httpx.InvalidURL,
+    httpcore.TimeoutException,
+    httpcore.NetworkError,
+    httpcore.ProtocolError,
+    httpcore.ProxyError,
+    httpcore.UnsupportedProtocol,
+    ImportError,
+    OSError,
+    UnicodeError,
+)
+"""All that a request can fail with. ImportError: a proxy that takes another package to speak to."""
+
+
+TIMEOUTS = (httpcore.TimeoutException, httpx.TimeoutException)
+
+
+class Failure(Struct, frozen=True):
+    """Why one attempt failed.
+
+    Attributes:
+        words: A sentence without its full stop.
+        may_pass: Whether the tools would try again.
+        hint: The next step for the user.
+    """
+
+    words: str
+    may_pass: bool = False
+    hint: str = ""
+
+
+class FailedError(Exception):
+    """One attempt failed; never leaves this package.
+
+    Attributes:
+        failure: Why.
+        host: That gave no answer, "" where it gave one that cannot be used.
+    """
+
+    def __init__(self, failure: Failure, host: str = "") -> None:
+        super().__init__(failure.words)
+        self.failure = failure
+        self.host = host
+
+
+def explain(error: Exception, host: str, seconds: float) -> Failure:
+    """Says what an error of the transport means.
+
+    Args:
+        error: What was raised.
+        host: Who was asked, comparison form.
+        seconds: What the attempt was allowed to take.
+    """
+    name = display_host(host)
+    if isinstance(error, TIMEOUTS):
+        return Failure(f"{name} did not answer in full within {seconds:g} seconds", may_pass=True)
+    if isinstance(error, httpcore.ProxyError):
+        hint = "look at HTTPS_PROXY, HTTP_PROXY and NO_PROXY"
+        return Failure(f"the proxy did not let the request to {name} through", may_pass=True, hint=hint)
+    if isinstance(error, ImportError | httpcore.UnsupportedProtocol | httpx.InvalidURL | UnicodeError):
+        return Failure(f"{name} cannot be asked: its URL or the proxy's is of a kind that is not supported")
+    for cause in _causes(error):
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return _untrusted(cause, name)
+        if isinstance(cause, ssl.SSLError):
+            reason = (cause.reason or "no reason given").replace("_", " ").lower()
+            return Failure(f"the TLS connection to {name} failed: {reason}", may_pass=True)
+        if isinstance(cause, socket.gaierror):
+            hint = "check the name, or the network"
+            return Failure(f"the host name {name} cannot be found", may_pass=True, hint=hint)
+        if isinstance(cause, ConnectionRefusedError):
+            return Failure(f"{name} refuses the connection", may_pass=True)
+    if isinstance(error, httpcore.ProtocolError | httpx.ProtocolError):
+        return Failure(f"{name} broke the connection off or does not speak HTTP", may_pass=True)
+    for cause in _causes(error):
+        if isinstance(cause, OSError) and not isinstance(cause, ssl.SSLError):
+            return Failure(f"the connection to {name} failed: {cause.strerror or cause}", may_pass=True)
+    return Failure(f"the connection to {name} failed", may_pass=True)
+
+
+def _causes(error: BaseException) -> list[BaseException]:
+    found: list[BaseException] = []
+    current: BaseException | None = error
+    while current is not None and current not in found:
+        found.append(current)
+        current = current.__cause__ or current.__context__
+    return found
+
+
+def _untrusted(error: ssl.SSLCertVerificationError, name: str) -> Failure:
+    hint = "a company's own authority is named with SSL_CERT_FILE or SSL_CERT_DIR"
+    return Failure(f"the certificate of {name} is not trusted: {error.verify_message}", hint=hint)

@@ -1,0 +1,95 @@
+"""Reads what a server sent, as far as its kind may go, and says what is wrong with it."""
+
+from __future__ import annotations
+
+import zlib
+from typing import TYPE_CHECKING
+
+from locklens.addresses import display_host
+from locklens.sources.http.failures import TRANSPORT_ERRORS, FailedError, Failure, explain
+from locklens.sources.http.settings import KIB
+from locklens.sources.urls import host_of, resolve
+
+if TYPE_CHECKING:
+    import httpx
+
+    from locklens.sources.http.settings import Kind
+
+_SHORT = 64 * KIB
+
+
+def host_name(url: str) -> str:
+    """The host of a URL as messages name it."""
+    return display_host(host_of(url))
+
+
+def redirected(url: str, location: str) -> str:
+    """Returns where an answer redirects to.
+
+    Raises:
+        FailedError: It is nowhere, or it would give up TLS.
+    """
+    try:
+        target = resolve(url, location)
+    except ValueError as error:
+        raise FailedError(Failure(f"{host_name(url)} redirects to where nobody can follow: {error}")) from None
+    if url.startswith("https:") and not target.startswith("https:"):
+        words = f"{host_name(url)} redirects to {host_name(target)} without TLS, which is not followed"
+        raise FailedError(Failure(words))
+    return target
+
+
+def too_large(url: str, kind: Kind) -> Failure:
+    """Says that an answer is larger than its kind may be."""
+    limit = f"{kind.limit // KIB} KiB" if kind.limit < 1024 * KIB else f"{kind.limit // KIB // 1024} MiB"
+    return Failure(f"{host_name(url)} sent {kind.words} of more than {limit}, which is not read")
+
+
+def drain(response: httpx.Response) -> bytes:
+    """Reads off a body that does not matter, if it is short, so that the connection can be used again."""
+    length = response.headers.get("Content-Length", "")
+    if length.isdigit() and len(length) < 10 and int(length) <= _SHORT:
+        try:
+            for _ in response.iter_raw():
+                pass
+        except TRANSPORT_ERRORS:
+            pass  # The status is the answer.
+    return b""
+
+
+def read_body(response: httpx.Response, url: str, kind: Kind) -> bytes:
+    """Reads a body within its bound, of which decompression cannot break out either.
+
+    Raises:
+        FailedError: It is too large, breaks off or cannot be decompressed.
+    """
+    length = response.headers.get("Content-Length", "")
+    if length.isdigit() and (len(length) > 15 or int(length) > kind.limit):
+        raise FailedError(too_large(url, kind))
+    encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
+    if encoding not in {"gzip", "x-gzip", "identity", ""}:
+        raise FailedError(Failure(f"{host_name(url)} sent {kind.words} in an encoding that nobody asked for"))
+    inflate = zlib.decompressobj(zlib.MAX_WBITS | 16) if "gzip" in encoding else None
+    body, received = bytearray(), 0
+    try:
+        for chunk in response.iter_raw():
+            received += len(chunk)
+            body += inflate.decompress(chunk, kind.limit + 1 - len(body)) if inflate else chunk
+            if len(body) > kind.limit or received > kind.limit:
+                raise FailedError(too_large(url, kind))
+    except TRANSPORT_ERRORS as error:
+        # The tools ask again for a head that does not come, not for a body that breaks off.
+        failure = explain(error, host_of(url), kind.seconds)
+        raise FailedError(Failure(broken_words(failure, url, kind), hint=failure.hint)) from error
+    except zlib.error as error:
+        raise FailedError(Failure(f"{host_name(url)} sent {kind.words} that cannot be decompressed")) from error
+    if inflate and (received or body) and not inflate.eof:
+        raise FailedError(Failure(f"{host_name(url)} sent {kind.words} that breaks off"))
+    return bytes(body)
+
+
+def broken_words(failure: Failure, url: str, kind: Kind) -> str:
+    """Says that a body broke off, or that it came too late."""
+    if "within" in failure.words:
+        return failure.words
+    return f"{host_name(url)} sent {kind.words} that breaks off"

@@ -1,0 +1,122 @@
+"""What may be asked for, how large it may be, how long it may take, and when asking again makes sense."""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from locklens.dialect import Dialect
+
+KIB = 1024
+MIB = 1024 * KIB
+
+FIRST_WAIT = 1.0
+LONGEST_WAIT = 30.0
+"""Seconds between two attempts: 1, 2, 4 and so on up to this, as the tools wait."""
+
+_TERRAFORM_DISCOVERY_SECONDS = 11.0
+_TERRAFORM_DISCOVERY_REDIRECTS = 3
+_GO_REDIRECTS = 9
+_DEFAULT_SECONDS = 10.0
+_DEFAULT_RETRIES = 1
+_MOST_SECONDS = 3600
+_MOST_RETRIES = 100
+_TOO_MANY_REQUESTS, _SERVER_ERRORS, _NOT_IMPLEMENTED = 429, 500, 501
+
+
+class Kind(Struct, frozen=True):
+    """One kind of answer.
+
+    Attributes:
+        words: What it is called in messages, with its article.
+        limit: Bytes that it may have, before and after decompression.
+        seconds: That one attempt may take, from the first byte sent to the last one received.
+        redirects: That are followed.
+        retries: Attempts after the first.
+        accept: The header.
+    """
+
+    words: str
+    limit: int
+    seconds: float
+    redirects: int = _GO_REDIRECTS
+    retries: int = 0
+    accept: str = "*/*"
+
+
+class Kinds(Struct, frozen=True):
+    """The kinds of answers, with the time-outs and retries that the running tool would use."""
+
+    discovery: Kind
+    metadata: Kind
+    sums: Kind
+    signature: Kind
+
+    @classmethod
+    def of(cls, dialect: Dialect, environ: Mapping[str, str]) -> Kinds:
+        """Reads TF_REGISTRY_CLIENT_TIMEOUT (seconds) and TF_REGISTRY_DISCOVERY_RETRY as the tools do.
+
+        Whatever is no number above 0 counts as not set.
+        """
+        seconds = float(_positive(environ, "TF_REGISTRY_CLIENT_TIMEOUT", _MOST_SECONDS) or _DEFAULT_SECONDS)
+        retries = _positive(environ, "TF_REGISTRY_DISCOVERY_RETRY", _MOST_RETRIES) or _DEFAULT_RETRIES
+        is_terraform = dialect.name == "terraform"
+        return cls(
+            discovery=Kind(
+                "a service discovery document",
+                MIB,
+                _TERRAFORM_DISCOVERY_SECONDS if is_terraform else seconds,
+                redirects=_TERRAFORM_DISCOVERY_REDIRECTS if is_terraform else _GO_REDIRECTS,
+                accept="application/json",
+            ),
+            metadata=Kind("an answer", 8 * MIB, seconds, retries=retries),
+            sums=Kind("a list of checksums", MIB, seconds, retries=retries),
+            signature=Kind("a signature", 64 * KIB, seconds, retries=retries),
+        )
+
+
+def _positive(environ: Mapping[str, str], name: str, most: int) -> int:
+    text = environ.get(name, "")
+    return min(int(text), most) if text.isascii() and text.isdigit() and len(text) < 10 else 0
+
+
+def is_transient(status: int) -> bool:
+    """Whether the tools ask again after an answer with this status."""
+    return status == _TOO_MANY_REQUESTS or (status >= _SERVER_ERRORS and status != _NOT_IMPLEMENTED)
+
+
+def wait_before(attempt: int, retry_after: str, now: datetime | None = None) -> float | None:
+    """Returns the seconds to wait before an attempt.
+
+    Args:
+        attempt: The one to come, from 2.
+        retry_after: The header of the last answer, "" for none: seconds or an HTTP date.
+        now: The time, for the date.
+
+    Returns:
+        None where the server asks to be left alone for longer than anybody would wait.
+    """
+    asked = _seconds_of(retry_after, now or datetime.now(UTC))
+    if asked is None:
+        return min(FIRST_WAIT * 2.0 ** min(attempt - 2, 10), LONGEST_WAIT)
+    return asked if asked <= LONGEST_WAIT else None
+
+
+def _seconds_of(retry_after: str, now: datetime) -> float | None:
+    text = retry_after.strip()
+    if text.isascii() and text.isdigit():
+        return float(text) if len(text) < 10 else math.inf
+    from email.utils import parsedate_to_datetime
+
+    try:
+        when = parsedate_to_datetime(text)
+    except (TypeError, ValueError, IndexError, OverflowError):
+        return None
+    when = when if when.tzinfo else when.replace(tzinfo=UTC)
+    return max((when - now).total_seconds(), 0.0)

@@ -1,0 +1,209 @@
+"""Connections that end on time and when told to, directly or through a proxy.
+
+Time-outs of an HTTP client count from one byte to the next, so that a server which sends one byte a second is never
+late. Here every wait on a socket is cut to what is left until the asking thread's deadline, headers and handshakes
+included, and looks up now and then whether the run was cancelled.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
+
+import httpcore
+import httpx
+
+from locklens.errors import RunCancelledError
+from locklens.sources.http.certificates import tls_context
+from locklens.sources.http.proxies import proxy_for
+
+if TYPE_CHECKING:
+    import ssl
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+_GLANCE = 0.1
+"""Seconds between two looks at whether the run was cancelled."""
+
+_IDLE_SECONDS = 15.0
+
+
+class Bounds(threading.local):
+    """Until when the current thread may wait. Sockets are read by the thread that asked, so each has its own."""
+
+    deadline: float = math.inf
+
+    def __init__(self, cancel: threading.Event) -> None:
+        self.cancel = cancel
+
+    def left(self, timeout: float | None = None) -> float:
+        """Seconds until the deadline, or `timeout` where that is sooner.
+
+        Raises:
+            RunCancelledError: The run was cancelled.
+        """
+        if self.cancel.is_set():
+            raise RunCancelledError("the run was cancelled")
+        left = max(self.deadline - time.monotonic(), 0.0)
+        return left if timeout is None else min(left, timeout)
+
+
+class _Stream(httpcore.NetworkStream):
+    def __init__(self, inner: httpcore.NetworkStream, bounds: Bounds) -> None:
+        self._inner = inner
+        self._bounds = bounds
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        while True:
+            left = self._bounds.left(timeout)
+            if not left:
+                raise httpcore.ReadTimeout("the deadline has passed")
+            try:
+                return self._inner.read(max_bytes, timeout=min(left, _GLANCE))
+            except httpcore.ReadTimeout:
+                continue
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        self._inner.write(buffer, timeout=max(self._bounds.left(timeout), 0.001))
+
+    def close(self) -> None:
+        self._inner.close()
+
+    def start_tls(
+        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
+    ) -> httpcore.NetworkStream:
+        left = self._bounds.left(timeout)
+        work = lambda: self._inner.start_tls(ssl_context, server_hostname, timeout=left)  # noqa: E731
+        return _Stream(_abandonable(work, self._bounds), self._bounds)
+
+    def get_extra_info(self, info: str) -> Any:
+        return self._inner.get_extra_info(info)
+
+
+class _Backend(httpcore.NetworkBackend):
+    def __init__(self, bounds: Bounds) -> None:
+        self._inner = httpcore.SyncBackend()
+        self._bounds = bounds
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore.NetworkStream:
+        left = self._bounds.left(timeout)
+        work = lambda: self._inner.connect_tcp(host, port, left, local_address, socket_options)  # noqa: E731
+        return _Stream(_abandonable(work, self._bounds), self._bounds)
+
+
+def _abandonable(work: Callable[[], httpcore.NetworkStream], bounds: Bounds) -> httpcore.NetworkStream:
+    """Runs what cannot be interrupted (a look-up of a name) in a thread of its own, which is left behind if late."""
+    lock, finished = threading.Lock(), threading.Event()
+    streams: list[httpcore.NetworkStream] = []
+    errors: list[Exception] = []
+    abandoned = False
+
+    def run() -> None:
+        try:
+            stream = work()
+        except Exception as error:  # noqa: BLE001
+            errors.append(error)
+        else:
+            with lock:
+                streams.append(stream)
+                if abandoned:
+                    stream.close()
+        finished.set()
+
+    threading.Thread(target=run, name="locklens-connect", daemon=True).start()
+    try:
+        while not finished.wait(min(bounds.left(), _GLANCE)):
+            if not bounds.left():
+                raise httpcore.ConnectTimeout("the deadline has passed")
+    except BaseException:
+        with lock:
+            abandoned = True
+            for stream in streams:
+                stream.close()
+        raise
+    if errors:
+        raise errors[0]
+    return streams[0]
+
+
+class _Body(httpx.SyncByteStream):
+    def __init__(self, stream: Iterable[bytes], close: Callable[[], None]) -> None:
+        self._stream = stream
+        self._close = close
+
+    def __iter__(self) -> Iterator[bytes]:
+        yield from self._stream
+
+    def close(self) -> None:
+        self._close()
+
+
+class Transport(httpx.BaseTransport):
+    """Sends each request directly or through its proxy. Errors are httpcore's."""
+
+    def __init__(self, environ: Mapping[str, str], bounds: Bounds) -> None:
+        self._environ = environ
+        self._backend = _Backend(bounds)
+        self._lock = threading.Lock()
+        self._pools: dict[tuple[str, str], httpcore.ConnectionPool] = {}
+        self._context: ssl.SSLContext | None = None
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """Sends a request and returns its answer with the body unread and Location among the extensions."""
+        url = request.url
+        pool = self._pool(url.scheme, proxy_for(str(url), self._environ))
+        assert isinstance(request.stream, httpx.SyncByteStream)
+        answer = pool.handle_request(
+            httpcore.Request(
+                method=request.method,
+                url=httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path),
+                headers=request.headers.raw,
+                content=request.stream,
+            )
+        )
+        assert not hasattr(answer.stream, "__aiter__")
+        body = _Body(answer.stream, answer.close)
+        # The client would read a Location at once, and stop at one that it does not like with a less clear error.
+        headers = [(name, value) for name, value in answer.headers if name.lower() != b"location"]
+        locations = [value for name, value in answer.headers if name.lower() == b"location"]
+        extensions = {"location": locations[0].decode("utf-8", "replace") if locations else ""}
+        return httpx.Response(answer.status, headers=headers, stream=body, extensions=extensions)
+
+    def close(self) -> None:
+        """Closes every connection."""
+        for pool in self._pools.values():
+            pool.close()
+
+    def _pool(self, scheme: str, proxy: str) -> httpcore.ConnectionPool:
+        with self._lock:
+            pool = self._pools.get((scheme, proxy))
+            if pool is None:
+                if self._context is None and "https" in {scheme, proxy.partition(":")[0]}:
+                    # Reading the trust store takes 30 ms: it is done once, when somebody is really asked.
+                    self._context = tls_context(self._environ)
+                pool = self._pools[scheme, proxy] = httpcore.ConnectionPool(
+                    ssl_context=self._context,
+                    proxy=_proxy(proxy, self._context) if proxy else None,
+                    max_connections=None,
+                    keepalive_expiry=_IDLE_SECONDS,
+                    network_backend=self._backend,
+                )
+            return pool
+
+
+def _proxy(url: str, context: ssl.SSLContext | None) -> httpcore.Proxy:
+    parts = urlsplit(url)
+    auth = (unquote(parts.username), unquote(parts.password or "")) if parts.username else None
+    host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
+    port = f":{parts.port}" if parts.port else ""
+    secured = context if parts.scheme == "https" else None
+    return httpcore.Proxy(f"{parts.scheme}://{host}{port}", auth=auth, ssl_context=secured)

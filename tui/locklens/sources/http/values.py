@@ -1,0 +1,76 @@
+"""What goes into a request and comes out of it."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+
+from msgspec import Struct
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class Answer(Struct, frozen=True):
+    """What a server answered, after redirects.
+
+    Attributes:
+        status: Of HTTP. Every one that the tools do not ask again for comes through.
+        url: That answered, to which relative URLs in the body refer.
+        content_type: The header, None where there is none.
+        body: Decompressed; b"" unless the status is 200.
+        had_token: Whether a token was sent with the request.
+    """
+
+    status: int
+    url: str
+    content_type: str | None
+    body: bytes
+    had_token: bool
+
+
+class Download(Struct, frozen=True):
+    """A large file while it arrives. Its chunks are read once, in the thread that opened it.
+
+    Attributes:
+        url: That answered, after redirects.
+        length: Bytes, None where the server does not say.
+        chunks: The bytes.
+    """
+
+    url: str
+    length: int | None
+    chunks: Iterator[bytes]
+
+
+class Exchange(Struct, frozen=True):
+    """One line of the log: a request that was sent.
+
+    Attributes:
+        url: Without what is behind `?` and before `@`.
+        outcome: The status, or why there is none.
+        seconds: It took.
+        size: Bytes of the body.
+        attempt: From 1.
+        with_token: Whether a token went along.
+    """
+
+    url: str
+    outcome: str
+    seconds: float
+    size: int
+    attempt: int
+    with_token: bool
+
+    def __str__(self) -> str:
+        again = f", attempt {self.attempt}" if self.attempt > 1 else ""
+        token = ", with a token" if self.with_token else ""
+        return f"GET {self.url}: {self.outcome}, {self.size} bytes in {self.seconds * 1000:.0f} ms{again}{token}"
+
+
+def status_words(status: int) -> str:
+    """A status with its standard phrase; the server's own phrase could be any text."""
+    try:
+        return f"{status} {HTTPStatus(status).phrase}"
+    except ValueError:
+        return str(status)

@@ -1,0 +1,170 @@
+"""What registries say of versions and packages, read and checked as the tools do it, and not yet believed."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from locklens.addresses import Platform, ProviderAddress
+from locklens.sources import documents
+from locklens.sources.documents import Fields, ShapeError
+from locklens.sources.reported import PlatformPackage, read_packages
+from locklens.sources.urls import MAX_URL, resolve
+from locklens.versions import Version, VersionSyntaxError
+
+if TYPE_CHECKING:
+    from locklens.dialect import Dialect
+    from locklens.sources.http import Answer
+
+MAX_VERSIONS = 20_000
+"""The most that any provider in the public registries has is below 1,000."""
+
+_MAX_PROTOCOLS, _MAX_PLATFORMS, _MAX_WARNINGS, _MAX_KEYS = 64, 512, 64, 64
+_MAX_WORD, _MAX_NAME, _MAX_WARNING, _MAX_KEY = 256, 1024, 4096, 512 * 1024
+_SHA256 = re.compile(r"[0-9a-fA-F]{64}\Z")
+_PROTOCOLS = (5, 7)
+"""Plugin protocols that both tools speak: from the first up to, not including, the second."""
+
+
+class ListedVersion(Struct, frozen=True):
+    """A version that a registry offers.
+
+    Attributes:
+        protocols: Plugin protocols as written, e.g. "5.0".
+        platforms: For which there is a package; the tools do not look at them, so what is malformed is left out.
+    """
+
+    version: Version
+    protocols: tuple[str, ...]
+    platforms: tuple[Platform, ...]
+
+
+class RegistryVersions(Struct, frozen=True):
+    """What a registry offers of a provider. No versions at all: the tools take the provider for not found.
+
+    Attributes:
+        warnings: The registry's own words, without control characters.
+    """
+
+    versions: tuple[ListedVersion, ...]
+    warnings: tuple[str, ...]
+
+
+class SigningKey(Struct, frozen=True):
+    """A key that the registry names; nothing about it is proven.
+
+    Attributes:
+        ascii_armor: The public key.
+        trust_signature: A detached signature over it, "" for none.
+    """
+
+    ascii_armor: str
+    trust_signature: str
+
+
+class PackageMetadata(Struct, frozen=True):
+    """What a registry says of one package, before anybody checked it.
+
+    Attributes:
+        filename: As SHA256SUMS should have it; any text, so no path to write to.
+        shasum: 64 hex digits in lower case.
+        packages: OpenTofu's hashes and sizes of every platform, () where the registry sends none.
+    """
+
+    address: ProviderAddress
+    version: Version
+    platform: Platform
+    protocols: tuple[Version, ...]
+    filename: str
+    download_url: str
+    shasum: str
+    shasums_url: str
+    signature_url: str
+    signing_keys: tuple[SigningKey, ...]
+    packages: tuple[PlatformPackage, ...]
+
+    @property
+    def has_supported_protocol(self) -> bool:
+        """Whether the tools could run it; a package that names no protocol passes."""
+        low, high = _PROTOCOLS
+        return not self.protocols or any(low <= one.major < high and not one.prerelease for one in self.protocols)
+
+
+def read_package(
+    answer: Answer, address: ProviderAddress, version: Version, platform: Platform, *, dialect: Dialect
+) -> PackageMetadata:
+    """Reads and checks what a registry says of a package, in the tools' order.
+
+    Raises:
+        ShapeError: Something is malformed or missing, or it is another platform's.
+    """
+    fields = Fields(documents.parse(answer.body, is_alone=False))
+    protocols = tuple(_version(text, "protocol") for text in fields.texts("protocols", _MAX_PROTOCOLS, _MAX_WORD))
+    target = fields.text("os", _MAX_WORD), fields.text("arch", _MAX_WORD)
+    if target != (platform.os, platform.arch):
+        raise ShapeError("the package of another platform")
+    download_url = _url(answer, fields, "download_url")
+    packages = read_packages(fields, is_strict=dialect.name == "opentofu")
+    shasum = fields.text("shasum", _MAX_NAME)
+    if not _SHA256.match(shasum):
+        raise ShapeError("a SHA-256 checksum that is not 64 hex digits")
+    keys = fields.object("signing_keys").objects("gpg_public_keys", _MAX_KEYS)
+    return PackageMetadata(
+        address=address,
+        version=version,
+        platform=platform,
+        protocols=protocols,
+        filename=fields.text("filename", _MAX_NAME),
+        download_url=download_url,
+        shasum=shasum.lower(),
+        shasums_url=_url(answer, fields, "shasums_url"),
+        signature_url=_url(answer, fields, "shasums_signature_url"),
+        signing_keys=tuple(
+            SigningKey(key.text("ascii_armor", _MAX_KEY), key.text("trust_signature", _MAX_KEY)) for key in keys
+        ),
+        packages=packages,
+    )
+
+
+def read_versions(body: bytes) -> RegistryVersions:
+    """Reads a list of versions; one malformed version makes the whole answer unusable, as it does for the tools.
+
+    Raises:
+        ShapeError: It is unusable.
+    """
+    fields = Fields(documents.parse(body, is_alone=False))
+    listed: dict[Version, ListedVersion] = {}
+    for item in fields.objects("versions", MAX_VERSIONS):
+        version = _version(item.text("version", _MAX_WORD), "version")
+        protocols = item.texts("protocols", _MAX_PROTOCOLS, _MAX_WORD)
+        listed[version] = ListedVersion(version, protocols, _platforms(item))
+    warnings = fields.texts("warnings", _MAX_WARNINGS, _MAX_WARNING)
+    return RegistryVersions(tuple(listed.values()), tuple(map(documents.printable, warnings)))
+
+
+def _platforms(item: Fields) -> tuple[Platform, ...]:
+    try:
+        entries = item.objects("platforms", _MAX_PLATFORMS)
+        named = [(entry.text("os", _MAX_WORD), entry.text("arch", _MAX_WORD)) for entry in entries]
+        return tuple(Platform.parse(f"{os}_{arch}") for os, arch in named)
+    except ValueError:
+        return ()
+
+
+def _version(text: str, what: str) -> Version:
+    try:
+        return Version.parse(text)
+    except VersionSyntaxError as error:
+        words = documents.printable(f'an invalid {what} "{text[:80]}": {error}')
+        raise ShapeError(words) from error
+
+
+def _url(answer: Answer, fields: Fields, name: str) -> str:
+    try:
+        return resolve(answer.url, fields.text(name, MAX_URL))
+    except ShapeError:
+        raise
+    except ValueError as error:
+        raise ShapeError(f'a URL in "{name}" that cannot be used: {error}') from error

@@ -1,0 +1,132 @@
+"""The registries of a run, put together from the user's settings: one client, one discovery, one memory of answers."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+from locklens.project.cliconfig import read_cli_config
+from locklens.project.clifiles import find_helper
+from locklens.sources.asked import NotAsked, asked_hosts
+from locklens.sources.credentials import Credentials, Helper
+from locklens.sources.discovery import Discovery
+from locklens.sources.http import Kinds, open_client
+from locklens.sources.registry import Registry
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from types import TracebackType
+    from typing import Self
+
+    from locklens.dialect import Dialect
+    from locklens.errors import ConfigurationError
+    from locklens.sources.http import Exchange
+    from locklens.sources.http.client import Client
+
+
+class Registries:
+    """Hands out the registry of each host that may be asked. Any number of threads may use it."""
+
+    def __init__(
+        self,
+        dialect: Dialect,
+        environ: Mapping[str, str],
+        *,
+        base: Iterable[str] = (),
+        policy: Iterable[str] = (),
+        given: Iterable[str] = (),
+        is_offline: bool = False,
+        cancel: threading.Event | None = None,
+        pause: Callable[[float], None] | None = None,
+    ) -> None:
+        """Reads the CLI configuration and the environment; nobody is asked. Hosts are in comparison form.
+
+        Args:
+            dialect: The running tool.
+            environ: Tokens, proxies, certificates and the place of the CLI configuration.
+            base: Hosts that the base's lock files name.
+            policy: Hosts that the base's policy names.
+            given: Hosts of the command line.
+            is_offline: Nobody is asked at all.
+            cancel: Set by another thread to stop.
+            pause: How to wait between two attempts; for tests.
+        """
+        config = read_cli_config(dialect, environ)
+        program = find_helper(config.helper.name, dialect, environ) if config.helper else None
+        helper = Helper(program, config.helper.arguments) if config.helper and program else None
+        self.problems: tuple[ConfigurationError, ...] = config.problems
+        self._dialect = dialect
+        self._credentials = Credentials(environ, config.credentials, helper)
+        self.asked = asked_hosts(
+            dialect,
+            services=config.services,
+            credentials=self._credentials.hosts,
+            base=base,
+            policy=policy,
+            given=given,
+            is_offline=is_offline,
+        )
+        self._environ = environ
+        self._services = config.services
+        self._cancel = cancel
+        self._pause = pause
+        self._lock = threading.Lock()
+        self._asking: tuple[Client, Kinds, Discovery] | None = None
+
+    def of(self, host: str) -> Registry | NotAsked:
+        """Returns a host's registry, or that the host is not asked.
+
+        Args:
+            host: Comparison form.
+        """
+        verdict = self.asked.judge(host)
+        if isinstance(verdict, NotAsked):
+            return verdict
+        client, kinds, discovery = self._open()
+        return Registry(
+            host,
+            client=client,
+            kinds=kinds,
+            dialect=self._dialect,
+            discovery=discovery,
+            credentials=self._credentials,
+        )
+
+    def _open(self) -> tuple[Client, Kinds, Discovery]:
+        """Makes what asks when it is first needed: the HTTP library takes 50 ms to load."""
+        with self._lock:
+            if self._asking is None:
+                client = open_client(self._environ, cancel=self._cancel, pause=self._pause)
+                kinds = Kinds.of(self._dialect, self._environ)
+                discovery = Discovery(
+                    client,
+                    kinds.discovery,
+                    dialect=self._dialect,
+                    given=self._services,
+                    credentials=self._credentials,
+                )
+                self._asking = client, kinds, discovery
+            return self._asking
+
+    @property
+    def log(self) -> tuple[Exchange, ...]:
+        """What was asked of whom so far, and how long it took."""
+        return tuple(self._asking[0].log) if self._asking else ()
+
+    def forget(self) -> None:
+        """Lets everything be asked again."""
+        if self._asking:
+            self._asking[0].forget()
+
+    def close(self) -> None:
+        """Closes every connection."""
+        if self._asking:
+            self._asking[0].close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

@@ -1,0 +1,166 @@
+"""The provider registry protocol: which versions there are, where a package is, what its publisher signed.
+
+Answers are checked in the tools' order and refused for the tools' reasons. Whether a signature is good, and whether a
+hash is explained by it, is not judged here. (developer.hashicorp.com/terraform/internals/provider-registry-protocol)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NoReturn
+from urllib.parse import quote
+
+from locklens.addresses import display_host
+from locklens.errors import (
+    PlatformNotSupportedError,
+    ProviderNotFoundError,
+    SourceError,
+    UnauthorizedError,
+    UnavailableError,
+)
+from locklens.sources.documents import ShapeError
+from locklens.sources.http.values import status_words
+from locklens.sources.metadata import PackageMetadata, RegistryVersions, read_package, read_versions
+from locklens.sources.urls import host_of, resolve
+
+if TYPE_CHECKING:
+    from locklens.addresses import Platform, ProviderAddress
+    from locklens.dialect import Dialect
+    from locklens.sources.credentials import Credentials
+    from locklens.sources.discovery import Discovery
+    from locklens.sources.http import Answer, Kind, Kinds
+    from locklens.sources.http.client import Client
+    from locklens.versions import Version
+
+_OK, _NOT_FOUND, _REFUSALS = 200, 404, {401, 403}
+
+
+class Registry:
+    """A host's provider registry. Any number of threads may ask it; each URL is asked once in a run."""
+
+    def __init__(
+        self,
+        host: str,
+        *,
+        client: Client,
+        kinds: Kinds,
+        dialect: Dialect,
+        discovery: Discovery,
+        credentials: Credentials,
+    ) -> None:
+        self.host = host
+        self._client = client
+        self._kinds = kinds
+        self._dialect = dialect
+        self._discovery = discovery
+        self._credentials = credentials
+
+    def versions(self, address: ProviderAddress) -> RegistryVersions:
+        """Returns the versions that the registry offers, in its order.
+
+        Raises:
+            ProviderNotFoundError: The registry has no such provider.
+            UnauthorizedError: It wants credentials, or refuses those that were sent.
+            UnavailableError: It cannot say.
+        """
+        answer = self._ask(address, "versions")
+        if answer.status == _NOT_FOUND:
+            words = f"{self._name} does not have a provider named {address}"
+            raise ProviderNotFoundError(words, source=self._name, address=str(address))
+        self._demand_ok(answer, address)
+        try:
+            return read_versions(answer.body)
+        except ShapeError as error:
+            raise self._unavailable(address, f"{self._name} answered with {error}") from error
+
+    def package(self, address: ProviderAddress, version: Version, platform: Platform) -> PackageMetadata:
+        """Returns what the registry says of a version's package for a platform.
+
+        Raises:
+            PlatformNotSupportedError: The registry has no such package; a version that it lacks looks the same.
+            UnauthorizedError: It wants credentials, or refuses those that were sent.
+            UnavailableError: It cannot say.
+        """
+        answer = self._ask(
+            address, f"{quote(str(version), safe='')}/download/{quote(platform.os)}/{quote(platform.arch)}"
+        )
+        if answer.status == _NOT_FOUND:
+            words = f"{self._name} does not have a package of {address} {version} for {platform}"
+            raise PlatformNotSupportedError(words, source=self._name, address=str(address))
+        self._demand_ok(answer, address)
+        try:
+            return read_package(answer, address, version, platform, dialect=self._dialect)
+        except ShapeError as error:
+            words = f"{self._name} answered about {address} {version} for {platform} with {error}"
+            raise self._unavailable(address, words) from error
+
+    def checksums(self, metadata: PackageMetadata) -> tuple[bytes, bytes]:
+        """Returns the publisher's SHA256SUMS and the signature over it, unchecked; both are always asked for.
+
+        Raises:
+            UnavailableError: One of them cannot be had, whatever the reason.
+        """
+        sums = self._fetch(metadata, metadata.shasums_url, self._kinds.sums, "list of checksums")
+        return sums, self._fetch(metadata, metadata.signature_url, self._kinds.signature, "signature of its checksums")
+
+    @property
+    def _name(self) -> str:
+        return display_host(self.host)
+
+    def _ask(self, address: ProviderAddress, rest: str) -> Answer:
+        """Asks for JSON about a provider, with the host's token where the registry may have it."""
+        try:
+            service = self._discovery.providers(self.host)
+            token = self._credentials.token(self.host) if service.takes_token else None
+            url = resolve(service.url, f"{quote(address.namespace)}/{quote(address.type)}/{rest}")
+            return self._client.get(url, self._kinds.metadata, token=token)
+        except SourceError as error:
+            error.address = str(address)  # Each asker has its own error, also where they share an answer.
+            raise
+
+    def _demand_ok(self, answer: Answer, address: ProviderAddress) -> None:
+        if answer.status in _REFUSALS:
+            self._refuse(answer, address)
+        if answer.status != _OK:
+            words = f"{self._name} answered {status_words(answer.status)} when asked about {address}"
+            raise self._unavailable(address, words)
+
+    def _refuse(self, answer: Answer, address: ProviderAddress) -> NoReturn:
+        variable = "TF_TOKEN_" + self._name.replace("-", "__").replace(".", "_")
+        if answer.had_token:
+            words, hint = "rejected the given authentication credentials", f"renew the token of {self._name}"
+        elif self._credentials.token(self.host) is None:
+            words, hint = "requires authentication credentials", f"set {variable}, or run `{self._login}`"
+        else:
+            where = display_host(host_of(answer.url))
+            words = "requires authentication credentials, and the token was not sent"
+            hint = f"the registry is at {where}, and a token goes to its own host only, and only over TLS"
+        raise UnauthorizedError(
+            f"{self._name} {words}",
+            source=self._name,
+            address=str(address),
+            hint=hint,
+            had_credentials=answer.had_token,
+        )
+
+    @property
+    def _login(self) -> str:
+        return f"{self._dialect.command} login {self._name}"
+
+    def _unavailable(self, address: ProviderAddress, words: str) -> UnavailableError:
+        return UnavailableError(words, source=self._name, address=str(address))
+
+    def _fetch(self, metadata: PackageMetadata, url: str, kind: Kind, what: str) -> bytes:
+        """Gets a file that the registry points to: without credentials, on whatever host it is."""
+        label = f"{metadata.address} {metadata.version}"
+        try:
+            answer = self._client.get(url, kind)
+        except SourceError as error:
+            words = f"the {what} of {label} cannot be had: {error}"
+            raise UnavailableError(
+                words, source=error.source, address=str(metadata.address), hint=error.hint
+            ) from error
+        if answer.status != _OK:
+            host = display_host(host_of(answer.url))
+            words = f"the {what} of {label} cannot be had: {status_words(answer.status)} returned from {host}"
+            raise UnavailableError(words, source=host, address=str(metadata.address))
+        return answer.body

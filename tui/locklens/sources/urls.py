@@ -1,0 +1,86 @@
+"""URLs as registries hand them out: resolved, checked, and shown without what should stay private.
+
+Nothing here asks anybody anything.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from urllib.parse import urljoin, urlsplit
+
+from locklens.addresses import display_host
+
+MAX_URL = 8192
+"""Characters; a signed address of an object store has about 1,500."""
+
+_DEFAULT_PORTS = {"https": 443, "http": 80}
+_FORBIDDEN = re.compile(r"[\x00-\x20\x7f\ud800-\udfff]")
+
+
+def resolve(base: str, reference: str) -> str:
+    """Returns an address that a document gives, absolute or relative to where the document came from.
+
+    Args:
+        base: The document's own URL, after redirects.
+        reference: What the document says.
+
+    Raises:
+        ValueError: It is no http or https URL; str() says why, without the URL.
+    """
+    if len(reference) > MAX_URL:
+        raise ValueError(f"it has more than {MAX_URL} characters")
+    if _FORBIDDEN.search(reference):
+        raise ValueError("it holds spaces or control characters")
+    try:
+        given = urlsplit(reference)
+        parts = urlsplit(urljoin(base, reference))
+        port = parts.port
+    except ValueError as error:
+        raise ValueError("it is no valid URL") from error
+    if parts.scheme not in _DEFAULT_PORTS:
+        raise ValueError("only http and https URLs can be asked")
+    if not parts.hostname or port == 0 or (given.scheme and not given.netloc):
+        raise ValueError("it names no host")
+    return parts._replace(fragment="").geturl()
+
+
+def has_userinfo(url: str) -> bool:
+    """Whether a URL carries a user name or a password."""
+    return "@" in urlsplit(url).netloc
+
+
+def host_of(url: str) -> str:
+    """The host of a URL in comparison form, with its port unless it is the scheme's own."""
+    parts = urlsplit(url)
+    name = parts.hostname or ""
+    name = f"[{name}]" if ":" in name else name
+    return name if parts.port in {None, _DEFAULT_PORTS.get(parts.scheme)} else f"{name}:{parts.port}"
+
+
+def origin(url: str) -> tuple[str, str]:
+    """Scheme and host: what must be the same for a token to go along."""
+    return urlsplit(url).scheme, host_of(url)
+
+
+def is_loopback(name: str) -> bool:
+    """Whether a host name without a port can only be this machine."""
+    if name == "localhost" or name.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(name.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def may_carry_token(url: str) -> bool:
+    """Whether a token sent to this URL can be read by nobody on the way."""
+    parts = urlsplit(url)
+    return parts.scheme == "https" or is_loopback(parts.hostname or "")
+
+
+def shown(url: str) -> str:
+    """The URL as logs and messages show it: what is behind `?` may be a signature, before `@` a password."""
+    parts = urlsplit(url)
+    query = "?…" if parts.query else ""
+    return f"{parts.scheme}://{display_host(host_of(url))}{parts.path}{query}"

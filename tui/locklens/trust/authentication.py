@@ -1,0 +1,251 @@
+"""Whether a release authenticates by a tool's own rules.
+
+Terraform and OpenTofu ask the same questions in the same order and differ in what they forgive: Terraform an expired
+key, OpenTofu an expired signature too, and on its own registry a release for which no key is listed. Both look, for
+each key that the registry lists, at the first signature that names it, and at no other.
+
+The tiers are facts about keys, so they are found for both tools, though OpenTofu shows none.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from locklens.dialect import OPENTOFU
+from locklens.trust.checksums import Match, read_checksums
+from locklens.trust.model import Form, Keyring, Problem, Signature, SigningKey, Status, Verification
+from locklens.trust.tiers import PublishedKey, Tier, tier_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from locklens.dialect import Dialect
+    from locklens.trust.tiers import Verifying
+
+
+class Outcome(StrEnum):
+    """What the tool would do with the release."""
+
+    ACCEPTED = "accepted"
+    SKIPPED = "skipped"
+    REFUSED = "refused"
+    UNKNOWN = "unknown"
+
+
+class Refusal(StrEnum):
+    """Why the tool would refuse, in its order."""
+
+    NOT_LISTED = "SHA256SUMS does not list the package"
+    INVALID_CHECKSUM = "SHA256SUMS has no valid digest of the package"
+    OTHER_CHECKSUM = "SHA256SUMS has another digest of the package than the registry says"
+    BROKEN_KEY = "a key that the registry lists cannot be read"
+    BROKEN_SIGNATURE = "the signature file cannot be read"
+    BAD_SIGNATURE = "the signature is bad"
+    REVOKED_KEY = "the key was revoked"
+    EXPIRED_SIGNATURE = "the signature has expired"
+    UNKNOWN_ISSUER = "signed by a key that the registry does not list"
+    NO_KEYS = "the registry lists no key"
+    BAD_TRUST_SIGNATURE = "the trust signature of the key is bad"
+    CRASH = "SHA256SUMS makes the tool crash"
+
+
+class Lenience(StrEnum):
+    """What the tool forgives."""
+
+    EXPIRED_KEY = "expired key"
+    EXPIRED_SIGNATURE = "expired signature"
+
+
+class Release(Struct, frozen=True):
+    """What a registry says of one version.
+
+    Attributes:
+        host: The registry, comparison form.
+        sums: SHA256SUMS.
+        signature: Its detached signature.
+        keys: In the registry's order.
+        filename: Of the one package that was asked about; "" where none was.
+        shasum: What the registry says its digest is, hex.
+    """
+
+    host: str
+    sums: bytes
+    signature: bytes
+    keys: tuple[PublishedKey, ...]
+    filename: str = ""
+    shasum: str = ""
+
+
+class Enforcement(Struct, frozen=True):
+    """What the environment makes OpenTofu insist on.
+
+    Attributes:
+        expiration: An expired key or signature is none.
+        validation: A release without keys is refused on OpenTofu's own registry too.
+    """
+
+    expiration: bool = False
+    validation: bool = False
+
+    @classmethod
+    def of(cls, environment: Mapping[str, str]) -> Enforcement:
+        """Reads the variables; nothing but the word `true` counts."""
+        return cls(
+            environment.get("OPENTOFU_ENFORCE_GPG_EXPIRATION") == "true",
+            environment.get("OPENTOFU_ENFORCE_GPG_VALIDATION") == "true",
+        )
+
+
+class Authentication(Struct, frozen=True):
+    """The tool's judgement of a release.
+
+    Attributes:
+        outcome: What it would do.
+        tier: UNSIGNED where no key is listed, UNKNOWN where no signature is good.
+        key: The primary key of the signer; also of one that is refused, where it is known.
+        refusal: Why it would refuse; for UNKNOWN, None.
+        lenience: What it forgives.
+        problem: Why nothing is known.
+        signed: The hashes that the signer vouches for.
+        locked: The hashes that the tool takes from SHA256SUMS into the lock file.
+    """
+
+    outcome: Outcome
+    tier: Tier = Tier.UNKNOWN
+    key: SigningKey | None = None
+    refusal: Refusal | None = None
+    lenience: Lenience | None = None
+    problem: Problem | None = None
+    signed: frozenset[str] = frozenset()
+    locked: frozenset[str] = frozenset()
+
+    def words(self, dialect: Dialect) -> str:
+        """What the tool prints in brackets behind the version; "" where it does not come to that."""
+        if self.outcome is Outcome.SKIPPED:
+            return "signing skipped"
+        if self.outcome is not Outcome.ACCEPTED or self.key is None:
+            return ""
+        if dialect is OPENTOFU:
+            return f"signed, key ID {self.key.key_id}"
+        words = {Tier.OFFICIAL: "signed by HashiCorp", Tier.PARTNER: "signed by a HashiCorp partner"}
+        said = words.get(self.tier, "self-signed")
+        return said if self.tier is Tier.OFFICIAL else f"{said}, key ID {self.key.key_id}"
+
+
+def authenticate(
+    release: Release, dialect: Dialect, verifier: Verifying, enforcement: Enforcement | None = None
+) -> Authentication:
+    """Judges a release as the tool would; what it does after the download is left out but for SHA256SUMS itself.
+
+    Args:
+        release: What the registry says.
+        dialect: The tool.
+        verifier: Asks gpg.
+        enforcement: What the environment makes OpenTofu insist on.
+
+    Returns:
+        The judgement; no release makes it raise.
+    """
+    enforced = enforcement or Enforcement()
+    if refusal := _package_refusal(release):
+        return Authentication(Outcome.REFUSED, refusal=refusal)
+    if not release.keys:
+        skips = dialect is OPENTOFU and release.host == OPENTOFU.default_host and not enforced.validation
+        return _accepted(release, Authentication(Outcome.SKIPPED, Tier.UNSIGNED)) if skips else _NO_KEYS
+    armors = tuple(key.armor for key in release.keys)
+    verification = verifier.verify(release.sums, release.signature, armors)
+    if verification.problem is not None:
+        return Authentication(Outcome.UNKNOWN, problem=verification.problem)
+    found = _signer(verification, dialect, enforced)
+    if isinstance(found, Authentication):
+        return found
+    signature, published, lenience = found[0], release.keys[found[1]], found[2]
+    tier = tier_of(release.sums, release.signature, verification, published, verifier)
+    if tier is None:
+        if dialect is not OPENTOFU:
+            return Authentication(Outcome.REFUSED, key=signature.key, refusal=Refusal.BAD_TRUST_SIGNATURE)
+        tier = Tier.SELF_SIGNED
+    return _accepted(release, Authentication(Outcome.ACCEPTED, tier, signature.key, lenience=lenience))
+
+
+_NO_KEYS = Authentication(Outcome.REFUSED, Tier.UNSIGNED, refusal=Refusal.NO_KEYS)
+
+
+def _package_refusal(release: Release) -> Refusal | None:
+    if not release.filename:
+        return None
+    match = read_checksums(release.sums).matching(release.filename)
+    if match.outcome is Match.ABSENT:
+        return Refusal.NOT_LISTED
+    if match.outcome is Match.NOT_HEX:
+        return Refusal.INVALID_CHECKSUM
+    if match.outcome is Match.CRASH:
+        return Refusal.CRASH
+    return None if match.zh == "zh:" + release.shasum.lower() else Refusal.OTHER_CHECKSUM
+
+
+def _accepted(release: Release, judged: Authentication) -> Authentication:
+    """Adds what the tool takes from SHA256SUMS, at which it may still crash."""
+    sums = read_checksums(release.sums)
+    collected = sums.collected()
+    signed = sums.hashes if judged.outcome is Outcome.ACCEPTED else frozenset()
+    own = frozenset({"zh:" + release.shasum.lower()}) if release.shasum else frozenset()
+    crashed = collected.crashed_at is not None
+    return Authentication(
+        Outcome.REFUSED if crashed else judged.outcome,
+        judged.tier,
+        judged.key,
+        refusal=Refusal.CRASH if crashed else None,
+        lenience=judged.lenience,
+        signed=signed,
+        locked=frozenset() if crashed else collected.hashes or own,
+    )
+
+
+def _signer(
+    verification: Verification, dialect: Dialect, enforced: Enforcement
+) -> tuple[Signature, int, Lenience | None] | Authentication:
+    """Returns the signature that counts, the number of its key and what is forgiven, or the refusal."""
+    forgiven: tuple[Signature, int, Lenience | None] | None = None
+    for number, keyring in enumerate(verification.keyrings):
+        if keyring.broken:
+            return Authentication(Outcome.REFUSED, refusal=Refusal.BROKEN_KEY)
+        signature = _first_of(keyring, verification)
+        if signature is None:
+            # The tools read on until a signature names the key: they meet the damage only where none does.
+            if verification.form not in {Form.SIGNATURES, Form.EMPTY}:
+                return Authentication(Outcome.REFUSED, refusal=Refusal.BROKEN_SIGNATURE)
+            continue
+        refusal, lenience = _details(signature, dialect)
+        if refusal is not None:
+            return Authentication(Outcome.REFUSED, key=signature.key, refusal=refusal)
+        if lenience is None or dialect is not OPENTOFU:
+            return signature, number, lenience
+        if not enforced.expiration:
+            forgiven = forgiven or (signature, number, lenience)
+    return forgiven or Authentication(Outcome.REFUSED, refusal=Refusal.UNKNOWN_ISSUER)
+
+
+def _first_of(keyring: Keyring, verification: Verification) -> Signature | None:
+    """The first signature that names a key of the keyring, whatever becomes of it: the tools look at no other."""
+    return next(
+        (one for one in verification.signatures if one.key is not None and one.key.fingerprint in keyring.fingerprints),
+        None,
+    )
+
+
+def _details(signature: Signature, dialect: Dialect) -> tuple[Refusal | None, Lenience | None]:
+    """Judges one signature, in the order in which the tools' library looks at it: an expired key hides the rest."""
+    if not signature.matches:
+        unusable = signature.status is Status.UNUSABLE
+        return Refusal.BROKEN_SIGNATURE if unusable else Refusal.BAD_SIGNATURE, None
+    if signature.key_revoked:
+        return Refusal.REVOKED_KEY, None
+    if signature.key_expired:
+        return None, Lenience.EXPIRED_KEY
+    if signature.signature_expired:
+        return (None, Lenience.EXPIRED_SIGNATURE) if dialect is OPENTOFU else (Refusal.EXPIRED_SIGNATURE, None)
+    return None, None

@@ -1,0 +1,246 @@
+"""SHA256SUMS: what it lists, and what each tool would make of the same bytes.
+
+The tools read the file twice, by two rules. To check a package they look for the first line whose second word is the
+package's file name. To fill the lock file they collect the first word of every line, and one odd line is enough to
+collect nothing, or to crash. locklens reads it by a third, tolerant rule, which skips odd lines and names them, so
+that a review goes on where a tool would not; and says what the tools would do.
+
+Nothing is verified here; see `locklens.trust.signature`.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+
+from msgspec import Struct
+
+from locklens.addresses import Platform
+
+MAX_BYTES = 1 << 20
+"""A release with packages for twenty platforms has a file of 3 KB."""
+
+MAX_LINES = 10_000
+
+_DIGEST_DIGITS = 64
+_SCANNER_LIMIT = 64 * 1024
+"""Go's line scanner stops, without an error that anybody looks at, before a line as long as this."""
+
+_HEX_PAIRS = re.compile(rb"(?:[0-9a-fA-F]{2})*")
+_DIGEST = re.compile(rb"[0-9a-fA-F]{64}\Z")
+_GO_SPACE = re.compile("[\t\n\v\f\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+")
+_PACKAGE = re.compile(
+    r"terraform-provider-(?P<type>[^_/\\\s]+)_(?P<version>[^_/\\\s]+)_(?P<os>[a-z0-9]+)_(?P<arch>[a-z0-9]+)\.zip\Z"
+)
+_MANIFEST = re.compile(r"terraform-provider-[^_/\\\s]+_[^_/\\\s]+_manifest\.json\Z")
+
+
+class Content(StrEnum):
+    """What a listed file is, by its name."""
+
+    PACKAGE = "package"
+    MANIFEST = "manifest"
+    OTHER = "other"
+
+
+class Oddity(StrEnum):
+    """Why a line was skipped."""
+
+    BLANK = "blank"
+    NO_NAME = "no file name"
+    NO_DIGEST = "no SHA-256 digest"
+    TOO_LARGE = "too large a file"
+
+
+class ListedFile(Struct, frozen=True):
+    """One line of the file.
+
+    Attributes:
+        line: Counts from 1.
+        zh: The digest as the lock file has it, lower case.
+        name: Without the mark `*` of binary mode and a leading `./`; hostile text.
+        content: What it is, by its name.
+        platform: Of a package.
+        type: The provider's type, of a package; "" otherwise.
+        version: As the name has it, likewise.
+    """
+
+    line: int
+    zh: str
+    name: str
+    content: Content = Content.OTHER
+    platform: Platform | None = None
+    type: str = ""
+    version: str = ""
+
+
+class OddLine(Struct, frozen=True):
+    """A line that lists nothing; `line` counts from 1 and is 0 where it is about the whole file."""
+
+    line: int
+    why: Oddity
+
+
+class Match(StrEnum):
+    """How a tool's search for one file name ends, before the digest is compared."""
+
+    FOUND = "found"
+    ABSENT = "absent"
+    NOT_HEX = "not hexadecimal"
+    SHORT = "too short"
+    CRASH = "crash"
+
+
+class Matching(Struct, frozen=True):
+    """What a tool finds for a file name; `zh` is "" unless the digest is a whole one."""
+
+    outcome: Match
+    zh: str = ""
+
+
+class Collected(Struct, frozen=True):
+    """What a tool would take into the lock file.
+
+    Attributes:
+        hashes: Every `zh`, empty where the tool gives up.
+        gave_up_at: The line for which it takes nothing at all, or None.
+        crashed_at: The blank line at which it crashes, or None.
+    """
+
+    hashes: frozenset[str] = frozenset()
+    gave_up_at: int | None = None
+    crashed_at: int | None = None
+
+
+class Checksums(Struct, frozen=True):
+    """A SHA256SUMS file.
+
+    Attributes:
+        data: Its bytes, which are what is signed.
+        files: What it lists, in its order.
+        odd: The lines that were skipped.
+    """
+
+    data: bytes
+    files: tuple[ListedFile, ...] = ()
+    odd: tuple[OddLine, ...] = ()
+
+    @property
+    def hashes(self) -> frozenset[str]:
+        """Every `zh` that is listed, the manifest's too."""
+        return frozenset(file.zh for file in self.files)
+
+    @property
+    def manifests(self) -> frozenset[str]:
+        """Every `zh` that is listed for registry manifests and for nothing else."""
+        listed = frozenset(file.zh for file in self.files if file.content is Content.MANIFEST)
+        return listed - frozenset(file.zh for file in self.files if file.content is not Content.MANIFEST)
+
+    def of(self, zh: str) -> tuple[ListedFile, ...]:
+        """The files that are listed with this hash."""
+        return tuple(file for file in self.files if file.zh == zh)
+
+    def platform_of(self, zh: str) -> Platform | None:
+        """The platform whose package has this hash; None where no package has it, or those of several platforms."""
+        platforms = {file.platform for file in self.of(zh) if file.platform is not None}
+        return platforms.pop() if len(platforms) == 1 else None
+
+    def packages(self, provider_type: str, version: str) -> dict[Platform, frozenset[str]]:
+        """The hashes of this release's packages; more than one for a platform means that the file contradicts itself.
+
+        Args:
+            provider_type: The provider's type, e.g. "aws".
+            version: In normal form.
+        """
+        found: dict[Platform, frozenset[str]] = {}
+        for file in self.files:
+            if file.platform is not None and (file.type, file.version) == (provider_type, version):
+                found[file.platform] = found.get(file.platform, frozenset()) | {file.zh}
+        return found
+
+    def matching(self, filename: str) -> Matching:
+        """What a tool finds when it checks one package: the first line whose second word is the file name."""
+        wanted = filename.encode("utf-8", "surrogateescape")
+        if len(self.data) > MAX_BYTES:
+            return Matching(Match.ABSENT)
+        for line in self.data.split(b"\n"):
+            if wanted not in line:
+                continue
+            words = _words(line)
+            if len(words) > 1 and words[1] == wanted:
+                return _decoded(words[0])
+        return Matching(Match.ABSENT)
+
+    def collected(self) -> Collected:
+        """What a tool takes into the lock file once the signature is good; see `Collected`."""
+        hashes = set()
+        if len(self.data) > MAX_BYTES:
+            return Collected(gave_up_at=1)
+        for number, line in enumerate(_scanned(self.data), start=1):
+            if len(line) >= _SCANNER_LIMIT:
+                break
+            words = _words(line)
+            if not words:
+                return Collected(crashed_at=number)
+            if len(words) < 2 or not _DIGEST.match(words[0]):
+                return Collected(gave_up_at=number)
+            hashes.add(_zh(words[0]))
+        return Collected(frozenset(hashes))
+
+
+def read_checksums(data: bytes) -> Checksums:
+    """Reads a SHA256SUMS file; no bytes make it fail.
+
+    A file above MAX_BYTES or MAX_LINES lists nothing: what it says about is not looked at.
+    """
+    if len(data) > MAX_BYTES or data.count(b"\n") > MAX_LINES:
+        return Checksums(data, odd=(OddLine(0, Oddity.TOO_LARGE),))
+    files, odd = [], []
+    for number, line in enumerate(_scanned(data), start=1):
+        words = line.split(maxsplit=2)
+        if not words:
+            odd.append(OddLine(number, Oddity.BLANK))
+        elif not _DIGEST.match(words[0]):
+            odd.append(OddLine(number, Oddity.NO_DIGEST))
+        elif len(words) < 2:
+            odd.append(OddLine(number, Oddity.NO_NAME))
+        else:
+            files.append(_listed(number, words[0], words[1].decode("utf-8", "surrogateescape")))
+    return Checksums(data, tuple(files), tuple(odd))
+
+
+def _listed(number: int, digest: bytes, written: str) -> ListedFile:
+    name = written.removeprefix("*").removeprefix("./")
+    if package := _PACKAGE.match(name):
+        platform = Platform(package["os"], package["arch"])
+        return ListedFile(number, _zh(digest), name, Content.PACKAGE, platform, package["type"], package["version"])
+    return ListedFile(number, _zh(digest), name, Content.MANIFEST if _MANIFEST.match(name) else Content.OTHER)
+
+
+def _scanned(data: bytes) -> list[bytes]:
+    """The lines as Go's scanner gives them: what follows the last line feed is a line unless it is empty."""
+    lines = data.split(b"\n")
+    return lines if lines[-1] else lines[:-1]
+
+
+def _words(line: bytes) -> list[bytes]:
+    """Splits at white space as Go does, which knows more of it than bytes.split."""
+    if line.isascii():
+        return line.split()
+    text = line.decode("utf-8", "surrogateescape")
+    return [word.encode("utf-8", "surrogateescape") for word in _GO_SPACE.split(text) if word]
+
+
+def _decoded(digest: bytes) -> Matching:
+    """What the tools' decoding of a digest into 32 bytes gives; they do not look at its length first."""
+    pairs = _HEX_PAIRS.match(digest)
+    whole = pairs.end() if pairs else 0
+    if whole > _DIGEST_DIGITS:
+        return Matching(Match.CRASH)
+    if whole != len(digest):
+        return Matching(Match.NOT_HEX)
+    return Matching(Match.FOUND, _zh(digest)) if whole == _DIGEST_DIGITS else Matching(Match.SHORT)
+
+
+def _zh(digest: bytes) -> str:
+    return "zh:" + digest.decode("ascii").lower()

@@ -1,0 +1,136 @@
+"""Keys and signatures as values: what gpg said of them, before anybody judges."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from msgspec import Struct
+
+
+class SigningKey(Struct, frozen=True):
+    """An OpenPGP key that may sign.
+
+    Attributes:
+        fingerprint: Of the primary key, 40 upper-case hex digits (more for keys of version 5 and later).
+        user_ids: Names and addresses that the key claims; printable, still nobody's proven name.
+        algorithm: E.g. "RSA 4096" or "Ed25519".
+        created: ISO 8601 in UTC.
+        expires: Likewise; None for never.
+        expired: Whether that time has passed.
+        revoked: Whether its owner took it back.
+    """
+
+    fingerprint: str
+    user_ids: tuple[str, ...]
+    algorithm: str
+    created: str
+    expires: str | None
+    expired: bool
+    revoked: bool
+
+    @property
+    def key_id(self) -> str:
+        """The last 16 digits of the fingerprint, which is what the tools show."""
+        return self.fingerprint[-16:]
+
+
+class Status(StrEnum):
+    """What is to be said of one signature, the worst where there is more than one thing."""
+
+    GOOD = "good"
+    BAD = "bad"
+    UNKNOWN_ISSUER = "unknown issuer"
+    EXPIRED_SIGNATURE = "expired signature"
+    EXPIRED_KEY = "expired key"
+    REVOKED_KEY = "revoked key"
+    UNUSABLE = "unusable"
+
+
+class Signature(Struct, frozen=True):
+    """One signature of a signature file, which may have several.
+
+    Attributes:
+        status: See `Status`.
+        issuer: Key id or fingerprint that the signature names, upper-case hex; says nothing unless `matches`.
+        matches: Whether the key made this signature over these bytes, whatever else is wrong.
+        key: The primary key; None where the issuer is none of the keys at hand.
+        signing_fingerprint: Of the subkey that signed, or of the primary key; "" unless `matches`.
+        made: ISO 8601 in UTC, None where it is not known.
+        expires: Likewise; None for never.
+        digest: Of the bytes, e.g. "SHA256"; "" where it is not known.
+        signature_expired: Whether `expires` has passed.
+        key_expired: Whether the primary key or the subkey that signed has expired.
+        key_revoked: Whether either was revoked.
+    """
+
+    status: Status
+    issuer: str
+    matches: bool = False
+    key: SigningKey | None = None
+    signing_fingerprint: str = ""
+    made: str | None = None
+    expires: str | None = None
+    digest: str = ""
+    signature_expired: bool = False
+    key_expired: bool = False
+    key_revoked: bool = False
+
+
+class Keyring(Struct, frozen=True):
+    """The keys of one armored text, in the order in which it has them; `broken` where no key could be read."""
+
+    keys: tuple[SigningKey, ...] = ()
+    broken: bool = False
+
+    @property
+    def fingerprints(self) -> frozenset[str]:
+        """Of the primary keys."""
+        return frozenset(key.fingerprint for key in self.keys)
+
+
+class Problem(StrEnum):
+    """Why there is no telling, about the means and not about the signature."""
+
+    NO_GPG = "gpg is not installed, or not on PATH"
+    NO_LIBRARY = "python-gnupg is not installed"
+    WRONG_LIBRARY = 'the package "gnupg" hides "python-gnupg"'
+    TIMED_OUT = "gpg took too long"
+    FAILED = "gpg failed"
+
+    @property
+    def hint(self) -> str:
+        """How to get it, or ""."""
+        return _HINTS.get(self, "")
+
+
+_HINTS = {
+    Problem.NO_GPG: "install GnuPG: apt install gnupg, dnf install gnupg2, brew install gnupg, or https://gpg4win.org",
+    Problem.NO_LIBRARY: "pip install 'python-gnupg>=0.5.4'",
+    Problem.WRONG_LIBRARY: "pip uninstall gnupg, then pip install --force-reinstall python-gnupg",
+}
+
+
+class Form(StrEnum):
+    """What a signature file is, before anything is verified."""
+
+    SIGNATURES = "signatures"
+    EMPTY = "empty"
+    ARMORED = "armored"
+    TOO_LARGE = "too large"
+    DAMAGED = "damaged"
+
+
+class Verification(Struct, frozen=True):
+    """What is known of a signature file: every signature in it, and the keys that it was held against.
+
+    Attributes:
+        form: Of the file. A DAMAGED one may have signatures before the damage.
+        signatures: In the order of the file.
+        keyrings: One for each armored text, in the order given.
+        problem: Where nothing could be verified at all; the signatures are then unknown, not bad.
+    """
+
+    form: Form = Form.SIGNATURES
+    signatures: tuple[Signature, ...] = ()
+    keyrings: tuple[Keyring, ...] = ()
+    problem: Problem | None = None

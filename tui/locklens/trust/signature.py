@@ -1,0 +1,276 @@
+"""Signatures, verified by the real gpg in a throw-away home: the only user of python-gnupg.
+
+Nothing of the user's GnuPG has a part in it: no key, no configuration, no agent (none is started, so none is left
+behind), no network. What gpg says is read from its status lines, of every signature in the file; python-gnupg's own
+summary speaks of the last one alone.
+
+What a verified signature is worth is not judged here; see `locklens.trust.authentication`.
+"""
+
+from __future__ import annotations
+
+import copy
+import os
+import shutil
+import tempfile
+import threading
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from locklens.trust.model import Keyring, Problem, Signature, Verification
+from locklens.trust.packets import split
+from locklens.trust.statuses import Line, read_key, read_signatures
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+TIMEOUT = 20.0
+"""Seconds that gpg may take for one question; it takes a hundredth of one."""
+
+MAX_SIGNATURE_BYTES = 64 * 1024
+MAX_KEY_BYTES = 1 << 20
+MAX_SIGNATURES = 16
+MAX_KEYS = 32
+
+_OPTIONS = (
+    "--no-autostart",
+    "--disable-dirmngr",
+    "--no-auto-key-locate",
+    "--no-auto-key-retrieve",
+    "--no-auto-check-trustdb",
+    "--trust-model",
+    "always",
+    "--lock-never",
+)
+
+_ONE_LINE_PER_LINE = "cp437"
+"""How gpg's output is decoded: each byte is a character, and none but control characters ends a line.
+
+In python-gnupg's own choice, and in UTF-8, the bytes of a user id can be a line separator (U+0085, U+2028), and what
+follows it in a hostile user id would be read as a status line of gpg's.
+"""
+
+
+class Verifier:
+    """Verifies signatures for as long as one run lasts; use it in a `with` statement. Safe for several threads.
+
+    Keys are imported once for each list of armored texts, into a home of that list's own: a provider's signatures
+    never meet another's keys.
+
+    Args:
+        gpg: Path of gpg, "" to look for it.
+        timeout: Seconds for one question.
+    """
+
+    def __init__(self, gpg: str = "", *, timeout: float = TIMEOUT) -> None:
+        self._gpg = gpg
+        self._timeout = timeout
+        self._lock = threading.Lock()
+        self._turns: dict[tuple[str, ...], threading.Lock] = {}
+        self._homes: dict[tuple[str, ...], _Home] = {}
+        self._folder = ""
+        self._engine: Any = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Removes everything that was written."""
+        with self._lock:
+            self._homes.clear()
+            self._turns.clear()
+            if self._folder:
+                shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder = ""
+            self._engine = None
+
+    def verify(self, data: bytes, signature: bytes, armored_keys: tuple[str, ...]) -> Verification:
+        """Holds a detached signature against keys.
+
+        Args:
+            data: What is said to be signed, e.g. SHA256SUMS.
+            signature: The signature file's bytes. Binary only: the tools refuse armor.
+            armored_keys: As the registry lists them; each may have several keys, or be broken.
+
+        Returns:
+            What is known; no input makes it raise.
+        """
+        form, parts = split(signature, MAX_SIGNATURE_BYTES, MAX_SIGNATURES)
+        try:
+            home = self._home(armored_keys)
+        except GpgUnavailableError as error:
+            return Verification(form, problem=error.problem)
+        # One by one: gpg leaves off after a bad signature, and says nothing of those that follow.
+        found: list[Signature] = []
+        for part in parts:
+            try:
+                signatures = read_signatures(home.ask_about(data, part), home.listed, home.keyrings)
+            except GpgUnavailableError as error:
+                return Verification(form, tuple(found), home.keyrings, error.problem)
+            if len(signatures) != 1:
+                return Verification(form, tuple(found), home.keyrings, Problem.FAILED)
+            found += signatures
+        return Verification(form, tuple(found), home.keyrings)
+
+    def _home(self, armored_keys: tuple[str, ...]) -> _Home:
+        """Returns the home of a list of keys; threads that want different ones make them at the same time."""
+        with self._lock:
+            self._gpg = self._gpg or find_gpg()
+            self._folder = self._folder or tempfile.mkdtemp(prefix="locklens-gpg-")
+            self._engine = self._engine or _engine(self._gpg, Path(self._folder), self._timeout)
+            engine, folder = self._engine, self._folder
+            turn = self._turns.setdefault(armored_keys, threading.Lock())
+        with turn:
+            home = self._homes.get(armored_keys)
+            if home is None:
+                home = _Home(engine, Path(tempfile.mkdtemp(dir=folder)), armored_keys)
+                self._homes[armored_keys] = home
+            return home
+
+
+def find_gpg() -> str:
+    """Returns the path of gpg; relative folders of PATH are skipped, they may lie in what is under review.
+
+    Raises:
+        GpgUnavailableError: There is none.
+    """
+    suffix = ".exe" if os.name == "nt" else ""
+    for name in ("gpg", "gpg2"):
+        for folder in os.get_exec_path():
+            candidate = Path(folder, name + suffix)
+            if candidate.is_absolute() and candidate.is_file() and os.access(candidate, os.X_OK):
+                return str(candidate)
+    raise GpgUnavailableError(Problem.NO_GPG)
+
+
+def unavailable() -> Problem | None:
+    """Why no signature can be verified on this machine, None where nothing is missing; starts no program."""
+    try:
+        find_gpg()
+        _library()
+    except GpgUnavailableError as error:
+        return error.problem
+    return None
+
+
+class GpgUnavailableError(Exception):
+    """No signature can be verified; `problem` says why."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.value)
+        self.problem = problem
+
+
+class _Home:
+    """A GnuPG home with the keys of one list of armored texts."""
+
+    def __init__(self, engine: Any, folder: Path, armored_keys: tuple[str, ...]) -> None:
+        self._folder = folder
+        # A new one would run gpg to ask for its version; the copy knows it.
+        self._engine = copy.copy(engine)
+        self._engine.gnupghome = str(folder)
+        imported = tuple(self._imported(text) for text in armored_keys[:MAX_KEYS])
+        self.listed: dict[str, dict[str, Any]] = {}
+        if any(imported):
+            listing = _answered(self._engine.list_keys)
+            self.listed = {str(entry["fingerprint"]): entry for entry in listing}
+        self.keyrings = tuple(
+            Keyring(tuple(read_key(self.listed[name]) for name in names if name in self.listed), broken=not names)
+            for names in imported
+        )
+
+    def ask_about(self, data: bytes, signature: bytes) -> tuple[Line, ...]:
+        """Returns gpg's status lines about a detached signature."""
+        number, path = tempfile.mkstemp(dir=self._folder, suffix=".sig")
+        try:
+            with open(number, "wb") as file:  # noqa: PTH123
+                file.write(signature)
+            return tuple(_answered(lambda: self._engine.verify_data(path, data)).lines)
+        finally:
+            with suppress(OSError):
+                Path(path).unlink()
+
+    def _imported(self, text: str) -> tuple[str, ...]:
+        """Imports one armored text, and returns the fingerprints of its keys; none where it is broken."""
+        data = text.encode("utf-8", "surrogatepass")
+        if len(data) > MAX_KEY_BYTES or not data.lstrip().startswith(b"-----BEGIN PGP "):
+            return ()
+        lines = _answered(lambda: self._engine.import_keys(data)).lines
+        found = (value.split() for keyword, value in lines if keyword == "IMPORT_OK")
+        return tuple(dict.fromkeys(words[1] for words in found if len(words) > 1))
+
+
+def _answered(question: Any) -> Any:
+    try:
+        return question()
+    except GpgUnavailableError:
+        raise
+    except (OSError, ValueError) as error:
+        raise GpgUnavailableError(Problem.FAILED) from error
+
+
+def _library() -> Any:
+    """Returns the module of python-gnupg, which shares its name with an abandoned package."""
+    try:
+        import gnupg
+    except ImportError as error:
+        raise GpgUnavailableError(Problem.NO_LIBRARY) from error
+    major = str(getattr(gnupg, "__version__", "")).partition(".")[0]
+    if major != "0" or not hasattr(gnupg.GPG, "verify_data"):
+        raise GpgUnavailableError(Problem.WRONG_LIBRARY)
+    return gnupg
+
+
+def _engine(gpg: str, folder: Path, timeout: float) -> Any:
+    """Returns python-gnupg's object for one home, with a limit of time and with the status lines as they are."""
+    gnupg = _library()
+
+    class Lines(gnupg.StatusHandler):  # type: ignore[misc, name-defined]
+        """Keeps every status line, and concludes nothing."""
+
+        def __init__(self, engine: object) -> None:
+            super().__init__(engine)
+            self.lines: list[Line] = []
+
+        def handle_status(self, key: str, value: str) -> None:
+            self.lines.append((key, value.encode(_ONE_LINE_PER_LINE).decode("utf-8", "replace")))
+
+    class Engine(gnupg.GPG):  # type: ignore[misc, name-defined]
+        """python-gnupg waits for ever; this kills gpg when its time is over."""
+
+        result_map = {**gnupg.GPG.result_map, "verify": Lines, "import": Lines}  # noqa: RUF012
+
+        def _collect_output(self, process: Any, *args: Any, **kwargs: Any) -> None:
+            late = threading.Event()
+
+            def end() -> None:
+                late.set()
+                process.kill()
+
+            timer = threading.Timer(timeout, end)
+            timer.daemon = True
+            timer.start()
+            try:
+                super()._collect_output(process, *args, **kwargs)
+            finally:
+                timer.cancel()
+                if late.is_set():
+                    raise GpgUnavailableError(Problem.TIMED_OUT)
+
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("GNUPG", "GPG_"))}
+    environment["LC_ALL"] = "C"
+    return _answered(
+        lambda: Engine(
+            gpgbinary=gpg,
+            gnupghome=str(folder),
+            options=list(_OPTIONS),
+            env=environment,
+            encoding=_ONE_LINE_PER_LINE,
+        )
+    )

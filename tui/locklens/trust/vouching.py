@@ -1,0 +1,44 @@
+"""Who vouches for which hash of a release: its signer, or the registry alone."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from locklens.trust.checksums import read_checksums
+from locklens.trust.tiers import Tier
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from locklens.trust.authentication import Authentication
+
+
+class Voucher(StrEnum):
+    """Who says that a hash is of this release."""
+
+    SIGNED = "signed"
+    REPORTED = "reported"
+
+
+def vouchers(sums: bytes, authentication: Authentication, packages: Mapping[str, frozenset[str]]) -> dict[str, Voucher]:
+    """Returns who vouches for each hash of a release.
+
+    A release that is refused for its signature, or whose signature could not be checked, vouches for nothing: not even
+    the registry's word counts that a wrong signature contradicts. One for which no key is listed is the registry's
+    word alone, whether the tool would take it or not.
+
+    Args:
+        sums: The release's SHA256SUMS.
+        authentication: The judgement of it.
+        packages: Hashes by platform as OpenTofu's registry reports them. An `h1` counts only beside a `zh` that is
+            vouched for.
+    """
+    if authentication.tier is Tier.UNSIGNED:
+        said = dict.fromkeys(read_checksums(sums).hashes, Voucher.REPORTED)
+    else:
+        said = dict.fromkeys(authentication.signed, Voucher.SIGNED)
+    for hashes in packages.values():
+        if any(text.startswith("zh:") and text in said for text in hashes):
+            said |= {text: Voucher.REPORTED for text in hashes if text.startswith("h1:")}
+    return said
