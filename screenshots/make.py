@@ -35,7 +35,7 @@ class Scene:
 
 
 SCENES = (
-    Scene("review", (120, 36), (*["n"] * 9, "j", "j")),
+    Scene("review", (120, 36), (*["n"] * 9, *["j"] * 5)),
     Scene("review-80x24", (80, 24), ("j", "space", "j")),
     Scene("review-light", (110, 32), ("b", "n"), "locklens-light"),
     Scene("why", (110, 32), ("n", "n", "w")),
