@@ -20,9 +20,9 @@ from locklens.demo.serving import environment, write_cli_configuration
 from locklens.dialect import OPENTOFU, TERRAFORM
 from locklens.lockfile.parse import parse
 from locklens.trust.authentication import Authentication, Enforcement, Lenience, Outcome, Refusal, Release, authenticate
-from locklens.trust.model import Problem
+from locklens.trust.model import Problem, Tier
 from locklens.trust.signature import Verifier
-from locklens.trust.tiers import PublishedKey, Tier
+from locklens.trust.tiers import PublishedKey
 from locklens.trust.vouching import Voucher, vouchers
 
 if TYPE_CHECKING:

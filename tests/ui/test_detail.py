@@ -5,19 +5,8 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from locklens.review.model import (
-    Change,
-    HashFact,
-    HostState,
-    Kind,
-    Proof,
-    Review,
-    Severity,
-    Signer,
-    SigningKey,
-    Status,
-    Tier,
-)
+from locklens.review.model import Change, HashFact, HostState, Kind, Proof, Review, Severity, Signer, Status
+from locklens.trust.model import SigningKey, Tier
 from locklens.ui.copying import change_copied, copied_line, node_copied
 from locklens.ui.detail import detail_lines
 from locklens.ui.outline import Grouping, Node, outline

@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from locklens.trust.model import Tier
+
 if TYPE_CHECKING:
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
     from locklens.lockfile.model import Conflict, LockEntry
     from locklens.project.configuration import Configuration, Requirement
+    from locklens.trust.model import SigningKey
 
 
 class Kind(StrEnum):
@@ -65,16 +68,6 @@ class Severity(StrEnum):
         return list(Severity).index(self)
 
 
-class Tier(StrEnum):
-    """What kind of publisher signed a release."""
-
-    OFFICIAL = "official"
-    PARTNER = "partner"
-    SELF_SIGNED = "self-signed"
-    UNSIGNED = "unsigned"
-    UNKNOWN = "unknown"
-
-
 class Status(StrEnum):
     """What happened to a root's lock file."""
 
@@ -91,23 +84,6 @@ class HashFact(Struct, frozen=True):
     hash: str
     platform: str | None = None
     proof: Proof = Proof.UNKNOWN
-
-
-class SigningKey(Struct, frozen=True):
-    """An OpenPGP key; dates are ISO 8601, the fingerprint is 40 upper-case hex digits."""
-
-    fingerprint: str
-    user_ids: tuple[str, ...]
-    algorithm: str
-    created: str
-    expires: str | None
-    expired: bool
-    revoked: bool
-
-    @property
-    def key_id(self) -> str:
-        """The last 16 digits of the fingerprint."""
-        return self.fingerprint[-16:]
 
 
 class Signer(Struct, frozen=True):

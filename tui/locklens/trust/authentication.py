@@ -16,8 +16,8 @@ from msgspec import Struct
 
 from locklens.dialect import OPENTOFU
 from locklens.trust.checksums import Match, read_checksums
-from locklens.trust.model import Form, Keyring, Problem, Signature, SigningKey, Status, Verification
-from locklens.trust.tiers import PublishedKey, Tier, tier_of
+from locklens.trust.model import Form, Keyring, Problem, Signature, SigningKey, Status, Tier, Verification
+from locklens.trust.tiers import PublishedKey, tier_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -34,6 +34,16 @@ class SigningKey(Struct, frozen=True):
         return self.fingerprint[-16:]
 
 
+class Tier(StrEnum):
+    """What kind of publisher signed a release."""
+
+    OFFICIAL = "official"
+    PARTNER = "partner"
+    SELF_SIGNED = "self-signed"
+    UNSIGNED = "unsigned"
+    UNKNOWN = "unknown"
+
+
 class Status(StrEnum):
     """What is to be said of one signature, the worst where there is more than one thing."""
 

@@ -7,13 +7,13 @@ sources have them.
 
 from __future__ import annotations
 
-from enum import StrEnum
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
 
+from locklens.trust.model import Tier
 from locklens.trust.packets import dearmored
 
 if TYPE_CHECKING:
@@ -23,16 +23,6 @@ SECURITY, PARTNERS = "hashicorp-security", "hashicorp-partners"
 
 SECURITY_KEY_IDS = frozenset({"34365D9472D7468F", "B0B441097685B676", "C820C6D5CD27AB87"})
 """The security key and its subkeys that sign: gpg is not asked about signatures that name none of them."""
-
-
-class Tier(StrEnum):
-    """What kind of publisher signed a release."""
-
-    OFFICIAL = "official"
-    PARTNER = "partner"
-    SELF_SIGNED = "self-signed"
-    UNSIGNED = "unsigned"
-    UNKNOWN = "unknown"
 
 
 class PublishedKey(Struct, frozen=True):

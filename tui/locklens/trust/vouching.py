@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from locklens.trust.checksums import read_checksums
-from locklens.trust.tiers import Tier
+from locklens.trust.model import Tier
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

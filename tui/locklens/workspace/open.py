@@ -232,8 +232,7 @@ class _Named(Struct, frozen=True):
 def open_files(old: str, new: str, *, config: str | None, cwd: Path, stdin: Callable[[], bytes]) -> Comparison:
     """Compares two lock files, each a path, `-` (standard input), `/dev/null` (absent) or `REV:PATH` (through git).
 
-    A file on disk wins over a revision of the same spelling. Files on disk are read inside their repository, or else
-    inside the whole file system, so that `../modules/x` leads somewhere.
+    A file on disk wins over a revision of the same spelling. Files on disk keep the names that they have from `cwd`.
 
     Args:
         old: The old lock file.
