@@ -162,4 +162,4 @@ def test_added_removed_and_kept_hashes() -> None:
     change = only(entry("1.0.0", zh("a"), "h1:x"), entry("1.0.0", zh("a"), "h1:y"))
     assert [fact.hash for fact in change.added] == ["h1:y"]
     assert [fact.hash for fact in change.removed] == ["h1:x"]
-    assert change.kept == 1
+    assert len(change.kept) == 1

@@ -34,6 +34,7 @@ from locklens.ui.screens.review import ReviewScreen
 from locklens.ui.widgets.change_list import ChangeList
 from locklens.ui.widgets.line_view import LineView
 from locklens.versions import Constraints, Version
+from locklens.workspace.events import Event, Progress, RootsKnown
 
 if TYPE_CHECKING:
     import threading
@@ -106,7 +107,7 @@ class Samples:
             new=after,
             added=added,
             removed=removed,
-            kept=len(set(had) & set(has)),
+            kept=tuple(HashFact(text) for text in sorted(set(had) & set(has))),
             required_by=required_by,
             findings=findings,
         )
@@ -279,9 +280,15 @@ class ServedReview:
     gate: threading.Event | None = None
     closed: bool = False
 
-    def complete(self, *, on_root: Callable[[RootReview], None], cancel: threading.Event) -> Review:
-        for root in self.final.roots:
-            on_root(root)
+    def complete(
+        self,
+        *,
+        on_event: Callable[[Event], None],
+        cancel: threading.Event,
+    ) -> Review:
+        for number, root in enumerate(self.final.roots, start=1):
+            on_event(RootsKnown((root,)))
+            on_event(Progress("configuration", number, len(self.final.roots)))
             if self.gate is not None:
                 while not self.gate.wait(0.01) and not cancel.is_set():
                     pass
@@ -306,7 +313,7 @@ class ServingSource:
     fail_on: str = "block"
     opened: list[ServedReview] = field(default_factory=list)
 
-    def open(self) -> ServedReview:
+    def open(self, *, is_fresh: bool = False) -> ServedReview:
         if self.error is not None:
             raise self.error
         assert self.review is not None

@@ -2,29 +2,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from locklens.ui.feed import BATCH_SECONDS, Batches, changed_since, roots_of, stamps_of, with_roots
+from locklens.ui.feed import changed_since, roots_of, stamps_of, with_roots
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from ui.conftest import Samples
-
-    from locklens.review.model import RootReview
-
-
-def test_finished_roots_arrive_in_batches_and_none_is_lost(samples: Samples) -> None:
-    now = [0.0]
-    delivered: list[tuple[RootReview, ...]] = []
-    batches = Batches(delivered.append, clock=lambda: now[0])
-    roots = [samples.root(f"r{number}") for number in range(100)]
-    for root in roots:
-        now[0] += 0.002
-        batches.add(root)
-    batches.flush()
-    assert [root for batch in delivered for root in batch] == roots
-    assert len(delivered) <= 0.2 / BATCH_SECONDS + 2
-    batches.flush()
-    assert all(delivered)
 
 
 def test_changed_added_and_deleted_files_are_seen(tmp_path: Path) -> None:

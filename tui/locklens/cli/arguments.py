@@ -10,13 +10,13 @@ if TYPE_CHECKING:
 
 COMMANDS = {
     "review": "compare lock files: work tree, index, revisions, or two files",
+    "hashes": "which hashes of the lock files are explained, and by what",
+    "keys": "who signed what is locked",
     "explain": "what a finding means, why it matters, what to do",
     "demo": "open the review of a sample repository",
 }
 
 NOT_YET = {
-    "hashes": "which hashes are explained",
-    "keys": "who signed what is locked",
     "health": "all lock files of the repository",
     "verify": "check what is locked",
     "why": "who requires a provider, and what holds it back",

@@ -20,9 +20,7 @@ _HELP_WIDTH = 100
 _NOT_YET_OPTIONS = {
     "pr": "--pr",
     "remote": "--remote",
-    "ask_host": "--ask-host",
     "policy": "--policy",
-    "no_cache": "--no-cache",
 }
 
 
@@ -40,12 +38,34 @@ class _Parser(argparse.ArgumentParser):
         raise UsageError(message, hint=f"see {self.prog} --help{roots}")
 
 
-def review(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
-    """Reads the arguments of `review`; `roots` holds what stood behind `--`.
+def read(command: str, arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
+    """Reads the arguments of a command.
 
     Raises:
         UsageError: They cannot be understood, or contradict one another.
     """
+    if command in {"hashes", "keys"}:
+        return _locked(command, arguments, operands)
+    return {"review": _review, "demo": _demo, "explain": _explain}[command](arguments, operands)
+
+
+_LOCKED = {
+    "hashes": "Say what is known of each hash of each lock file.",
+    "keys": "Say who signed what the lock files name.",
+}
+
+
+def _locked(command: str, arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
+    parser = _Parser(command, _LOCKED[command])
+    parser.usage = f"locklens {command} [OPTION...] [-- ROOT...]"
+    _add_reading_options(parser)
+    found = parser.parse_args(arguments)
+    found.roots = list(operands)
+    _refuse_what_is_not_built(found)
+    return found
+
+
+def _review(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
     parser = _Parser("review", "Compare lock files and judge what changed.")
     parser.usage = "locklens review [OPTION...] [BASE] [-- ROOT...]"
     parser.add_argument("base", nargs="?", metavar="BASE", help="revision to compare with (default: HEAD)")
@@ -66,30 +86,29 @@ def review(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namesp
     return found
 
 
-def demo(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
-    """Reads the arguments of `demo`.
-
-    Raises:
-        UsageError: They cannot be understood.
-    """
+def _demo(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
     parser = _Parser("demo", "Open the review of a sample repository.")
-    parser.add_argument("--serve", action="store_true", help="keep a sample registry up (not supported yet)")
+    add = parser.add_argument_group("the sample registry").add_argument
+    add("--serve", action="store_true", help="keep the registry up, and say how to point any tool at it")
+    add("--port", type=int, default=0, metavar="N", help="where it listens (default: any free port)")
+    add("--delay", type=int, default=0, metavar="MS", help="milliseconds before each answer")
+    add(
+        "--fault",
+        action="append",
+        metavar="FAULT[:STEP][=PROVIDER[@VERSION]]",
+        help="what goes wrong instead of the sample's own faults, e.g. slow:sums=acme/demo",
+    )
     _add_reading_options(parser)
     found = parser.parse_args(arguments)
     if operands:
         raise UsageError(f"unexpected argument {operands[0]!r}", hint="see locklens demo --help")
-    if found.serve:
-        raise NotSupportedYetError("--serve")
+    if not found.serve and (found.port or found.delay or found.fault):
+        raise UsageError("--port, --delay and --fault go with --serve")
     _refuse_what_is_not_built(found)
     return found
 
 
-def explain(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
-    """Reads the arguments of `explain`.
-
-    Raises:
-        UsageError: They cannot be understood.
-    """
+def _explain(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
     parser = _Parser("explain", "Explain a finding; without RULE list them all.")
     parser.add_argument("rule", nargs="?", metavar="RULE", help="e.g. LK001")
     return parser.parse_args([*arguments, *operands])
@@ -112,20 +131,23 @@ def _add_reading_options(parser: argparse.ArgumentParser) -> None:
     )
     add("--tool", choices=["terraform", "opentofu"], help="whose rules count (default: found out for each root)")
     add("--test-directory", metavar="DIR", default="tests", help="where test files are, in each root (default: tests)")
-    add("--offline", action="store_true", help="ask no registry")
+    add("--offline", action="store_true", help="ask no registry; what is remembered of earlier answers counts")
     add("--verbose", action="store_true", help="say what was done and how long it took")
-    add("--ask-host", metavar="HOST", action="append", help="a registry that may be asked (not supported yet)")
-    add("--prove", choices=["none", "changed", "all"], default="none", help="download packages (not supported yet)")
+    add("--ask-host", metavar="HOST", action="append", default=[], help="a registry that may be asked too")
+    add(
+        "--prove",
+        choices=["none", "changed", "all"],
+        default="none",
+        help="download packages and hash them, to prove h1 hashes",
+    )
     add("--policy", metavar="FILE", help="another policy file (not supported yet)")
-    add("--no-cache", action="store_true", help="remember nothing (not supported yet)")
+    add("--no-cache", action="store_true", help="use and keep nothing that is remembered between runs")
 
 
 def _refuse_what_is_not_built(found: argparse.Namespace) -> None:
     for name, word in _NOT_YET_OPTIONS.items():
         if getattr(found, name, None):
             raise NotSupportedYetError(word)
-    if found.prove != "none":
-        raise NotSupportedYetError(f"--prove {found.prove}")
     if found.format in {"markdown", "sarif"}:
         raise NotSupportedYetError(f"--format {found.format}")
     if found.format == "tui" and found.output:

@@ -107,7 +107,7 @@ def _change(moved_from: ProviderAddress | None, old: LockEntry | None, new: Lock
         new=new,
         added=tuple(map(HashFact, sorted(has - had))),
         removed=tuple(map(HashFact, sorted(had - has))),
-        kept=len(had & has),
+        kept=tuple(map(HashFact, sorted(had & has))),
     )
 
 

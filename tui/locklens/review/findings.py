@@ -9,51 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.addresses import ProviderAddress
 from locklens.hashes import count_by_scheme, is_known_scheme, is_well_formed, packages_of
 from locklens.lockfile.render import deviations
 from locklens.project.configuration import Contributor
-from locklens.review.changes import share_a_package
-from locklens.review.model import Bump, Change, Finding, HashFact, Kind, RootReview, Severity
+from locklens.review.model import Bump, Change, Finding, Kind, RootReview, Severity
 from locklens.review.rules import RULES
+from locklens.review.verdicts import Verdict, finding_of, in_order, listing
 from locklens.versions import Constraints, ConstraintSyntaxError, Relation
 
 if TYPE_CHECKING:
     from locklens.lockfile.model import Conflict, LockEntry, LockFile
     from locklens.project.configuration import Configuration, Requirement
-
-_NAMES_SHOWN = 5
-
-
-class Verdict(Struct, frozen=True):
-    """What a rule says of one thing.
-
-    Attributes:
-        line: In the lock file unless `file` names another.
-        severity: Where it is not the rule's own.
-    """
-
-    message: str
-    line: int | None = None
-    file: str | None = None
-    severity: Severity | None = None
-
-
-def _hashes_unexplained(change: Change) -> Iterator[Verdict]:
-    if not change.old or not change.new or change.old.version != change.new.version or not change.added:
-        return
-    is_replaced = not share_a_package(frozenset(change.old.hashes), frozenset(change.new.hashes))
-    counts = f"{count_by_scheme(fact.hash for fact in change.added)} added"
-    if change.removed:
-        counts += f", {count_by_scheme(fact.hash for fact in change.removed)} removed"
-    if is_replaced and change.removed:
-        reason = "no package hash is left: published again, another registry's hashes, or tampered with"
-    else:
-        reason = "the version stayed"
-    yield Verdict(f"{counts}, and {reason}; the registry was not asked", _first_line(change, change.added))
 
 
 def _downgrade(change: Change) -> Iterator[Verdict]:
@@ -139,7 +108,6 @@ def _edited_by_hand(change: Change) -> Iterator[Verdict]:
 
 
 _CHANGE_RULES: Mapping[str, Callable[[Change], Iterator[Verdict]]] = {
-    "LK003": _hashes_unexplained,
     "LK004": _downgrade,
     "LK013": _major,
     "LK015": _moved,
@@ -158,9 +126,9 @@ def judge_change(change: Change, lock_file: str) -> Change:
         return change
     line = change.new.line if change.new else None
     found = tuple(
-        _finding(rule, verdict, lock_file, line) for rule, check in _CHANGE_RULES.items() for verdict in check(change)
+        finding_of(rule, verdict, lock_file, line) for rule, check in _CHANGE_RULES.items() for verdict in check(change)
     )
-    return replace(change, findings=_sorted(change.findings + found))
+    return replace(change, findings=in_order(change.findings + found))
 
 
 def judge_file(lock: LockFile, *, changed: bool) -> tuple[Finding, ...]:
@@ -216,17 +184,17 @@ def judge_requirements(root: RootReview, lock: LockFile, configuration: Configur
     by_address: dict[ProviderAddress | None, list[Finding]] = {}
     for rule, address, verdict in verdicts:
         entry = lock.by_address.get(address) if address else None
-        finding = _finding(rule, verdict, lock.path, entry.line if entry else None)
+        finding = finding_of(rule, verdict, lock.path, entry.line if entry else None)
         by_address.setdefault(address if address in listed else None, []).append(finding)
     changes = tuple(
         replace(
             change,
             required_by=askers(configuration.of(change.address)),
-            findings=_sorted((*change.findings, *by_address.get(change.address, ()))),
+            findings=in_order((*change.findings, *by_address.get(change.address, ()))),
         )
         for change in root.changes
     )
-    findings = _sorted((*root.findings, *by_address.get(None, ())))
+    findings = in_order((*root.findings, *by_address.get(None, ())))
     return replace(root, configuration=configuration, changes=changes, findings=findings)
 
 
@@ -294,7 +262,7 @@ def _not_required(
     if rest:
         yield (
             None,
-            Verdict(f"cannot say whether anything requires {_listing(rest)}: {unknown}", None, None, Severity.INFO),
+            Verdict(f"cannot say whether anything requires {listing(rest)}: {unknown}", None, None, Severity.INFO),
         )
 
 
@@ -302,9 +270,7 @@ def unknown_reason(configuration: Configuration) -> str:
     """Why it cannot be said that nothing requires a provider; "" where it can."""
     if configuration.missing_modules:
         names = [f"{module.call} ({module.source})" for module in configuration.missing_modules]
-        return (
-            f"not fetched: module {_listing(names)}" if len(names) == 1 else f"not fetched: modules {_listing(names)}"
-        )
+        return f"not fetched: module {listing(names)}" if len(names) == 1 else f"not fetched: modules {listing(names)}"
     errors = [problem for problem in configuration.problems if problem.is_error]
     if errors:
         place = f"{errors[0].file}:{errors[0].line}" if errors[0].line else errors[0].file
@@ -351,23 +317,10 @@ def _agreeing(
     ]
     if not rivals:
         return change
-    places = _listing([f"{names[path]}:{entry.line}" for path, entry in rivals])
+    places = listing([f"{names[path]}:{entry.line}" for path, entry in rivals])
     verdict = Verdict(f"{change.address} {change.new.version} has other zh hashes in {places}", change.new.line)
-    found = _finding("LK023", verdict, root.lock_file, None)
-    return replace(change, findings=_sorted((*change.findings, found)))
-
-
-def _finding(rule: str, verdict: Verdict, lock_file: str, line: int | None) -> Finding:
-    own = verdict.line if verdict.line is not None or verdict.file else line
-    return Finding(rule, verdict.severity or RULES[rule].severity, verdict.message, verdict.file or lock_file, own)
-
-
-def _sorted(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    return tuple(sorted(findings, key=lambda finding: (finding.severity.rank, finding.rule, finding.line or 0)))
-
-
-def _first_line(change: Change, facts: Sequence[HashFact]) -> int | None:
-    return min((change.new.line_of(fact.hash) for fact in facts), default=None) if change.new else None
+    found = finding_of("LK023", verdict, root.lock_file, None)
+    return replace(change, findings=in_order((*change.findings, found)))
 
 
 def _shortened(text: str) -> str:
@@ -375,9 +328,4 @@ def _shortened(text: str) -> str:
 
 
 def _places(requirements: Sequence[Requirement]) -> str:
-    return _listing([f"{one.file}:{one.line}" for one in requirements])
-
-
-def _listing(names: Sequence[str]) -> str:
-    shown = ", ".join(names[:_NAMES_SHOWN])
-    return shown if len(names) <= _NAMES_SHOWN else f"{shown} and {len(names) - _NAMES_SHOWN} more"
+    return listing([f"{one.file}:{one.line}" for one in requirements])

@@ -87,10 +87,33 @@ class HashFact(Struct, frozen=True):
 
 
 class Signer(Struct, frozen=True):
-    """Who signed a version's checksums."""
+    """Who signed a version's checksums.
+
+    Attributes:
+        version: Of which; for the signer before, where a version was published again, that of the version before it.
+    """
 
     tier: Tier = Tier.UNKNOWN
     keys: tuple[SigningKey, ...] = ()
+    version: str = ""
+
+
+class Evidence(Struct, frozen=True):
+    """How far the facts behind a change are known.
+
+    Attributes:
+        as_of: When the oldest answer that they rest on was given, ISO 8601 in UTC; None without any answer.
+        problems: Why not all is known, each a sentence without its full stop.
+        hint: What would help, "" for nothing.
+        to_prove: How many packages it takes at most to decide the `h1` that are not proven.
+        to_prove_bytes: Their size together, None where it is not known.
+    """
+
+    as_of: str | None = None
+    problems: tuple[str, ...] = ()
+    hint: str = ""
+    to_prove: int = 0
+    to_prove_bytes: int | None = None
 
 
 class Finding(Struct, frozen=True):
@@ -118,7 +141,11 @@ class Change(Struct, frozen=True):
             this change.
         group: The same over the `zh` sets alone: changes of one group in several roots are one decision.
         moved_from: The address before, for kind MOVED.
-        kept: How many hashes are on both sides.
+        kept: The hashes that are on both sides.
+        explained: How many of `added` are traced to a fact.
+        evidence: None until the registry was asked, or it was settled that it is not.
+        old_signer: Who signed the old version, None where that is not known.
+        new_signer: Who signed the new one, likewise.
         required_by: Who asks for the provider on the new side; empty until the configuration was read.
     """
 
@@ -132,8 +159,9 @@ class Change(Struct, frozen=True):
     new: LockEntry | None
     added: tuple[HashFact, ...]
     removed: tuple[HashFact, ...]
-    kept: int
+    kept: tuple[HashFact, ...]
     explained: int = 0
+    evidence: Evidence | None = None
     old_signer: Signer | None = None
     new_signer: Signer | None = None
     required_by: tuple[Requirement, ...] = ()
@@ -210,6 +238,7 @@ class Review(Struct, frozen=True):
         offline: Whether no registry was to be asked.
         roots: Those of which the lock file or the configuration changed.
         lock_files: How many there are on the new side, changed or not.
+        notes: What limits the whole review, each a sentence: gpg is missing, a setting cannot be read.
     """
 
     at: str
@@ -219,6 +248,7 @@ class Review(Struct, frozen=True):
     head: SideName
     roots: tuple[RootReview, ...]
     lock_files: int = 0
+    notes: tuple[str, ...] = ()
 
     @property
     def changes(self) -> tuple[Change, ...]:

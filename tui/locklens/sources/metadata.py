@@ -46,10 +46,12 @@ class RegistryVersions(Struct, frozen=True):
 
     Attributes:
         warnings: The registry's own words, without control characters.
+        as_of: When it said so, ISO 8601 in UTC.
     """
 
     versions: tuple[ListedVersion, ...]
     warnings: tuple[str, ...]
+    as_of: str = ""
 
 
 class SigningKey(Struct, frozen=True):
@@ -64,6 +66,14 @@ class SigningKey(Struct, frozen=True):
     trust_signature: str
 
 
+class SignedChecksums(Struct, frozen=True):
+    """A release's SHA256SUMS and the detached signature over it, as they came; `as_of` as of `RegistryVersions`."""
+
+    sums: bytes
+    signature: bytes
+    as_of: str = ""
+
+
 class PackageMetadata(Struct, frozen=True):
     """What a registry says of one package, before anybody checked it.
 
@@ -71,6 +81,7 @@ class PackageMetadata(Struct, frozen=True):
         filename: As SHA256SUMS should have it; any text, so no path to write to.
         shasum: 64 hex digits in lower case.
         packages: OpenTofu's hashes and sizes of every platform, () where the registry sends none.
+        as_of: When the registry said so, ISO 8601 in UTC.
     """
 
     address: ProviderAddress
@@ -84,6 +95,7 @@ class PackageMetadata(Struct, frozen=True):
     signature_url: str
     signing_keys: tuple[SigningKey, ...]
     packages: tuple[PlatformPackage, ...]
+    as_of: str = ""
 
     @property
     def has_supported_protocol(self) -> bool:
@@ -125,23 +137,24 @@ def read_package(
             SigningKey(key.text("ascii_armor", _MAX_KEY), key.text("trust_signature", _MAX_KEY)) for key in keys
         ),
         packages=packages,
+        as_of=answer.as_of,
     )
 
 
-def read_versions(body: bytes) -> RegistryVersions:
+def read_versions(answer: Answer) -> RegistryVersions:
     """Reads a list of versions; one malformed version makes the whole answer unusable, as it does for the tools.
 
     Raises:
         ShapeError: It is unusable.
     """
-    fields = Fields(documents.parse(body, is_alone=False))
+    fields = Fields(documents.parse(answer.body, is_alone=False))
     listed: dict[Version, ListedVersion] = {}
     for item in fields.objects("versions", MAX_VERSIONS):
         version = _version(item.text("version", _MAX_WORD), "version")
         protocols = item.texts("protocols", _MAX_PROTOCOLS, _MAX_WORD)
         listed[version] = ListedVersion(version, protocols, _platforms(item))
     warnings = fields.texts("warnings", _MAX_WARNINGS, _MAX_WARNING)
-    return RegistryVersions(tuple(listed.values()), tuple(map(documents.printable, warnings)))
+    return RegistryVersions(tuple(listed.values()), tuple(map(documents.printable, warnings)), answer.as_of)
 
 
 def _platforms(item: Fields) -> tuple[Platform, ...]:

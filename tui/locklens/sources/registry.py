@@ -19,7 +19,7 @@ from locklens.errors import (
 )
 from locklens.sources.documents import ShapeError
 from locklens.sources.http.values import status_words
-from locklens.sources.metadata import PackageMetadata, RegistryVersions, read_package, read_versions
+from locklens.sources.metadata import PackageMetadata, RegistryVersions, SignedChecksums, read_package, read_versions
 from locklens.sources.urls import host_of, resolve
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class Registry:
             raise ProviderNotFoundError(words, source=self._name, address=str(address))
         self._demand_ok(answer, address)
         try:
-            return read_versions(answer.body)
+            return read_versions(answer)
         except ShapeError as error:
             raise self._unavailable(address, f"{self._name} answered with {error}") from error
 
@@ -93,14 +93,15 @@ class Registry:
             words = f"{self._name} answered about {address} {version} for {platform} with {error}"
             raise self._unavailable(address, words) from error
 
-    def checksums(self, metadata: PackageMetadata) -> tuple[bytes, bytes]:
+    def checksums(self, metadata: PackageMetadata) -> SignedChecksums:
         """Returns the publisher's SHA256SUMS and the signature over it, unchecked; both are always asked for.
 
         Raises:
             UnavailableError: One of them cannot be had, whatever the reason.
         """
         sums = self._fetch(metadata, metadata.shasums_url, self._kinds.sums, "list of checksums")
-        return sums, self._fetch(metadata, metadata.signature_url, self._kinds.signature, "signature of its checksums")
+        signature = self._fetch(metadata, metadata.signature_url, self._kinds.signature, "signature of its checksums")
+        return SignedChecksums(sums.body, signature.body, min(sums.as_of, signature.as_of))
 
     @property
     def _name(self) -> str:
@@ -149,7 +150,7 @@ class Registry:
     def _unavailable(self, address: ProviderAddress, words: str) -> UnavailableError:
         return UnavailableError(words, source=self._name, address=str(address))
 
-    def _fetch(self, metadata: PackageMetadata, url: str, kind: Kind, what: str) -> bytes:
+    def _fetch(self, metadata: PackageMetadata, url: str, kind: Kind, what: str) -> Answer:
         """Gets a file that the registry points to: without credentials, on whatever host it is."""
         label = f"{metadata.address} {metadata.version}"
         try:
@@ -163,4 +164,4 @@ class Registry:
             host = display_host(host_of(answer.url))
             words = f"the {what} of {label} cannot be had: {status_words(answer.status)} returned from {host}"
             raise UnavailableError(words, source=host, address=str(metadata.address))
-        return answer.body
+        return answer

@@ -30,17 +30,20 @@ _LEGEND = (
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
-    """How far the reading of configurations is; `done` is None when nothing is being read."""
+class Reading:
+    """How far the reading or the asking is; `done` is None when nothing is going on."""
 
     done: int | None = None
     total: int = 0
+    what: str = "configuration"
 
     @property
     def words(self) -> str:
         """What the status line says."""
         if self.done is None:
             return ""
+        if self.what == "evidence":
+            return f"asking registries, {self.done}/{self.total} changes settled"
         return f"reading configuration {self.done}/{self.total} roots" if self.total else "reading lock files"
 
 
@@ -92,7 +95,7 @@ class StatusFacts:
 
     review: Review | None
     marks: frozenset[str]
-    progress: Progress
+    progress: Reading
     grouping: Grouping
     narrowed: str
     fail_on: str

@@ -230,11 +230,11 @@ def _hash_lines(change: Change, *, in_full: bool) -> Iterator[Line]:
     yield from heading("HASHES")
     if change.added:
         explained = Span(f"  {change.explained} of {len(change.added)} added explained", Role.STRONG)
-        yield line(explained, Span(f"   {change.kept} kept", Role.DIM))
+        yield line(explained, Span(f"   {len(change.kept)} kept", Role.DIM))
     elif change.removed:
-        yield line(Span(f"  {change.kept} kept", Role.DIM))
+        yield line(Span(f"  {len(change.kept)} kept", Role.DIM))
     else:
-        yield line(Span(f"  {counted(change.kept, 'hash', 'hashes')} as before", Role.DIM))
+        yield line(Span(f"  {counted(len(change.kept), 'hash', 'hashes')} as before", Role.DIM))
     for sign, role, facts in (("+", Role.ADDED, change.added), ("-", Role.REMOVED, change.removed)):
         for fact in facts:
             yield _hash_line(sign, role, fact, in_full=in_full)

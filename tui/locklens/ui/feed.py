@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -12,11 +11,9 @@ if TYPE_CHECKING:
     import threading
 
     from locklens.review.model import Review, RootReview
+    from locklens.workspace.events import Event
     from locklens.workspace.open import Comparison
     from locklens.workspace.review import ReviewRequest
-
-BATCH_SECONDS = 0.1
-"""Finished roots are passed on at most this often, so that a fast run does not drown the screen in updates."""
 
 Stamp = tuple[int, int, int] | None
 Stamps = Mapping[Path, Stamp]
@@ -29,8 +26,17 @@ class OpenedReview(Protocol):
     def draft(self) -> Review:
         """The review from the lock files alone."""
 
-    def complete(self, *, on_root: Callable[[RootReview], None], cancel: threading.Event) -> Review:
-        """Reads configurations and returns the final review.
+    def complete(
+        self,
+        *,
+        on_event: Callable[[Event], None],
+        cancel: threading.Event,
+    ) -> Review:
+        """Reads configurations, asks registries, and returns the final review.
+
+        Args:
+            on_event: Called in the caller's thread.
+            cancel: Set by another thread to stop.
 
         Raises:
             LockLensError: It cannot be finished, or was cancelled.
@@ -58,8 +64,11 @@ class ReviewSource(Protocol):
     def fail_on(self) -> str:
         """From which severity on a report of the review would fail."""
 
-    def open(self) -> OpenedReview:
+    def open(self, *, is_fresh: bool = False) -> OpenedReview:
         """Opens it as it is now.
+
+        Args:
+            is_fresh: Whether registries are asked again, whatever is remembered.
 
         Raises:
             LockLensError: There is nothing to compare.
@@ -77,25 +86,34 @@ class WorkspaceSource:
         """That of the request."""
         return self.request.fail_on
 
-    def open(self) -> OpenedReview:
+    def open(self, *, is_fresh: bool = False) -> OpenedReview:
         """Opens the comparison of the request."""
+        from msgspec.structs import replace
+
         from locklens.workspace.review import draft
 
-        comparison = self.request.open()
-        review = draft(comparison, include_unchanged=self.request.include_unchanged, tool=self.request.tool)
-        return _WorkspaceReview(comparison, review, self.request.test_directory)
+        request = self.request
+        if is_fresh and request.asking is not None:
+            request = replace(request, asking=replace(request.asking, is_fresh=True))
+        comparison = request.open()
+        return _WorkspaceReview(comparison, draft(comparison, request), request)
 
 
 @dataclass(frozen=True, slots=True)
 class _WorkspaceReview:
     comparison: Comparison
     draft: Review
-    test_directory: str
+    request: ReviewRequest
 
-    def complete(self, *, on_root: Callable[[RootReview], None], cancel: threading.Event) -> Review:
+    def complete(
+        self,
+        *,
+        on_event: Callable[[Event], None],
+        cancel: threading.Event,
+    ) -> Review:
         from locklens.workspace.review import complete
 
-        return complete(self.comparison, self.draft, test_directory=self.test_directory, on_root=on_root, cancel=cancel)
+        return complete(self.comparison, self.draft, self.request, on_event=on_event, cancel=cancel)
 
     def watched(self, review: Review) -> tuple[Path, ...]:
         from locklens.workspace.review import watched_files
@@ -113,29 +131,6 @@ class _WorkspaceReview:
 
     def close(self) -> None:
         self.comparison.close()
-
-
-@dataclass(slots=True)
-class Batches:
-    """Collects finished roots and passes them on not more often than BATCH_SECONDS."""
-
-    deliver: Callable[[tuple[RootReview, ...]], object]
-    clock: Callable[[], float] = time.monotonic
-    _waiting: list[RootReview] = field(default_factory=list)
-    _last: float = float("-inf")
-
-    def add(self, root: RootReview) -> None:
-        """Takes one root."""
-        self._waiting.append(root)
-        if self.clock() - self._last >= BATCH_SECONDS:
-            self.flush()
-
-    def flush(self) -> None:
-        """Passes on what waits."""
-        if self._waiting:
-            self.deliver(tuple(self._waiting))
-            self._waiting.clear()
-        self._last = self.clock()
 
 
 def stamps_of(paths: Iterable[Path]) -> dict[Path, Stamp]:

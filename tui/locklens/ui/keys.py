@@ -86,7 +86,7 @@ REVIEWING = KeyGroup(
             "open_page",
             "open the release's page on the registry, or copy its address where there is no browser",
         ),
-        Key("r", "r", "reload", "read everything again", "reload"),
+        Key("r", "r", "reload", "read everything and ask the registries again", "ask again"),
     ),
 )
 

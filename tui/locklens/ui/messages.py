@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from locklens.errors import LockLensError
     from locklens.review.model import Review, RootReview
     from locklens.ui.feed import Stamps
+    from locklens.workspace.events import Progress
 
 
 @dataclass
@@ -28,10 +29,18 @@ class ReviewDrafted(Message):
 
 @dataclass
 class RootsRead(Message):
-    """More roots are finished."""
+    """More is known of some roots."""
 
     run: int
     roots: tuple[RootReview, ...]
+
+
+@dataclass
+class ProgressMade(Message):
+    """The review is this far."""
+
+    run: int
+    progress: Progress
 
 
 @dataclass

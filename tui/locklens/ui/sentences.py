@@ -58,7 +58,7 @@ def _of_hashes(change: Change) -> str:
         if facts
     ]
     if change.kept:
-        parts.append(f"{change.kept} stayed")
+        parts.append(f"{len(change.kept)} stayed")
     return f"Hashes: {', '.join(parts)}." if parts else "It has no hashes."
 
 

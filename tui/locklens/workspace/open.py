@@ -128,6 +128,25 @@ def open_git(
     )
 
 
+def open_locked(folder: Path, *, roots: Sequence[str] = ()) -> Comparison:
+    """Opens all that is locked: the work tree beside the last commit, or without git the folder's own lock file.
+
+    Args:
+        folder: A folder in the repository, or one with a lock file.
+        roots: Root folders, relative to `folder`, to which it is restricted.
+
+    Raises:
+        ConfigurationError: One of `roots` is no root.
+        RepositoryError: There is neither a repository nor a lock file.
+    """
+    try:
+        return open_git(folder, roots=roots)
+    except RepositoryError:
+        if roots or not (folder / LOCK_FILE).is_file():
+            raise
+        return open_files(LOCK_FILE, LOCK_FILE, config=None, cwd=folder, stdin=bytes)
+
+
 def _head_side(repository: Repository, head: str | None, *, staged: bool) -> tuple[Side, str | Place]:
     from locklens.project.git import Place
     from locklens.project.gittree import IndexTree, RevisionTree

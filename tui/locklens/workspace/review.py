@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import time
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from locklens.addresses import display_host
 from locklens.dialect import OPENTOFU, TERRAFORM, Dialect
 from locklens.errors import LockLensError, RunCancelledError
 from locklens.hcl import Problem
@@ -18,8 +20,12 @@ from locklens.project.configuration import Configuration
 from locklens.project.files import configuration_files
 from locklens.project.tree import EntryKind, Tree
 from locklens.review.changes import compare
+from locklens.review.evidence import explain, hashes_to_look_up, questions
 from locklens.review.findings import judge_agreement, judge_change, judge_file, judge_requirements
+from locklens.review.inquiry import Subject
 from locklens.review.model import Change, Finding, HostState, Kind, Review, RootReview, Severity, SideName, Status
+from locklens.review.releases import nobody_asked
+from locklens.workspace.events import Asked, Progress, RootsKnown
 
 if TYPE_CHECKING:
     import threading
@@ -28,7 +34,14 @@ if TYPE_CHECKING:
 
     from locklens.project.modules import ModuleReader
     from locklens.project.roots import RootPair
+    from locklens.review.releases import Fact, Question
+    from locklens.workspace.asking import Asking, AskingRun
+    from locklens.workspace.events import Event
     from locklens.workspace.open import Comparison, Side
+
+
+BATCH_SECONDS = 0.1
+"""Roots of which more is known are passed on at most this often, so that a fast run does not drown the screen."""
 
 
 class ReviewRequest(Struct, frozen=True):
@@ -39,6 +52,8 @@ class ReviewRequest(Struct, frozen=True):
         include_unchanged: Whether to list providers that did not change.
         tool: Whose rules count for every root; None: each root's own tool.
         fail_on: From which severity on the exit status of a report is 1; "never" for none.
+        asking: Whom to ask; None for nobody, and then nothing is remembered either.
+        prove: Which `h1` to prove by downloading packages.
     """
 
     open: Callable[[], Comparison]
@@ -46,27 +61,41 @@ class ReviewRequest(Struct, frozen=True):
     test_directory: str = "tests"
     tool: Dialect | None = None
     fail_on: str = "block"
+    asking: Asking | None = None
+    prove: Literal["none", "changed", "all"] = "none"
 
 
-def review(request: ReviewRequest, *, cancel: threading.Event | None = None) -> Review:
+def review(
+    request: ReviewRequest,
+    *,
+    cancel: threading.Event | None = None,
+    on_event: Callable[[Event], None] = lambda _: None,
+) -> Review:
     """Opens the comparison and reviews it whole.
+
+    Args:
+        request: What is to be reviewed.
+        cancel: Set by another thread to stop.
+        on_event: Called in this thread.
 
     Raises:
         LockLensError: A side cannot be opened.
     """
     comparison = request.open()
     try:
-        drafted = draft(comparison, include_unchanged=request.include_unchanged, tool=request.tool)
-        return complete(comparison, drafted, test_directory=request.test_directory, cancel=cancel)
+        drafted = draft(comparison, request)
+        return complete(comparison, drafted, request, cancel=cancel, on_event=on_event)
     finally:
         comparison.close()
 
 
-def draft(comparison: Comparison, *, include_unchanged: bool = False, tool: Dialect | None = None) -> Review:
-    """Reviews the lock files alone; each root's `configuration` is None.
+def draft(comparison: Comparison, request: ReviewRequest) -> Review:
+    """Reviews the lock files alone; each root's `configuration` is None, and each change's `evidence`.
 
-    Roots of which neither the lock file nor the configuration changed are left out, unless `include_unchanged`.
+    Roots of which neither the lock file nor the configuration changed are left out, unless the request includes
+    what is unchanged.
     """
+    include_unchanged, tool = request.include_unchanged, request.tool
     concerned = [
         pair for pair in comparison.roots if pair.lock_changed or pair.configuration_changed or include_unchanged
     ]
@@ -76,11 +105,10 @@ def draft(comparison: Comparison, *, include_unchanged: bool = False, tool: Dial
         own = {pair.path: new for pair, _, new in pairs}
         locks, names = _all_entries(comparison, own)
         roots = list(judge_agreement(roots, locks, names))
-    hosts = sorted({change.address.host for root in roots for change in root.changes})
     return Review(
         at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        offline=True,
-        hosts=tuple(HostState(host, asked=False) for host in hosts),
+        offline=request.asking is None or request.asking.is_offline,
+        hosts=(),
         base=_name(comparison.base),
         head=_name(comparison.head),
         roots=tuple(_ordered(root) for root in roots),
@@ -91,38 +119,145 @@ def draft(comparison: Comparison, *, include_unchanged: bool = False, tool: Dial
 def complete(
     comparison: Comparison,
     review: Review,
+    request: ReviewRequest,
     *,
-    test_directory: str = "tests",
-    on_root: Callable[[RootReview], None] = lambda _: None,
+    on_event: Callable[[Event], None] = lambda _: None,
     cancel: threading.Event | None = None,
 ) -> Review:
-    """Reads the configuration of each root and holds the lock file against it.
+    """Reads the configuration of each root, asks registries about what changed, and judges by both.
 
     Args:
         comparison: What `review` was drafted from.
         review: The draft.
-        test_directory: Where a root's test files are, relative to the root.
-        on_root: Called with each finished root, in this thread.
-        cancel: Set by another thread to stop between two roots.
+        request: Whom to ask, and where test files are.
+        on_event: Called in this thread; with roots not more often than BATCH_SECONDS.
+        cancel: Set by another thread to stop.
 
     Raises:
         RunCancelledError: `cancel` was set.
     """
-    read = _configuration_reader(comparison, test_directory)
-    finished = []
-    for root in review.roots:
-        if cancel is not None and cancel.is_set():
-            raise RunCancelledError("the review was cancelled")
-        configuration = read(root)
-        if configuration.has_files:
-            present = root.lock_file if root.status is not Status.DELETED else None
-            lock = _read(comparison.head.tree, present, root.tool)
-            judged = _ordered(judge_requirements(root, lock, configuration))
-        else:
-            judged = replace(root, configuration=configuration)
-        finished.append(judged)
-        on_root(judged)
-    return replace(review, roots=tuple(finished))
+    completion = _Completion(review, on_event, cancel)
+    read = _configuration_reader(comparison, request.test_directory)
+    subjects = [
+        Subject(root.lock_file, root.tool, change) for root in review.roots for change in root.changes if change.new
+    ]
+    if request.asking is None or not subjects:
+        completion.read_configurations(comparison, read)
+        return completion.settled_by_nobody()
+    from locklens.workspace.asking import AskingRun, host_states
+
+    with AskingRun(request.asking, _base_hosts(review), cancel) as run:
+        run.inquiry.start(subjects)
+        completion.read_configurations(comparison, read, meanwhile=lambda: completion.settle(run, is_patient=False))
+        completion.settle(run, is_patient=True)
+        on_event(Asked(run.log))
+        hosts = host_states(run.inquiry.known, is_offline=request.asking.is_offline)
+        return replace(completion.finished(), hosts=hosts, notes=run.notes)
+
+
+class _Completion:
+    """A review on its way from the draft to the whole; its roots are replaced as more becomes known of them."""
+
+    def __init__(
+        self,
+        review: Review,
+        on_event: Callable[[Event], None],
+        cancel: threading.Event | None,
+    ) -> None:
+        self._review = review
+        self._on_event = on_event
+        self._cancel = cancel
+        self._roots = {root.lock_file: root for root in review.roots}
+        self._early: dict[str, list[Subject]] = {}
+        """Settled subjects of roots whose configuration is still to be read."""
+        self._unread = set(self._roots)
+        self._touched: set[str] = set()
+        self._last = float("-inf")
+
+    def read_configurations(
+        self,
+        comparison: Comparison,
+        read: Callable[[RootReview], Configuration],
+        meanwhile: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Reads the configuration of each root and holds the lock file against it."""
+        for done, draft in enumerate(self._review.roots, start=1):
+            if self._cancel is not None and self._cancel.is_set():
+                raise RunCancelledError("the review was cancelled")
+            configuration = read(draft)
+            if configuration.has_files:
+                present = draft.lock_file if draft.status is not Status.DELETED else None
+                lock = _read(comparison.head.tree, present, draft.tool)
+                judged = judge_requirements(draft, lock, configuration)
+            else:
+                judged = replace(draft, configuration=configuration)
+            self._roots[draft.lock_file] = judged
+            self._unread.discard(draft.lock_file)
+            self._touch(draft.lock_file)
+            self._on_event(Progress("configuration", done, len(self._review.roots)))
+            meanwhile()
+
+    def settle(self, run: AskingRun, *, is_patient: bool) -> None:
+        """Takes what registries said by now, or waits until all is said."""
+        for subject in run.inquiry.settled(is_patient=is_patient):
+            if subject.lock_file in self._unread:
+                self._early.setdefault(subject.lock_file, []).append(subject)
+                continue
+            for one in (*self._early.pop(subject.lock_file, ()), subject):
+                self._explain(one, run)
+            self._on_event(Progress("evidence", run.inquiry.done, run.inquiry.total))
+        for lock_file in self._early.keys() - self._unread:
+            for one in self._early.pop(lock_file):
+                self._explain(one, run)
+
+    def _explain(self, subject: Subject, run: AskingRun) -> None:
+        known = run.inquiry.known
+        hashed = run.hashed(hashes_to_look_up(subject.change, subject.tool, known))
+        self._replace(subject, known, hashed)
+
+    def _replace(self, subject: Subject, known: Mapping[Question, Fact], hashed: Mapping[str, str]) -> None:
+        root = self._roots[subject.lock_file]
+        changes = tuple(
+            explain(change, subject.tool, subject.lock_file, known, hashed)
+            if change.address == subject.change.address
+            else change
+            for change in root.changes
+        )
+        self._roots[subject.lock_file] = replace(root, changes=changes)
+        self._touch(subject.lock_file)
+
+    def settled_by_nobody(self) -> Review:
+        """The whole review where no registry is asked."""
+        for root in self._review.roots:
+            for change in root.changes:
+                known: dict[Question, Fact] = {}
+                while wanted := questions(change, root.tool, known):
+                    known |= {question: nobody_asked(question) for question in wanted}
+                self._replace(Subject(root.lock_file, root.tool, change), known, {})
+        hosts = sorted({change.address.host for change in self._review.changes})
+        return replace(self.finished(), hosts=tuple(HostState(display_host(host), asked=False) for host in hosts))
+
+    def _touch(self, lock_file: str) -> None:
+        self._touched.add(lock_file)
+        if time.monotonic() - self._last >= BATCH_SECONDS:
+            self._flush()
+
+    def _flush(self) -> None:
+        if self._touched:
+            self._on_event(RootsKnown(tuple(_ordered(self._roots[name]) for name in self._touched)))
+            self._touched.clear()
+        self._last = time.monotonic()
+
+    def finished(self) -> Review:
+        """The review with all that is known."""
+        self._flush()
+        return replace(self._review, roots=tuple(_ordered(self._roots[root.lock_file]) for root in self._review.roots))
+
+
+def _base_hosts(review: Review) -> frozenset[str]:
+    """The hosts that the base's lock files name: those of the roots under review."""
+    locks = (parse(root.old_data, root.lock_file, dialect=root.tool) for root in review.roots if root.old_data)
+    return frozenset(entry.address.host for lock in locks for entry in lock.entries)
 
 
 def _configuration_reader(comparison: Comparison, test_directory: str) -> Callable[[RootReview], Configuration]:

@@ -15,6 +15,7 @@ def envelope(
     *,
     at: str,
     offline: bool,
+    notes: Sequence[str] = (),
     hosts: Sequence[Mapping[str, Any]],
     base: Mapping[str, Any],
     head: Mapping[str, Any],
@@ -29,7 +30,13 @@ def envelope(
     """Returns the document; the arguments are its parts as plain values."""
     return {
         "schema": SCHEMA,
-        "run": {"at": at, "offline": offline, "policy": {"file": None, "side": "none"}, "hosts": list(hosts)},
+        "run": {
+            "at": at,
+            "offline": offline,
+            "policy": {"file": None, "side": "none"},
+            "hosts": list(hosts),
+            "notes": list(notes),
+        },
         "base": dict(base),
         "head": dict(head),
         "roots": list(roots),

@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from locklens.review.model import Change, Finding, HashFact, Kind, Review, RootReview, SideName, Signer
+from locklens.review.model import Change, Evidence, Finding, HashFact, Kind, Review, RootReview, SideName, Signer
 from locklens.review.reports.envelope import envelope
 from locklens.review.reports.words import severity_counts
 
@@ -37,6 +37,7 @@ def document(review: Review) -> Json:
     return envelope(
         at=review.at,
         offline=review.offline,
+        notes=review.notes,
         hosts=[{"host": one.host, "asked": one.asked, "as_of": one.as_of, "error": one.error} for one in review.hosts],
         base=_side(review.base),
         head=_side(review.head),
@@ -126,10 +127,11 @@ def _change(change: Change) -> Json:
         "hashes": {
             "added": [_fact(fact) for fact in change.added],
             "removed": [_fact(fact) for fact in change.removed],
-            "kept": change.kept,
+            "kept": len(change.kept),
             "explained": change.explained,
         },
         "signer": {"old": _signer(change.old_signer), "new": _signer(change.new_signer)},
+        "evidence": _evidence(change.evidence) if change.evidence else None,
         "required_by": [_requirement(requirement) for requirement in change.required_by],
         "findings": [_finding(finding) for finding in change.findings],
     }
@@ -155,7 +157,16 @@ def _signer(signer: Signer | None) -> Json | None:
         }
         for key in signer.keys
     ]
-    return {"tier": signer.tier.value, "keys": keys}
+    return {"version": signer.version, "tier": signer.tier.value, "keys": keys}
+
+
+def _evidence(evidence: Evidence) -> Json:
+    return {
+        "as_of": evidence.as_of,
+        "problems": list(evidence.problems),
+        "hint": evidence.hint,
+        "to_prove": {"packages": evidence.to_prove, "bytes": evidence.to_prove_bytes},
+    }
 
 
 def _requirement(requirement: Requirement) -> Json:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from locklens.hashes import count_by_scheme
 from locklens.review.findings import unknown_reason
 from locklens.review.model import Change, Finding, HashFact, Kind, Review, RootReview, Severity, Status
-from locklens.review.reports import words
+from locklens.review.reports import evidence, words
 from locklens.review.reports.visible import visible
 
 if TYPE_CHECKING:
@@ -142,8 +142,8 @@ class _Printer:
         for finding in change.findings:
             yield from self._finding(finding, "" if is_shared else root.lock_file, indent=8)
         yield from _required_by(change, root)
-        if change.old_signer or change.new_signer:
-            yield f"        signer {words.signer(change.old_signer)} -> {words.signer(change.new_signer)}"
+        for line in (*evidence.signer_lines(change), *evidence.problem_lines(change)):
+            yield f"        {line}"
         if change.kind in _SAME_VERSION:
             yield from _hashes("+", change.added)
             yield from _hashes("-", change.removed)
@@ -160,8 +160,11 @@ class _Printer:
         added = sum(len(change.added) for change in review.changes)
         if added:
             explained = sum(change.explained for change in review.changes)
-            why = ": no registry was asked" if not any(host.asked for host in review.hosts) else ""
-            yield f"hashes explained: {explained} of {added}{why}"
+            yield f"hashes explained: {explained} of {added}"
+        for line in evidence.host_lines(review):
+            yield f"registry {line}"
+        for note in review.notes:
+            yield f"note: {visible(note)}"
         checked = [root for root in review.roots if not _has_something(root)]
         if checked:
             yield f"{_plural(len(checked), 'root')} checked without anything to say"
@@ -222,7 +225,7 @@ def _hash_counts(change: Change) -> str:
         parts.append(f"+{count_by_scheme(fact.hash for fact in change.added)}")
     if change.removed:
         parts.append(f"-{count_by_scheme(fact.hash for fact in change.removed)}")
-    return ", ".join((*parts, f"{change.kept} kept")) if parts else ""
+    return ", ".join((*parts, f"{len(change.kept)} kept")) if parts else ""
 
 
 def _required_by(change: Change, root: RootReview) -> Iterator[str]:

@@ -50,7 +50,7 @@ def _document(old: str, new: str, folder: str, lock_file: str, tool: str) -> dic
     }
     return envelope(
         at=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        offline=True,
+        offline=False,
         hosts=[],
         base={"kind": "file", "name": old, "revision": None},
         head={"kind": "file", "name": new, "revision": None},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from locklens.review.model import Change, Kind, Review, Severity, Signer
+from locklens.review.model import Change, Kind, Review, Severity
 from locklens.review.reports.visible import visible
 
 _SIGNS = {
@@ -50,14 +50,6 @@ def phrase(change: Change) -> str:
             return f"{old.version} -> {new.version}"
         case _, new:
             return f"{new.version} =" if new is not None else ""
-
-
-def signer(value: Signer | None) -> str:
-    """Says who signed a version, with full fingerprints."""
-    if value is None:
-        return "unknown: no registry was asked"
-    keys = ", ".join(key.fingerprint for key in value.keys)
-    return f"{value.tier} {keys}".rstrip()
 
 
 def side(kind: str, name: str, revision: str | None) -> str:

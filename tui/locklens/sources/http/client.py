@@ -18,7 +18,7 @@ from locklens.sources.http.failures import TIMEOUTS, TRANSPORT_ERRORS, FailedErr
 from locklens.sources.http.reading import broken_words, drain, host_name, read_body, redirected, too_large
 from locklens.sources.http.settings import Kind, is_transient, wait_before
 from locklens.sources.http.transport import Bounds, Transport
-from locklens.sources.http.values import Answer, Download, Exchange, status_words
+from locklens.sources.http.values import Answer, Download, Exchange, now, status_words
 from locklens.sources.urls import host_of, may_carry_token, origin, shown
 
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ class Client:
         for _ in range(kind.redirects + 1):
             reply = self._exchange(current, kind, token, attempt)
             if reply.status not in _REDIRECTS or not reply.location:
-                answer = Answer(reply.status, current, reply.content_type, reply.body, token is not None)
+                answer = Answer(reply.status, current, reply.content_type, reply.body, token is not None, now())
                 return answer, reply.retry_after
             current = redirected(current, reply.location)
             if origin(current) != first:

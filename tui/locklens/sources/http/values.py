@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from http import HTTPStatus
 
 from msgspec import Struct
@@ -20,6 +21,7 @@ class Answer(Struct, frozen=True):
         content_type: The header, None where there is none.
         body: Decompressed; b"" unless the status is 200.
         had_token: Whether a token was sent with the request.
+        as_of: When it was answered, ISO 8601 in UTC.
     """
 
     status: int
@@ -27,6 +29,7 @@ class Answer(Struct, frozen=True):
     content_type: str | None
     body: bytes
     had_token: bool
+    as_of: str = ""
 
 
 class Download(Struct, frozen=True):
@@ -66,6 +69,11 @@ class Exchange(Struct, frozen=True):
         again = f", attempt {self.attempt}" if self.attempt > 1 else ""
         token = ", with a token" if self.with_token else ""
         return f"GET {self.url}: {self.outcome}, {self.size} bytes in {self.seconds * 1000:.0f} ms{again}{token}"
+
+
+def now() -> str:
+    """This moment, ISO 8601 in UTC, to the second."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
 def status_words(status: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 from textual import on, work
 from textual.screen import Screen
@@ -11,16 +11,26 @@ from textual.worker import get_current_worker
 
 from locklens.errors import LockLensError
 from locklens.review.reports.visible import visible
-from locklens.ui.bars import Progress
-from locklens.ui.feed import Batches, ReviewSource, Stamps, changed_since, roots_of, stamps_of, with_roots
-from locklens.ui.messages import FilesChanged, MarksNotKept, ReviewCompleted, ReviewDrafted, ReviewFailed, RootsRead
+from locklens.ui.bars import Reading
+from locklens.ui.feed import ReviewSource, Stamps, changed_since, roots_of, stamps_of, with_roots
+from locklens.ui.messages import (
+    FilesChanged,
+    MarksNotKept,
+    ProgressMade,
+    ReviewCompleted,
+    ReviewDrafted,
+    ReviewFailed,
+    RootsRead,
+)
 from locklens.ui.sentences import changed_on_disk
+from locklens.workspace.events import Asked, PackageArriving, PackageDone, Progress, ProvingPlanned, RootsKnown
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from locklens.review.model import Review
     from locklens.ui.marks import MarkKeeper
+    from locklens.workspace.events import Event
 
 _LOOK_SECONDS = 1.0
 
@@ -43,7 +53,7 @@ class LoadingScreen(Screen[int]):
         """Why there is nothing to show, or why it could not be read again."""
         self.marks: frozenset[str] = frozenset()
         """Ids of the reviewed changes."""
-        self.progress = Progress()
+        self.progress = Reading()
         self.top: Path | None = None
         self.repository = ""
         self._run = 0
@@ -64,27 +74,29 @@ class LoadingScreen(Screen[int]):
         self.reload()
         self.set_interval(_LOOK_SECONDS, self._look)
 
-    def reload(self) -> None:
-        """Reads everything again; what is shown stays until the new review is complete."""
+    def reload(self, *, is_fresh: bool = False) -> None:
+        """Reads everything again; what is shown stays until the new review is complete.
+
+        Args:
+            is_fresh: Whether registries are asked again, whatever is remembered.
+        """
         self._run += 1
         self._is_first = self.review is None
-        self.progress = Progress(0)
+        self.progress = Reading(0)
         self.progress_made()
-        self._load(self._run)
+        self._load(self._run, is_fresh=is_fresh)
 
     @work(thread=True, exclusive=True, group="review")
-    def _load(self, run: int) -> None:
+    def _load(self, run: int, *, is_fresh: bool) -> None:
         cancel = get_current_worker().cancelled_event
         try:
-            opened = self.source.open()
+            opened = self.source.open(is_fresh=is_fresh)
             try:
                 draft = opened.draft
                 stamps = stamps_of(opened.watched(draft))
                 marks = self.keeper.read(opened.repository)
                 self.post_message(ReviewDrafted(run, draft, opened.top, opened.repository, marks))
-                batches = Batches(lambda roots: self.post_message(RootsRead(run, roots)))
-                review = opened.complete(on_root=batches.add, cancel=cancel)
-                batches.flush()
+                review = opened.complete(on_event=lambda event: self._post(run, event), cancel=cancel)
                 self.post_message(ReviewCompleted(run, review, {**stamps_of(opened.watched(review)), **stamps}))
             finally:
                 opened.close()
@@ -92,13 +104,25 @@ class LoadingScreen(Screen[int]):
             if not cancel.is_set():
                 self.post_message(ReviewFailed(run, error))
 
+    def _post(self, run: int, event: Event) -> None:
+        """Hands on what a worker's review tells; safe from any thread."""
+        match event:
+            case RootsKnown():
+                self.post_message(RootsRead(run, event.roots))
+            case Progress():
+                self.post_message(ProgressMade(run, event))
+            case Asked() | ProvingPlanned() | PackageArriving() | PackageDone():
+                pass
+            case _:
+                assert_never(event)
+
     @on(ReviewDrafted)
     def _take_draft(self, event: ReviewDrafted) -> None:
         if event.run != self._run:
             return
         self.top, self.repository, self.error = event.top, event.repository, None
         self.marks = event.marks
-        self.progress = Progress(0, len(event.review.roots))
+        self.progress = Reading(0, len(event.review.roots))
         if self._is_first:
             self.review = event.review
             self.review_arrived()
@@ -108,17 +132,21 @@ class LoadingScreen(Screen[int]):
     def _take_roots(self, event: RootsRead) -> None:
         if event.run != self._run:
             return
-        self.progress = Progress((self.progress.done or 0) + len(event.roots), self.progress.total)
         if self._is_first and self.review is not None:
             self.review = with_roots(self.review, event.roots)
             self.review_arrived()
-        self.progress_made()
+
+    @on(ProgressMade)
+    def _take_progress(self, event: ProgressMade) -> None:
+        if event.run == self._run:
+            self.progress = Reading(event.progress.done, event.progress.total, event.progress.what)
+            self.progress_made()
 
     @on(ReviewCompleted)
     def _take_review(self, event: ReviewCompleted) -> None:
         if event.run != self._run:
             return
-        self.review, self._stamps, self.progress = event.review, event.stamps, Progress()
+        self.review, self._stamps, self.progress = event.review, event.stamps, Reading()
         if self._changed:
             self.notify(visible(changed_on_disk(self._changed)), markup=False, timeout=4)
             self._changed = ()
@@ -129,7 +157,7 @@ class LoadingScreen(Screen[int]):
     def _take_failure(self, event: ReviewFailed) -> None:
         if event.run != self._run:
             return
-        self.error, self.progress, self._changed = event.error, Progress(), ()
+        self.error, self.progress, self._changed = event.error, Reading(), ()
         self.progress_made()
 
     def _look(self) -> None:

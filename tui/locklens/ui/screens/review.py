@@ -371,7 +371,7 @@ class ReviewScreen(HandingScreen):
     def action_reload(self) -> None:
         """Reads everything again."""
         self.error = None
-        self.reload()
+        self.reload(is_fresh=True)
 
     def action_theme(self) -> None:
         """Switches between dark and light."""

@@ -1,0 +1,89 @@
+"""How long work is told of on stderr: plain lines, and on a terminal one line that is written over."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING, assert_never
+
+from locklens.cli.output import is_terminal, tell
+from locklens.review.reports.sizes import size_words
+from locklens.workspace.events import Asked, PackageArriving, PackageDone, Progress, ProvingPlanned, RootsKnown
+
+if TYPE_CHECKING:
+    from locklens.workspace.events import Event
+
+_REDRAW_SECONDS = 0.1
+
+
+class Telling:
+    """Tells of a review while it is made.
+
+    Args:
+        is_verbose: Whether to list each request.
+    """
+
+    def __init__(self, *, is_verbose: bool) -> None:
+        self._is_verbose = is_verbose
+        self._is_live = is_terminal(sys.stderr)
+        self._drawn = 0
+        self._last = float("-inf")
+        self._arriving: dict[str, PackageArriving] = {}
+
+    def take(self, event: Event) -> None:
+        """Tells of one event."""
+        match event:
+            case Asked():
+                if self._is_verbose:
+                    self._say(*event.log)
+            case ProvingPlanned():
+                self._say(planned_words(event))
+            case PackageArriving():
+                self._arriving[event.label] = event
+                self._draw()
+            case PackageDone():
+                self._arriving.pop(event.label, None)
+                outcome = f"failed: {event.problem}" if event.problem else f"hashed, {size_words(event.size)}"
+                self._say(f"{event.label}: {outcome}")
+            case Progress() | RootsKnown():
+                pass
+            case _:
+                assert_never(event)
+
+    def _say(self, *lines: str) -> None:
+        self._wipe()
+        tell(lines)
+
+    def _draw(self) -> None:
+        if not self._is_live or time.monotonic() - self._last < _REDRAW_SECONDS:
+            return
+        self._last = time.monotonic()
+        parts = [f"{one.label} {arriving_words(one)}" for one in self._arriving.values()]
+        text = "; ".join(parts)[:110]
+        self._wipe()
+        sys.stderr.write(text)
+        sys.stderr.flush()
+        self._drawn = len(text)
+
+    def _wipe(self) -> None:
+        if self._drawn:
+            sys.stderr.write(f"\r{' ' * self._drawn}\r")
+            self._drawn = 0
+
+
+def planned_words(plan: ProvingPlanned) -> str:
+    """What is going to be downloaded."""
+    size = f", {size_words(plan.likely_bytes)}" if plan.likely_bytes is not None else ""
+    more = f" (at most {plan.at_most})" if plan.at_most > plan.likely else ""
+    return f"to prove {plan.hashes} h1: {_packages(plan.likely)}{size} to download{more}"
+
+
+def arriving_words(event: PackageArriving) -> str:
+    """How far a package is."""
+    if not event.size:
+        return size_words(event.received)
+    return f"{min(100, 100 * event.received // event.size)} % of {size_words(event.size)}"
+
+
+def _packages(number: int) -> str:
+    return f"{number} package{'' if number == 1 else 's'}"

@@ -1,0 +1,146 @@
+"""The commands that read: what was typed becomes a request, and the review that answers it a report."""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from locklens.cli.arguments import UsageError
+from locklens.cli.output import DONE, FINDINGS, deliver, has_terminal, is_terminal, tell
+from locklens.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Callable, Mapping
+
+    from locklens.review.model import Review
+    from locklens.workspace.asking import Asking
+    from locklens.workspace.open import Comparison
+    from locklens.workspace.review import ReviewRequest
+
+    OpenUi = Callable[[ReviewRequest, str], int]
+
+
+def review(found: Namespace, open_ui: OpenUi) -> int:
+    """Compares lock files."""
+    from locklens.workspace.open import open_files, open_git
+
+    if found.old is not None:
+        opened = partial(open_files, found.old, found.new, config=found.config, cwd=Path.cwd(), stdin=_standard_input)
+    else:
+        opened = partial(
+            open_git,
+            Path.cwd(),
+            base="HEAD" if found.base is None else found.base,
+            head=found.head,
+            staged=found.staged,
+            merge_base=found.merge_base,
+            roots=found.roots,
+        )
+    return show(request_of(found, opened, asking_of(found)), found, "review", open_ui)
+
+
+def locked(found: Namespace, view: str, open_ui: OpenUi) -> int:
+    """Reports on all that is locked, changed or not; `view` is "hashes" or "keys"."""
+    from locklens.workspace.open import open_locked
+
+    found.old = found.new = None
+    found.all = True
+    opened = partial(open_locked, Path.cwd(), roots=found.roots)
+    return show(request_of(found, opened, asking_of(found)), found, view, open_ui)
+
+
+def _standard_input() -> bytes:
+    return sys.stdin.buffer.read()
+
+
+def request_of(found: Namespace, opened: Callable[[], Comparison], asking: Asking) -> ReviewRequest:
+    """Returns the request for what was typed; `opened` opens the comparison."""
+    from locklens.dialect import DIALECTS
+    from locklens.workspace.review import ReviewRequest
+
+    return ReviewRequest(
+        opened,
+        include_unchanged=found.all or found.prove == "all",
+        test_directory=found.test_directory,
+        tool=DIALECTS.get(found.tool),
+        fail_on=found.fail_on,
+        asking=asking,
+        prove=found.prove,
+    )
+
+
+def asking_of(found: Namespace, environ: Mapping[str, str] | None = None, cache: Path | None = None) -> Asking:
+    """Whom a command may ask; `environ` and `cache` where they are not the user's own.
+
+    Raises:
+        UsageError: What was given as a host is none.
+    """
+    from locklens.addresses import normalise_host
+    from locklens.storage.cache import Cache
+    from locklens.workspace.asking import Asking
+
+    hosts = []
+    for text in found.ask_host:
+        try:
+            hosts.append(normalise_host(text))
+        except ValueError as error:
+            raise UsageError(f"--ask-host {text}: {error}", hint="name a host, e.g. registry.example.com") from error
+    memory = Cache.in_memory() if found.no_cache else Cache(cache)
+    return Asking(os.environ if environ is None else environ, memory, tuple(hosts), found.offline)
+
+
+def show(request: ReviewRequest, found: Namespace, view: str, open_ui: OpenUi) -> int:
+    """Opens the screen, or prints the report, and returns the exit status.
+
+    Args:
+        request: What is to be reviewed.
+        found: The options.
+        view: What of it is wanted: "review", "hashes" or "keys".
+        open_ui: Opens the terminal UI on that view.
+    """
+    form = _format(found)
+    if form == "tui":
+        if not has_terminal():
+            raise ConfigurationError("the terminal UI needs a terminal", hint="use --format text or json")
+        return open_ui(request, view)
+    from time import perf_counter
+
+    from locklens.cli.progress import Telling
+    from locklens.workspace.review import review as make_review
+
+    started = perf_counter()
+    telling = Telling(is_verbose=found.verbose)
+    result = make_review(request, on_event=telling.take)
+    if found.verbose:
+        tell((f"reviewed {len(result.roots)} roots in {perf_counter() - started:.3f} s",))
+    deliver(_rendered(result, view, form, found.output), found.output)
+    return FINDINGS if result.fails(found.fail_on) else DONE
+
+
+def _format(found: Namespace) -> str:
+    if found.format:
+        return str(found.format)
+    interactive = has_terminal() and not found.output and "-" not in {found.old, found.new}
+    return "tui" if interactive else "text"
+
+
+def _rendered(review: Review, view: str, form: str, output: str | None) -> str:
+    from importlib import import_module
+
+    module = {
+        ("review", "json"): "json",
+        ("review", "text"): "text",
+        ("hashes", "json"): "hashes_json",
+        ("hashes", "text"): "hashes_text",
+        ("keys", "json"): "keys_json",
+        ("keys", "text"): "keys_text",
+    }[view, form]
+    reports = import_module(f"locklens.review.reports.{module}")
+    if form == "json":
+        return str(reports.render(review))
+    colour = not output and is_terminal(sys.stdout) and not os.environ.get("NO_COLOR")
+    return str(reports.render(review, colour=colour))

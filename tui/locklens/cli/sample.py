@@ -1,0 +1,65 @@
+"""`locklens demo`: the sample repository beside its own registry, or that registry alone."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import threading
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from locklens.cli.arguments import UsageError
+from locklens.cli.output import DONE, put
+from locklens.cli.reading import asking_of, request_of, show
+from locklens.demo.faults import Faults, parse_rule
+from locklens.demo.registry import Registry
+from locklens.demo.serving import SAMPLE_RULES, environment, serving_text, write_cli_configuration
+from locklens.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from locklens.cli.reading import OpenUi
+
+_PREFIX = "locklens-demo-"
+
+
+def demo(found: Namespace, open_ui: OpenUi) -> int:
+    """Reviews the sample repository, which asks the sample registry and nobody else."""
+    from locklens.demo.repository import make_repository
+    from locklens.workspace.open import open_git
+
+    if found.serve:
+        return _serve(found)
+    found.old = found.new = None
+    with tempfile.TemporaryDirectory(prefix=_PREFIX) as name, Registry(faults=Faults(SAMPLE_RULES)) as registry:
+        folder = Path(name)
+        top = make_repository(folder / "infrastructure")
+        own = {**os.environ, **environment(write_cli_configuration(registry, folder))}
+        asking = asking_of(found, own, folder / "cache.sqlite3")
+        return show(request_of(found, partial(open_git, top), asking), found, "review", open_ui)
+
+
+def _serve(found: Namespace) -> int:
+    """Keeps the sample registry up until it is interrupted."""
+    try:
+        rules = tuple(map(parse_rule, found.fault)) if found.fault else SAMPLE_RULES
+    except ValueError as error:
+        raise UsageError(f"--fault: {error}") from error
+    registry = Registry(faults=Faults(rules), delay=found.delay / 1000)
+    with tempfile.TemporaryDirectory(prefix=_PREFIX) as folder:
+        try:
+            registry.start(found.port)
+        except (OSError, OverflowError) as error:
+            raise ConfigurationError(
+                f"port {found.port} cannot be used: {error}", hint="name another --port"
+            ) from error
+        try:
+            put(serving_text(registry, write_cli_configuration(registry, Path(folder))))
+            threading.Event().wait()
+        except KeyboardInterrupt:
+            pass  # That is how it is meant to end.
+        finally:
+            registry.stop()
+    return DONE

@@ -1,0 +1,277 @@
+"""Traces a change's hashes to facts: what must be asked for that, and what follows from the answers.
+
+Pure: nobody is asked here. The same change and the same facts give the same result, however they were come by.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from locklens.dialect import DIALECTS
+from locklens.review.model import Evidence, HashFact, Kind, Proof, Signer
+from locklens.review.provenance import PROVENANCE, findings_of
+from locklens.review.releases import Fact, Listing, ListingId, Question, ReleaseFacts, ReleaseId
+from locklens.review.verdicts import in_order
+from locklens.trust.continuity import Origin, judge_folders, judge_packages
+from locklens.trust.vouching import Voucher
+from locklens.versions import newest, precedence
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from locklens.addresses import Platform
+    from locklens.dialect import Dialect
+    from locklens.lockfile.model import LockEntry
+    from locklens.review.model import Change
+    from locklens.review.releases import Trouble
+    from locklens.trust.continuity import FolderHashes, PackageHashes
+
+_PROOFS = {Voucher.SIGNED: Proof.SIGNED, Voucher.REPORTED: Proof.REPORTED}
+EXPLAINED = frozenset({Proof.SIGNED, Proof.COMPUTED, Proof.REPORTED})
+"""The proofs that make a hash an explained one."""
+
+
+class Case(Struct, frozen=True):
+    """A change with the facts about it.
+
+    Attributes:
+        new: What is known of the new version.
+        old: Of the old one; None where there is none, or where it is the same version of the same provider.
+        before: Of the version before, where this one was published again.
+        listing: The versions that the registry lists.
+        elsewhere: Of this version in the other tool's registry.
+        hashed: The `h1` of packages that were hashed here, by `zh`.
+    """
+
+    change: Change
+    tool: Dialect
+    new: ReleaseFacts
+    listing: Listing
+    old: ReleaseFacts | None = None
+    before: ReleaseFacts | None = None
+    elsewhere: ReleaseFacts | None = None
+    hashed: Mapping[str, str] = {}
+
+    @property
+    def entry(self) -> LockEntry:
+        """What is locked now."""
+        assert self.change.new is not None
+        return self.change.new
+
+    @property
+    def is_same_release(self) -> bool:
+        """Whether old and new are the same version of the same provider."""
+        return _is_same_release(self.change)
+
+    @property
+    def packages(self) -> PackageHashes:
+        """The judgement of the `zh`."""
+        earlier = self.change.old.hashes if self.change.old and self.is_same_release else ()
+        other = self.elsewhere
+        found = {other.id.address.host: other.today} if other is not None and other.today is not None else {}
+        return judge_packages(earlier, self.entry.hashes, self.new.today, elsewhere=found)
+
+    @property
+    def folders(self) -> FolderHashes:
+        """The judgement of the `h1` that the change adds."""
+        return judge_folders(
+            (fact.hash for fact in self.change.added),
+            self.new.packages,
+            self.hashed,
+            reported=(text for text, voucher in self.new.vouchers.items() if voucher is Voucher.REPORTED),
+        )
+
+    @property
+    def trouble(self) -> Trouble | None:
+        """Why the new version is not known."""
+        return self.new.trouble
+
+
+def questions(change: Change, tool: Dialect, known: Mapping[Question, Fact]) -> frozenset[Question]:
+    """Returns what must be asked next to judge a change; nothing once all is known.
+
+    Args:
+        change: Of a root.
+        tool: The root's tool.
+        known: What was answered so far.
+    """
+    if change.new is None:
+        return frozenset()
+    wanted: set[Question] = {ListingId(tool.name, change.address), _new_id(change, tool)}
+    if (old := _old_id(change, tool)) is not None:
+        wanted.add(old)
+    if wanted <= known.keys():
+        case = _case(change, tool, known, {})
+        judged = case.packages
+        if judged.has(Origin.REPUBLISHED) and (before := _version_before(case)) is not None:
+            wanted.add(before)
+        if judged.has(Origin.UNKNOWN_ORIGIN) and (other := _other_registry(case)) is not None:
+            wanted.add(other)
+    return frozenset(wanted - known.keys())
+
+
+def explain(
+    change: Change, tool: Dialect, lock_file: str, known: Mapping[Question, Fact], hashed: Mapping[str, str]
+) -> Change:
+    """Returns the change with proofs, signers and the findings that follow, in place of what was found before.
+
+    Args:
+        change: Of a root.
+        tool: The root's tool.
+        lock_file: Where the findings are.
+        known: The answers to all `questions`.
+        hashed: The `h1` of packages that were hashed here, by `zh`.
+    """
+    if change.new is None:
+        return replace(change, evidence=Evidence())
+    own = tuple(finding for finding in change.findings if finding.rule not in PROVENANCE)
+    case = _case(change, tool, known, hashed)
+    added = _facts(change.added, case, case.new)
+    return replace(
+        change,
+        added=added,
+        removed=_facts(change.removed, case, case.new if case.is_same_release else case.old, was_locked=True),
+        kept=_facts(change.kept, case, case.new, was_locked=True),
+        explained=sum(fact.proof in EXPLAINED for fact in added),
+        evidence=_evidence(case),
+        old_signer=_old_signer(case),
+        new_signer=case.new.signer,
+        findings=in_order((*own, *findings_of(case, lock_file))),
+    )
+
+
+def packages_to_hash(
+    change: Change, tool: Dialect, known: Mapping[Question, Fact], hashed: Mapping[str, str]
+) -> dict[str, Platform]:
+    """Returns the signed packages that would decide the `h1` that a change adds: the platform of each by `zh`."""
+    if change.new is None:
+        return {}
+    case = _case(change, tool, known, hashed)
+    wanted = case.folders.to_hash
+    return {zh: platform for zh, platform in case.new.platforms.items() if zh in wanted}
+
+
+def hashes_to_look_up(change: Change, tool: Dialect, known: Mapping[Question, Fact]) -> frozenset[str]:
+    """Returns the `zh` of which it helps to know the `h1`."""
+    found: set[str] = set()
+    for question in (_new_id(change, tool), _old_id(change, tool)):
+        fact = known.get(question) if question is not None else None
+        if isinstance(fact, ReleaseFacts):
+            found |= fact.packages
+    return frozenset(found)
+
+
+def _case(change: Change, tool: Dialect, known: Mapping[Question, Fact], hashed: Mapping[str, str]) -> Case:
+    new, listing = known[_new_id(change, tool)], known[ListingId(tool.name, change.address)]
+    assert isinstance(new, ReleaseFacts)
+    assert isinstance(listing, Listing)
+    case = Case(change, tool, new, listing, _release(known, _old_id(change, tool)), hashed=hashed)
+    return replace(
+        case,
+        before=_release(known, _version_before(case)),
+        elsewhere=_release(known, _other_registry(case)),
+    )
+
+
+def _release(known: Mapping[Question, Fact], question: ReleaseId | None) -> ReleaseFacts | None:
+    fact = known.get(question) if question is not None else None
+    return fact if isinstance(fact, ReleaseFacts) else None
+
+
+def _new_id(change: Change, tool: Dialect) -> ReleaseId:
+    assert change.new is not None
+    return ReleaseId(tool.name, change.address, change.new.version)
+
+
+def _old_id(change: Change, tool: Dialect) -> ReleaseId | None:
+    if change.old is None or _is_same_release(change):
+        return None
+    return ReleaseId(tool.name, change.moved_from or change.address, change.old.version)
+
+
+def _is_same_release(change: Change) -> bool:
+    return bool(change.old and change.new and not change.moved_from and change.old.version == change.new.version)
+
+
+def _version_before(case: Case) -> ReleaseId | None:
+    """The next lower version that is listed, or else the next higher one: whoever signed it is who one would expect."""
+    version = case.entry.version
+    if not case.is_same_release:
+        return None
+    listed = [one.version for one in case.listing.versions if not one.version.prerelease]
+    higher = sorted((one for one in listed if one.compare(version) > 0), key=precedence)
+    nearest = newest(one for one in listed if one.compare(version) < 0) or next(iter(higher), None)
+    return ReleaseId(case.tool.name, case.change.address, nearest) if nearest is not None else None
+
+
+def _other_registry(case: Case) -> ReleaseId | None:
+    """The same version in the default registry of the other tool."""
+    hosts = [dialect.default_host for dialect in DIALECTS.values()]
+    address = case.change.address
+    if address.host not in hosts:
+        return None
+    other = next(host for host in hosts if host != address.host)
+    return ReleaseId(case.tool.name, replace(address, host=other), case.entry.version)
+
+
+def _facts(
+    facts: tuple[HashFact, ...], case: Case, release: ReleaseFacts | None, *, was_locked: bool = False
+) -> tuple[HashFact, ...]:
+    """Returns hashes with what is known of them; `release` is the one that they should be of."""
+    if release is None:
+        return facts
+    platforms = release.platforms
+    by_h1 = dict(release.reported) | {
+        case.hashed[zh]: platform for zh, platform in platforms.items() if zh in case.hashed
+    }
+    proven = {case.hashed[zh] for zh in platforms if zh in case.hashed}
+    found = []
+    for fact in facts:
+        text = fact.hash
+        platform = platforms.get(text) or by_h1.get(text)
+        if text in proven:
+            proof = Proof.COMPUTED
+        elif text in release.vouchers:
+            proof = _PROOFS[release.vouchers[text]]
+        elif was_locked and release.today is not None and text.startswith("zh:"):
+            proof = Proof.STALE
+        else:
+            proof = Proof.UNKNOWN
+        found.append(HashFact(text, str(platform) if platform else None, proof))
+    return tuple(found)
+
+
+def _evidence(case: Case) -> Evidence:
+    facts = [one for one in (case.new, case.old, case.before, case.elsewhere) if one is not None]
+    moments = [one.as_of for one in (*facts, case.listing) if one.as_of]
+    troubles = [one.trouble for one in (case.new, case.old) if one is not None and one.trouble is not None]
+    if not troubles and case.listing.trouble is not None:
+        troubles = [case.listing.trouble]
+    problems = [one.words for one in troubles]
+    hints = [one.hint for one in troubles if one.hint]
+    judged = case.new.authentication
+    if judged is not None and judged.problem is not None:
+        problems.append(f"signatures cannot be checked: {judged.problem}")
+        hints.append(judged.problem.hint)
+    to_hash = case.folders.to_hash
+    sizes = [case.new.sizes[zh] for zh in to_hash if zh in case.new.sizes]
+    return Evidence(
+        min(moments, default=None),
+        tuple(dict.fromkeys(problems)),
+        next(iter(hints), ""),
+        len(to_hash),
+        sum(sizes) if len(sizes) == len(to_hash) else None,
+    )
+
+
+def _old_signer(case: Case) -> Signer | None:
+    known = case.old or (case.before if case.packages.has(Origin.REPUBLISHED) else None)
+    return known.signer if known is not None else None
+
+
+def is_settled(change: Change) -> bool:
+    """Whether the change was explained, or has nothing to explain."""
+    return change.evidence is not None or change.kind is Kind.REMOVED

@@ -1,0 +1,214 @@
+"""The rules that facts about releases decide: where hashes come from, and who signed them. See `locklens.review.rules`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from locklens.addresses import display_host
+from locklens.hashes import count_by_scheme, packages_of
+from locklens.review.model import Severity
+from locklens.review.reports.sizes import size_words
+from locklens.review.verdicts import Verdict, finding_of
+from locklens.trust.authentication import Outcome, Refusal
+from locklens.trust.continuity import Origin, SignerChange, judge_signer
+from locklens.trust.model import Tier
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from locklens.review.evidence import Case
+    from locklens.review.model import Finding
+    from locklens.review.releases import ReleaseFacts
+    from locklens.trust.model import SigningKey
+
+
+def findings_of(case: Case, lock_file: str) -> Iterator[Finding]:
+    """Yields the findings that a change earns by the facts about it."""
+    for rule, check in _RULES.items():
+        for verdict in check(case):
+            yield finding_of(rule, verdict, lock_file, case.entry.line)
+
+
+def _published_again(case: Case) -> Iterator[Verdict]:
+    judged = case.packages
+    if not judged.has(Origin.REPUBLISHED):
+        return
+    locked = len(packages_of(case.change.old.hashes)) if case.change.old else 0
+    words = []
+    if judged.gone:
+        words.append(f"{len(judged.gone)} of {locked} locked zh are gone from {_sums(case.new)}")
+    if judged.doubled:
+        words.append(f"two zh are locked for {judged.doubled[0]}")
+    message = f"{case.entry.version} was published again: {', and '.join(words)}"
+    if case.new.signer is not None and case.new.signer.keys:
+        message += f"; signed now by {_key(case.new.signer.keys[0])}"
+    before = case.before
+    if before is not None and before.signer is not None and before.signer.keys:
+        message += f"; {before.id.version} is signed by {_key(before.signer.keys[0])}"
+    yield Verdict(message, _first_line(case, judged.gone | judged.explained))
+
+
+def _unknown_origin(case: Case) -> Iterator[Verdict]:
+    foreign = case.packages.foreign
+    if foreign:
+        where = _sums(case.new)
+        if case.elsewhere is not None and case.elsewhere.today is not None:
+            where += f", nor in that of {display_host(case.elsewhere.id.address.host)}"
+        yield Verdict(f"{_are(len(foreign), 'zh')} not in {where}", _first_line(case, foreign))
+    unmatched = case.folders.foreign
+    if unmatched:
+        message = f"{_are(len(unmatched), 'h1')} that of none of the {len(case.new.packages)} packages; each was hashed"
+        yield Verdict(message, _first_line(case, unmatched))
+
+
+def _not_asked(case: Case) -> Iterator[Verdict]:
+    added = packages_of(fact.hash for fact in case.change.added)
+    if case.new.today is not None or not added:
+        return
+    if not case.is_same_release and (case.trouble is None or case.trouble.is_no or _is_offline(case)):
+        return
+    counts = f"{count_by_scheme(added)} added"
+    removed = packages_of(fact.hash for fact in case.change.removed)
+    if removed:
+        counts += f", {count_by_scheme(removed)} removed"
+    if not case.is_same_release:
+        reason = "nothing explains them"
+    elif removed and not packages_of(fact.hash for fact in case.change.kept):
+        reason = "no package hash is left: published again, another registry's hashes, or tampered with"
+    else:
+        reason = "the version stayed"
+    yield Verdict(f"{counts}, and {reason}; {_why_unknown(case)}", _first_line(case, added))
+
+
+def _is_offline(case: Case) -> bool:
+    """Whether nobody was to be asked at all; a single host that is not asked is worth a finding."""
+    return case.trouble is not None and case.trouble.is_offline
+
+
+def _why_unknown(case: Case) -> str:
+    if case.trouble is not None:
+        return case.trouble.words
+    judged = case.new.authentication
+    if judged is not None and judged.problem is not None:
+        return f"signatures cannot be checked: {judged.problem}"
+    if judged is not None and judged.refusal is not None:
+        return f"nobody vouches for its SHA256SUMS: {judged.refusal}"
+    return "nobody vouches for its SHA256SUMS"
+
+
+def _other_signer(case: Case) -> Iterator[Verdict]:
+    earlier = case.old or case.before
+    if earlier is None:
+        return
+    old, new = _known_key(earlier), _known_key(case.new)
+    if old is None or new is None:
+        return
+    change = judge_signer(old, new)
+    if change is SignerChange.OTHER:
+        yield Verdict(f"signed by {_key(new)}; {earlier.id.version} was signed by {_key(old)}")
+
+
+def _known_key(release: ReleaseFacts) -> SigningKey | None:
+    judged = release.authentication
+    return judged.key if judged is not None and judged.outcome is Outcome.ACCEPTED else None
+
+
+def _unsigned(case: Case) -> Iterator[Verdict]:
+    judged = case.new.authentication
+    if judged is None or judged.outcome is not Outcome.SKIPPED:
+        return
+    host = display_host(case.change.address.host)
+    message = f"not signed: {host} lists no key for it, and {case.tool.command} does not check its signature"
+    earlier = _known_key(case.old) if case.old is not None else None
+    if earlier is not None and case.old is not None:
+        message += f"; {case.old.id.version} was signed by {_key(earlier)}"
+    yield Verdict(message)
+
+
+def _ended_key(case: Case) -> Iterator[Verdict]:
+    judged = case.new.authentication
+    key = judged.key if judged is not None else None
+    if judged is None or key is None:
+        return
+    if judged.refusal is Refusal.REVOKED_KEY or key.revoked:
+        yield Verdict(f"the signing key {_key(key)} was revoked", severity=Severity.BLOCK)
+    elif key.expired:
+        tolerated = f"; {case.tool.command} tolerates that" if judged.outcome is Outcome.ACCEPTED else ""
+        yield Verdict(f"the signing key {_key(key)} expired on {(key.expires or '')[:10]}{tolerated}")
+
+
+def _other_registry(case: Case) -> Iterator[Verdict]:
+    for host, hashes in case.packages.elsewhere.items():
+        words = f"{_are(len(hashes), 'zh')} of the release that {display_host(host)} has of this version"
+        yield Verdict(
+            f"{words}, and not of that of {display_host(case.change.address.host)}", _first_line(case, hashes)
+        )
+
+
+def _unproven(case: Case) -> Iterator[Verdict]:
+    folders = case.folders
+    if not folders.unproven:
+        return
+    message = f"{_are(len(folders.unproven), 'h1')} not proven"
+    if folders.to_hash:
+        sizes = [case.new.sizes[zh] for zh in folders.to_hash if zh in case.new.sizes]
+        size = f", {size_words(sum(sizes))}" if len(sizes) == len(folders.to_hash) else ""
+        at_most = f"at most {_counted(len(folders.to_hash), 'package')}{size}"
+        message += f": hashing {at_most} decides"
+    else:
+        message += f": {_why_unknown(case)}"
+    severity = Severity.WARN if case.is_same_release else Severity.INFO
+    yield Verdict(message, _first_line(case, folders.unproven), severity=severity)
+
+
+def _not_authentic(case: Case) -> Iterator[Verdict]:
+    name = f"{case.change.address} {case.entry.version}"
+    judged = case.new.authentication
+    if case.trouble is not None and case.trouble.is_no:
+        yield Verdict(f"{case.tool.command} cannot install {name}: {case.trouble.words}")
+    elif case.listing.is_known and not case.listing.has(case.entry.version):
+        host = display_host(case.change.address.host)
+        yield Verdict(f"{case.tool.command} cannot install {name}: {host} does not list this version any more")
+    if judged is not None and judged.outcome is Outcome.REFUSED:
+        signer = f", {_key(judged.key)}" if judged.key is not None else ""
+        yield Verdict(f"{case.tool.command} refuses {name}: {judged.refusal}{signer}")
+
+
+_RULES: Mapping[str, Callable[[Case], Iterator[Verdict]]] = {
+    "LK001": _published_again,
+    "LK002": _unknown_origin,
+    "LK003": _not_asked,
+    "LK010": _other_signer,
+    "LK011": _unsigned,
+    "LK012": _ended_key,
+    "LK026": _other_registry,
+    "LK027": _unproven,
+    "LK030": _not_authentic,
+}
+
+PROVENANCE = frozenset(_RULES)
+"""The ids of these rules, which no other module judges by."""
+
+
+def _sums(release: ReleaseFacts) -> str:
+    judged = release.authentication
+    is_signed = judged is not None and judged.tier is not Tier.UNSIGNED
+    return f"the publisher's {'signed' if is_signed else 'unsigned'} SHA256SUMS"
+
+
+def _key(key: SigningKey) -> str:
+    """The whole fingerprint and the first name that the key claims."""
+    return f"{key.fingerprint} ({key.user_ids[0]})" if key.user_ids else key.fingerprint
+
+
+def _first_line(case: Case, hashes: Iterable[str]) -> int | None:
+    entry = case.entry
+    return min((entry.line_of(text) for text in hashes if text in entry.hashes), default=None)
+
+
+def _are(number: int, what: str) -> str:
+    return f"{number} {what} {'is' if number == 1 else 'are'}"
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"

@@ -1,0 +1,80 @@
+"""What stands behind a change, as plain lines: who signed it, what is not known and why, whom the review asked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from locklens.review.reports.visible import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from locklens.review.model import Change, HostState, Review, Signer
+    from locklens.trust.model import SigningKey
+
+
+def signer_lines(change: Change) -> Iterator[str]:
+    """Says who signed the new version, and who signed the old one where that was somebody else."""
+    old, new = change.old_signer, change.new_signer
+    if change.new is None or (old is None and new is None):
+        return
+    if old is not None and old.version != str(change.new.version):
+        if new is not None and (old.keys, old.tier) == (new.keys, new.tier):
+            yield f"signer        {signer(new)}; {visible(old.version)} likewise"
+            return
+        yield f"signer {visible(old.version):6} {signer(old)}"
+        yield f"signer {change.new.version!s:6} {signer(new)}"
+        return
+    yield f"signer        {signer(new)}"
+
+
+def signer(value: Signer | None) -> str:
+    """Says who signed a version: the tier, and each key in full."""
+    if value is None:
+        return "not known"
+    return "; ".join([value.tier.value, *map(key_words, value.keys)]) if value.keys else value.tier.value
+
+
+def key_words(key: SigningKey) -> str:
+    """A key in full: fingerprint, names, algorithm, dates, state."""
+    names = ", ".join(map(visible, key.user_ids)) or "no name"
+    until = f"expires {key.expires[:10]}" if key.expires else "no expiry"
+    if key.expired and key.expires:
+        until = f"EXPIRED {key.expires[:10]}"
+    state = ", REVOKED" if key.revoked else ""
+    return f"{key.fingerprint}  {names}  {visible(key.algorithm)}, made {key.created[:10]}, {until}{state}"
+
+
+def problem_lines(change: Change) -> Iterator[str]:
+    """Says what is not known of a change, where no finding says it."""
+    if change.evidence is None:
+        return
+    said = " ".join(finding.message for finding in change.findings)
+    for problem in change.evidence.problems:
+        if problem not in said:
+            yield f"not known     {visible(problem)}"
+    if change.evidence.problems and change.evidence.hint:
+        yield f"hint          {visible(change.evidence.hint)}"
+
+
+def host_lines(review: Review) -> Iterator[str]:
+    """Says whom the review asked, and what came of it."""
+    for host in review.hosts:
+        yield f"{visible(host.host)}: {host_words(host, is_offline=review.offline)}"
+
+
+def host_words(host: HostState, *, is_offline: bool) -> str:
+    """What came of asking a registry."""
+    moment = f"as of {clock(host.as_of)}" if host.as_of else ""
+    if host.error is not None:
+        return f"{moment}, then failed: {visible(host.error)}" if moment else f"failed: {visible(host.error)}"
+    if host.asked:
+        return moment or "asked"
+    reason = "offline" if is_offline else "not asked"
+    return f"{reason}, remembered {moment}" if moment else reason
+
+
+def clock(moment: str) -> str:
+    """An ISO 8601 moment of UTC to the minute, as people write it."""
+    day, found, time = moment.partition("T")
+    return f"{day} {time[:5]} UTC" if found else visible(moment)

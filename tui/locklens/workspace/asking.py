@@ -1,0 +1,134 @@
+"""How registries are asked for the length of one run: whom one may ask, and what is remembered between runs."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Self
+
+from msgspec import Struct
+
+from locklens.addresses import display_host
+from locklens.review.inquiry import Inquiry
+from locklens.review.model import HostState
+from locklens.review.releases import Asker, ReleaseFacts
+from locklens.sources.registries import Registries
+from locklens.trust.authentication import Enforcement
+from locklens.trust.signature import Verifier, unavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from types import TracebackType
+
+    from locklens.dialect import Dialect
+    from locklens.review.releases import Fact, Question
+    from locklens.storage.cache import Cache
+
+AT_ONCE = 32
+"""Questions that are worked on at the same time, whatever their hosts; the limit for one host is the client's."""
+
+
+class Asking(Struct, frozen=True):
+    """Whom a review may ask, and what it remembers.
+
+    Attributes:
+        environ: Tokens, proxies, certificates and the place of the CLI configuration.
+        cache: What is remembered between runs.
+        hosts: Given on the command line, comparison form.
+        is_offline: Nobody is asked; what is remembered counts, however old.
+        is_fresh: What was remembered before the run does not count.
+    """
+
+    environ: Mapping[str, str]
+    cache: Cache
+    hosts: tuple[str, ...] = ()
+    is_offline: bool = False
+    is_fresh: bool = False
+
+
+class AskingRun:
+    """One run's registries, gpg and threads; use it in a `with` statement.
+
+    Args:
+        asking: What is allowed.
+        base: Hosts that the base's lock files name, comparison form.
+        cancel: Set by another thread to stop.
+    """
+
+    def __init__(self, asking: Asking, base: Iterable[str], cancel: threading.Event | None = None) -> None:
+        self._asking = asking
+        self._base = frozenset(base)
+        self._cancel = cancel
+        self._lock = threading.Lock()
+        self._registries: dict[str, Registries] = {}
+        self._verifier = Verifier(memory=asking.cache)
+        self._pool = ThreadPoolExecutor(AT_ONCE, "locklens-ask")
+        asker = Asker(self.registries, self._verifier, Enforcement.of(asking.environ))
+        self.inquiry = Inquiry(asker.answer, self._pool)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._pool.shutdown(wait=True, cancel_futures=True)
+        for registries in self._registries.values():
+            registries.close()
+        self._verifier.close()
+        self._asking.cache.flush()
+
+    def registries(self, tool: Dialect) -> Registries:
+        """Returns the registries as a tool's settings have them."""
+        with self._lock:
+            found = self._registries.get(tool.name)
+            if found is None:
+                asking = self._asking
+                found = self._registries[tool.name] = Registries(
+                    tool,
+                    asking.environ,
+                    base=self._base,
+                    given=asking.hosts,
+                    memory=asking.cache,
+                    is_offline=asking.is_offline,
+                    cancel=self._cancel,
+                )
+                if asking.is_fresh:
+                    found.forget()
+            return found
+
+    def hashed(self, zhs: Iterable[str]) -> Mapping[str, str]:
+        """Returns the `h1` of packages that were hashed here before, by `zh`."""
+        return self._asking.cache.hashes(zhs)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What limits the run as a whole, in sentences."""
+        found = [str(problem) for one in self._registries.values() for problem in one.problems]
+        facts = [fact for fact in self.inquiry.known.values() if isinstance(fact, ReleaseFacts)]
+        if any(fact.authentication is not None and fact.authentication.problem is not None for fact in facts):
+            problem = unavailable()
+            if problem is not None:
+                found.append(f"signatures are not checked: {problem}; {problem.hint}")
+        return (*dict.fromkeys(found), *self._asking.cache.take_notices())
+
+    @property
+    def log(self) -> tuple[str, ...]:
+        """What was asked of whom, and how long it took."""
+        return tuple(str(exchange) for one in self._registries.values() for exchange in one.log)
+
+
+def host_states(known: Mapping[Question, Fact], *, is_offline: bool) -> tuple[HostState, ...]:
+    """Returns whom the questions went to, and what came of it."""
+    hosts: dict[str, list[Fact]] = {}
+    for question, fact in known.items():
+        hosts.setdefault(question.address.host, []).append(fact)
+    return tuple(_host_state(host, facts, is_offline=is_offline) for host, facts in sorted(hosts.items()))
+
+
+def _host_state(host: str, facts: list[Fact], *, is_offline: bool) -> HostState:
+    troubles = [fact.trouble for fact in facts if fact.trouble is not None and not fact.trouble.is_no]
+    asked = not is_offline and any(fact.trouble is None or fact.trouble.was_asked for fact in facts)
+    moments = [fact.as_of for fact in facts if fact.as_of]
+    errors = [one.words for one in troubles if one.was_asked]
+    return HostState(display_host(host), asked, min(moments, default=None), next(iter(errors), None))
