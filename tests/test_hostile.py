@@ -19,7 +19,7 @@ from locklens.project.tree import EmptyTree
 from locklens.review.model import Review, Status
 from locklens.review.reports import json, text
 from locklens.workspace.open import Comparison, Side
-from locklens.workspace.review import draft
+from locklens.workspace.review import ReviewRequest, review
 
 MUTANTS = int(os.environ.get("LOCKLENS_MUTANTS", "20000"))
 SEEDS = 20
@@ -45,7 +45,8 @@ def reviewed(old: bytes, new: bytes) -> Review:
         renamed_from=None,
     )
     base, head = (Side("file", name, None, OneFile(data)) for name, data in (("old", old), ("new", new)))
-    return draft(Comparison(base, head, (pair,), None, None, None, ("lock.hcl",)))
+    comparison = Comparison(base, head, (pair,), None, None, None, ("lock.hcl",))
+    return review(ReviewRequest(lambda: comparison))
 
 
 def sources() -> list[bytes]:

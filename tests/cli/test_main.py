@@ -38,7 +38,7 @@ OLD = lock((AWS, "5.1.0", ZH[:2]))
 NEW = lock((AWS, "5.2.0", ZH[2:]))
 
 
-def no_ui(request: object) -> int:
+def no_ui(request: object, view: str) -> int:
     raise AssertionError("the terminal UI was opened")
 
 

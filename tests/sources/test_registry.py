@@ -215,7 +215,8 @@ def test_checksums_are_had_without_credentials(server: Server) -> None:
     server.gives("/SUMS.sig", b"\x00\xff", Content_Type="application/octet-stream")
     server.gives(PACKAGE, package())
     registry = plain(server, tokens={"acme.test": Token("T")})
-    assert registry.checksums(registry.package(X, ONE, LINUX)) == (b"sums", b"\x00\xff")
+    signed = registry.checksums(registry.package(X, ONE, LINUX))
+    assert (signed.sums, signed.signature) == (b"sums", b"\x00\xff")
     assert [one.headers.get("authorization") for one in server.asked] == ["Bearer T", None, None]
 
 

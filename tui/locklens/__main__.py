@@ -16,10 +16,10 @@ def run() -> int:
     return main(sys.argv[1:], _open_ui)
 
 
-def _open_ui(request: ReviewRequest) -> int:
+def _open_ui(request: ReviewRequest, view: str) -> int:
     from locklens.ui.app import run as run_ui
 
-    return run_ui(request)
+    return run_ui(request, view)
 
 
 if __name__ == "__main__":

@@ -52,9 +52,8 @@ def _serve(found: Namespace) -> int:
         try:
             registry.start(found.port)
         except (OSError, OverflowError) as error:
-            raise ConfigurationError(
-                f"port {found.port} cannot be used: {error}", hint="name another --port"
-            ) from error
+            words = f"port {found.port} cannot be used: {error}"
+            raise ConfigurationError(words, hint="name another --port") from error
         try:
             put(serving_text(registry, write_cli_configuration(registry, Path(folder))))
             threading.Event().wait()

@@ -246,7 +246,8 @@ def _facts(
 
 def _evidence(case: Case) -> Evidence:
     facts = [one for one in (case.new, case.old, case.before, case.elsewhere) if one is not None]
-    moments = [one.as_of for one in (*facts, case.listing) if one.as_of]
+    answered = [one.as_of for one in facts] + [case.listing.as_of]
+    moments = [moment for moment in answered if moment]
     troubles = [one.trouble for one in (case.new, case.old) if one is not None and one.trouble is not None]
     if not troubles and case.listing.trouble is not None:
         troubles = [case.listing.trouble]

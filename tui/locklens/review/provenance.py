@@ -1,4 +1,4 @@
-"""The rules that facts about releases decide: where hashes come from, and who signed them. See `locklens.review.rules`."""
+"""The rules that facts about releases decide: where hashes come from, and who signed them."""
 
 from __future__ import annotations
 
@@ -139,10 +139,9 @@ def _ended_key(case: Case) -> Iterator[Verdict]:
 
 def _other_registry(case: Case) -> Iterator[Verdict]:
     for host, hashes in case.packages.elsewhere.items():
-        words = f"{_are(len(hashes), 'zh')} of the release that {display_host(host)} has of this version"
-        yield Verdict(
-            f"{words}, and not of that of {display_host(case.change.address.host)}", _first_line(case, hashes)
-        )
+        own = display_host(case.change.address.host)
+        words = f"{_are(len(hashes), 'zh')} of {display_host(host)}'s release of this version, and not of {own}'s"
+        yield Verdict(words, _first_line(case, hashes))
 
 
 def _unproven(case: Case) -> Iterator[Verdict]:

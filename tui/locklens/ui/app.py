@@ -57,11 +57,12 @@ class LockLensApp(App[int]):
         self._keeper.close()
 
 
-def run(request: ReviewRequest, *, store_path: Path | None = None) -> int:
+def run(request: ReviewRequest, view: str = "review", *, store_path: Path | None = None) -> int:
     """Opens the terminal UI.
 
     Args:
         request: What to review.
+        view: Which screen to begin with: "review" or "keys".
         store_path: The store of marks; None for the user's own.
 
     Returns:
