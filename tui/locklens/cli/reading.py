@@ -17,9 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from locklens.review.model import Review
-    from locklens.workspace.asking import Asking
     from locklens.workspace.open import Comparison
-    from locklens.workspace.review import ReviewRequest
+    from locklens.workspace.review import Asking, ReviewRequest
 
     OpenUi = Callable[[ReviewRequest, str], int]
 
@@ -81,7 +80,7 @@ def asking_of(found: Namespace, environ: Mapping[str, str] | None = None, cache:
     """
     from locklens.addresses import normalise_host
     from locklens.storage.cache import Cache
-    from locklens.workspace.asking import Asking
+    from locklens.workspace.review import Asking
 
     hosts = []
     for text in found.ask_host:

@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.dialect import DIALECTS
-from locklens.review.model import Evidence, HashFact, Kind, Proof, Signer
+from locklens.review.model import Evidence, HashFact, Proof, Signer
 from locklens.review.provenance import PROVENANCE, findings_of
 from locklens.review.releases import Fact, Listing, ListingId, Question, ReleaseFacts, ReleaseId
 from locklens.review.verdicts import in_order
@@ -20,12 +20,12 @@ from locklens.trust.vouching import Voucher
 from locklens.versions import newest, precedence
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
-    from locklens.addresses import Platform
     from locklens.dialect import Dialect
     from locklens.lockfile.model import LockEntry
-    from locklens.review.model import Change
+    from locklens.review.inquiry import Subject
+    from locklens.review.model import Change, RootReview
     from locklens.review.releases import Trouble
     from locklens.trust.continuity import FolderHashes, PackageHashes
 
@@ -104,7 +104,7 @@ def questions(change: Change, tool: Dialect, known: Mapping[Question, Fact]) -> 
     if (old := _old_id(change, tool)) is not None:
         wanted.add(old)
     if wanted <= known.keys():
-        case = _case(change, tool, known, {})
+        case = case_of(change, tool, known, {})
         judged = case.packages
         if judged.has(Origin.REPUBLISHED) and (before := _version_before(case)) is not None:
             wanted.add(before)
@@ -128,7 +128,7 @@ def explain(
     if change.new is None:
         return replace(change, evidence=Evidence())
     own = tuple(finding for finding in change.findings if finding.rule not in PROVENANCE)
-    case = _case(change, tool, known, hashed)
+    case = case_of(change, tool, known, hashed)
     added = _facts(change.added, case, case.new)
     return replace(
         change,
@@ -143,15 +143,28 @@ def explain(
     )
 
 
-def packages_to_hash(
-    change: Change, tool: Dialect, known: Mapping[Question, Fact], hashed: Mapping[str, str]
-) -> dict[str, Platform]:
-    """Returns the signed packages that would decide the `h1` that a change adds: the platform of each by `zh`."""
-    if change.new is None:
-        return {}
-    case = _case(change, tool, known, hashed)
-    wanted = case.folders.to_hash
-    return {zh: platform for zh, platform in case.new.platforms.items() if zh in wanted}
+def explained(
+    root: RootReview,
+    subject: Subject,
+    known: Mapping[Question, Fact],
+    hashed: Callable[[Iterable[str]], Mapping[str, str]],
+) -> RootReview:
+    """Returns the root with one of its changes explained by what is known.
+
+    Args:
+        root: Its change may have more findings than the subject's.
+        subject: All questions about it are answered.
+        known: The answers.
+        hashed: Looks up the `h1` of packages that were hashed here, by `zh`.
+    """
+    own = hashed(hashes_to_look_up(subject.change, subject.tool, known))
+    changes = tuple(
+        explain(change, subject.tool, subject.lock_file, known, own)
+        if change.address == subject.change.address
+        else change
+        for change in root.changes
+    )
+    return replace(root, changes=changes)
 
 
 def hashes_to_look_up(change: Change, tool: Dialect, known: Mapping[Question, Fact]) -> frozenset[str]:
@@ -164,7 +177,8 @@ def hashes_to_look_up(change: Change, tool: Dialect, known: Mapping[Question, Fa
     return frozenset(found)
 
 
-def _case(change: Change, tool: Dialect, known: Mapping[Question, Fact], hashed: Mapping[str, str]) -> Case:
+def case_of(change: Change, tool: Dialect, known: Mapping[Question, Fact], hashed: Mapping[str, str]) -> Case:
+    """Returns a change with the facts about it; all its `questions` are answered, and it is no removal."""
     new, listing = known[_new_id(change, tool)], known[ListingId(tool.name, change.address)]
     assert isinstance(new, ReleaseFacts)
     assert isinstance(listing, Listing)
@@ -271,8 +285,3 @@ def _evidence(case: Case) -> Evidence:
 def _old_signer(case: Case) -> Signer | None:
     known = case.old or (case.before if case.packages.has(Origin.REPUBLISHED) else None)
     return known.signer if known is not None else None
-
-
-def is_settled(change: Change) -> bool:
-    """Whether the change was explained, or has nothing to explain."""
-    return change.evidence is not None or change.kind is Kind.REMOVED

@@ -10,6 +10,7 @@ from msgspec import Struct
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from typing import Any
 
 _CANONICAL = re.compile(r"(0|[1-9][0-9]{0,18})\.(0|[1-9][0-9]{0,18})\.(0|[1-9][0-9]{0,18})\Z")
 NUMBERS = re.compile(r"[0-9]+(?:\.[0-9]+)*")
@@ -62,7 +63,7 @@ class Version(Struct, frozen=True):
         return compare_identifiers(self.prerelease, other.prerelease)
 
 
-precedence: Callable[[Version], object] = cmp_to_key(Version.compare)
+precedence: Callable[[Version], Any] = cmp_to_key(Version.compare)
 """Sort key: the order of precedence."""
 
 

@@ -6,13 +6,14 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Self
 
-from msgspec import Struct
-
 from locklens.addresses import display_host
+from locklens.lockfile.parse import parse
 from locklens.review.inquiry import Inquiry
 from locklens.review.model import HostState
 from locklens.review.releases import Asker, ReleaseFacts
+from locklens.sources.http import now
 from locklens.sources.registries import Registries
+from locklens.storage.cache import CachedPackage
 from locklens.trust.authentication import Enforcement
 from locklens.trust.signature import Verifier, unavailable
 
@@ -21,29 +22,13 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from locklens.dialect import Dialect
+    from locklens.packages.hashing import HashedPackage
+    from locklens.review.model import Review
     from locklens.review.releases import Fact, Question
-    from locklens.storage.cache import Cache
+    from locklens.workspace.review import Asking
 
 AT_ONCE = 32
 """Questions that are worked on at the same time, whatever their hosts; the limit for one host is the client's."""
-
-
-class Asking(Struct, frozen=True):
-    """Whom a review may ask, and what it remembers.
-
-    Attributes:
-        environ: Tokens, proxies, certificates and the place of the CLI configuration.
-        cache: What is remembered between runs.
-        hosts: Given on the command line, comparison form.
-        is_offline: Nobody is asked; what is remembered counts, however old.
-        is_fresh: What was remembered before the run does not count.
-    """
-
-    environ: Mapping[str, str]
-    cache: Cache
-    hosts: tuple[str, ...] = ()
-    is_offline: bool = False
-    is_fresh: bool = False
 
 
 class AskingRun:
@@ -63,8 +48,8 @@ class AskingRun:
         self._registries: dict[str, Registries] = {}
         self._verifier = Verifier(memory=asking.cache)
         self._pool = ThreadPoolExecutor(AT_ONCE, "locklens-ask")
-        asker = Asker(self.registries, self._verifier, Enforcement.of(asking.environ))
-        self.inquiry = Inquiry(asker.answer, self._pool)
+        self.asker = Asker(self.registries, self._verifier, Enforcement.of(asking.environ))
+        self.inquiry = Inquiry(self.asker.answer, self._pool)
 
     def __enter__(self) -> Self:
         return self
@@ -101,6 +86,14 @@ class AskingRun:
         """Returns the `h1` of packages that were hashed here before, by `zh`."""
         return self._asking.cache.hashes(zhs)
 
+    def keep_package(self, package: HashedPackage) -> None:
+        """Remembers what a package hashes to."""
+        self._asking.cache.keep_package(
+            CachedPackage(
+                package.zh, package.h1, package.size, package.unpacked_size, package.files, package.listing, now()
+            )
+        )
+
     @property
     def notes(self) -> tuple[str, ...]:
         """What limits the run as a whole, in sentences."""
@@ -116,6 +109,12 @@ class AskingRun:
     def log(self) -> tuple[str, ...]:
         """What was asked of whom, and how long it took."""
         return tuple(str(exchange) for one in self._registries.values() for exchange in one.log)
+
+
+def base_hosts(review: Review) -> frozenset[str]:
+    """The hosts that the base's lock files name: those of the roots under review. In comparison form."""
+    locks = (parse(root.old_data, root.lock_file, dialect=root.tool) for root in review.roots if root.old_data)
+    return frozenset(entry.address.host for lock in locks for entry in lock.entries)
 
 
 def host_states(known: Mapping[Question, Fact], *, is_offline: bool) -> tuple[HostState, ...]:

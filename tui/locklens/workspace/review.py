@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
@@ -20,7 +21,7 @@ from locklens.project.configuration import Configuration
 from locklens.project.files import configuration_files
 from locklens.project.tree import EntryKind, Tree
 from locklens.review.changes import compare
-from locklens.review.evidence import explain, hashes_to_look_up, questions
+from locklens.review.evidence import explained, questions
 from locklens.review.findings import judge_agreement, judge_change, judge_file, judge_requirements
 from locklens.review.inquiry import Subject
 from locklens.review.model import Change, Finding, HostState, Kind, Review, RootReview, Severity, SideName, Status
@@ -28,20 +29,38 @@ from locklens.review.releases import nobody_asked
 from locklens.workspace.events import Asked, Progress, RootsKnown
 
 if TYPE_CHECKING:
-    import threading
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from locklens.project.modules import ModuleReader
     from locklens.project.roots import RootPair
     from locklens.review.releases import Fact, Question
-    from locklens.workspace.asking import Asking, AskingRun
-    from locklens.workspace.events import Event
+    from locklens.storage.cache import Cache
+    from locklens.workspace.asking import AskingRun
+    from locklens.workspace.events import Event, ProvingPlanned
     from locklens.workspace.open import Comparison, Side
 
 
 BATCH_SECONDS = 0.1
 """Roots of which more is known are passed on at most this often, so that a fast run does not drown the screen."""
+
+
+class Asking(Struct, frozen=True):
+    """Whom a review may ask, and what it remembers.
+
+    Attributes:
+        environ: Tokens, proxies, certificates and the place of the CLI configuration.
+        cache: What is remembered between runs.
+        hosts: Given on the command line, comparison form.
+        is_offline: Nobody is asked; what is remembered counts, however old.
+        is_fresh: What was remembered before the run does not count.
+    """
+
+    environ: Mapping[str, str]
+    cache: Cache
+    hosts: tuple[str, ...] = ()
+    is_offline: bool = False
+    is_fresh: bool = False
 
 
 class ReviewRequest(Struct, frozen=True):
@@ -144,12 +163,14 @@ def complete(
     if request.asking is None or not subjects:
         completion.read_configurations(comparison, read)
         return completion.settled_by_nobody()
-    from locklens.workspace.asking import AskingRun, host_states
+    from locklens.workspace.asking import AskingRun, base_hosts, host_states
 
-    with AskingRun(request.asking, _base_hosts(review), cancel) as run:
+    with AskingRun(request.asking, base_hosts(review), cancel) as run:
         run.inquiry.start(subjects)
         completion.read_configurations(comparison, read, meanwhile=lambda: completion.settle(run, is_patient=False))
         completion.settle(run, is_patient=True)
+        if request.prove != "none":
+            completion.prove(run, subjects, everything=request.prove == "all")
         on_event(Asked(run.log))
         hosts = host_states(run.inquiry.known, is_offline=request.asking.is_offline)
         return replace(completion.finished(), hosts=hosts, notes=run.notes)
@@ -204,26 +225,33 @@ class _Completion:
                 self._early.setdefault(subject.lock_file, []).append(subject)
                 continue
             for one in (*self._early.pop(subject.lock_file, ()), subject):
-                self._explain(one, run)
+                self._explain(one, run.inquiry.known, run.hashed)
             self._on_event(Progress("evidence", run.inquiry.done, run.inquiry.total))
         for lock_file in self._early.keys() - self._unread:
             for one in self._early.pop(lock_file):
-                self._explain(one, run)
+                self._explain(one, run.inquiry.known, run.hashed)
 
-    def _explain(self, subject: Subject, run: AskingRun) -> None:
-        known = run.inquiry.known
-        hashed = run.hashed(hashes_to_look_up(subject.change, subject.tool, known))
-        self._replace(subject, known, hashed)
+    def prove(self, run: AskingRun, subjects: Sequence[Subject], *, everything: bool) -> None:
+        """Proves `h1` hashes by downloads, and explains once more what that was about."""
+        from locklens.workspace.proving import Proving
 
-    def _replace(self, subject: Subject, known: Mapping[Question, Fact], hashed: Mapping[str, str]) -> None:
-        root = self._roots[subject.lock_file]
-        changes = tuple(
-            explain(change, subject.tool, subject.lock_file, known, hashed)
-            if change.address == subject.change.address
-            else change
-            for change in root.changes
-        )
-        self._roots[subject.lock_file] = replace(root, changes=changes)
+        def confirm(plan: ProvingPlanned) -> bool:
+            self._on_event(plan)
+            return True
+
+        if Proving(run, subjects, everything=everything).work(
+            confirm, self._on_event, self._cancel or threading.Event()
+        ):
+            for subject in subjects:
+                self._explain(subject, run.inquiry.known, run.hashed)
+
+    def _explain(
+        self,
+        subject: Subject,
+        known: Mapping[Question, Fact],
+        hashed: Callable[[Iterable[str]], Mapping[str, str]] = lambda _: {},
+    ) -> None:
+        self._roots[subject.lock_file] = explained(self._roots[subject.lock_file], subject, known, hashed)
         self._touch(subject.lock_file)
 
     def settled_by_nobody(self) -> Review:
@@ -233,7 +261,7 @@ class _Completion:
                 known: dict[Question, Fact] = {}
                 while wanted := questions(change, root.tool, known):
                     known |= {question: nobody_asked(question) for question in wanted}
-                self._replace(Subject(root.lock_file, root.tool, change), known, {})
+                self._explain(Subject(root.lock_file, root.tool, change), known)
         hosts = sorted({change.address.host for change in self._review.changes})
         return replace(self.finished(), hosts=tuple(HostState(display_host(host), asked=False) for host in hosts))
 
@@ -252,12 +280,6 @@ class _Completion:
         """The review with all that is known."""
         self._flush()
         return replace(self._review, roots=tuple(_ordered(self._roots[root.lock_file]) for root in self._review.roots))
-
-
-def _base_hosts(review: Review) -> frozenset[str]:
-    """The hosts that the base's lock files name: those of the roots under review."""
-    locks = (parse(root.old_data, root.lock_file, dialect=root.tool) for root in review.roots if root.old_data)
-    return frozenset(entry.address.host for lock in locks for entry in lock.entries)
 
 
 def _configuration_reader(comparison: Comparison, test_directory: str) -> Callable[[RootReview], Configuration]:

@@ -8,7 +8,7 @@ machine only, and are in no message and no log.
 from __future__ import annotations
 
 from locklens.sources.http.settings import Kind, Kinds
-from locklens.sources.http.values import Answer, Download, Exchange
+from locklens.sources.http.values import Answer, Download, Exchange, now
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,4 +33,4 @@ def open_client(
     return Client(environ, cancel=cancel, pause=pause)
 
 
-__all__ = ["Answer", "Download", "Exchange", "Kind", "Kinds", "open_client"]
+__all__ = ["Answer", "Download", "Exchange", "Kind", "Kinds", "now", "open_client"]

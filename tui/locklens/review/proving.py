@@ -1,0 +1,76 @@
+"""Which packages it takes to prove `h1` hashes, the likeliest first. Pure: nothing is downloaded here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from locklens.hashes import is_well_formed, packages_of
+from locklens.review.evidence import case_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from locklens.addresses import Platform
+    from locklens.review.inquiry import Subject
+    from locklens.review.releases import Fact, Question, ReleaseId
+
+_LIKELY = ("linux_amd64", "darwin_arm64", "linux_arm64", "darwin_amd64", "windows_amd64")
+"""Where people and pipelines run `init`, most of them first: an `h1` is usually one of these platforms'."""
+
+
+class Package(Struct, frozen=True):
+    """A signed package that may have an `h1` in question; `size` is None where nobody said it."""
+
+    platform: Platform
+    zh: str
+    size: int | None = None
+
+
+class Target(Struct, frozen=True):
+    """A release with `h1` hashes to prove.
+
+    Attributes:
+        unproven: The hashes.
+        packages: Those that were not hashed yet, the likeliest first.
+    """
+
+    release: ReleaseId
+    unproven: frozenset[str]
+    packages: tuple[Package, ...]
+
+
+def targets(
+    subjects: Iterable[Subject], known: Mapping[Question, Fact], hashed: Mapping[str, str], *, everything: bool
+) -> tuple[Target, ...]:
+    """Returns what there is to prove; releases that several roots lock are there once.
+
+    Args:
+        subjects: Settled changes.
+        known: The answers to all their questions.
+        hashed: The `h1` of packages that were hashed here, by `zh`.
+        everything: Whether hashes are to be proven that the change did not add.
+    """
+    wanted: dict[ReleaseId, set[str]] = {}
+    packages: dict[ReleaseId, tuple[Package, ...]] = {}
+    for subject in subjects:
+        if subject.change.new is None:
+            continue
+        case = case_of(subject.change, subject.tool, known, hashed)
+        facts = subject.change.added + (subject.change.kept if everything else ())
+        own = packages_of((fact.hash for fact in facts if is_well_formed(fact.hash)), "h1")
+        proven = {hashed[zh] for zh in case.new.packages if zh in hashed} | case.new.vouchers.keys()
+        if own - proven and case.new.packages - hashed.keys():
+            wanted.setdefault(case.new.id, set()).update(own - proven)
+            packages[case.new.id] = _in_order(case.new.platforms, case.new.sizes, hashed)
+    return tuple(Target(release, frozenset(hashes), packages[release]) for release, hashes in wanted.items())
+
+
+def _in_order(
+    platforms: Mapping[str, Platform], sizes: Mapping[str, int], hashed: Mapping[str, str]
+) -> tuple[Package, ...]:
+    """The packages that were not hashed yet, the likeliest platforms first."""
+    found = [Package(platform, zh, sizes.get(zh)) for zh, platform in platforms.items() if zh not in hashed]
+    ranks = {name: rank for rank, name in enumerate(_LIKELY)}
+    return tuple(sorted(found, key=lambda one: (ranks.get(str(one.platform), len(ranks)), one.platform)))

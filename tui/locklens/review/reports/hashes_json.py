@@ -1,0 +1,58 @@
+"""What is known of each hash that is locked, as a JSON document."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from locklens.review.reports.envelope import SCHEMA
+from locklens.review.reports.json import evidence_of, fact_of, finding_of, run_of, signer_of
+
+if TYPE_CHECKING:
+    from locklens.review.model import Change, Review, RootReview
+
+
+def render(review: Review) -> str:
+    """Returns the document as indented text, ending in a line feed."""
+    return json.dumps(document(review), indent=2, ensure_ascii=True) + "\n"
+
+
+def document(review: Review) -> dict[str, Any]:
+    """Returns the document as plain values; `review` is one with unchanged providers."""
+    facts = [fact for root in review.roots for change in root.changes for fact in change.locked]
+    return {
+        "schema": SCHEMA,
+        "run": run_of(review),
+        "roots": [_root(root) for root in review.roots],
+        "summary": {
+            "hashes": len(facts),
+            "explained": sum(fact.is_explained for fact in facts),
+            "proofs": dict(Counter(fact.proof.value for fact in facts)),
+            "verdict": review.verdict,
+        },
+    }
+
+
+def _root(root: RootReview) -> dict[str, Any]:
+    return {
+        "path": root.path,
+        "lock_file": root.lock_file,
+        "tool": root.tool.name,
+        "providers": [_provider(change) for change in root.changes if change.new is not None],
+        "findings": [finding_of(finding) for finding in root.findings],
+    }
+
+
+def _provider(change: Change) -> dict[str, Any]:
+    assert change.new is not None
+    return {
+        "provider": str(change.address),
+        "version": str(change.new.version),
+        "line": change.new.line,
+        "explained": sum(fact.is_explained for fact in change.locked),
+        "hashes": [fact_of(fact) for fact in change.locked],
+        "signer": signer_of(change.new_signer),
+        "evidence": evidence_of(change.evidence) if change.evidence else None,
+        "findings": [finding_of(finding) for finding in change.findings],
+    }
