@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from locklens.trust.continuity import FolderHashes, PackageHashes
 
 _PROOFS = {Voucher.SIGNED: Proof.SIGNED, Voucher.REPORTED: Proof.REPORTED}
-EXPLAINED = frozenset({Proof.SIGNED, Proof.COMPUTED, Proof.REPORTED})
-"""The proofs that make a hash an explained one."""
 
 
 class Case(Struct, frozen=True):
@@ -135,7 +133,7 @@ def explain(
         added=added,
         removed=_facts(change.removed, case, case.new if case.is_same_release else case.old, was_locked=True),
         kept=_facts(change.kept, case, case.new, was_locked=True),
-        explained=sum(fact.proof in EXPLAINED for fact in added),
+        explained=sum(fact.is_explained for fact in added),
         evidence=_evidence(case),
         old_signer=_old_signer(case),
         new_signer=case.new.signer,

@@ -54,6 +54,9 @@ class Proof(StrEnum):
     UNKNOWN = "unknown"
 
 
+_EXPLAINED = frozenset({Proof.SIGNED, Proof.COMPUTED, Proof.REPORTED})
+
+
 class Severity(StrEnum):
     """How much a finding matters, worst first. OFF is for rules that a policy silenced."""
 
@@ -84,6 +87,11 @@ class HashFact(Struct, frozen=True):
     hash: str
     platform: str | None = None
     proof: Proof = Proof.UNKNOWN
+
+    @property
+    def is_explained(self) -> bool:
+        """Whether it is traced to a fact."""
+        return self.proof in _EXPLAINED
 
 
 class Signer(Struct, frozen=True):
@@ -171,6 +179,12 @@ class Change(Struct, frozen=True):
     def severity(self) -> Severity | None:
         """That of the worst finding; None without findings."""
         return worst(self.findings)
+
+    @property
+    def locked(self) -> tuple[HashFact, ...]:
+        """What is known of each hash that is locked now, in the lock file's order."""
+        facts = {fact.hash: fact for fact in (*self.added, *self.kept)}
+        return tuple(facts[text] for text in dict.fromkeys(self.new.hashes)) if self.new is not None else ()
 
 
 class RootReview(Struct, frozen=True):

@@ -11,12 +11,22 @@ SCHEMA = 1
 """Raised when a key changes its meaning."""
 
 
+def run(
+    *, at: str, offline: bool, hosts: Sequence[Mapping[str, Any]] = (), notes: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Returns what is said of the run itself."""
+    return {
+        "at": at,
+        "offline": offline,
+        "policy": {"file": None, "side": "none"},
+        "hosts": list(hosts),
+        "notes": list(notes),
+    }
+
+
 def envelope(
     *,
-    at: str,
-    offline: bool,
-    notes: Sequence[str] = (),
-    hosts: Sequence[Mapping[str, Any]],
+    run: Mapping[str, Any],
     base: Mapping[str, Any],
     head: Mapping[str, Any],
     roots: Sequence[Mapping[str, Any]],
@@ -30,13 +40,7 @@ def envelope(
     """Returns the document; the arguments are its parts as plain values."""
     return {
         "schema": SCHEMA,
-        "run": {
-            "at": at,
-            "offline": offline,
-            "policy": {"file": None, "side": "none"},
-            "hosts": list(hosts),
-            "notes": list(notes),
-        },
+        "run": dict(run),
         "base": dict(base),
         "head": dict(head),
         "roots": list(roots),

@@ -7,12 +7,13 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from locklens.review.model import Change, Evidence, Finding, HashFact, Kind, Review, RootReview, SideName, Signer
-from locklens.review.reports.envelope import envelope
+from locklens.review.reports.envelope import envelope, run
 from locklens.review.reports.words import severity_counts
 
 if TYPE_CHECKING:
     from locklens.lockfile.model import Conflict, LockEntry
     from locklens.project.configuration import Configuration, Requirement
+    from locklens.trust.model import SigningKey
 
 Json = dict[str, Any]
 
@@ -35,10 +36,7 @@ def document(review: Review) -> Json:
     """Returns the document as plain values."""
     changes = review.changes
     return envelope(
-        at=review.at,
-        offline=review.offline,
-        notes=review.notes,
-        hosts=[{"host": one.host, "asked": one.asked, "as_of": one.as_of, "error": one.error} for one in review.hosts],
+        run=run_of(review),
         base=_side(review.base),
         head=_side(review.head),
         roots=[_root(root) for root in review.roots],
@@ -49,6 +47,12 @@ def document(review: Review) -> Json:
         findings={severity.value: count for severity, count in severity_counts(review).items()},
         verdict=review.verdict,
     )
+
+
+def run_of(review: Review) -> Json:
+    """Returns what is said of the run itself, which all documents have in common."""
+    hosts = [{"host": one.host, "asked": one.asked, "as_of": one.as_of, "error": one.error} for one in review.hosts]
+    return run(at=review.at, offline=review.offline, hosts=hosts, notes=review.notes)
 
 
 def _side(side: SideName) -> Json:
@@ -66,7 +70,7 @@ def _root(root: RootReview) -> Json:
         "configuration": _configuration(root.configuration),
         "conflict": _conflict(root.conflict) if root.conflict else None,
         "changes": [_change(change) for change in root.changes],
-        "findings": [_finding(finding) for finding in root.findings],
+        "findings": [finding_of(finding) for finding in root.findings],
     }
 
 
@@ -125,42 +129,46 @@ def _change(change: Change) -> Json:
         "old": _entry(change.old),
         "new": _entry(change.new),
         "hashes": {
-            "added": [_fact(fact) for fact in change.added],
-            "removed": [_fact(fact) for fact in change.removed],
+            "added": [fact_of(fact) for fact in change.added],
+            "removed": [fact_of(fact) for fact in change.removed],
             "kept": len(change.kept),
             "explained": change.explained,
         },
-        "signer": {"old": _signer(change.old_signer), "new": _signer(change.new_signer)},
-        "evidence": _evidence(change.evidence) if change.evidence else None,
+        "signer": {"old": signer_of(change.old_signer), "new": signer_of(change.new_signer)},
+        "evidence": evidence_of(change.evidence) if change.evidence else None,
         "required_by": [_requirement(requirement) for requirement in change.required_by],
-        "findings": [_finding(finding) for finding in change.findings],
+        "findings": [finding_of(finding) for finding in change.findings],
     }
 
 
-def _fact(fact: HashFact) -> Json:
+def fact_of(fact: HashFact) -> Json:
+    """Returns a hash with what is known of it."""
     return {"hash": fact.hash, "platform": fact.platform, "proof": fact.proof.value}
 
 
-def _signer(signer: Signer | None) -> Json | None:
+def signer_of(signer: Signer | None) -> Json | None:
+    """Returns who signed a version."""
     if signer is None:
         return None
-    keys = [
-        {
-            "fingerprint": key.fingerprint,
-            "key_id": key.key_id,
-            "user_ids": list(key.user_ids),
-            "algorithm": key.algorithm,
-            "created": key.created,
-            "expires": key.expires,
-            "expired": key.expired,
-            "revoked": key.revoked,
-        }
-        for key in signer.keys
-    ]
-    return {"version": signer.version, "tier": signer.tier.value, "keys": keys}
+    return {"version": signer.version, "tier": signer.tier.value, "keys": [key_of(key) for key in signer.keys]}
 
 
-def _evidence(evidence: Evidence) -> Json:
+def key_of(key: SigningKey) -> Json:
+    """Returns a key in full."""
+    return {
+        "fingerprint": key.fingerprint,
+        "key_id": key.key_id,
+        "user_ids": list(key.user_ids),
+        "algorithm": key.algorithm,
+        "created": key.created,
+        "expires": key.expires,
+        "expired": key.expired,
+        "revoked": key.revoked,
+    }
+
+
+def evidence_of(evidence: Evidence) -> Json:
+    """Returns how far the facts behind a change are known."""
     return {
         "as_of": evidence.as_of,
         "problems": list(evidence.problems),
@@ -180,7 +188,8 @@ def _requirement(requirement: Requirement) -> Json:
     }
 
 
-def _finding(finding: Finding) -> Json:
+def finding_of(finding: Finding) -> Json:
+    """Returns a rule's verdict."""
     return {
         "rule": finding.rule,
         "severity": finding.severity.value,

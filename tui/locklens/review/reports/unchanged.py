@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from locklens.review.reports.envelope import envelope
+from locklens.review.reports.envelope import envelope, run
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,9 +49,7 @@ def _document(old: str, new: str, folder: str, lock_file: str, tool: str) -> dic
         "findings": [],
     }
     return envelope(
-        at=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        offline=False,
-        hosts=[],
+        run=run(at=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), offline=False),
         base={"kind": "file", "name": old, "revision": None},
         head={"kind": "file", "name": new, "revision": None},
         roots=[root],
