@@ -7,6 +7,7 @@ LockLensError               str() is one sentence; .hint is the next step or ""
  |   |   +- ProviderNotFoundError
  |   |   +- PlatformNotSupportedError
  |   +- UnavailableError    cannot say: never taken for absence
+ |   |   +- OfflineError     nobody may be asked, and nothing is remembered
  |   +- UnauthorizedError   had_credentials
  +- RepositoryError         git has no answer: no repository, unknown revision, no git at all
  +- RunCancelledError       the user stopped the run; nothing was written
@@ -70,6 +71,10 @@ class PlatformNotSupportedError(NotFoundError):
 
 class UnavailableError(SourceError):
     """The source cannot say: this is never taken for absence."""
+
+
+class OfflineError(UnavailableError):
+    """Nobody may be asked in this run, and nothing is remembered from an earlier one."""
 
 
 class UnauthorizedError(SourceError):
