@@ -77,6 +77,8 @@ def _run(argv: Sequence[str], open_ui: OpenUi) -> int:
             return _demo(_options("demo", invocation), open_ui)
         case "explain":
             return _explain(_options("explain", invocation))
+        case "cache":
+            return _cache(_options("cache", invocation))
         case command:
             raise arguments.NotSupportedYetError(f"locklens {command}")
 
@@ -84,8 +86,8 @@ def _run(argv: Sequence[str], open_ui: OpenUi) -> int:
 def _options(command: str, invocation: arguments.Invocation) -> Namespace:
     from locklens.cli import options
 
-    parser = {"review": options.review, "demo": options.demo, "explain": options.explain}[command]
-    return parser(invocation.arguments, invocation.operands)
+    parsers = {"review": options.review, "demo": options.demo, "explain": options.explain, "cache": options.cache}
+    return parsers[command](invocation.arguments, invocation.operands)
 
 
 def _work_in(folder: str) -> None:
@@ -255,3 +257,9 @@ def _explain(found: Namespace) -> int:
     if rule is None:
         raise arguments.UsageError(f"there is no rule {found.rule!r}", hint="locklens explain lists them all")
     return _put(explain(rule))
+
+
+def _cache(found: Namespace) -> int:
+    from locklens.cli import cache
+
+    return _put(cache.clear() if found.action == "clear" else cache.info())

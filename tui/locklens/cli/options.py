@@ -95,6 +95,17 @@ def explain(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Names
     return parser.parse_args([*arguments, *operands])
 
 
+def cache(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
+    """Reads the arguments of `cache`.
+
+    Raises:
+        UsageError: They cannot be understood.
+    """
+    parser = _Parser("cache", "Show or forget what is remembered of registries and packages; marks are kept.")
+    parser.add_argument("action", choices=["info", "clear"], help="what to do with the file")
+    return parser.parse_args([*arguments, *operands])
+
+
 def _add_reading_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("options of every reading command").add_argument
     add(
