@@ -34,7 +34,19 @@ def test_the_checkers_are_content(command: tuple[str, ...]) -> None:
     assert result.returncode == 0, result.stdout + result.stderr
 
 
-HEAVY = ("textual", "rich", "httpx", "hcl2", "lark", "deepdiff", "gnupg", "packaging", "idna", "platformdirs")
+HEAVY = (
+    "textual",
+    "rich",
+    "httpx",
+    "hcl2",
+    "lark",
+    "deepdiff",
+    "gnupg",
+    "packaging",
+    "idna",
+    "platformdirs",
+    "sqlite3",
+)
 
 
 def loaded(*arguments: str) -> set[str]:
@@ -80,4 +92,9 @@ def test_a_review_loads_what_it_needs_and_no_more(tmp_path: Path) -> None:
     new.write_bytes(LOCK.replace(b"5.1.0", b"5.2.0"))
     changed = loaded("review", "--old", str(old), "--new", str(new), "--format", "json", "--fail-on", "never")
     assert "deepdiff" in changed
-    assert changed.isdisjoint({"textual", "rich", "httpx", "hcl2", "lark", "gnupg"})
+    assert changed.isdisjoint({"textual", "rich", "httpx", "hcl2", "lark", "gnupg", "sqlite3"})
+
+
+def test_the_cache_is_shown_and_cleared_without_much() -> None:
+    for action in ("info", "clear"):
+        assert loaded("cache", action).isdisjoint(set(HEAVY) - {"platformdirs", "sqlite3"})

@@ -197,7 +197,6 @@ NOT_YET = [
     *([name] for name in arguments.NOT_YET),
     ["providers", "lock", "-platform=linux_amd64"],
     ["init", "-upgrade", "-lockfile=readonly"],
-    ["cache", "clear"],
     ["demo", "--serve"],
     ["review", "--format", "sarif"],
     ["review", "--format=markdown"],

@@ -39,10 +39,6 @@ def test_the_default_registries_and_whom_somebody_vouches_for() -> None:
     assert "--ask-host café.test" in verdict.hint
 
 
-def test_offline_nobody_is_asked() -> None:
-    assert isinstance(asked_hosts(TERRAFORM, is_offline=True).judge(TERRAFORM.default_host), NotAsked)
-
-
 def test_registries_are_put_together_from_the_users_settings(server: Server, tmp_path: Path) -> None:
     path = tmp_path / "cli.tfrc"
     path.write_text(

@@ -7,7 +7,7 @@ LockLensError               str() is one sentence; .hint is the next step or ""
  |   |   +- ProviderNotFoundError
  |   |   +- PlatformNotSupportedError
  |   +- UnavailableError    cannot say: never taken for absence
- |   |   +- OfflineError
+ |   |   +- OfflineError     nobody may be asked, and nothing is remembered
  |   +- UnauthorizedError   had_credentials
  +- RepositoryError         git has no answer: no repository, unknown revision, no git at all
  +- RunCancelledError       the user stopped the run; nothing was written
@@ -74,7 +74,7 @@ class UnavailableError(SourceError):
 
 
 class OfflineError(UnavailableError):
-    """Nobody was to be asked, and no answer is remembered."""
+    """Nobody may be asked in this run, and nothing is remembered from an earlier one."""
 
 
 class UnauthorizedError(SourceError):

@@ -14,6 +14,7 @@ COMMANDS = {
     "keys": "who signed what is locked",
     "explain": "what a finding means, why it matters, what to do",
     "demo": "open the review of a sample repository",
+    "cache": "what is remembered of registries and packages: info, clear",
 }
 
 NOT_YET = {
@@ -21,7 +22,6 @@ NOT_YET = {
     "verify": "check what is locked",
     "why": "who requires a provider, and what holds it back",
     "doctor": "diagnose an error of init",
-    "cache": "the store under the user's cache folder",
     "init": "install providers and write the lock file",
     "lock": "write the hashes of several platforms",
     "upgrade": "move chosen providers",

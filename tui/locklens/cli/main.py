@@ -76,6 +76,10 @@ def _run(argv: Sequence[str], open_ui: OpenUi) -> int:
 def _command(command: str, found: Namespace, open_ui: OpenUi) -> int:
     if command == "explain":
         return _explain(found)
+    if command == "cache":
+        from locklens.cli import cache
+
+        return put(cache.clear() if found.action == "clear" else cache.info())
     if command == "demo":
         from locklens.cli import sample
 

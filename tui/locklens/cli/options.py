@@ -46,7 +46,7 @@ def read(command: str, arguments: Sequence[str], operands: Sequence[str]) -> arg
     """
     if command in {"hashes", "keys"}:
         return _locked(command, arguments, operands)
-    return {"review": _review, "demo": _demo, "explain": _explain}[command](arguments, operands)
+    return {"review": _review, "demo": _demo, "explain": _explain, "cache": _cache}[command](arguments, operands)
 
 
 _LOCKED = {
@@ -111,6 +111,12 @@ def _demo(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespa
 def _explain(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
     parser = _Parser("explain", "Explain a finding; without RULE list them all.")
     parser.add_argument("rule", nargs="?", metavar="RULE", help="e.g. LK001")
+    return parser.parse_args([*arguments, *operands])
+
+
+def _cache(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
+    parser = _Parser("cache", "Show or forget what is remembered of registries and packages; marks are kept.")
+    parser.add_argument("action", choices=["info", "clear"], help="what to do with the file")
     return parser.parse_args([*arguments, *operands])
 
 

@@ -51,12 +51,9 @@ class AskedHosts(Struct, frozen=True):
     """The hosts that may be asked, in comparison form, each with the first reason found."""
 
     vouchers: Mapping[str, Voucher]
-    is_offline: bool = False
 
     def judge(self, host: str) -> Voucher | NotAsked:
         """Says why a host is asked, or that it is not."""
-        if self.is_offline:
-            return NotAsked(host, "leave out --offline")
         voucher = self.vouchers.get(host)
         if voucher is not None:
             return voucher
@@ -71,7 +68,6 @@ def asked_hosts(
     base: Iterable[str] = (),
     policy: Iterable[str] = (),
     given: Iterable[str] = (),
-    is_offline: bool = False,
 ) -> AskedHosts:
     """Puts together the hosts that may be asked. Hosts are in comparison form.
 
@@ -83,7 +79,6 @@ def asked_hosts(
         base: That the base's lock files name.
         policy: That the base's policy names.
         given: On the command line.
-        is_offline: Nobody is asked at all.
     """
     others = [each.default_host for each in DIALECTS.values() if each.name != dialect.name]
     groups: tuple[tuple[Voucher, Iterable[str]], ...] = (
@@ -99,4 +94,4 @@ def asked_hosts(
     for voucher, hosts in groups:
         for host in hosts:
             vouchers.setdefault(host, voucher)
-    return AskedHosts(vouchers, is_offline)
+    return AskedHosts(vouchers)

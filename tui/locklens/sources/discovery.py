@@ -88,7 +88,13 @@ class Discovery:
         if host in self._given:
             return Service(self._url(host, own, dict(self._given[host])), takes_token=True)
         answer = self._client.get(own, self._kind, token=self._token(host))
-        url = self._url(host, answer.url, self._services(host, answer))
+        try:
+            url = self._url(host, answer.url, self._services(host, answer))
+        except UnavailableError:
+            if not answer.is_remembered:
+                raise
+            answer = self._client.get(own, self._kind, token=self._token(host), is_fresh=True)
+            url = self._url(host, answer.url, self._services(host, answer))
         return Service(url, takes_token=origin(url) == origin(own))
 
     def _token(self, host: str) -> Token | None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from locklens.errors import ConfigurationError
     from locklens.sources.http import Exchange
     from locklens.sources.http.client import Client
+    from locklens.sources.http.memory import Memory
 
 
 class Registries:
@@ -35,6 +36,7 @@ class Registries:
         base: Iterable[str] = (),
         policy: Iterable[str] = (),
         given: Iterable[str] = (),
+        memory: Memory | None = None,
         is_offline: bool = False,
         cancel: threading.Event | None = None,
         pause: Callable[[float], None] | None = None,
@@ -47,7 +49,8 @@ class Registries:
             base: Hosts that the base's lock files name.
             policy: Hosts that the base's policy names.
             given: Hosts of the command line.
-            is_offline: Nobody is asked at all.
+            memory: What earlier runs were answered; None to remember nothing.
+            is_offline: Nobody is asked: what is remembered counts, and all else is an OfflineError.
             cancel: Set by another thread to stop.
             pause: How to wait between two attempts; for tests.
         """
@@ -64,10 +67,11 @@ class Registries:
             base=base,
             policy=policy,
             given=given,
-            is_offline=is_offline,
         )
         self._environ = environ
         self._services = config.services
+        self._memory = memory
+        self._is_offline = is_offline
         self._cancel = cancel
         self._pause = pause
         self._lock = threading.Lock()
@@ -93,10 +97,16 @@ class Registries:
         )
 
     def _open(self) -> tuple[Client, Kinds, Discovery]:
-        """Makes what asks when it is first needed: the HTTP library takes 50 ms to load."""
+        """Makes what asks when it is first needed."""
         with self._lock:
             if self._asking is None:
-                client = open_client(self._environ, cancel=self._cancel, pause=self._pause)
+                client = open_client(
+                    self._environ,
+                    memory=self._memory,
+                    is_offline=self._is_offline,
+                    cancel=self._cancel,
+                    pause=self._pause,
+                )
                 kinds = Kinds.of(self._dialect, self._environ)
                 discovery = Discovery(
                     client,
@@ -110,11 +120,11 @@ class Registries:
 
     @property
     def log(self) -> tuple[Exchange, ...]:
-        """What was asked of whom so far, and how long it took."""
+        """What was asked of whom so far, and how long it took; also what was remembered instead."""
         return tuple(self._asking[0].log) if self._asking else ()
 
     def forget(self) -> None:
-        """Lets everything be asked again."""
+        """Lets everything be asked again, also what earlier runs were answered."""
         if self._asking:
             self._asking[0].forget()
 

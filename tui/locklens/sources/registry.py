@@ -1,16 +1,20 @@
 """The provider registry protocol: which versions there are, where a package is, what its publisher signed.
 
-Answers are checked in the tools' order and refused for the tools' reasons. Whether a signature is good, and whether a
-hash is explained by it, is not judged here. (developer.hashicorp.com/terraform/internals/provider-registry-protocol)
+Answers are checked in the tools' order and refused for the tools' reasons. One of an earlier run that cannot be used is
+asked for again: what went wrong for a moment should not be held against anybody for an hour. Whether a signature is
+good, and whether a hash is explained by it, is not judged here.
+(developer.hashicorp.com/terraform/internals/provider-registry-protocol)
 """
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, NoReturn
 from urllib.parse import quote
 
 from locklens.addresses import display_host
 from locklens.errors import (
+    OfflineError,
     PlatformNotSupportedError,
     ProviderNotFoundError,
     SourceError,
@@ -20,14 +24,16 @@ from locklens.errors import (
 from locklens.sources.documents import ShapeError
 from locklens.sources.http.values import status_words
 from locklens.sources.metadata import PackageMetadata, RegistryVersions, SignedChecksums, read_package, read_versions
-from locklens.sources.urls import host_of, resolve
+from locklens.sources.urls import has_query, host_of, resolve
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from locklens.addresses import Platform, ProviderAddress
     from locklens.dialect import Dialect
     from locklens.sources.credentials import Credentials
     from locklens.sources.discovery import Discovery
-    from locklens.sources.http import Answer, Kind, Kinds
+    from locklens.sources.http import Answer, Download, Kind, Kinds
     from locklens.sources.http.client import Client
     from locklens.versions import Version
 
@@ -54,15 +60,19 @@ class Registry:
         self._discovery = discovery
         self._credentials = credentials
 
-    def versions(self, address: ProviderAddress) -> RegistryVersions:
+    def versions(self, address: ProviderAddress, *, is_fresh: bool = False) -> RegistryVersions:
         """Returns the versions that the registry offers, in its order.
+
+        Args:
+            address: Of the provider.
+            is_fresh: Whether an answer of an earlier run does not do, though it counts; likewise below.
 
         Raises:
             ProviderNotFoundError: The registry has no such provider.
             UnauthorizedError: It wants credentials, or refuses those that were sent.
             UnavailableError: It cannot say.
         """
-        answer = self._ask(address, "versions")
+        answer = self._ask(address, "versions", is_fresh=is_fresh)
         if answer.status == _NOT_FOUND:
             words = f"{self._name} does not have a provider named {address}"
             raise ProviderNotFoundError(words, source=self._name, address=str(address))
@@ -70,9 +80,13 @@ class Registry:
         try:
             return read_versions(answer)
         except ShapeError as error:
+            if answer.is_remembered and not is_fresh:
+                return self.versions(address, is_fresh=True)
             raise self._unavailable(address, f"{self._name} answered with {error}") from error
 
-    def package(self, address: ProviderAddress, version: Version, platform: Platform) -> PackageMetadata:
+    def package(
+        self, address: ProviderAddress, version: Version, platform: Platform, *, is_fresh: bool = False
+    ) -> PackageMetadata:
         """Returns what the registry says of a version's package for a platform.
 
         Raises:
@@ -80,40 +94,59 @@ class Registry:
             UnauthorizedError: It wants credentials, or refuses those that were sent.
             UnavailableError: It cannot say.
         """
-        answer = self._ask(
-            address, f"{quote(str(version), safe='')}/download/{quote(platform.os)}/{quote(platform.arch)}"
-        )
+        place = f"{quote(str(version), safe='')}/download/{quote(platform.os)}/{quote(platform.arch)}"
+        answer = self._ask(address, place, is_fresh=is_fresh)
         if answer.status == _NOT_FOUND:
             words = f"{self._name} does not have a package of {address} {version} for {platform}"
             raise PlatformNotSupportedError(words, source=self._name, address=str(address))
         self._demand_ok(answer, address)
         try:
-            return read_package(answer, address, version, platform, dialect=self._dialect)
+            metadata = read_package(answer, address, version, platform, dialect=self._dialect)
         except ShapeError as error:
+            if answer.is_remembered and not is_fresh:
+                return self.package(address, version, platform, is_fresh=True)
             words = f"{self._name} answered about {address} {version} for {platform} with {error}"
             raise self._unavailable(address, words) from error
+        # URLs that are signed for a few minutes are of no use after them.
+        is_short_lived = any(map(has_query, (metadata.download_url, metadata.shasums_url, metadata.signature_url)))
+        if is_short_lived and answer.is_remembered and not is_fresh:
+            return self.package(address, version, platform, is_fresh=True)
+        return metadata
 
-    def checksums(self, metadata: PackageMetadata) -> SignedChecksums:
+    def checksums(self, metadata: PackageMetadata, *, is_fresh: bool = False) -> SignedChecksums:
         """Returns the publisher's SHA256SUMS and the signature over it, unchecked; both are always asked for.
 
         Raises:
             UnavailableError: One of them cannot be had, whatever the reason.
         """
-        sums = self._fetch(metadata, metadata.shasums_url, self._kinds.sums, "list of checksums")
-        signature = self._fetch(metadata, metadata.signature_url, self._kinds.signature, "signature of its checksums")
+        fetch = partial(self._fetch, metadata, is_fresh=is_fresh)
+        sums = fetch(metadata.shasums_url, self._kinds.sums, "list of checksums")
+        signature = fetch(metadata.signature_url, self._kinds.signature, "signature of its checksums")
         return SignedChecksums(sums.body, signature.body, min(sums.as_of, signature.as_of))
+
+    def package_size(self, metadata: PackageMetadata) -> int | None:
+        """Returns how many bytes a package has, None where its server does not say so beforehand.
+
+        Raises:
+            UnavailableError: There is no such file, or the server cannot be asked.
+        """
+        return self._client.size(metadata.download_url)
+
+    def open_package(self, metadata: PackageMetadata) -> AbstractContextManager[Download]:
+        """Opens a package, which is read while it arrives; errors as of the client's `download`."""
+        return self._client.download(metadata.download_url)
 
     @property
     def _name(self) -> str:
         return display_host(self.host)
 
-    def _ask(self, address: ProviderAddress, rest: str) -> Answer:
+    def _ask(self, address: ProviderAddress, rest: str, *, is_fresh: bool) -> Answer:
         """Asks for JSON about a provider, with the host's token where the registry may have it."""
         try:
             service = self._discovery.providers(self.host)
             token = self._credentials.token(self.host) if service.takes_token else None
             url = resolve(service.url, f"{quote(address.namespace)}/{quote(address.type)}/{rest}")
-            return self._client.get(url, self._kinds.metadata, token=token)
+            return self._client.get(url, self._kinds.metadata, token=token, is_fresh=is_fresh)
         except SourceError as error:
             error.address = str(address)  # Each asker has its own error, also where they share an answer.
             raise
@@ -150,16 +183,15 @@ class Registry:
     def _unavailable(self, address: ProviderAddress, words: str) -> UnavailableError:
         return UnavailableError(words, source=self._name, address=str(address))
 
-    def _fetch(self, metadata: PackageMetadata, url: str, kind: Kind, what: str) -> Answer:
+    def _fetch(self, metadata: PackageMetadata, url: str, kind: Kind, what: str, *, is_fresh: bool) -> Answer:
         """Gets a file that the registry points to: without credentials, on whatever host it is."""
         label = f"{metadata.address} {metadata.version}"
         try:
-            answer = self._client.get(url, kind)
+            answer = self._client.get(url, kind, is_fresh=is_fresh)
         except SourceError as error:
             words = f"the {what} of {label} cannot be had: {error}"
-            raise UnavailableError(
-                words, source=error.source, address=str(metadata.address), hint=error.hint
-            ) from error
+            told = OfflineError if isinstance(error, OfflineError) else UnavailableError
+            raise told(words, source=error.source, address=str(metadata.address), hint=error.hint) from error
         if answer.status != _OK:
             host = display_host(host_of(answer.url))
             words = f"the {what} of {label} cannot be had: {status_words(answer.status)} returned from {host}"

@@ -50,6 +50,11 @@ def has_userinfo(url: str) -> bool:
     return "@" in urlsplit(url).netloc
 
 
+def has_query(url: str) -> bool:
+    """Whether something stands behind the `?` of a URL: of a file's, mostly a signature that ends soon."""
+    return bool(urlsplit(url).query)
+
+
 def host_of(url: str) -> str:
     """The host of a URL in comparison form, with its port unless it is the scheme's own."""
     parts = urlsplit(url)

@@ -4,6 +4,8 @@ Nothing of the user's GnuPG has a part in it: no key, no configuration, no agent
 behind), no network. What gpg says is read from its status lines, of every signature in the file; python-gnupg's own
 summary speaks of the last one alone.
 
+What was all good is remembered, where there is a memory: then no gpg is run and python-gnupg is not loaded.
+
 What a verified signature is worth is not judged here; see `locklens.trust.authentication`.
 """
 
@@ -14,15 +16,18 @@ import os
 import shutil
 import tempfile
 import threading
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from locklens.trust import remembered
 from locklens.trust.model import Keyring, Problem, Signature, Verification
 from locklens.trust.packets import split
 from locklens.trust.statuses import Line, read_key, read_signatures
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import TracebackType
 
 TIMEOUT = 20.0
@@ -51,6 +56,9 @@ In python-gnupg's own choice, and in UTF-8, the bytes of a user id can be a line
 follows it in a hostile user id would be read as a status line of gpg's.
 """
 
+_EXPIRES = 6
+"""The column of gpg's listing that has the end of a key, a subkey, or a user id's binding."""
+
 
 class Verifier:
     """Verifies signatures for as long as one run lasts; use it in a `with` statement. Safe for several threads.
@@ -61,11 +69,22 @@ class Verifier:
     Args:
         gpg: Path of gpg, "" to look for it.
         timeout: Seconds for one question.
+        memory: What was verified in earlier runs; None to remember nothing.
+        clock: Tells the time, seconds since 1970; for tests.
     """
 
-    def __init__(self, gpg: str = "", *, timeout: float = TIMEOUT) -> None:
+    def __init__(
+        self,
+        gpg: str = "",
+        *,
+        timeout: float = TIMEOUT,
+        memory: remembered.Memory | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
         self._gpg = gpg
         self._timeout = timeout
+        self._memory = memory
+        self._clock = clock
         self._lock = threading.Lock()
         self._turns: dict[tuple[str, ...], threading.Lock] = {}
         self._homes: dict[tuple[str, ...], _Home] = {}
@@ -101,22 +120,35 @@ class Verifier:
         Returns:
             What is known; no input makes it raise.
         """
+        if self._memory is None:
+            return self._asked(data, signature, armored_keys)[0]
+        key = remembered.key_of(data, signature, armored_keys)
+        known = remembered.read(self._memory.verification(key), self._clock())
+        if known is not None:
+            return known
+        found, home = self._asked(data, signature, armored_keys)
+        if home is not None and (text := remembered.written(found, home.ends, home.made)) is not None:
+            self._memory.keep_verification(key, text)
+        return found
+
+    def _asked(self, data: bytes, signature: bytes, armored_keys: tuple[str, ...]) -> tuple[Verification, _Home | None]:
+        """Asks gpg; also returns the home of the keys, where one could be made."""
         form, parts = split(signature, MAX_SIGNATURE_BYTES, MAX_SIGNATURES)
         try:
             home = self._home(armored_keys)
         except GpgUnavailableError as error:
-            return Verification(form, problem=error.problem)
+            return Verification(form, problem=error.problem), None
         # One by one: gpg leaves off after a bad signature, and says nothing of those that follow.
         found: list[Signature] = []
         for part in parts:
             try:
                 signatures = read_signatures(home.ask_about(data, part), home.listed, home.keyrings)
             except GpgUnavailableError as error:
-                return Verification(form, tuple(found), home.keyrings, error.problem)
+                return Verification(form, tuple(found), home.keyrings, error.problem), home
             if len(signatures) != 1:
-                return Verification(form, tuple(found), home.keyrings, Problem.FAILED)
+                return Verification(form, tuple(found), home.keyrings, Problem.FAILED), home
             found += signatures
-        return Verification(form, tuple(found), home.keyrings)
+        return Verification(form, tuple(found), home.keyrings), home
 
     def _home(self, armored_keys: tuple[str, ...]) -> _Home:
         """Returns the home of a list of keys; threads that want different ones make them at the same time."""
@@ -129,7 +161,7 @@ class Verifier:
         with turn:
             home = self._homes.get(armored_keys)
             if home is None:
-                home = _Home(engine, Path(tempfile.mkdtemp(dir=folder)), armored_keys)
+                home = _Home(engine, Path(tempfile.mkdtemp(dir=folder)), armored_keys, self._clock())
                 self._homes[armored_keys] = home
             return home
 
@@ -168,10 +200,12 @@ class GpgUnavailableError(Exception):
 
 
 class _Home:
-    """A GnuPG home with the keys of one list of armored texts."""
+    """A GnuPG home with the keys of one list of armored texts; `made` is when, `ends` when what is in it expires."""
 
-    def __init__(self, engine: Any, folder: Path, armored_keys: tuple[str, ...]) -> None:
+    def __init__(self, engine: Any, folder: Path, armored_keys: tuple[str, ...], made: float) -> None:
         self._folder = folder
+        self.made = made
+        self.ends: tuple[float, ...] = ()
         # A new one would run gpg to ask for its version; the copy knows it.
         self._engine = copy.copy(engine)
         self._engine.gnupghome = str(folder)
@@ -180,6 +214,7 @@ class _Home:
         if any(imported):
             listing = _answered(self._engine.list_keys)
             self.listed = {str(entry["fingerprint"]): entry for entry in listing}
+            self.ends = tuple(float(text) for text in listing.ends if text.isdecimal())
         self.keyrings = tuple(
             Keyring(tuple(read_key(self.listed[name]) for name in names if name in self.listed), broken=not names)
             for names in imported
@@ -241,10 +276,29 @@ def _engine(gpg: str, folder: Path, timeout: float) -> Any:
         def handle_status(self, key: str, value: str) -> None:
             self.lines.append((key, value.encode(_ONE_LINE_PER_LINE).decode("utf-8", "replace")))
 
+    class Listing(gnupg.ListKeys):  # type: ignore[misc, name-defined]
+        """Keeps when each key, subkey and user id expires, also of those of which python-gnupg does not tell."""
+
+        def __init__(self, engine: object) -> None:
+            super().__init__(engine)
+            self.ends: list[str] = []
+
+        def pub(self, args: list[str]) -> None:
+            self.ends.append(args[_EXPIRES])
+            super().pub(args)
+
+        def sub(self, args: list[str]) -> None:
+            self.ends.append(args[_EXPIRES])
+            super().sub(args)
+
+        def uid(self, args: list[str]) -> None:
+            self.ends.append(args[_EXPIRES])
+            super().uid(args)
+
     class Engine(gnupg.GPG):  # type: ignore[misc, name-defined]
         """python-gnupg waits for ever; this kills gpg when its time is over."""
 
-        result_map = {**gnupg.GPG.result_map, "verify": Lines, "import": Lines}  # noqa: RUF012
+        result_map = {**gnupg.GPG.result_map, "verify": Lines, "import": Lines, "list": Listing}  # noqa: RUF012
 
         def _collect_output(self, process: Any, *args: Any, **kwargs: Any) -> None:
             late = threading.Event()

@@ -11,7 +11,6 @@ from locklens.lockfile.parse import parse
 from locklens.review.inquiry import Inquiry
 from locklens.review.model import HostState
 from locklens.review.releases import Asker, ReleaseFacts
-from locklens.sources.http import now
 from locklens.sources.registries import Registries
 from locklens.storage.cache import CachedPackage
 from locklens.trust.authentication import Enforcement
@@ -90,7 +89,7 @@ class AskingRun:
         """Remembers what a package hashes to."""
         self._asking.cache.keep_package(
             CachedPackage(
-                package.zh, package.h1, package.size, package.unpacked_size, package.files, package.listing, now()
+                package.zh, package.h1, package.size, package.unpacked_size, package.files, package.listing.encode()
             )
         )
 

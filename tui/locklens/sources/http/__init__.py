@@ -1,5 +1,7 @@
 """Asks over HTTP, within bounds of size and time, each URL at most once in a run; the only user of httpx.
 
+What was answered in an earlier run of the last hour is not asked again, and offline counts however old it is.
+
 What comes back is a value or one of the errors of `SourceError`: no type of the HTTP library leaves this package.
 Nothing here knows registries. Tokens are handed in for one request, go to that URL's own origin, over TLS or to this
 machine only, and are in no message and no log.
@@ -8,7 +10,7 @@ machine only, and are in no message and no log.
 from __future__ import annotations
 
 from locklens.sources.http.settings import Kind, Kinds
-from locklens.sources.http.values import Answer, Download, Exchange, now
+from locklens.sources.http.values import Answer, Download, Exchange, moment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,21 +18,29 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from locklens.sources.http.client import Client
+    from locklens.sources.http.memory import Memory
 
 
 def open_client(
-    environ: Mapping[str, str], *, cancel: threading.Event | None = None, pause: Callable[[float], None] | None = None
+    environ: Mapping[str, str],
+    *,
+    memory: Memory | None = None,
+    is_offline: bool = False,
+    cancel: threading.Event | None = None,
+    pause: Callable[[float], None] | None = None,
 ) -> Client:
-    """Returns the client of a run. Nothing is loaded or asked before the first request.
+    """Returns the client of a run. Nothing is asked before the first request, and httpx not loaded.
 
     Args:
         environ: Proxies and certificates are named there.
+        memory: What earlier runs were answered; None to remember nothing.
+        is_offline: Nobody is asked: what is remembered counts, and all else raises OfflineError.
         cancel: Set by another thread to stop: every wait ends with RunCancelledError.
         pause: How to wait between two attempts, in seconds; for tests.
     """
     from locklens.sources.http.client import Client
 
-    return Client(environ, cancel=cancel, pause=pause)
+    return Client(environ, memory=memory, is_offline=is_offline, cancel=cancel, pause=pause)
 
 
-__all__ = ["Answer", "Download", "Exchange", "Kind", "Kinds", "now", "open_client"]
+__all__ = ["Answer", "Download", "Exchange", "Kind", "Kinds", "moment", "open_client"]

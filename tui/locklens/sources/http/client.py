@@ -1,37 +1,28 @@
-"""The client of a run: shares answers between those who ask the same, limits what one host has to bear."""
+"""The client of a run: shares answers between those who ask the same, in this run and with earlier ones."""
 
 from __future__ import annotations
 
 import copy
 import threading
-import time
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as NotYetError
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-import httpx
-
-import locklens
-from locklens.errors import RunCancelledError, SourceError, UnavailableError
-from locklens.sources.http.failures import TIMEOUTS, TRANSPORT_ERRORS, FailedError, Failure, explain
-from locklens.sources.http.reading import broken_words, drain, host_name, read_body, redirected, too_large
-from locklens.sources.http.settings import Kind, is_transient, wait_before
-from locklens.sources.http.transport import Bounds, Transport
-from locklens.sources.http.values import Answer, Download, Exchange, now, status_words
-from locklens.sources.urls import host_of, may_carry_token, origin, shown
+from locklens.addresses import display_host
+from locklens.errors import OfflineError, RunCancelledError, SourceError, UnavailableError
+from locklens.sources.http.memory import Recollection
+from locklens.sources.http.values import Exchange, status_words
+from locklens.sources.urls import host_of, may_carry_token, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from locklens.project.tokens import Token
-
-AT_ONCE = 16
-"""Requests to one host at the same time."""
-
-_ENOUGH_FAILURES = 3
-"""Requests in a row that got no answer: then the host is not tried again in this run, or 60 providers would wait one
-time-out after another."""
+    from locklens.sources.http.memory import Memory
+    from locklens.sources.http.sending import Sender
+    from locklens.sources.http.settings import Kind
+    from locklens.sources.http.values import Answer, Download
 
 MOST_BYTES = 4 * 1024**3
 """Of a package; the largest that are published have a fifth of it."""
@@ -40,28 +31,6 @@ STALL_SECONDS = 30.0
 """Without a byte, after which a download is given up. The tools would wait for ever."""
 
 _GLANCE = 0.1
-_OK = 200
-_REDIRECTS = {301, 302, 303, 307, 308}
-
-
-class _Host:
-    """What is known of a host in this run."""
-
-    def __init__(self) -> None:
-        self.slots = threading.BoundedSemaphore(AT_ONCE)
-        self.failures = 0
-        self.last: Failure | None = None
-
-
-class _Reply:
-    """One answer of one server, redirects not followed."""
-
-    def __init__(self, response: httpx.Response, body: bytes) -> None:
-        self.status = response.status_code
-        self.content_type = response.headers.get("Content-Type")
-        self.location = str(response.extensions["location"])
-        self.retry_after = response.headers.get("Retry-After", "")
-        self.body = body
 
 
 class Client:
@@ -71,57 +40,105 @@ class Client:
         self,
         environ: Mapping[str, str],
         *,
+        memory: Memory | None = None,
+        is_offline: bool = False,
         cancel: threading.Event | None = None,
         pause: Callable[[float], None] | None = None,
     ) -> None:
         self.log: list[Exchange] = []
+        self._environ = environ
+        self._recollection = Recollection(memory, is_offline=is_offline)
+        self._is_offline = is_offline
         self._cancel = cancel or threading.Event()
-        self._bounds = Bounds(self._cancel)
-        self._pause = self._wait if pause is None else pause
+        self._pause = pause
         self._lock = threading.Lock()
         self._answers: dict[tuple[str, bool], Future[Answer]] = {}
-        self._hosts: dict[str, _Host] = {}
-        self._transport = Transport(environ, self._bounds)
-        self._client = httpx.Client(transport=self._transport, trust_env=False)
+        self._opened: Sender | None = None
 
     def close(self) -> None:
         """Closes every connection."""
-        self._client.close()
+        if self._opened is not None:
+            self._opened.close()
 
-    def get(self, url: str, kind: Kind, *, token: Token | None = None) -> Answer:
-        """Asks a URL, or returns what was answered when it was asked before in this run.
+    def get(self, url: str, kind: Kind, *, token: Token | None = None, is_fresh: bool = False) -> Answer:
+        """Asks a URL, or returns what was answered when it was asked before.
 
         Args:
             url: http or https.
             kind: What is expected, which bounds it.
             token: For this URL's host. It is left out where somebody on the way could read it.
+            is_fresh: Whether the answer must be of this run, as far as anybody can be asked.
 
         Raises:
+            OfflineError: Nobody may be asked, and nothing is remembered.
             UnavailableError: No answer, or none within the bounds; also on a status that stayed transient.
             RunCancelledError: The run was cancelled.
         """
+        if token is not None and not may_carry_token(url):
+            token = None
         key = (url, token is not None)
         with self._lock:
             future = self._answers.get(key)
-            is_first = future is None
-            if future is None:
+            is_first = future is None or (is_fresh and not self._is_offline and _is_remembered(future))
+            if future is None or is_first:
                 future = self._answers[key] = Future()
         if is_first:
-            self._fulfil(future, key, url, kind, token)
+            self._fulfil(future, key, kind, token, is_fresh=is_fresh)
         answer = self._result(future)
         if len(answer.body) > kind.limit:
-            raise self._error(url, too_large(url, kind))
+            from locklens.sources.http.reading import too_large
+
+            raise UnavailableError(too_large(url, kind).words, source=_host_name(url))
         return answer
 
     def forget(self) -> None:
-        """Lets every URL and every host that failed be asked again, as at the start of a run."""
+        """Lets every URL and every host that failed be asked again, also what earlier runs were answered.
+
+        Offline, what is remembered goes on to count: there is nothing else.
+        """
+        self._recollection.forget()
         with self._lock:
             self._answers = {key: future for key, future in self._answers.items() if not future.done()}
-            self._hosts.clear()
+            if self._opened is not None:
+                self._opened.forget()
 
-    def _fulfil(self, future: Future[Answer], key: tuple[str, bool], url: str, kind: Kind, token: Token | None) -> None:
+    @contextmanager
+    def download(self, url: str, *, limit: int = MOST_BYTES, stall: float = STALL_SECONDS) -> Iterator[Download]:
+        """Opens a file that is too large to be held, without credentials; it is neither remembered nor asked again.
+
+        Args:
+            url: http or https.
+            limit: Bytes after which it is given up.
+            stall: Seconds that may pass without a byte; there is no other bound of time.
+
+        Raises:
+            OfflineError: Nobody may be asked.
+            UnavailableError: Here or while the chunks are read: no such file, or it breaks off, stalls or is too long.
+            RunCancelledError: The run was cancelled.
+        """
+        if self._is_offline:
+            raise _offline(url, "offline")
+        with self._sender().download(url, limit, stall) as download:
+            yield download
+
+    def size(self, url: str) -> int | None:
+        """Asks how long a file is, without reading it; None where its server does not say.
+
+        Raises:
+            OfflineError: Nobody may be asked.
+            UnavailableError: There is no such file, or the server does not answer such a question.
+            RunCancelledError: The run was cancelled.
+        """
+        if self._is_offline:
+            raise _offline(url, "offline")
+        with self._sender().download(url, MOST_BYTES, STALL_SECONDS, method="HEAD") as download:
+            return download.length
+
+    def _fulfil(
+        self, future: Future[Answer], key: tuple[str, bool], kind: Kind, token: Token | None, *, is_fresh: bool
+    ) -> None:
         try:
-            future.set_result(self._ask(url, kind, token))
+            future.set_result(self._ask(key[0], kind, token, is_fresh=is_fresh))
         except SourceError as error:
             future.set_exception(error)
         except BaseException as error:
@@ -130,6 +147,26 @@ class Client:
                 self._answers.pop(key, None)
             future.set_exception(error)
             raise
+
+    def _ask(self, url: str, kind: Kind, token: Token | None, *, is_fresh: bool) -> Answer:
+        """Looks for an answer of earlier runs, and asks where none counts."""
+        if self._cancel.is_set():
+            raise RunCancelledError("the run was cancelled")
+        with_token = token is not None
+        if self._is_offline or not is_fresh:
+            found = self._recollection.find(url, with_token=with_token)
+            if found is not None:
+                self._log(url, found, with_token=with_token)
+                return found
+        if self._is_offline:
+            raise _offline(url, "offline, and nothing is remembered")
+        answer = self._sender().ask(url, kind, token)
+        self._recollection.keep(url, answer, with_token=with_token)
+        return answer
+
+    def _log(self, url: str, found: Answer, *, with_token: bool) -> None:
+        outcome, size = status_words(found.status), len(found.body)
+        self.log.append(Exchange(shown(url), outcome, 0.0, size, 1, with_token, found.as_of, is_remembered=True))
 
     def _result(self, future: Future[Answer]) -> Answer:
         while True:
@@ -142,184 +179,24 @@ class Client:
                 # Each asker raises its own: an exception that two threads raise mixes up their traces.
                 raise copy.copy(error) from error.__cause__
 
-    def _ask(self, url: str, kind: Kind, token: Token | None) -> Answer:
-        """One request with its retries."""
-        attempts = kind.retries + 1
-        for attempt in range(1, attempts + 1):
-            retry_after = failed_host = ""
-            try:
-                answer, retry_after = self._attempt(url, kind, token, attempt)
-                if not (kind.retries and is_transient(answer.status)):
-                    return answer
-                failure = Failure(f"{host_name(answer.url)} answered {status_words(answer.status)}", may_pass=True)
-            except FailedError as error:
-                failure, failed_host = error.failure, error.host
-            wait = wait_before(attempt + 1, retry_after)
-            if not failure.may_pass or attempt == attempts:
-                break
-            if wait is None:
-                failure = Failure(f"{failure.words} and asks to be left alone for a while", hint="try again later")
-                break
-            self._pause(wait)
-        self._blame(failed_host, failure)
-        raise self._error(url, failure, attempt)
-
-    def _blame(self, name: str, failure: Failure) -> None:
-        """Counts a request that failed for good; attempts do not count, or one hiccup would spoil all retries."""
+    def _sender(self) -> Sender:
+        """Makes what sends when somebody is really asked: the HTTP library takes 50 ms to load."""
         with self._lock:
-            host = self._hosts.get(name)
-            if host is not None:
-                host.failures, host.last = host.failures + 1, failure
+            if self._opened is None:
+                from locklens.sources.http.sending import Sender
 
-    def _attempt(self, url: str, kind: Kind, token: Token | None, attempt: int) -> tuple[Answer, str]:
-        """Asks once and follows redirects by hand, so that each step can be judged."""
-        self._bounds.deadline = time.monotonic() + kind.seconds
-        first, current = origin(url), url
-        if token is not None and not may_carry_token(url):
-            token = None
-        for _ in range(kind.redirects + 1):
-            reply = self._exchange(current, kind, token, attempt)
-            if reply.status not in _REDIRECTS or not reply.location:
-                answer = Answer(reply.status, current, reply.content_type, reply.body, token is not None, now())
-                return answer, reply.retry_after
-            current = redirected(current, reply.location)
-            if origin(current) != first:
-                token = None  # For good: a way back could be of the other host's making.
-        raise FailedError(Failure(f"{host_name(url)} redirects more than {kind.redirects} times"))
+                self._opened = Sender(self._environ, cancel=self._cancel, pause=self._pause, log=self.log)
+            return self._opened
 
-    def _exchange(self, url: str, kind: Kind, token: Token | None, attempt: int) -> _Reply:
-        """One request and its answer, with its line in the log."""
-        host_key = host_of(url)
-        with self._slot(host_key) as host:
-            if host.last is not None and host.failures >= _ENOUGH_FAILURES:
-                raise FailedError(host.last)
-            start, outcome, size = time.monotonic(), "", 0
-            try:
-                reply = self._send(url, kind, token)
-                outcome, size = status_words(reply.status), len(reply.body)
-                host.failures, host.last = 0, None
-                return reply
-            except TRANSPORT_ERRORS as error:
-                failure = explain(error, host_key, kind.seconds)
-                outcome = failure.words
-                raise FailedError(failure, host_key) from error
-            except FailedError as error:
-                outcome = error.failure.words
-                error.host = host_key if error.__cause__ is not None else ""
-                raise
-            finally:
-                seconds = time.monotonic() - start
-                self.log.append(Exchange(shown(url), outcome or "stopped", seconds, size, attempt, token is not None))
 
-    @contextmanager
-    def _slot(self, name: str) -> Iterator[_Host]:
-        """Waits for one of the host's slots; waiting does not count against the request's time."""
-        with self._lock:
-            host = self._hosts.setdefault(name, _Host())
-        start = time.monotonic()
-        while not host.slots.acquire(timeout=_GLANCE):
-            if self._cancel.is_set():
-                raise RunCancelledError("the run was cancelled")
-        self._bounds.deadline += time.monotonic() - start
-        try:
-            yield host
-        finally:
-            host.slots.release()
+def _is_remembered(future: Future[Answer]) -> bool:
+    return future.done() and future.exception() is None and future.result().is_remembered
 
-    def _send(self, url: str, kind: Kind, token: Token | None) -> _Reply:
-        response = self._open(url, kind, token, encoding="gzip")
-        try:
-            if response.status_code != _OK:
-                return _Reply(response, drain(response))
-            return _Reply(response, read_body(response, url, kind))
-        finally:
-            response.close()
 
-    def _open(self, url: str, kind: Kind, token: Token | None, *, encoding: str) -> httpx.Response:
-        """Sends a request and returns the answer with its body unread."""
-        headers = {
-            "User-Agent": f"locklens/{locklens.__version__}",
-            "Accept": kind.accept,
-            "Accept-Encoding": encoding,
-        }
-        if token is not None:
-            try:
-                headers["Authorization"] = token.authorization()
-            except ValueError as error:
-                raise FailedError(Failure(f"{host_name(url)} cannot be asked: {error}")) from None
-        # Made by hand: the client's own requests carry the cookies of earlier answers.
-        request = httpx.Request("GET", url, headers=headers)
-        return self._client.send(request, stream=True, follow_redirects=False)
+def _host_name(url: str) -> str:
+    return display_host(host_of(url))
 
-    @contextmanager
-    def download(self, url: str, *, limit: int = MOST_BYTES, stall: float = STALL_SECONDS) -> Iterator[Download]:
-        """Opens a file that is too large to be held, without credentials; it is neither remembered nor asked again.
 
-        Args:
-            url: http or https.
-            limit: Bytes after which it is given up.
-            stall: Seconds that may pass without a byte; there is no other bound of time.
-
-        Raises:
-            UnavailableError: Here or while the chunks are read: no such file, or it breaks off, stalls or is too long.
-            RunCancelledError: The run was cancelled.
-        """
-        kind = Kind("a package", limit, stall)
-        current = url
-        for _ in range(kind.redirects + 1):
-            with self._slot(host_of(current)):
-                start = time.monotonic()
-                self._bounds.deadline = start + stall
-                try:
-                    response = self._open(current, kind, None, encoding="identity")
-                except TRANSPORT_ERRORS as error:
-                    raise self._error(current, explain(error, host_of(current), stall)) from error
-                location = str(response.extensions["location"])
-                try:
-                    if response.status_code not in _REDIRECTS or not location:
-                        yield self._downloading(response, current, kind)
-                        return
-                finally:
-                    response.close()
-                    seconds, size = time.monotonic() - start, response.num_bytes_downloaded
-                    outcome = status_words(response.status_code)
-                    self.log.append(Exchange(shown(current), outcome, seconds, size, 1, with_token=False))
-            try:
-                current = redirected(current, location)
-            except FailedError as error:
-                raise self._error(current, error.failure) from None
-        raise self._error(url, Failure(f"{host_name(url)} redirects more than {kind.redirects} times"))
-
-    def _downloading(self, response: httpx.Response, url: str, kind: Kind) -> Download:
-        if response.status_code != _OK:
-            raise self._error(url, Failure(f"{host_name(url)} answered {status_words(response.status_code)}"))
-        length = response.headers.get("Content-Length", "")
-        known = int(length) if length.isdigit() and len(length) <= 15 else None
-        if known is not None and known > kind.limit:
-            raise self._error(url, too_large(url, kind))
-        return Download(url, known, self._chunks(response, url, kind))
-
-    def _chunks(self, response: httpx.Response, url: str, kind: Kind) -> Iterator[bytes]:
-        received = 0
-        try:
-            for chunk in response.iter_raw():
-                received += len(chunk)
-                if received > kind.limit:
-                    raise self._error(url, too_large(url, kind))
-                yield chunk
-                # Time that the caller takes for a chunk is not the server's.
-                self._bounds.deadline = time.monotonic() + kind.seconds
-        except TRANSPORT_ERRORS as error:
-            failure = explain(error, host_of(url), kind.seconds)
-            words = broken_words(failure, url, kind)
-            if isinstance(error, TIMEOUTS):
-                words = f"{host_name(url)} stopped sending {kind.words} for {kind.seconds:g} seconds"
-            raise self._error(url, Failure(words, hint=failure.hint)) from error
-
-    def _error(self, url: str, failure: Failure, attempts: int = 1) -> UnavailableError:
-        tried = f" ({attempts} attempts)" if attempts > 1 else ""
-        return UnavailableError(f"{failure.words}{tried}", source=host_name(url), hint=failure.hint)
-
-    def _wait(self, seconds: float) -> None:
-        if self._cancel.wait(seconds):
-            raise RunCancelledError("the run was cancelled")
+def _offline(url: str, why: str) -> OfflineError:
+    name = _host_name(url)
+    return OfflineError(f"{name} was not asked: {why}", source=name, hint="leave out --offline")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+from datetime import UTC, datetime
 from http import HTTPStatus
 
 from msgspec import Struct
@@ -17,11 +17,13 @@ class Answer(Struct, frozen=True):
 
     Attributes:
         status: Of HTTP. Every one that the tools do not ask again for comes through.
-        url: That answered, to which relative URLs in the body refer.
+        url: That answered, to which relative URLs in the body refer. Of a remembered answer, without what stood
+            behind `?` where that was not asked for.
         content_type: The header, None where there is none.
         body: Decompressed; b"" unless the status is 200.
         had_token: Whether a token was sent with the request.
-        as_of: When it was answered, ISO 8601 in UTC.
+        as_of: When it was asked, ISO 8601 in UTC with seconds.
+        is_remembered: Whether it was asked in an earlier run.
     """
 
     status: int
@@ -29,7 +31,8 @@ class Answer(Struct, frozen=True):
     content_type: str | None
     body: bytes
     had_token: bool
-    as_of: str = ""
+    as_of: str
+    is_remembered: bool = False
 
 
 class Download(Struct, frozen=True):
@@ -47,7 +50,7 @@ class Download(Struct, frozen=True):
 
 
 class Exchange(Struct, frozen=True):
-    """One line of the log: a request that was sent.
+    """One line of the log: a request that was sent, or an answer that was remembered instead.
 
     Attributes:
         url: Without what is behind `?` and before `@`.
@@ -56,6 +59,8 @@ class Exchange(Struct, frozen=True):
         size: Bytes of the body.
         attempt: From 1.
         with_token: Whether a token went along.
+        as_of: When it was asked, ISO 8601 in UTC with seconds.
+        is_remembered: Whether that was in an earlier run: then nothing was sent now.
     """
 
     url: str
@@ -64,16 +69,20 @@ class Exchange(Struct, frozen=True):
     size: int
     attempt: int
     with_token: bool
+    as_of: str
+    is_remembered: bool = False
 
     def __str__(self) -> str:
+        if self.is_remembered:
+            return f"GET {self.url}: {self.outcome}, {self.size} bytes, remembered, as of {self.as_of}"
         again = f", attempt {self.attempt}" if self.attempt > 1 else ""
         token = ", with a token" if self.with_token else ""
         return f"GET {self.url}: {self.outcome}, {self.size} bytes in {self.seconds * 1000:.0f} ms{again}{token}"
 
 
-def now() -> str:
-    """This moment, ISO 8601 in UTC, to the second."""
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+def moment() -> str:
+    """The time, as answers have it: ISO 8601 in UTC with seconds."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def status_words(status: int) -> str:

@@ -1,0 +1,60 @@
+"""What `locklens cache` says."""
+
+from __future__ import annotations
+
+import sys
+
+from locklens.errors import ConfigurationError
+from locklens.storage.cache import Cache
+
+_UNITS = ("bytes", "KiB", "MiB", "GiB")
+
+
+def info() -> str:
+    """Returns where the cache is and what is in it.
+
+    Raises:
+        ConfigurationError: It cannot be read.
+    """
+    from locklens.review.reports.visible import visible
+
+    with Cache() as cache:
+        found = cache.info()
+        notices = cache.take_notices()
+    if found.path is None:
+        raise ConfigurationError(notices[-1], hint="locklens cache clear removes it")
+    for notice in notices:
+        print(f"warning: {visible(notice)}", file=sys.stderr)  # noqa: T201
+    ages = f", asked from {found.oldest} to {found.newest}" if found.oldest else ""
+    lines = (
+        f"file           {visible(str(found.path))}",
+        f"size           {_amount(found.size)}",
+        f"answers        {found.answers}{ages}",
+        f"verifications  {found.verifications}",
+        f"packages       {found.packages}",
+    )
+    return "".join(f"{line}\n" for line in lines)
+
+
+def clear() -> str:
+    """Forgets everything, and returns what was done.
+
+    Raises:
+        ConfigurationError: It cannot be done.
+    """
+    from locklens.review.reports.visible import visible
+    from locklens.storage.cache import default_path
+
+    with Cache() as cache:
+        cache.clear()
+    return f"cleared {visible(str(default_path()))}; marks are kept\n"
+
+
+def _amount(size: int) -> str:
+    """A number of bytes with a unit that leaves less than 1,024 of them."""
+    amount, unit = float(size), _UNITS[0]
+    for unit in _UNITS:
+        if amount < 1024 or unit == _UNITS[-1]:
+            break
+        amount /= 1024
+    return f"{size} {unit}" if unit == _UNITS[0] else f"{amount:.1f} {unit}"

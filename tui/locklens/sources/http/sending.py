@@ -1,0 +1,274 @@
+"""Sends requests with their retries and redirects, and limits what one host has to bear."""
+
+from __future__ import annotations
+
+import threading
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import httpx
+
+import locklens
+from locklens.errors import RunCancelledError, UnavailableError
+from locklens.sources.http.failures import TIMEOUTS, TRANSPORT_ERRORS, FailedError, Failure, explain
+from locklens.sources.http.reading import broken_words, drain, host_name, read_body, redirected, too_large
+from locklens.sources.http.settings import Kind, is_transient, wait_before
+from locklens.sources.http.transport import Bounds, Transport
+from locklens.sources.http.values import Answer, Download, Exchange, moment, status_words
+from locklens.sources.urls import host_of, origin, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from locklens.project.tokens import Token
+
+AT_ONCE = 16
+"""Requests to one host at the same time."""
+
+_ENOUGH_FAILURES = 3
+"""Requests in a row that got no answer: then the host is not tried again in this run, or 60 providers would wait one
+time-out after another."""
+
+_GLANCE = 0.1
+_OK = 200
+_REDIRECTS = {301, 302, 303, 307, 308}
+
+
+class _Host:
+    """What is known of a host in this run."""
+
+    def __init__(self) -> None:
+        self.slots = threading.BoundedSemaphore(AT_ONCE)
+        self.failures = 0
+        self.last: Failure | None = None
+
+
+class _Reply:
+    """One answer of one server, redirects not followed."""
+
+    def __init__(self, response: httpx.Response, body: bytes) -> None:
+        self.status = response.status_code
+        self.content_type = response.headers.get("Content-Type")
+        self.location = str(response.extensions["location"])
+        self.retry_after = response.headers.get("Retry-After", "")
+        self.body = body
+
+
+class Sender:
+    """Sends requests. Any number of threads may use it.
+
+    Args:
+        environ: Proxies and certificates are named there.
+        cancel: Set by another thread to stop.
+        pause: How to wait between two attempts, in seconds; None for waiting that can be cancelled.
+        log: Gets a line for each request.
+    """
+
+    def __init__(
+        self,
+        environ: Mapping[str, str],
+        *,
+        cancel: threading.Event,
+        pause: Callable[[float], None] | None,
+        log: list[Exchange],
+    ) -> None:
+        self._log = log
+        self._cancel = cancel
+        self._bounds = Bounds(cancel)
+        self._pause = self._wait if pause is None else pause
+        self._lock = threading.Lock()
+        self._hosts: dict[str, _Host] = {}
+        self._transport = Transport(environ, self._bounds)
+        self._client = httpx.Client(transport=self._transport, trust_env=False)
+
+    def close(self) -> None:
+        """Closes every connection."""
+        self._client.close()
+
+    def forget(self) -> None:
+        """Lets hosts that failed be tried again."""
+        with self._lock:
+            self._hosts.clear()
+
+    def ask(self, url: str, kind: Kind, token: Token | None) -> Answer:
+        """Sends one request, with its retries.
+
+        Args:
+            url: http or https.
+            kind: What is expected, which bounds it.
+            token: For this URL's host, and for no other that it redirects to.
+
+        Raises:
+            UnavailableError: No answer, or none within the bounds; also on a status that stayed transient.
+            RunCancelledError: The run was cancelled.
+        """
+        attempts = kind.retries + 1
+        for attempt in range(1, attempts + 1):
+            retry_after = failed_host = ""
+            try:
+                answer, retry_after = self._attempt(url, kind, token, attempt)
+                if not (kind.retries and is_transient(answer.status)):
+                    return answer
+                failure = Failure(f"{host_name(answer.url)} answered {status_words(answer.status)}", may_pass=True)
+            except FailedError as error:
+                failure, failed_host = error.failure, error.host
+            wait = wait_before(attempt + 1, retry_after)
+            if not failure.may_pass or attempt == attempts:
+                break
+            if wait is None:
+                failure = Failure(f"{failure.words} and asks to be left alone for a while", hint="try again later")
+                break
+            self._pause(wait)
+        self._blame(failed_host, failure)
+        raise self._error(url, failure, attempt)
+
+    def _blame(self, name: str, failure: Failure) -> None:
+        """Counts a request that failed for good; attempts do not count, or one hiccup would spoil all retries."""
+        with self._lock:
+            host = self._hosts.get(name)
+            if host is not None:
+                host.failures, host.last = host.failures + 1, failure
+
+    def _attempt(self, url: str, kind: Kind, token: Token | None, attempt: int) -> tuple[Answer, str]:
+        """Asks once and follows redirects by hand, so that each step can be judged."""
+        self._bounds.deadline = time.monotonic() + kind.seconds
+        first, current, as_of = origin(url), url, moment()
+        for _ in range(kind.redirects + 1):
+            reply = self._exchange(current, kind, token, attempt)
+            if reply.status not in _REDIRECTS or not reply.location:
+                answer = Answer(reply.status, current, reply.content_type, reply.body, token is not None, as_of)
+                return answer, reply.retry_after
+            current = redirected(current, reply.location)
+            if origin(current) != first:
+                token = None  # For good: a way back could be of the other host's making.
+        raise FailedError(Failure(f"{host_name(url)} redirects more than {kind.redirects} times"))
+
+    def _exchange(self, url: str, kind: Kind, token: Token | None, attempt: int) -> _Reply:
+        """One request and its answer, with its line in the log."""
+        host_key = host_of(url)
+        with self._slot(host_key) as host:
+            if host.last is not None and host.failures >= _ENOUGH_FAILURES:
+                raise FailedError(host.last)
+            start, as_of, outcome, size = time.monotonic(), moment(), "", 0
+            try:
+                reply = self._send(url, kind, token)
+                outcome, size = status_words(reply.status), len(reply.body)
+                host.failures, host.last = 0, None
+                return reply
+            except TRANSPORT_ERRORS as error:
+                failure = explain(error, host_key, kind.seconds)
+                outcome = failure.words
+                raise FailedError(failure, host_key) from error
+            except FailedError as error:
+                outcome = error.failure.words
+                error.host = host_key if error.__cause__ is not None else ""
+                raise
+            finally:
+                line = (shown(url), outcome or "stopped", time.monotonic() - start, size, attempt, token is not None)
+                self._log.append(Exchange(*line, as_of))
+
+    @contextmanager
+    def _slot(self, name: str) -> Iterator[_Host]:
+        """Waits for one of the host's slots; waiting does not count against the request's time."""
+        with self._lock:
+            host = self._hosts.setdefault(name, _Host())
+        start = time.monotonic()
+        while not host.slots.acquire(timeout=_GLANCE):
+            if self._cancel.is_set():
+                raise RunCancelledError("the run was cancelled")
+        self._bounds.deadline += time.monotonic() - start
+        try:
+            yield host
+        finally:
+            host.slots.release()
+
+    def _send(self, url: str, kind: Kind, token: Token | None) -> _Reply:
+        response = self._open(url, kind, token, encoding="gzip")
+        try:
+            if response.status_code != _OK:
+                return _Reply(response, drain(response))
+            return _Reply(response, read_body(response, url, kind))
+        finally:
+            response.close()
+
+    def _open(
+        self, url: str, kind: Kind, token: Token | None, *, encoding: str, method: str = "GET"
+    ) -> httpx.Response:
+        """Sends a request and returns the answer with its body unread."""
+        headers = {
+            "User-Agent": f"locklens/{locklens.__version__}",
+            "Accept": kind.accept,
+            "Accept-Encoding": encoding,
+        }
+        if token is not None:
+            try:
+                headers["Authorization"] = token.authorization()
+            except ValueError as error:
+                raise FailedError(Failure(f"{host_name(url)} cannot be asked: {error}")) from None
+        # Made by hand: the client's own requests carry the cookies of earlier answers.
+        request = httpx.Request(method, url, headers=headers)
+        return self._client.send(request, stream=True, follow_redirects=False)
+
+    @contextmanager
+    def download(self, url: str, limit: int, stall: float, *, method: str = "GET") -> Iterator[Download]:
+        """Opens a file that is too large to be held; see `locklens.sources.http.client.Client.download`."""
+        kind = Kind("a package", limit, stall)
+        current = url
+        for _ in range(kind.redirects + 1):
+            with self._slot(host_of(current)):
+                start, as_of = time.monotonic(), moment()
+                self._bounds.deadline = start + stall
+                try:
+                    response = self._open(current, kind, None, encoding="identity", method=method)
+                except TRANSPORT_ERRORS as error:
+                    raise self._error(current, explain(error, host_of(current), stall)) from error
+                location = str(response.extensions["location"])
+                try:
+                    if response.status_code not in _REDIRECTS or not location:
+                        yield self._downloading(response, current, kind)
+                        return
+                finally:
+                    response.close()
+                    seconds, size = time.monotonic() - start, response.num_bytes_downloaded
+                    outcome = status_words(response.status_code)
+                    self._log.append(Exchange(shown(current), outcome, seconds, size, 1, False, as_of))
+            try:
+                current = redirected(current, location)
+            except FailedError as error:
+                raise self._error(current, error.failure) from None
+        raise self._error(url, Failure(f"{host_name(url)} redirects more than {kind.redirects} times"))
+
+    def _downloading(self, response: httpx.Response, url: str, kind: Kind) -> Download:
+        if response.status_code != _OK:
+            raise self._error(url, Failure(f"{host_name(url)} answered {status_words(response.status_code)}"))
+        length = response.headers.get("Content-Length", "")
+        known = int(length) if length.isdigit() and len(length) <= 15 else None
+        if known is not None and known > kind.limit:
+            raise self._error(url, too_large(url, kind))
+        return Download(url, known, self._chunks(response, url, kind))
+
+    def _chunks(self, response: httpx.Response, url: str, kind: Kind) -> Iterator[bytes]:
+        received = 0
+        try:
+            for chunk in response.iter_raw():
+                received += len(chunk)
+                if received > kind.limit:
+                    raise self._error(url, too_large(url, kind))
+                yield chunk
+                # Time that the caller takes for a chunk is not the server's.
+                self._bounds.deadline = time.monotonic() + kind.seconds
+        except TRANSPORT_ERRORS as error:
+            failure = explain(error, host_of(url), kind.seconds)
+            words = broken_words(failure, url, kind)
+            if isinstance(error, TIMEOUTS):
+                words = f"{host_name(url)} stopped sending {kind.words} for {kind.seconds:g} seconds"
+            raise self._error(url, Failure(words, hint=failure.hint)) from error
+
+    def _error(self, url: str, failure: Failure, attempts: int = 1) -> UnavailableError:
+        tried = f" ({attempts} attempts)" if attempts > 1 else ""
+        return UnavailableError(f"{failure.words}{tried}", source=host_name(url), hint=failure.hint)
+
+    def _wait(self, seconds: float) -> None:
+        if self._cancel.wait(seconds):
+            raise RunCancelledError("the run was cancelled")

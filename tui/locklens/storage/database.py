@@ -1,0 +1,289 @@
+"""Opens one SQLite file safely: for the owner's eyes only, for several processes at once, and never in the way.
+
+Trouble with the file never stops a run: a damaged file is set aside, and where nothing can be written or a newer
+locklens wrote the file, what is put in lasts for one run. `Database.take_notices` says in sentences what went wrong.
+
+What is in the file is the caller's affair; see `locklens.storage.store` and `locklens.storage.cache`.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+import time
+from contextlib import closing, suppress
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, TypeVar
+
+from msgspec import Struct
+
+from locklens.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+_BUSY_SECONDS = 5.0
+_DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+_BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+_SIDE_FILES = ("-wal", "-shm")
+_Result = TypeVar("_Result")
+
+
+class Layout(Struct, frozen=True):
+    """What a file is made of, and how it is spoken of.
+
+    Attributes:
+        schema: Its number; a file with a higher one is left alone.
+        tables: Statements that make them where they are not there.
+        name: Of the file, in sentences: "The … was damaged".
+        contents: In the plural, to begin a sentence: "… last for this run only".
+        stays_open: Whether one connection serves all calls; otherwise each opens the file anew.
+        is_believed: Whether what is in it is taken for proven: then a folder that others may write in is not used.
+    """
+
+    schema: int
+    tables: tuple[str, ...]
+    name: str
+    contents: str
+    stays_open: bool = False
+    is_believed: bool = False
+
+
+class _UnusableError(Exception):
+    """The file is sound and still not to be used; never leaves this module."""
+
+
+class Database:
+    """One file. Safe to use from several threads and processes.
+
+    Args:
+        layout: What it is made of.
+        place: Says where it is, when it is first needed; None for one that is in memory only.
+    """
+
+    def __init__(self, layout: Layout, place: Callable[[], Path] | None) -> None:
+        self._layout = layout
+        self._place = place
+        self._path: Path | None = None
+        self._connection: sqlite3.Connection | None = None
+        self._seen: tuple[int, int] | None = None
+        self._memory = _in_memory(layout) if place is None else None
+        self._notices: list[str] = []
+        self._lock = threading.RLock()
+
+    def take_notices(self) -> tuple[str, ...]:
+        """What went wrong since the last call, in sentences."""
+        with self._lock:
+            taken, self._notices = tuple(self._notices), []
+        return taken
+
+    @property
+    def path(self) -> Path | None:
+        """Where the file is or would be; None for one that was never to be on disk."""
+        with self._lock:
+            if self._path is None and self._place is not None:
+                self._path = self._place()
+            return self._path
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether what is put in outlives the run."""
+        return self._memory is None
+
+    @property
+    def is_there(self) -> bool:
+        """Whether there is a file, of whatever kind and whoever may read it."""
+        try:
+            return self.path is not None and bool(self.path.lstat())
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        except OSError:
+            return True
+
+    @property
+    def size(self) -> int:
+        """Bytes on disk, with the side files."""
+        found = 0
+        for each in self._files():
+            with suppress(OSError):
+                found += each.stat().st_size
+        return found
+
+    def run(self, work: Callable[[sqlite3.Connection], _Result]) -> _Result:
+        """Does the work in one transaction, on the file or, where that cannot be used, in memory.
+
+        It may be done twice, the second time on a new file. It should put things in by rows, not by statements of
+        its own making: a transaction begins with the first change.
+        """
+        with self._lock:
+            if self._memory is None:
+                try:
+                    return self._on_file(work)
+                except (sqlite3.Error, OSError, _UnusableError) as error:
+                    self._fall_back(error)
+            memory = self._memory or _in_memory(self._layout)
+            with memory:
+                return work(memory)
+
+    def close(self) -> None:
+        """Closes the file; the next call opens it again."""
+        with self._lock:
+            if self._connection is not None:
+                self._connection.close()
+            self._connection = None
+
+    def clear(self) -> None:
+        """Empties the file, and deletes it where it cannot be emptied; also what was set aside.
+
+        Raises:
+            ConfigurationError: It cannot be done; another process may be busy with the file.
+        """
+        with self._lock:
+            if self._memory is not None:
+                self._memory.close()
+                self._memory = _in_memory(self._layout)
+            path = self.path
+            if path is None:
+                return
+            try:
+                if self.is_there and not self._emptied(path):
+                    self.close()
+                    for each in self._files():
+                        each.unlink(missing_ok=True)
+                for each in path.parent.glob(f"{path.name}.damaged-*"):
+                    each.unlink(missing_ok=True)
+            except OSError as error:
+                raise ConfigurationError(f"cannot be cleared: {error.strerror or error}", path=str(path)) from error
+
+    def _emptied(self, path: Path) -> bool:
+        """Deletes every row; says whether that was possible. It is kinder to other processes than deleting the file."""
+        try:
+            with closing(_opened(path, self._layout)) as connection:
+                names = [row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+                with connection:
+                    for name in names:
+                        connection.execute(f'DELETE FROM "{name}"')  # noqa: S608
+                connection.execute("VACUUM")
+                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        except sqlite3.Error as error:
+            if _code(error) in _BUSY:
+                hint = "try again when no other locklens runs"
+                raise ConfigurationError("another process is busy with it", path=str(path), hint=hint) from error
+            return False
+        except _UnusableError:
+            return False
+        return True
+
+    def _files(self) -> tuple[Path, ...]:
+        path = self.path
+        return () if path is None else (path, *(path.with_name(path.name + suffix) for suffix in _SIDE_FILES))
+
+    def _fall_back(self, error: Exception) -> None:
+        self.close()
+        self._memory = _in_memory(self._layout)
+        where = self._path or f"the {self._layout.name}"
+        self._notices.append(f"{self._layout.contents} last for this run only: {where} cannot be used ({error}).")
+
+    def _on_file(self, work: Callable[[sqlite3.Connection], _Result]) -> _Result:
+        path = self.path
+        assert path is not None
+        try:
+            return self._in_transaction(path, work)
+        except sqlite3.DatabaseError as error:
+            if _code(error) not in _DAMAGED:
+                raise
+        self.close()
+        self._set_aside(path)
+        return self._in_transaction(path, work)
+
+    def _in_transaction(self, path: Path, work: Callable[[sqlite3.Connection], _Result]) -> _Result:
+        if self._connection is None:
+            self._seen = _identity(path)
+            _prepare(path, self._layout)
+            self._connection = _opened(path, self._layout)
+        try:
+            with self._connection:
+                return work(self._connection)
+        finally:
+            if not self._layout.stays_open:
+                self.close()
+
+    def _set_aside(self, path: Path) -> None:
+        """Renames a damaged file, unless another process already put a new one in its place."""
+        if self._seen is None or _identity(path) != self._seen:
+            return
+        aside = path.with_name(f"{path.name}.damaged-{datetime.now(UTC):%Y%m%dT%H%M%S}-{os.getpid()}")
+        path.replace(aside)
+        for suffix in _SIDE_FILES:
+            with suppress(OSError):
+                path.with_name(path.name + suffix).replace(aside.with_name(aside.name + suffix))
+        self._notices.append(
+            f"The {self._layout.name} was damaged; it was set aside as {aside} and a new one was begun."
+        )
+
+
+def _code(error: sqlite3.Error) -> int:
+    """SQLite's primary error code; 0 where the error is Python's own."""
+    return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def _in_memory(layout: Layout) -> sqlite3.Connection:
+    connection = sqlite3.connect(":memory:", check_same_thread=False)
+    for statement in layout.tables:
+        connection.execute(statement)
+    return connection
+
+
+def _opened(path: Path, layout: Layout) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level="IMMEDIATE", check_same_thread=False)
+    try:
+        _use_log(connection)
+        connection.execute("PRAGMA synchronous = NORMAL")
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        if version > layout.schema:
+            raise _UnusableError("it was written by a newer locklens")
+        if version < layout.schema:
+            with connection:
+                connection.execute("BEGIN IMMEDIATE")
+                for statement in layout.tables:
+                    connection.execute(statement)
+                connection.execute(f"PRAGMA user_version = {layout.schema}")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _use_log(connection: sqlite3.Connection) -> None:
+    """Turns on the write-ahead log; the switch needs the file for itself, for which the busy timeout does not wait."""
+    deadline = time.monotonic() + _BUSY_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if _code(error) not in _BUSY or time.monotonic() > deadline:
+                raise
+            time.sleep(0.02)
+
+
+def _prepare(path: Path, layout: Layout) -> None:
+    """Makes folder and file for the owner's eyes only; SQLite gives its side files the mode of the main one."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if layout.is_believed and os.name == "posix" and path.parent.stat().st_mode & 0o022:
+        raise _UnusableError("others may write in its folder")
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    except FileExistsError:
+        if os.name == "posix" and path.stat().st_mode & 0o077:
+            path.chmod(0o600)

@@ -1,0 +1,90 @@
+"""Verifications that need not be made again: those of which all was good, until the first moment anything of it ends.
+
+That a key made a signature over some bytes is a fact about three digests. What passes is that neither the key nor the
+signature has expired; so the first end of validity of anything that had a part in it is remembered beside it. Of what
+was not all good nothing is remembered: another gpg, or another day, may see it otherwise.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from hashlib import sha256
+from typing import TYPE_CHECKING, Protocol
+
+import msgspec
+
+from locklens.trust.model import Form, Status, Verification
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_SCHEMA = b"verification 1"
+"""Raised when `Verification` changes, or how gpg is asked: what was remembered before is then not found."""
+
+
+class Memory(Protocol):
+    """What is asked of `locklens.storage.cache.Cache`."""
+
+    def verification(self, key: str) -> bytes | None:
+        """Returns what was remembered of a verification."""
+
+    def keep_verification(self, key: str, data: bytes) -> None:
+        """Remembers a verification."""
+
+
+class _Remembered(msgspec.Struct, frozen=True, array_like=True):
+    """A verification, good from one moment (seconds since 1970) until another; None for ever."""
+
+    made: float
+    until: float | None
+    verification: Verification
+
+
+def key_of(data: bytes, signature: bytes, armored_keys: Iterable[str]) -> str:
+    """Returns the digest under which a verification is remembered, hex."""
+    parts = [data, signature, *(text.encode("utf-8", "surrogatepass") for text in armored_keys)]
+    return sha256(_SCHEMA + b"".join(sha256(part).digest() for part in parts)).hexdigest()
+
+
+def written(verification: Verification, ends: Iterable[float], made: float) -> bytes | None:
+    """Returns what is to be remembered of a verification, None where that is nothing.
+
+    Args:
+        verification: What gpg said.
+        ends: When each key, subkey and user id that it was held against expires, seconds since 1970.
+        made: When those were listed, likewise; gpg was asked after that.
+    """
+    is_good = (
+        verification.problem is None
+        and verification.form is Form.SIGNATURES
+        and bool(verification.signatures)
+        and all(one.status is Status.GOOD for one in verification.signatures)
+        and not any(keyring.broken for keyring in verification.keyrings)
+    )
+    if not is_good:
+        return None
+    all_ends = [*ends, *(_seconds(one.expires) for one in verification.signatures if one.expires)]
+    until = min((end for end in all_ends if end > made), default=None)
+    return msgspec.msgpack.encode(_Remembered(made, until, verification))
+
+
+def read(data: bytes | None, now: float) -> Verification | None:
+    """Returns a verification that was remembered, where it still says what gpg would say.
+
+    Args:
+        data: What was written, None for nothing.
+        now: Seconds since 1970. Before the verification was made it is worth nothing: the clock was set back.
+    """
+    if data is None:
+        return None
+    try:
+        found = msgspec.msgpack.decode(data, type=_Remembered)
+    except msgspec.DecodeError:
+        return None
+    if now < found.made or (found.until is not None and now >= found.until):
+        return None
+    return found.verification
+
+
+def _seconds(time: str) -> float:
+    return datetime.fromisoformat(time).timestamp()
