@@ -244,7 +244,7 @@ class Cache:
         """Says what is remembered; makes no file where there is none."""
         with self._lock:
             self.flush()
-            if self._is_on_disk and not self._database.is_there:
+            if self._database.is_kept and not self._database.is_there:
                 return CacheInfo(self._database.path)
             counted = self._database.run(cachefile.counts)
             path = self._database.path if self._database.is_kept else None
