@@ -16,7 +16,7 @@ from platformdirs import user_cache_path
 
 from locklens.errors import ConfigurationError
 from locklens.storage import cachefile
-from locklens.storage.cache import MOST_BODY, Cache, CachedPackage, RememberedAnswer, default_path
+from locklens.storage.cache import MOST_BODY, Cache, HashedPackage, RememberedAnswer, default_path
 from locklens.storage.store import Store
 
 posix_only = pytest.mark.skipif(os.name != "posix", reason="permissions are those of POSIX")
@@ -37,8 +37,8 @@ def answer(url: str = URL, body: bytes = b"{}", as_of: str = "", *, with_token: 
     return RememberedAnswer(url, with_token, 200, url, "application/json", body, as_of or ago())
 
 
-def package(number: int) -> CachedPackage:
-    return CachedPackage(f"zh:{number:064x}", f"h1:{number}", 10, 20, 2, b"listing")
+def package(number: int) -> HashedPackage:
+    return HashedPackage(f"zh:{number:064x}", f"h1:{number}", 10, 20, 2)
 
 
 def kept(path: Path, *answers: RememberedAnswer) -> None:
@@ -194,7 +194,7 @@ def test_several_threads(path: Path) -> None:
 def test_several_processes_at_once_lose_nothing(path: Path) -> None:
     program = (
         "import sys; from pathlib import Path\n"
-        "from locklens.storage.cache import Cache, CachedPackage, RememberedAnswer\n"
+        "from locklens.storage.cache import Cache, HashedPackage, RememberedAnswer\n"
         "who = sys.argv[2]\n"
         "with Cache(Path(sys.argv[1])) as cache:\n"
         "    for number in range(60):\n"
@@ -202,7 +202,7 @@ def test_several_processes_at_once_lose_nothing(path: Path) -> None:
         "        as_of = '2999-01-01T00:00:00Z'\n"
         "        cache.keep_answer(RememberedAnswer(url, False, 200, url, None, url.encode() * 99, as_of))\n"
         "        cache.keep_verification(f'{who}-{number}', b'data')\n"
-        "        cache.keep_package(CachedPackage(f'zh:{who}-{number}', 'h1:', 1, 1, 1, b''))\n"
+        "        cache.keep_package(HashedPackage(f'zh:{who}-{number}', 'h1:', 1, 1, 1, b''))\n"
         "        cache.answer(url, with_token=True)\n"
         "        if number % 3 == 0: cache.flush()\n"
         "print(*cache.take_notices()); sys.exit(not cache.is_kept)"
