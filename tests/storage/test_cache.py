@@ -16,7 +16,8 @@ from platformdirs import user_cache_path
 
 from locklens.errors import ConfigurationError
 from locklens.storage import cachefile
-from locklens.storage.cache import MOST_BODY, Cache, HashedPackage, RememberedAnswer, default_path
+from locklens.hashes import HashedPackage
+from locklens.storage.cache import MOST_BODY, Cache, RememberedAnswer, default_path
 from locklens.storage.store import Store
 
 posix_only = pytest.mark.skipif(os.name != "posix", reason="permissions are those of POSIX")
@@ -194,7 +195,8 @@ def test_several_threads(path: Path) -> None:
 def test_several_processes_at_once_lose_nothing(path: Path) -> None:
     program = (
         "import sys; from pathlib import Path\n"
-        "from locklens.storage.cache import Cache, HashedPackage, RememberedAnswer\n"
+        "from locklens.hashes import HashedPackage\n"
+        "from locklens.storage.cache import Cache, RememberedAnswer\n"
         "who = sys.argv[2]\n"
         "with Cache(Path(sys.argv[1])) as cache:\n"
         "    for number in range(60):\n"
@@ -202,7 +204,7 @@ def test_several_processes_at_once_lose_nothing(path: Path) -> None:
         "        as_of = '2999-01-01T00:00:00Z'\n"
         "        cache.keep_answer(RememberedAnswer(url, False, 200, url, None, url.encode() * 99, as_of))\n"
         "        cache.keep_verification(f'{who}-{number}', b'data')\n"
-        "        cache.keep_package(HashedPackage(f'zh:{who}-{number}', 'h1:', 1, 1, 1, b''))\n"
+        "        cache.keep_package(HashedPackage(f'zh:{who}-{number}', 'h1:', 1, 1, 1))\n"
         "        cache.answer(url, with_token=True)\n"
         "        if number % 3 == 0: cache.flush()\n"
         "print(*cache.take_notices()); sys.exit(not cache.is_kept)"

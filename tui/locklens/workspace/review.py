@@ -21,11 +21,10 @@ from locklens.project.configuration import Configuration
 from locklens.project.files import configuration_files
 from locklens.project.tree import EntryKind, Tree
 from locklens.review.changes import compare
-from locklens.review.evidence import explained, questions
+from locklens.review.evidence import explain_alone, explained
 from locklens.review.findings import judge_agreement, judge_change, judge_file, judge_requirements
 from locklens.review.inquiry import Subject
 from locklens.review.model import Change, Finding, HostState, Kind, Review, RootReview, Severity, SideName, Status
-from locklens.review.releases import nobody_asked
 from locklens.workspace.events import Asked, Progress, RootsKnown
 
 if TYPE_CHECKING:
@@ -249,19 +248,17 @@ class _Completion:
         self,
         subject: Subject,
         known: Mapping[Question, Fact],
-        hashed: Callable[[Iterable[str]], Mapping[str, str]] = lambda _: {},
+        hashed: Callable[[Iterable[str]], Mapping[str, str]],
     ) -> None:
         self._roots[subject.lock_file] = explained(self._roots[subject.lock_file], subject, known, hashed)
         self._touch(subject.lock_file)
 
     def settled_by_nobody(self) -> Review:
         """The whole review where no registry is asked."""
-        for root in self._review.roots:
-            for change in root.changes:
-                known: dict[Question, Fact] = {}
-                while wanted := questions(change, root.tool, known):
-                    known |= {question: nobody_asked(question) for question in wanted}
-                self._explain(Subject(root.lock_file, root.tool, change), known)
+        for name, root in self._roots.items():
+            changes = tuple(explain_alone(change, root.tool, name) for change in root.changes)
+            self._roots[name] = replace(root, changes=changes)
+            self._touch(name)
         hosts = sorted({change.address.host for change in self._review.changes})
         return replace(self.finished(), hosts=tuple(HostState(display_host(host), asked=False) for host in hosts))
 
