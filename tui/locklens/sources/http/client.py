@@ -76,10 +76,11 @@ class Client:
         """
         if token is not None and not may_carry_token(url):
             token = None
+        is_fresh = is_fresh and not self._is_offline
         key = (url, token is not None)
         with self._lock:
             future = self._answers.get(key)
-            is_first = future is None or (is_fresh and not self._is_offline and _is_remembered(future))
+            is_first = future is None or (is_fresh and _is_remembered(future))
             if future is None or is_first:
                 future = self._answers[key] = Future()
         if is_first:
@@ -140,7 +141,7 @@ class Client:
         if self._cancel.is_set():
             raise RunCancelledError("the run was cancelled")
         with_token = token is not None
-        if self._is_offline or not is_fresh:
+        if not is_fresh:
             found = self._recollection.find(url, with_token=with_token)
             if found is not None:
                 self._log(url, found, with_token=with_token)
