@@ -33,7 +33,7 @@ def fill() -> None:
             cache.keep_answer(RememberedAnswer(url, False, 200, url, None, os.urandom(3000), f"{day}T14:02:09Z"))
         cache.keep_verification("key", b"data")
         for number in range(3):
-            cache.keep_package(CachedPackage(f"zh:{number}", "h1:", 1, 1, 1, b""))
+            cache.keep_package(CachedPackage(f"zh:{number}", "h1:", 1, 1, 1))
 
 
 def test_what_is_remembered(run: Run) -> None:

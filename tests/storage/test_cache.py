@@ -38,7 +38,7 @@ def answer(url: str = URL, body: bytes = b"{}", as_of: str = "", *, with_token: 
 
 
 def package(number: int) -> CachedPackage:
-    return CachedPackage(f"zh:{number:064x}", f"h1:{number}", 10, 20, 2, b"listing")
+    return CachedPackage(f"zh:{number:064x}", f"h1:{number}", 10, 20, 2)
 
 
 def kept(path: Path, *answers: RememberedAnswer) -> None:
@@ -202,7 +202,7 @@ def test_several_processes_at_once_lose_nothing(path: Path) -> None:
         "        as_of = '2999-01-01T00:00:00Z'\n"
         "        cache.keep_answer(RememberedAnswer(url, False, 200, url, None, url.encode() * 99, as_of))\n"
         "        cache.keep_verification(f'{who}-{number}', b'data')\n"
-        "        cache.keep_package(CachedPackage(f'zh:{who}-{number}', 'h1:', 1, 1, 1, b''))\n"
+        "        cache.keep_package(CachedPackage(f'zh:{who}-{number}', 'h1:', 1, 1, 1))\n"
         "        cache.answer(url, with_token=True)\n"
         "        if number % 3 == 0: cache.flush()\n"
         "print(*cache.take_notices()); sys.exit(not cache.is_kept)"

@@ -68,11 +68,10 @@ class CachedPackage(Struct, frozen=True):
 
     Attributes:
         zh: Of the zip.
-        h1: Of what is in it.
+        h1: Of what is in it; the digest of the listing of its files.
         size: Bytes of the zip.
         unpacked_size: Bytes of what is in it.
         files: Their number.
-        listing: What else is to be known of the files, as whoever hashed it wrote it down.
     """
 
     zh: str
@@ -80,7 +79,6 @@ class CachedPackage(Struct, frozen=True):
     size: int
     unpacked_size: int
     files: int
-    listing: bytes
 
 
 class CacheInfo(Struct, frozen=True):
@@ -224,7 +222,7 @@ class Cache:
         """Remembers what hashing a package told; for ever, since its bytes are named by their hash."""
         with self._lock:
             self._packages[package.zh] = package
-            self._has_grown(len(package.listing))
+            self._has_grown(len(package.zh + package.h1))
 
     def flush(self) -> None:
         """Writes what is still to be written."""
