@@ -86,6 +86,8 @@ class Client:
         if is_first:
             self._fulfil(future, key, kind, token, is_fresh=is_fresh)
         answer = self._result(future)
+        if is_fresh and answer.is_remembered:
+            return self.get(url, kind, token=token, is_fresh=True)  # It was still being looked up.
         if len(answer.body) > kind.limit:
             from locklens.sources.http.reading import too_large
 
