@@ -23,8 +23,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from loopback import serving
 
 from locklens.demo.publishers import publisher
-from locklens.sources.http import Kind, open_client
 from locklens.hashes import HashedPackage
+from locklens.sources.http import Kind, open_client
 from locklens.storage.cache import Cache
 from locklens.trust.signature import Verifier
 

@@ -152,7 +152,10 @@ def test_an_answer_of_this_run_can_be_demanded(server: Server, cache: Cache) -> 
         assert run.get(server.url("/a"), ANSWER, is_fresh=True).body == b"new"
         assert run.get(server.url("/a"), ANSWER).body == b"new"
     assert len(server.asked) == 2
-    assert client(cache, is_offline=True).get(server.url("/a"), ANSWER, is_fresh=True).body == b"new"
+    offline = client(cache, is_offline=True)
+    for is_fresh in (False, True):
+        assert offline.get(server.url("/a"), ANSWER, is_fresh=is_fresh).body == b"new"
+    assert len(offline.log) == 1
 
 
 def test_what_a_token_bought_stays_apart(server: Server, cache: Cache) -> None:

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from platformdirs import user_cache_path
 
 from locklens.errors import ConfigurationError
-from locklens.storage import cachefile
 from locklens.hashes import HashedPackage
+from locklens.storage import cachefile
 from locklens.storage.cache import MOST_BODY, Cache, RememberedAnswer, default_path
 from locklens.storage.store import Store
 
@@ -284,6 +284,26 @@ def test_a_file_that_is_damaged_inside_loses_what_it_had_and_no_more(path: Path)
         assert "was damaged" in cache.take_notices()[0]
     with Cache(path) as cache:
         assert cache.answer(URL, with_token=False) is not None
+
+
+def test_a_new_file_of_another_process_is_not_set_aside(path: Path) -> None:
+    """Both found the same file damaged, and the other was first to begin a new one."""
+    kept(path, *(answer(f"https://a.test/{number}", os.urandom(3000)) for number in range(50)))
+    with Cache(path) as cache:
+        assert cache.answer("https://a.test/0", with_token=False) is not None
+        (path.parent / "aside").mkdir()
+        for each in (path.name, path.name + "-wal", path.name + "-shm"):
+            path.with_name(each).rename(path.parent / "aside" / each)
+        aside = path.parent / "aside" / path.name
+        aside.write_bytes(b"\xa5" * aside.stat().st_size)
+        kept(path, answer(body=b"of the other"))
+        for number in range(50):
+            cache.answer(f"https://a.test/{number}", with_token=False)
+        found = cache.answer(URL, with_token=False)
+        assert found is not None
+        assert found.body == b"of the other"
+        assert cache.take_notices() == ()
+        assert not list(path.parent.glob("*.damaged-*"))
 
 
 def test_a_folder_that_cannot_be_made_leaves_answers_for_this_run(tmp_path: Path) -> None:
