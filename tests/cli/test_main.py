@@ -206,13 +206,9 @@ NOT_YET = [
     *([name] for name in arguments.NOT_YET),
     ["providers", "lock", "-platform=linux_amd64"],
     ["init", "-upgrade", "-lockfile=readonly"],
-    ["demo", "--serve"],
     ["review", "--format", "sarif"],
     ["review", "--format=markdown"],
-    ["review", "--prove", "changed"],
-    ["review", "--ask-host", "example.com"],
     ["review", "--policy", "x.toml"],
-    ["review", "--no-cache"],
     ["review", "--pr", "12"],
     ["review", "--remote", "upstream", "--pr=1"],
 ]
