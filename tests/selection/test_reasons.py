@@ -52,7 +52,7 @@ def test_each_version_above_the_selected_one_has_its_reasons() -> None:
         "5.6.0: ",
         f"5.5.0: {no_windows}",
         f"5.4.0: {no_protocol.format('4.0, 7.0')}",
-        "5.3.0-beta: a pre-release, which only a constraint of exactly this version selects",
+        "5.3.0-beta: a pre-release, which only an exact constraint selects",
         "5.2.0: != 5.2.0 (modules/a/versions.tf:3)",
     ]
     assert [group.is_excluded for group in groups] == [True, True, True, False, False, False, True, True]
@@ -114,7 +114,7 @@ def test_an_exact_version_that_is_not_offered_stands_between_its_neighbours() ->
 
 
 def test_where_only_pre_releases_are_offered_these_are_the_nearest() -> None:
-    beta = "a pre-release, which only a constraint of exactly this version selects"
+    beta = "a pre-release, which only an exact constraint selects"
     assert told(nearest([requirement(">= 1.0")], offers("2.0.0-beta", "1.0.0-beta", "0.9.0-beta"))) == [
         f"2.0.0-beta: {beta}", f"1.0.0-beta: >= 1.0.0 (main.tf:1); {beta}"
     ]  # fmt: skip

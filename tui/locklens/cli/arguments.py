@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
 COMMANDS = {
     "review": "compare lock files: work tree, index, revisions, or two files",
+    "why": "who requires a provider, and what holds it back",
     "explain": "what a finding means, why it matters, what to do",
     "demo": "open the review of a sample repository",
 }
@@ -19,7 +20,6 @@ NOT_YET = {
     "keys": "who signed what is locked",
     "health": "all lock files of the repository",
     "verify": "check what is locked",
-    "why": "who requires a provider, and what holds it back",
     "doctor": "diagnose an error of init",
     "cache": "the store under the user's cache folder",
     "init": "install providers and write the lock file",

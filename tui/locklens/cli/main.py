@@ -73,6 +73,9 @@ def _run(argv: Sequence[str], open_ui: OpenUi) -> int:
             if not invocation.operands and _say_at_a_glance(invocation.arguments):
                 return DONE
             return _review(_options("review", invocation), open_ui)
+        case "why":
+            _work_in(invocation.folder)
+            return _why(_options("why", invocation))
         case "demo":
             return _demo(_options("demo", invocation), open_ui)
         case "explain":
@@ -84,7 +87,8 @@ def _run(argv: Sequence[str], open_ui: OpenUi) -> int:
 def _options(command: str, invocation: arguments.Invocation) -> Namespace:
     from locklens.cli import options
 
-    parser = {"review": options.review, "demo": options.demo, "explain": options.explain}[command]
+    parsers = {"review": options.review, "why": options.why, "demo": options.demo, "explain": options.explain}
+    parser = parsers[command]
     return parser(invocation.arguments, invocation.operands)
 
 
@@ -244,6 +248,26 @@ def _demo(found: Namespace, open_ui: OpenUi) -> int:
         top = make_repository(Path(folder) / "infrastructure")
         request = ReviewRequest(partial(open_git, top), found.all, found.test_directory, fail_on=found.fail_on)
         return _show(request, _format(found), found, open_ui)
+
+
+def _why(found: Namespace) -> int:
+    from pathlib import Path
+
+    from locklens.dialect import DIALECTS
+    from locklens.workspace.why import WhyRequest, why
+
+    request = WhyRequest(found.provider, Path.cwd(), tuple(found.roots), DIALECTS.get(found.tool), found.test_directory)
+    result = why(request)
+    if found.format == "json":
+        from locklens.review.reports import why_json
+
+        text = why_json.render(result)
+    else:
+        from locklens.review.reports import why_text
+
+        text = why_text.render(result)
+    _deliver(text, found.output)
+    return FINDINGS if result.fails(found.fail_on) else DONE
 
 
 def _explain(found: Namespace) -> int:

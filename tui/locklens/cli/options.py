@@ -36,7 +36,7 @@ class _Parser(argparse.ArgumentParser):
         )
 
     def error(self, message: str) -> NoReturn:
-        roots = "; root folders stand behind --" if self.prog.endswith("review") else ""
+        roots = "; root folders stand behind --" if self.prog.endswith(("review", "why")) else ""
         raise UsageError(message, hint=f"see {self.prog} --help{roots}")
 
 
@@ -81,6 +81,24 @@ def demo(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespac
     if found.serve:
         raise NotSupportedYetError("--serve")
     _refuse_what_is_not_built(found)
+    return found
+
+
+def why(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
+    """Reads the arguments of `why`; `roots` holds what stood behind `--`.
+
+    Raises:
+        UsageError: They cannot be understood.
+    """
+    parser = _Parser("why", "Say who requires a provider, what their constraints come to, and what they exclude.")
+    parser.usage = "locklens why [OPTION...] PROVIDER [-- ROOT...]"
+    parser.add_argument("provider", metavar="PROVIDER", help="e.g. aws, hashicorp/aws, or a full address")
+    _add_reading_options(parser)
+    found = parser.parse_args(arguments)
+    found.roots = list(operands)
+    _refuse_what_is_not_built(found)
+    if found.format == "tui":
+        raise UsageError("why is no screen of its own", hint="use --format text or json, or press w in the review")
     return found
 
 

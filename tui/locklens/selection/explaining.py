@@ -41,12 +41,14 @@ class Offer(Struct, frozen=True):
     Attributes:
         as_locked: What `init` selects.
         upgraded: What `init -upgrade` selects.
+        has_locked: Whether the locked version is offered; true where none is locked.
         newest: The newest versions of several kinds.
         newer: What holds the versions back that are above the locked one, or above the selected one without it.
     """
 
     as_locked: Selection | Unselectable
     upgraded: Selection | Unselectable
+    has_locked: bool
     newest: Newest
     newer: tuple[HeldBack, ...]
 
@@ -133,16 +135,17 @@ def _offer(
 ) -> Offer:
     version = locked.version if locked is not None else None
     upgraded = select(requirements, offered, version, upgrade=True)
-    has_locked = any(one.version == version for one in offered)
+    has_locked = version is None or any(one.version == version for one in offered)
     selected = upgraded.version if isinstance(upgraded, Selection) else None
     return Offer(
         as_locked=upgraded if version is None else select(requirements, offered, version, upgrade=False),
         upgraded=upgraded,
+        has_locked=has_locked,
         newest=newest_of(requirements, offered, version),
         newer=held_back(
             requirements,
             offered,
-            version if has_locked else selected,
+            version if version is not None and has_locked else selected,
             platforms=platforms,
             expected=() if version is None else (version,),
         ),

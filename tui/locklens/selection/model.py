@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from locklens.versions import Constraints, Term, Version
 
 
+_PLACES_SHOWN = 3
+
+
 class Demand(Struct, frozen=True):
     """One comparison of a constraint, and everything in the configuration that makes it.
 
@@ -29,8 +32,9 @@ class Demand(Struct, frozen=True):
     requirements: tuple[Requirement, ...]
 
     def __str__(self) -> str:
-        places = ", ".join(dict.fromkeys(f"{one.file}:{one.line}" for one in self.requirements))
-        return f"{self.term} ({places})"
+        places = list(dict.fromkeys(f"{one.file}:{one.line}" for one in self.requirements))
+        more = f" and {len(places) - _PLACES_SHOWN} more" if len(places) > _PLACES_SHOWN else ""
+        return f"{self.term} ({', '.join(places[:_PLACES_SHOWN])}{more})"
 
 
 class Reason(StrEnum):
@@ -67,7 +71,7 @@ class Hold(Struct, frozen=True):
             case Reason.CONSTRAINT:
                 return str(self.demand)
             case Reason.PRERELEASE:
-                return "a pre-release, which only a constraint of exactly this version selects"
+                return "a pre-release, which only an exact constraint selects"
             case Reason.UNSPECIFIED:
                 return "0.0.0 is never selected"
             case Reason.ABSENT:

@@ -116,7 +116,7 @@ def complete(
         configuration = read(root)
         if configuration.has_files:
             present = root.lock_file if root.status is not Status.DELETED else None
-            lock = _read(comparison.head.tree, present, root.tool)
+            lock = read_lock(comparison.head.tree, present, root.tool)
             judged = _ordered(judge_requirements(root, lock, configuration))
         else:
             judged = replace(root, configuration=configuration)
@@ -167,7 +167,8 @@ def _name(side: Side) -> SideName:
     return SideName(side.kind, side.name, side.revision)
 
 
-def _read(tree: Tree, path: str | None, tool: Dialect | None) -> LockFile:
+def read_lock(tree: Tree, path: str | None, tool: Dialect | None) -> LockFile:
+    """Reads a lock file; None for one that does not exist. What cannot be read is one with a problem."""
     try:
         data = tree.read(path) if path is not None else None
     except LockLensError as error:
@@ -177,7 +178,7 @@ def _read(tree: Tree, path: str | None, tool: Dialect | None) -> LockFile:
 
 
 def _read_pair(comparison: Comparison, pair: RootPair, tool: Dialect | None) -> tuple[LockFile, LockFile]:
-    return _read(comparison.base.tree, pair.old_lock, tool), _read(comparison.head.tree, pair.new_lock, tool)
+    return read_lock(comparison.base.tree, pair.old_lock, tool), read_lock(comparison.head.tree, pair.new_lock, tool)
 
 
 def _root(
@@ -250,7 +251,7 @@ def _all_entries(
     for path in comparison.all_locks:
         folder = path.rpartition("/")[0]
         if folder not in entries:
-            entries[folder] = _read(comparison.head.tree, path, None).entries
+            entries[folder] = read_lock(comparison.head.tree, path, None).entries
             names[folder] = path
     return entries, names
 

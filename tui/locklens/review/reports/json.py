@@ -62,14 +62,15 @@ def _root(root: RootReview) -> Json:
         "tool": root.tool.name,
         "status": root.status.value,
         "format_only": root.format_only,
-        "configuration": _configuration(root.configuration),
+        "configuration": configuration_document(root.configuration),
         "conflict": _conflict(root.conflict) if root.conflict else None,
         "changes": [_change(change) for change in root.changes],
-        "findings": [_finding(finding) for finding in root.findings],
+        "findings": [finding_document(finding) for finding in root.findings],
     }
 
 
-def _configuration(configuration: Configuration | None) -> Json:
+def configuration_document(configuration: Configuration | None) -> Json:
+    """Returns how far a configuration could be read, as plain values."""
     if configuration is None:
         return {"complete": False, "missing_modules": [], "errors": []}
     errors = [
@@ -130,8 +131,8 @@ def _change(change: Change) -> Json:
             "explained": change.explained,
         },
         "signer": {"old": _signer(change.old_signer), "new": _signer(change.new_signer)},
-        "required_by": [_requirement(requirement) for requirement in change.required_by],
-        "findings": [_finding(finding) for finding in change.findings],
+        "required_by": [requirement_document(requirement) for requirement in change.required_by],
+        "findings": [finding_document(finding) for finding in change.findings],
     }
 
 
@@ -158,7 +159,8 @@ def _signer(signer: Signer | None) -> Json | None:
     return {"tier": signer.tier.value, "keys": keys}
 
 
-def _requirement(requirement: Requirement) -> Json:
+def requirement_document(requirement: Requirement) -> Json:
+    """Returns where a provider is required, with what constraint, as plain values."""
     hidden = requirement.overrides
     return {
         "file": requirement.file,
@@ -169,7 +171,8 @@ def _requirement(requirement: Requirement) -> Json:
     }
 
 
-def _finding(finding: Finding) -> Json:
+def finding_document(finding: Finding) -> Json:
+    """Returns a finding as plain values."""
     return {
         "rule": finding.rule,
         "severity": finding.severity.value,
