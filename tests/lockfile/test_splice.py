@@ -166,12 +166,13 @@ def test_nothing_comes_of_nothing() -> None:
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        (b"<<<<<<< ours\n", "line 1"),
-        (b'provider "registry.terraform.io/hashicorp/aws" {\n', "line 1"),
-        (render([ENTRY], TERRAFORM) + render_entry(ENTRY).encode(), "hashicorp/aws is locked twice"),
-        (b'provider "a//b" {\n}\n', "line 1: Invalid provider source string"),
-        (b"provider {\n}\n", "line 1: Invalid provider source string"),
-        (b'provider "x/y/z" {\n}\n\xff', "line 3"),
+        (b"<<<<<<< ours\n", "line 1: Conflict markers"),
+        (b'provider "registry.terraform.io/hashicorp/aws" {\n', "line 1: Unclosed configuration block"),
+        (render([ENTRY], TERRAFORM) + render_entry(ENTRY).encode(), "line 12: Duplicate provider lock"),
+        (b'provider "a//b" {\n  version = "1.0.0"\n}\n', "line 1: Invalid provider source address"),
+        (b'provider "aws" {\n  version = "1.0.0"\n}\n', "line 1: Non-normalized provider source address"),
+        (b'provider "x/y/z" {\n}\n', "line 1: Missing required argument"),
+        (b'provider "x/y/z" {\n  version = "1.0.0"\n}\n\xff', "line 4"),
     ],
 )
 def test_a_file_that_the_tools_refuse_is_not_touched(data: bytes, words: str) -> None:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from locklens.dialect import AddressError
 from locklens.errors import ConfigurationError
 from locklens.hcl import decode, encode
 from locklens.hcl import parse as parse_hcl
+from locklens.lockfile.parse import parse
 from locklens.lockfile.render import render, render_entry
 from locklens.lockfile.update import with_line_ends_of
 
@@ -85,26 +85,15 @@ def _block(data: bytes, entry: LockEntry) -> str:
 
 def _spans(data: bytes, dialect: Dialect) -> list[_Span]:
     """Returns the file's blocks in its order."""
-    parsed = parse_hcl(data, json=False)
-    spans: list[_Span] = []
-    if parsed.body is None or parsed.problems:
-        problem = parsed.problems[0]
-        raise _refusal(f"line {problem.line}: {problem.summary}")
-    for block in parsed.body.all_blocks():
-        address = None
-        if block.type == "provider":
-            try:
-                address = dialect.parse_source(block.labels[0] if len(block.labels) == 1 else "")
-            except AddressError as error:
-                raise _refusal(f"line {block.place.line}: {error.summary}") from error
-            if any(span.address == address for span in spans):
-                raise _refusal(f"line {block.place.line}: {address} is locked twice")
-        spans.append(_Span(address, block.place.start, block.end))
-    return spans
-
-
-def _refusal(reason: str) -> ConfigurationError:
-    return ConfigurationError(f"the lock file cannot be changed in place: {reason}", hint="mend the file first")
+    problems = parse(data, "", dialect=dialect).problems
+    body = parse_hcl(data, json=False).body
+    if problems or body is None:
+        reason = f": line {problems[0].line}: {problems[0].summary}" if problems else ""
+        raise ConfigurationError(f"the lock file cannot be changed in place{reason}", hint="mend the file first")
+    return [
+        _Span(dialect.parse_source(block.labels[0]) if block.type == "provider" else None, block.place.start, block.end)
+        for block in body.all_blocks()
+    ]
 
 
 def _applied(text: str, edits: Iterable[_Edit]) -> str:
