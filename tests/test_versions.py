@@ -123,6 +123,17 @@ def test_the_order_of_prereleases_is_not_semver(lower: str, higher: str) -> None
     assert Version.parse(higher).compare(Version.parse(lower)) > 0
 
 
+def test_0_0_0_is_never_selected_unless_it_has_metadata() -> None:
+    plain, built = Version.parse("0.0.0"), Version.parse("0.0.0+b1")
+    for text in ("0.0.0", "<= 0.0.0", "~> 0.0", "!= 1"):
+        assert not Constraints.parse(text).admits(plain)
+    for text in ("0.0.0+b1", "<= 0.0.0", "~> 0.0", "!= 0.0.0"):
+        assert Constraints.parse(text).admits(built)
+    assert not Constraints.parse("0.0.0").admits(built)
+    assert (Constraints().admits(plain), Constraints().admits(built)) == (False, True)
+    assert newest_matching([built, plain], Constraints()) == built
+
+
 def test_metadata_counts_for_identity_and_not_for_precedence() -> None:
     first, second = Version.parse("1.0.0+a"), Version.parse("1.0.0+b")
     assert first != second
@@ -228,8 +239,8 @@ def test_the_algebra_agrees_with_counting_on_inclusion(new: Constraints, old: Co
 
 @given(st.builds(lambda terms: Constraints(tuple(terms)), st.lists(TERMS, max_size=6)))
 def test_a_conflict_is_one_and_none_of_its_terms_can_be_spared(constraints: Constraints) -> None:
-    exact = [term.version for term in constraints.terms if term.is_pin and term.version.numbers != (0, 0, 0)]
-    universe = [version for version in (*RELEASES, *exact) if version.numbers != (0, 0, 0) or version.prerelease]
+    exact = [term.version for term in constraints.terms if term.is_pin]
+    universe = [version for version in (*RELEASES, *exact) if not version.is_unspecified]
 
     def is_possible(terms: tuple[Term, ...]) -> bool:
         return any(all(term.holds(version) for term in terms) for version in universe)

@@ -101,7 +101,7 @@ def newest_of(requirements: Sequence[Requirement], offered: Sequence[ListedVersi
     """
     constraints = Constraints(tuple(demand.term for demand in demands(requirements)))
     versions = [one.version for one in offered]
-    releases = [version for version in versions if not version.prerelease and version.numbers != (0, 0, 0)]
+    releases = [version for version in versions if not version.prerelease and not version.is_unspecified]
     major = [version for version in releases if locked is not None and version.major == locked.major]
     minor = [version for version in major if locked is not None and version.minor == locked.minor]
     return Newest(
@@ -113,7 +113,7 @@ def newest_of(requirements: Sequence[Requirement], offered: Sequence[ListedVersi
 
 
 def _releases_or_all(versions: Sequence[Version]) -> list[Version]:
-    usable = [version for version in versions if version.prerelease or version.numbers != (0, 0, 0)]
+    usable = [version for version in versions if not version.is_unspecified]
     return [version for version in usable if not version.prerelease] or usable
 
 
@@ -151,7 +151,7 @@ class _Judge:
         found = [hold for term, hold in self._by_constraint if not term.holds(version)]
         if version.prerelease and version not in self._pins:
             found.append(self._other(Reason.PRERELEASE))
-        if version.numbers == (0, 0, 0) and not version.prerelease:
+        if version.is_unspecified:
             found.append(self._other(Reason.UNSPECIFIED))
         if not is_listed:
             found.append(self._other(Reason.ABSENT))

@@ -75,9 +75,9 @@ class Constraints(Struct, frozen=True):
         return self._opens(version) and all(term.holds(version) for term in self.terms)
 
     def _opens(self, version: Version) -> bool:
-        if version.numbers == (0, 0, 0) and not version.prerelease:
-            return False
-        return not version.prerelease or any(term.is_pin and term.version == version for term in self.terms)
+        if version.prerelease:
+            return any(term.is_pin and term.version == version for term in self.terms)
+        return not version.is_unspecified
 
     def excluded_by(self, version: Version) -> tuple[Term, ...]:
         """The terms that the version does not meet."""
