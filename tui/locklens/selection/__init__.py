@@ -7,11 +7,13 @@ platforms and plugin protocols after they have chosen, and choose no other versi
 from __future__ import annotations
 
 from locklens.selection.choosing import before_asking, combined, select
-from locklens.selection.explaining import Explanation, Offer, explain
-from locklens.selection.model import Demand, HeldBack, Hold, Newest, Obstacle, Reason, Selection, Unselectable
+from locklens.selection.explaining import Asker, Explanation, Offer, explain
+from locklens.selection.model import Conflict, Demand, HeldBack, Hold, Newest, Obstacle, Reason, Selection, Unselectable
 from locklens.selection.reasons import conflicts, held_back, nearest, newest_of
 
 __all__ = [
+    "Asker",
+    "Conflict",
     "Demand",
     "Explanation",
     "HeldBack",

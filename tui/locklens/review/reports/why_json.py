@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 
     from locklens.project.configuration import Requirement
     from locklens.review.why import RootWhy, Why
-    from locklens.selection import Explanation, HeldBack, Hold, Offer, Unselectable
-    from locklens.selection.model import Conflict
+    from locklens.selection import Conflict, Explanation, HeldBack, Hold, Offer, Unselectable
     from locklens.versions import Version
 
 Json = dict[str, Any]

@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 
     from locklens.project.configuration import Configuration, Requirement
     from locklens.review.why import RootWhy, Why
-    from locklens.selection import Explanation, HeldBack, Offer, Unselectable
-    from locklens.selection.explaining import Asker
-    from locklens.selection.model import Conflict
+    from locklens.selection import Asker, Conflict, Explanation, HeldBack, Offer, Unselectable
     from locklens.versions import Version
 
 _WIDTH = 120
