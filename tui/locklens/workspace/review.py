@@ -207,7 +207,7 @@ class _Completion:
             configuration = read(draft)
             if configuration.has_files:
                 present = draft.lock_file if draft.status is not Status.DELETED else None
-                lock = _read(comparison.head.tree, present, draft.tool)
+                lock = read_lock(comparison.head.tree, present, draft.tool)
                 judged = judge_requirements(draft, lock, configuration)
             else:
                 judged = replace(draft, configuration=configuration)
@@ -321,7 +321,8 @@ def _name(side: Side) -> SideName:
     return SideName(side.kind, side.name, side.revision)
 
 
-def _read(tree: Tree, path: str | None, tool: Dialect | None) -> LockFile:
+def read_lock(tree: Tree, path: str | None, tool: Dialect | None) -> LockFile:
+    """Reads a lock file; None for one that does not exist. What cannot be read is one with a problem."""
     try:
         data = tree.read(path) if path is not None else None
     except LockLensError as error:
@@ -331,7 +332,7 @@ def _read(tree: Tree, path: str | None, tool: Dialect | None) -> LockFile:
 
 
 def _read_pair(comparison: Comparison, pair: RootPair, tool: Dialect | None) -> tuple[LockFile, LockFile]:
-    return _read(comparison.base.tree, pair.old_lock, tool), _read(comparison.head.tree, pair.new_lock, tool)
+    return read_lock(comparison.base.tree, pair.old_lock, tool), read_lock(comparison.head.tree, pair.new_lock, tool)
 
 
 def _root(
@@ -404,7 +405,7 @@ def _all_entries(
     for path in comparison.all_locks:
         folder = path.rpartition("/")[0]
         if folder not in entries:
-            entries[folder] = _read(comparison.head.tree, path, None).entries
+            entries[folder] = read_lock(comparison.head.tree, path, None).entries
             names[folder] = path
     return entries, names
 
