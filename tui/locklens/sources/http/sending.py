@@ -192,9 +192,7 @@ class Sender:
         finally:
             response.close()
 
-    def _open(
-        self, url: str, kind: Kind, token: Token | None, *, encoding: str, method: str = "GET"
-    ) -> httpx.Response:
+    def _open(self, url: str, kind: Kind, token: Token | None, *, encoding: str, method: str = "GET") -> httpx.Response:
         """Sends a request and returns the answer with its body unread."""
         headers = {
             "User-Agent": f"locklens/{locklens.__version__}",
