@@ -12,6 +12,7 @@ from locklens.project.tokens import Token
 from locklens.sources.credentials import Credentials, Helper
 from locklens.sources.discovery import Discovery
 from locklens.sources.http import Kinds, open_client
+from locklens.sources.http.memory import Memory
 from locklens.sources.registry import Registry
 
 SHASUM = "ab" * 32
@@ -25,9 +26,11 @@ def registry(
     tokens: Mapping[str, Token | None] | None = None,
     helper: Helper | None = None,
     dialect: Dialect = TERRAFORM,
+    memory: Memory | None = None,
+    is_offline: bool = False,
 ) -> Registry:
     environ = environ or {}
-    client = open_client(environ, pause=lambda seconds: None)
+    client = open_client(environ, memory=memory, is_offline=is_offline, pause=lambda seconds: None)
     kinds = Kinds.of(dialect, environ)
     credentials = Credentials(environ, tokens or {}, helper)
     discovery = Discovery(client, kinds.discovery, dialect=dialect, given=services or {}, credentials=credentials)

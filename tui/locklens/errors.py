@@ -9,6 +9,7 @@ LockLensError               str() is one sentence; .hint is the next step or ""
  |   +- UnavailableError    cannot say: never taken for absence
  |   |   +- OfflineError     nobody may be asked, and nothing is remembered
  |   +- UnauthorizedError   had_credentials
+ +- PackageError            zh: a provider's package cannot be hashed or unpacked
  +- RepositoryError         git has no answer: no repository, unknown revision, no git at all
  +- RunCancelledError       the user stopped the run; nothing was written
 """
@@ -89,6 +90,19 @@ class UnauthorizedError(SourceError):
     ) -> None:
         super().__init__(message, source=source, address=address, hint=hint)
         self.had_credentials = had_credentials
+
+
+class PackageError(LockLensError):
+    """A provider's package cannot be hashed or unpacked: it is damaged, hostile, or beyond a bound.
+
+    Attributes:
+        zh: Of its bytes where all of them were read, "" otherwise. Where it is not the one that was promised, that is
+            what is wrong with the package.
+    """
+
+    def __init__(self, message: str, *, hint: str = "", zh: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.zh = zh
 
 
 class RepositoryError(LockLensError):

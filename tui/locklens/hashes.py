@@ -12,6 +12,8 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from msgspec import Struct
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -67,6 +69,25 @@ def registry_manifests() -> frozenset[str]:
 def packages_of(hashes: Iterable[str], scheme: str = "zh") -> frozenset[str]:
     """The hashes of one scheme that stand for packages: registry manifests are left out."""
     return frozenset(text for text in hashes if text.startswith(scheme + ":")) - registry_manifests()
+
+
+class HashedPackage(Struct, frozen=True):
+    """What there is to know of a package that was hashed.
+
+    Attributes:
+        zh: Of the zip file.
+        h1: Of the folder that the tools would unpack it to, which is what they write into lock files: the digest of
+            the sorted list of its files' names and digests.
+        size: Bytes of the zip file.
+        unpacked_size: Bytes of the files.
+        files: How many there are.
+    """
+
+    zh: str
+    h1: str
+    size: int
+    unpacked_size: int
+    files: int
 
 
 def zh_of_file(path: Path) -> str:

@@ -132,7 +132,7 @@ def explain(
         change,
         added=added,
         removed=_facts(change.removed, case, case.new if case.is_same_release else case.old, was_locked=True),
-        kept=_facts(change.kept, case, case.new, was_locked=True),
+        kept=_facts(change.kept, case, case.new, was_locked=case.is_same_release),
         explained=sum(fact.is_explained for fact in added),
         evidence=_evidence(case),
         old_signer=_old_signer(case),

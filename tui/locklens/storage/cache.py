@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, structs
 
+from locklens.hashes import HashedPackage
 from locklens.storage import cachefile
 
 if TYPE_CHECKING:
@@ -61,26 +62,6 @@ class RememberedAnswer(Struct, frozen=True):
     content_type: str | None
     body: bytes
     as_of: str
-
-
-class CachedPackage(Struct, frozen=True):
-    """What hashing a package told.
-
-    Attributes:
-        zh: Of the zip.
-        h1: Of what is in it.
-        size: Bytes of the zip.
-        unpacked_size: Bytes of what is in it.
-        files: Their number.
-        listing: What else is to be known of the files, as whoever hashed it wrote it down.
-    """
-
-    zh: str
-    h1: str
-    size: int
-    unpacked_size: int
-    files: int
-    listing: bytes
 
 
 class CacheInfo(Struct, frozen=True):
@@ -127,7 +108,7 @@ class Cache:
         self._lock = threading.RLock()
         self._answers: dict[cachefile.Key, cachefile.Row] = {}
         self._verifications: dict[str, bytes] = {}
-        self._packages: dict[str, CachedPackage] = {}
+        self._packages: dict[str, HashedPackage] = {}
         self._bytes = 0
         self._since = 0.0
 
@@ -205,13 +186,13 @@ class Cache:
             self._verifications[key] = data
             self._has_grown(len(data))
 
-    def package(self, zh: str) -> CachedPackage | None:
+    def package(self, zh: str) -> HashedPackage | None:
         """Returns what is known of the package with this hash of its zip."""
         with self._lock:
             if zh in self._packages:
                 return self._packages[zh]
             row = self._database.run(lambda file: cachefile.package(file, zh)) if zh.isascii() else None
-        return None if row is None else CachedPackage(*row)
+        return None if row is None else HashedPackage(*row)
 
     def hashes(self, zhs: Iterable[str]) -> dict[str, str]:
         """Returns the `h1` of each package that was hashed before, by its `zh`."""
@@ -220,11 +201,11 @@ class Cache:
             found = self._database.run(lambda file: cachefile.hashes(file, wanted)) if wanted else {}
             return found | {zh: self._packages[zh].h1 for zh in wanted if zh in self._packages}
 
-    def keep_package(self, package: CachedPackage) -> None:
+    def keep_package(self, package: HashedPackage) -> None:
         """Remembers what hashing a package told; for ever, since its bytes are named by their hash."""
         with self._lock:
             self._packages[package.zh] = package
-            self._has_grown(len(package.listing))
+            self._has_grown(len(package.zh) + len(package.h1))
 
     def flush(self) -> None:
         """Writes what is still to be written."""
@@ -244,7 +225,7 @@ class Cache:
         """Says what is remembered; makes no file where there is none."""
         with self._lock:
             self.flush()
-            if self._is_on_disk and not self._database.is_there:
+            if self._database.is_kept and not self._database.is_there:
                 return CacheInfo(self._database.path)
             counted = self._database.run(cachefile.counts)
             path = self._database.path if self._database.is_kept else None

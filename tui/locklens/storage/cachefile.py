@@ -41,7 +41,6 @@ TABLES = (
         size INTEGER NOT NULL,
         unpacked_size INTEGER NOT NULL,
         files INTEGER NOT NULL,
-        listing BLOB NOT NULL,
         proven_at TEXT NOT NULL
     )
     """,
@@ -86,8 +85,8 @@ def verification(file: sqlite3.Connection, key: str) -> bytes | None:
 
 
 def package(file: sqlite3.Connection, zh: str) -> tuple[Any, ...] | None:
-    """Returns zh, h1, size, unpacked size, number of files and listing of a package."""
-    columns = "zh, h1, size, unpacked_size, files, listing"
+    """Returns zh, h1, size, unpacked size and number of files of a package."""
+    columns = "zh, h1, size, unpacked_size, files"
     found: tuple[Any, ...] | None = file.execute(f"SELECT {columns} FROM packages WHERE zh = ?", (zh,)).fetchone()  # noqa: S608
     return found
 
@@ -123,7 +122,7 @@ def write(
     replace = "INSERT OR REPLACE INTO"
     file.executemany(f"{replace} answers VALUES (?, ?, ?, ?, ?, ?, ?, ?)", answers)
     file.executemany(f"{replace} verifications VALUES (?, ?, ?)", [(key, made_at, data) for key, data in verifications])
-    file.executemany(f"{replace} packages VALUES (?, ?, ?, ?, ?, ?, ?)", [(*row, made_at) for row in packages])
+    file.executemany(f"{replace} packages VALUES (?, ?, ?, ?, ?, ?)", [(*row, made_at) for row in packages])
     _purge(file, now)
 
 

@@ -89,7 +89,7 @@ class Database:
 
     @property
     def is_kept(self) -> bool:
-        """Whether what is put in outlives the run."""
+        """Whether what is put in outlives the run, as far as is known."""
         return self._memory is None
 
     @property

@@ -12,7 +12,6 @@ from locklens.review.inquiry import Inquiry
 from locklens.review.model import HostState
 from locklens.review.releases import Asker, ReleaseFacts
 from locklens.sources.registries import Registries
-from locklens.storage.cache import CachedPackage
 from locklens.trust.authentication import Enforcement
 from locklens.trust.signature import Verifier, unavailable
 
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from locklens.dialect import Dialect
-    from locklens.packages.hashing import HashedPackage
+    from locklens.hashes import HashedPackage
     from locklens.review.model import Review
     from locklens.review.releases import Fact, Question
     from locklens.workspace.review import Asking
@@ -87,11 +86,7 @@ class AskingRun:
 
     def keep_package(self, package: HashedPackage) -> None:
         """Remembers what a package hashes to."""
-        self._asking.cache.keep_package(
-            CachedPackage(
-                package.zh, package.h1, package.size, package.unpacked_size, package.files, package.listing.encode()
-            )
-        )
+        self._asking.cache.keep_package(package)
 
     @property
     def notes(self) -> tuple[str, ...]:

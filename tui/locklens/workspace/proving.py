@@ -171,18 +171,20 @@ class Proving:
         """Downloads one package, remembers its hashes if it is the signed one, and returns its `h1`."""
         from locklens.errors import PackageError
         from locklens.packages.hashing import hash_package
+        from locklens.packages.limits import Limits
 
         registry, metadata = self._metadata(target, package)
-        told = 0
+        received = told = 0
         with registry.open_package(metadata) as download:
 
-            def tell(received: int) -> None:
-                nonlocal told
-                if received - told >= _TELL_EVERY or not told:
+            def tell(size: int) -> None:
+                nonlocal received, told
+                received += size
+                if received - told >= _TELL_EVERY:
                     told = received
                     self._events.put(PackageArriving(label, received, download.length or package.size))
 
-            hashed = hash_package(download.chunks, on_bytes=tell, cancel=cancel)
+            hashed = hash_package(download.chunks, limit=Limits(), on_bytes=tell, cancel=cancel)
         if hashed.zh != package.zh:
             raise PackageError(f"the package is not the one that is signed: it is {hashed.zh}, signed is {package.zh}")
         self._run.keep_package(hashed)

@@ -1,0 +1,96 @@
+"""Measures what remembering saves: a run that asks and verifies beside one that remembers, in the same loop.
+
+    python tests/benchmarks/remembering.py [--rounds N] [--answers N] [--releases N]
+
+Ratios are what to compare; the times are those of this machine, and the registry is on it too, so that asking costs
+less than it ever will. It is no test: nothing fails for being slow.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from loopback import serving
+
+from locklens.demo.publishers import publisher
+from locklens.sources.http import Kind, open_client
+from locklens.storage.cache import Cache, CachedPackage
+from locklens.trust.signature import Verifier
+
+Release = tuple[bytes, bytes, tuple[str, ...]]
+KIND = Kind("an answer", 1 << 23, 10.0)
+BODY = json.dumps({"versions": [{"version": f"1.{n}.0", "protocols": ["5.0"]} for n in range(200)]})
+
+
+def asking(folder: Path, urls: list[str], *, is_fresh: bool) -> None:
+    """One run that gets all answers, in 8 threads."""
+    with Cache(folder / "cache.sqlite3") as cache, ThreadPoolExecutor(8) as pool:
+        client = open_client({}, memory=cache)
+        list(pool.map(lambda url: client.get(url, KIND, is_fresh=is_fresh), urls))
+        client.close()
+
+
+def verifying(folder: Path, releases: list[Release]) -> None:
+    """One run that verifies all releases."""
+    with Cache(folder / "cache.sqlite3") as cache, Verifier(memory=cache) as verifier:
+        for release in releases:
+            verifier.verify(*release)
+
+
+def looking_up(folder: Path, hashes: list[str]) -> None:
+    """One run that looks hashes up."""
+    with Cache(folder / "cache.sqlite3") as cache:
+        cache.hashes(hashes)
+
+
+def main() -> None:
+    """Prints a table."""
+    parser = argparse.ArgumentParser(description="Measure what remembering saves.")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--answers", type=int, default=300)
+    parser.add_argument("--releases", type=int, default=20)
+    found = parser.parse_args()
+    signers = [publisher(f"p{number}") for number in range(found.releases)]
+    releases: list[Release] = [(b"sums", one.signature(b"sums"), (one.key.armored(),)) for one in signers]
+    hashes = [f"zh:{number:064x}" for number in range(3000)]
+    times: dict[str, list[float]] = {}
+
+    def measure(name: str, work: Callable[..., object], *arguments: object, **named: object) -> None:
+        start = time.perf_counter()
+        work(*arguments, **named)
+        times.setdefault(name, []).append((time.perf_counter() - start) * 1000)
+
+    with serving() as server:
+        urls = [server.url(f"/{number}") for number in range(found.answers)]
+        for number in range(found.answers):
+            server.gives(f"/{number}", BODY)
+        asking(Path(tempfile.mkdtemp(prefix="locklens-warm-")), urls[:8], is_fresh=True)
+        for _ in range(found.rounds):
+            with tempfile.TemporaryDirectory() as name:
+                folder = Path(name)
+                measure(f"{found.answers} answers, asked", asking, folder, urls, is_fresh=True)
+                measure(f"{found.answers} answers, remembered", asking, folder, urls, is_fresh=False)
+                measure(f"{found.releases} releases, by gpg", verifying, folder, releases)
+                measure(f"{found.releases} releases, remembered", verifying, folder, releases)
+                with Cache(folder / "cache.sqlite3") as cache:
+                    for each in hashes:
+                        cache.keep_package(CachedPackage(each, "h1:", 1, 1, 1, b""))
+                measure("3000 hashes, looked up", looking_up, folder, hashes)
+    medians = {name: statistics.median(taken) for name, taken in times.items()}
+    first = next(iter(medians.values()))
+    for name, median in medians.items():
+        print(f"{name:28} {median:8.1f} ms  {median / first:6.3f} x the first")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import os
+import sqlite3
+from typing import TYPE_CHECKING
+
+import pytest
+
+from locklens.cli.main import main
+from locklens.storage.cache import Cache, CachedPackage, RememberedAnswer, default_path
+from locklens.storage.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
+    def call(*argv: str) -> tuple[int, str, str]:
+        status = main(argv, lambda request: 99)
+        output = capsys.readouterr()
+        return status, output.out, output.err
+
+    return call
+
+
+def fill() -> None:
+    with Cache() as cache:
+        for number, day in enumerate(("2999-11-20", "2999-11-21")):
+            url = f"https://a.test/{number}"
+            cache.keep_answer(RememberedAnswer(url, False, 200, url, None, os.urandom(3000), f"{day}T14:02:09Z"))
+        cache.keep_verification("key", b"data")
+        for number in range(3):
+            cache.keep_package(CachedPackage(f"zh:{number}", "h1:", 1, 1, 1, b""))
+
+
+def test_what_is_remembered(run: Run) -> None:
+    status, out, err = run("cache", "info")
+    assert (status, err) == (0, "")
+    assert out.splitlines()[:3] == [f"file           {default_path()}", "size           0 bytes", "answers        0"]
+    assert not default_path().exists()
+    fill()
+    status, out, err = run("cache", "info")
+    assert (status, err) == (0, "")
+    told = dict(line.split(None, 1) for line in out.splitlines())
+    assert told["size"].endswith(" KiB")
+    assert told["answers"] == "2, asked from 2999-11-20T14:02:09Z to 2999-11-21T14:02:09Z"
+    assert (told["verifications"], told["packages"]) == ("1", "3")
+
+
+def test_clearing_it(run: Run) -> None:
+    fill()
+    Store().mark("here", ["a"])
+    assert run("cache", "clear") == (0, f"cleared {default_path()}; marks are kept\n", "")
+    assert "answers        0\n" in run("cache", "info")[1]
+    assert run("cache", "clear")[0] == 0
+    assert Store().marks("here") == {"a"}
+
+
+def test_a_damaged_file(run: Run) -> None:
+    default_path().parent.mkdir(parents=True)
+    default_path().write_bytes(b"no database at all" * 1000)
+    status, out, err = run("cache", "info")
+    assert status == 0
+    assert err.startswith("warning: The cache was damaged; it was set aside as ")
+    assert "answers        0\n" in out
+    assert run("cache", "clear")[0] == 0
+    assert [each.name for each in default_path().parent.iterdir()] == [default_path().name]
+
+
+def test_a_newer_file(run: Run) -> None:
+    fill()
+    with sqlite3.connect(default_path()) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    status, out, err = run("cache", "info")
+    assert (status, out) == (2, "")
+    assert err.startswith(f"error: Remembered answers last for this run only: {default_path()} cannot be used (it was")
+    assert err.endswith("\nhint: locklens cache clear removes it\n")
+    assert run("cache", "clear")[0] == 0
+    assert run("cache", "info")[0] == 0
+
+
+def test_a_file_that_cannot_be_cleared(run: Run) -> None:
+    default_path().mkdir(parents=True)
+    status, out, err = run("cache", "clear")
+    assert (status, out) == (2, "")
+    assert err.startswith(f"error: {default_path()}: cannot be cleared: ")
+
+
+@pytest.mark.parametrize(
+    "argv", [["cache"], ["cache", "empty"], ["cache", "info", "more"], ["cache", "info", "--json"]]
+)
+def test_bad_usage(run: Run, argv: list[str]) -> None:
+    status, out, err = run(*argv)
+    assert (status, out) == (2, "")
+    assert err.startswith("error: ")
+    assert "see locklens cache --help" in err

@@ -1,0 +1,257 @@
+"""What a zip file says of itself at its end: its entries, read as the tools read them.
+
+The tools believe this central directory alone; of the header in front of a content they look at two lengths. Where
+two readers of one zip file could see different files, this one sees what the tools would unpack.
+
+The rules are those of Go's archive/zip; the format is https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT.
+No content is read here.
+"""
+
+from __future__ import annotations
+
+import struct
+from enum import IntEnum
+
+from msgspec import Struct
+
+from locklens.errors import PackageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import BinaryIO
+
+    from locklens.packages.limits import Limits
+
+_END = struct.Struct("<4s4xHHLLH")
+_LOCATOR = struct.Struct("<4sLQL")
+_END64 = struct.Struct("<4s28xQQQ")
+_HEADER = struct.Struct("<4s2H2H4x3L3H4x2L")
+_END_REACH = 65 * 1024
+_FULL16, _FULL32 = 0xFFFF, 0xFFFFFFFF
+_SIGNED = 1 << 63
+_WRAP = (1 << 64) - 1
+_ZIP64 = 1
+_SHOWN_NAME = 80
+
+_ENCRYPTED, _DESCRIPTOR = 0x1, 0x8
+_DOS_READ_ONLY, _DOS_FOLDER = 0x01, 0x10
+_UNIX_TYPE, _UNIX_FOLDER = 0o170000, 0o040000
+_DOS_SYSTEMS, _UNIX_SYSTEMS = frozenset({0, 11, 14}), frozenset({3, 19})
+
+
+class Method(IntEnum):
+    """How a content is packed; the tools know no other way."""
+
+    STORED = 0
+    DEFLATED = 8
+
+
+class Entry(Struct, frozen=True):
+    """One entry of the central directory.
+
+    Attributes:
+        name: As it is stored, hostile.
+        system: On which it was packed, which says how to read `attributes`.
+        flags: General purpose bits.
+        method: See `Method`; any number.
+        crc: CRC-32 of the content.
+        packed: Bytes that the content takes in the zip file.
+        size: Bytes of the content.
+        attributes: External attributes.
+        offset: Where its local header is in the file, which may be nowhere.
+    """
+
+    name: bytes
+    system: int
+    flags: int
+    method: int
+    crc: int
+    packed: int
+    size: int
+    attributes: int
+    offset: int
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether unpacking makes a folder of it and does not look at its content."""
+        if self.name.endswith(b"/"):
+            return True
+        if self.system in _UNIX_SYSTEMS:
+            return (self.attributes >> 16) & _UNIX_TYPE == _UNIX_FOLDER
+        return self.system in _DOS_SYSTEMS and bool(self.attributes & _DOS_FOLDER)
+
+    @property
+    def is_encrypted(self) -> bool:
+        """Whether its content cannot be read without a password."""
+        return bool(self.flags & _ENCRYPTED)
+
+    @property
+    def has_descriptor(self) -> bool:
+        """Whether a data descriptor follows its content."""
+        return bool(self.flags & _DESCRIPTOR)
+
+    @property
+    def permissions(self) -> int:
+        """The permission bits of the unpacked file: none where the system that packed it is unknown.
+
+        Set-user-id and the like are left out, as newer releases of the tools do; 1.11 sets them.
+        """
+        if self.system in _UNIX_SYSTEMS:
+            return (self.attributes >> 16) & 0o777
+        if self.system in _DOS_SYSTEMS:
+            return 0o444 if self.attributes & _DOS_READ_ONLY else 0o666
+        return 0
+
+    def has_content_of(self, crc: int) -> bool:
+        """Whether a content's CRC-32 is the right one; zero means not set, but where a descriptor follows."""
+        return crc == self.crc or (self.crc == 0 and not self.has_descriptor)
+
+    def __str__(self) -> str:
+        """The name for messages, harmless."""
+        text = self.name.decode("utf-8", "backslashreplace")
+        text = text if text.isprintable() else ascii(text)[1:-1]
+        return text if len(text) <= _SHOWN_NAME else text[: _SHOWN_NAME - 3] + "..."
+
+
+class _FormatError(Exception):
+    """What is read is no header of the central directory."""
+
+
+class _End(Struct, frozen=True):
+    """The record at the end: where it is, how many entries are in the directory, its size, and where that should be."""
+
+    position: int
+    count: int
+    size: int
+    offset: int
+
+
+def read_directory(file: BinaryIO, size: int, limit: Limits) -> tuple[Entry, ...]:
+    """Reads the entries of a zip file.
+
+    Args:
+        file: Seekable; left anywhere.
+        size: Of the file.
+        limit: Entries and the lengths of their names.
+
+    Raises:
+        PackageError: The tools would not open it, it has no entries, or more than may be.
+        OSError: It cannot be read.
+    """
+    end = _read_end(file, size)
+    base = end.position - end.size - end.offset
+    if not 0 <= base + end.offset < size:
+        raise PackageError("the package is no whole zip file: its directory would be outside of it")
+    # Some writers forget what stands before the zip file when they count, others do not.
+    if base > 0 and _is_header_at(file, end.offset):
+        base = 0
+    entries: list[Entry] = []
+    file.seek(base + end.offset)
+    try:
+        while True:
+            entry = _read_header(file, base, limit)
+            if len(entries) == limit.entries:
+                raise PackageError(f"the package has more than {limit.entries} entries, which is not read")
+            entries.append(entry)
+    except _FormatError:
+        pass  # What is no header ends the directory; the count below says whether that was too early.
+    if len(entries) & _FULL16 != end.count & _FULL16:
+        raise PackageError("the package is no whole zip file: its directory is damaged")
+    if not entries:
+        raise PackageError("the package is an empty zip file")
+    return tuple(entries)
+
+
+def _read_end(file: BinaryIO, size: int) -> _End:
+    tail = _at(file, max(0, size - _END_REACH), min(size, _END_REACH))
+    found = tail.rfind(b"PK\x05\x06", 0, max(0, len(tail) - _END.size + 4))
+    if found < 0:
+        raise PackageError("the package is no whole zip file: there is no directory at its end")
+    _, _, count, length, offset, comment = _END.unpack_from(tail, found)
+    position = size - len(tail) + found
+    if position + _END.size + comment > size:
+        raise PackageError("the package is no whole zip file: it breaks off in its comment")
+    # One of the three is compared with the wrong bound, as the tools do.
+    if count == _FULL16 or length == _FULL16 or offset == _FULL32:
+        locator = _at(file, position - _LOCATOR.size, _LOCATOR.size) if position >= _LOCATOR.size else b""
+        if locator[:4] == b"PK\x06\x07":
+            _, disk, where, disks = _LOCATOR.unpack(locator)
+            if disk == 0 and disks == 1 and where < _SIGNED:
+                return _read_end64(file, where, size)
+    return _End(position, count, length, offset)
+
+
+def _read_end64(file: BinaryIO, position: int, size: int) -> _End:
+    record = _at(file, position, _END64.size) if position < size else b""
+    if len(record) < _END64.size or record[:4] != b"PK\x06\x06":
+        raise PackageError("the package is no whole zip file: its zip64 record is damaged")
+    _, count, length, offset = _END64.unpack(record)
+    if length >= _SIGNED or offset >= _SIGNED:
+        raise PackageError("the package is no whole zip file: its zip64 record is damaged")
+    return _End(position, count, length, offset)
+
+
+def _is_header_at(file: BinaryIO, position: int) -> bool:
+    file.seek(position)
+    try:
+        _read_header(file, 0, None)
+    except (_FormatError, PackageError):
+        return False
+    return True
+
+
+def _read_header(file: BinaryIO, base: int, limit: Limits | None) -> Entry:
+    """Reads one header of the central directory; where it ends for good, the file is no zip file for the tools."""
+    header = _read(file, _HEADER.size)
+    if header[:4] != b"PK\x01\x02":
+        raise _FormatError
+    fields = _HEADER.unpack(header)
+    _, made_by, _, flags, method, crc, packed, size, name_length, extra_length, comment_length, attributes, offset = (
+        fields
+    )
+    if limit is not None and name_length > limit.name:
+        raise PackageError(f"an entry of the package has a name of {name_length} bytes; at most {limit.name} are read")
+    rest = _read(file, name_length + extra_length + comment_length)
+    extra = rest[name_length : name_length + extra_length]
+    size, packed, offset = _widened(extra, size, packed, offset)
+    # The tools add as machines do.
+    offset = (offset + base) & _WRAP
+    return Entry(rest[:name_length], made_by >> 8, flags, method, crc, packed, size, attributes, offset)
+
+
+def _read(file: BinaryIO, count: int) -> bytes:
+    if count == 0:
+        return b""
+    data = file.read(count)
+    if not data:
+        raise PackageError("the package is no whole zip file: it breaks off in its directory")
+    if len(data) < count:
+        raise _FormatError
+    return data
+
+
+def _widened(extra: bytes, *fields: int) -> tuple[int, ...]:
+    """Takes those of the fields that are full from the zip64 extra field."""
+    values, missing = list(fields), [index for index, value in enumerate(fields) if value == _FULL32]
+    at = 0
+    while missing and len(extra) - at >= 4:
+        tag, length = struct.unpack_from("<HH", extra, at)
+        at += 4
+        if len(extra) - at < length:
+            break
+        if tag == _ZIP64:
+            if length < 8 * len(missing):
+                raise _FormatError
+            for place, index in enumerate(missing):
+                values[index] = struct.unpack_from("<Q", extra, at + 8 * place)[0]
+            missing = []
+        at += length
+    # A content may be exactly as long as the field can say.
+    if any(index > 0 for index in missing):
+        raise _FormatError
+    return tuple(values)
+
+
+def _at(file: BinaryIO, position: int, count: int) -> bytes:
+    file.seek(position)
+    return file.read(count)

@@ -1,0 +1,135 @@
+"""The bytes of a package while they arrive: kept and hashed on the way, read once from the front."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import partial
+
+from locklens.errors import ConfigurationError, PackageError
+from locklens.packages.contents import PIECE
+from locklens.packages.limits import shown, stop_if
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Callable, Iterable, Iterator
+    from typing import BinaryIO
+
+    from locklens.packages.limits import Limits
+    from locklens.packages.pipeline import SecondThread
+
+
+class Arriving:
+    """A source of packed bytes that are on their way.
+
+    Args:
+        chunks: Of any sizes.
+        spool: Where all bytes are written as they arrive, in the second thread.
+        second: The thread for that and for the `zh`.
+        limit: Bytes after which they are given up.
+        on_bytes: Is told of every chunk's bytes.
+        cancel: Ends it between two chunks.
+    """
+
+    def __init__(
+        self,
+        chunks: Iterable[bytes],
+        spool: BinaryIO,
+        second: SecondThread,
+        *,
+        limit: Limits,
+        on_bytes: Callable[[int], None] | None,
+        cancel: threading.Event | None,
+    ) -> None:
+        self.size = 0
+        self._chunks = _bounded(chunks, limit, on_bytes, cancel)
+        self._spool, self._second = spool, second
+        self._sha256 = hashlib.sha256()
+        self._data = memoryview(b"")
+        self._at = 0
+
+    @property
+    def position(self) -> int:
+        """How many bytes were read."""
+        return self.size - len(self._data) + self._at
+
+    @property
+    def zh(self) -> str:
+        """Of all bytes, once they were drained and the second thread has finished."""
+        return "zh:" + self._sha256.hexdigest()
+
+    def some(self) -> memoryview:
+        """The next bytes, at most PIECE; none at the end."""
+        if self._at == len(self._data):
+            self._receive()
+        piece = self._data[self._at : self._at + PIECE]
+        self._at += len(piece)
+        return piece
+
+    def give_back(self, count: int) -> None:
+        """Puts back that many of the bytes that `some` gave last."""
+        self._at -= count
+
+    def take(self, count: int) -> bytes:
+        """Exactly that many bytes; fewer only at the end."""
+        taken = bytearray()
+        while len(taken) < count and (piece := self.some()):
+            more = piece[: count - len(taken)]
+            taken += more
+            self.give_back(len(piece) - len(more))
+        return bytes(taken)
+
+    def drain(self) -> None:
+        """Lets the rest arrive without looking at it."""
+        while self._receive():
+            pass
+        self._at = len(self._data)
+
+    def _receive(self) -> bool:
+        """Gets the next chunk, or as many as make a piece: each step costs more than its bytes where these are few."""
+        chunk = next(self._chunks, b"")
+        if 0 < len(chunk) < PIECE:
+            gathered = bytearray(chunk)
+            while len(gathered) < PIECE and (chunk := next(self._chunks, b"")):
+                gathered += chunk
+            chunk = bytes(gathered)
+        if not chunk:
+            return False
+        self.size += len(chunk)
+        self._data, self._at = memoryview(chunk), 0
+        self._second.do(partial(self._keep, chunk))
+        return True
+
+    def _keep(self, chunk: bytes) -> None:
+        self._sha256.update(chunk)
+        try:
+            self._spool.write(chunk)
+        except OSError as error:
+            raise unwritable(error) from error
+
+
+def unwritable(error: OSError) -> ConfigurationError:
+    """The error for a folder of temporary files that cannot be used."""
+    reason = error.strerror or str(error)
+    hint = "make room, or name another folder in TMPDIR"
+    return ConfigurationError(f"a package cannot be kept in the temporary folder while it arrives: {reason}", hint=hint)
+
+
+def _bounded(
+    chunks: Iterable[bytes],
+    limit: Limits,
+    on_bytes: Callable[[int], None] | None,
+    cancel: threading.Event | None,
+) -> Iterator[bytes]:
+    """Passes on what arrives, without empty chunks, as far as it may go."""
+    stop_if(cancel)
+    size = 0
+    for chunk in chunks:
+        stop_if(cancel)
+        size += len(chunk)
+        if size > limit.packed:
+            raise PackageError(f"the package has more than {shown(limit.packed)}, which is not read")
+        if on_bytes is not None:
+            on_bytes(len(chunk))
+        if chunk:
+            yield chunk

@@ -1,0 +1,52 @@
+"""How much a package may be. The tools have no such bounds, and a small zip file can fill a disk."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from locklens.errors import RunCancelledError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import threading
+
+_MIB = 1024**2
+_GIB = 1024**3
+
+
+class Limits(Struct, frozen=True):
+    """The bounds of one package. The largest that are published have a fifth of them, most a hundredth.
+
+    Attributes:
+        packed: Bytes of the zip file.
+        unpacked: Bytes of the contents of all entries.
+        ratio: How many times the zip file's size its contents may have, once they are beyond `ratio_from` bytes.
+            Programs shrink to a quarter, at most to a tenth.
+        ratio_from: See `ratio`.
+        entries: Entries of the zip file, and the folders that they need.
+        name: Bytes of an entry's name.
+    """
+
+    packed: int = 4 * _GIB
+    unpacked: int = 8 * _GIB
+    ratio: int = 50
+    ratio_from: int = 256 * _MIB
+    entries: int = 10_000
+    name: int = 1024
+
+
+def shown(size: int) -> str:
+    """A number of bytes for people, rounded; nothing below a MiB."""
+    if size >= _GIB:
+        return f"{size / _GIB:.1f} GiB"
+    return f"{size / _MIB:.1f} MiB" if size >= _MIB else f"{size} bytes"
+
+
+def stop_if(cancel: threading.Event | None) -> None:
+    """Ends the work at hand where the run was cancelled.
+
+    Raises:
+        RunCancelledError: It was.
+    """
+    if cancel is not None and cancel.is_set():
+        raise RunCancelledError("the run was cancelled")
