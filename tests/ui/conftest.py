@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Collection, Iterable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from locklens.addresses import ProviderAddress
 from locklens.dialect import TERRAFORM
+from locklens.errors import LockLensError
 from locklens.lockfile.model import Conflict, ConflictMarker, LockEntry, LockFile
 from locklens.project.configuration import Configuration, Contributor, MissingModule, Requirement, StateReading
 from locklens.project.merging import Hidden
@@ -42,8 +43,10 @@ if TYPE_CHECKING:
 
     from textual.pilot import Pilot
 
-    from locklens.errors import LockLensError
+    from locklens.review.keys import SignerUses
+    from locklens.ui.feed import PastUse
     from locklens.ui.rows import Row
+    from locklens.workspace.events import ProvingPlanned
 
 
 def digest(*parts: object) -> str:
@@ -312,6 +315,11 @@ class ServingSource:
     gate: threading.Event | None = None
     fail_on: str = "block"
     opened: list[ServedReview] = field(default_factory=list)
+    others: dict[str, ServingSource] = field(default_factory=dict)
+    asked_views: list[tuple[str, Path | None]] = field(default_factory=list)
+    proofs: list[frozenset[tuple[str, ProviderAddress]]] = field(default_factory=list)
+    proving: Callable[..., tuple[RootReview, ...]] = lambda *_: ()
+    past: Callable[..., tuple[PastUse, ...]] = lambda *_: ()
 
     def open(self, *, is_fresh: bool = False) -> ServedReview:
         if self.error is not None:
@@ -321,6 +329,27 @@ class ServingSource:
         served = ServedReview(draft, self.review, self.files, self.top, gate=self.gate)
         self.opened.append(served)
         return served
+
+    def of_view(self, view: str, folder: Path | None) -> ServingSource:
+        self.asked_views.append((view, folder))
+        return self.others.get(view) or ServingSource(error=LockLensError(f"no {view} here"))
+
+    def prove(
+        self,
+        review: Review,
+        chosen: Collection[tuple[str, ProviderAddress]],
+        *,
+        confirm: Callable[[ProvingPlanned], bool],
+        on_event: Callable[[Event], None],
+        cancel: threading.Event,
+    ) -> tuple[RootReview, ...]:
+        self.proofs.append(frozenset(chosen))
+        return self.proving(review, confirm, on_event, cancel)
+
+    def history(
+        self, signer: SignerUses, *, on_event: Callable[[Event], None], cancel: threading.Event
+    ) -> tuple[PastUse, ...]:
+        return self.past(signer, cancel)
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from locklens.review.model import Severity, Status
 from locklens.ui.filters import parse_filter
 from locklens.ui.outline import Grouping, NodeKind, outline
-from locklens.ui.rows import Mark, mark_of, rows
+from locklens.ui.rows import Mark, Setting, mark_of, rows
 
 if TYPE_CHECKING:
     from ui.conftest import Samples
@@ -27,10 +27,10 @@ def test_the_same_change_in_many_roots_is_one_row_that_unfolds(samples: Samples)
     sections = outline(samples.many(200), Grouping.ROOT)
     shared = next(section for section in sections if section.key == "section:shared")
     assert [len(node.children) for node in shared.children] == [200, 200]
-    shown = rows((shared,), Grouping.ROOT)
+    shown = rows((shared,), Setting())
     assert [row.node.kind for row in shown] == [NodeKind.SECTION, NodeKind.GROUP, NodeKind.GROUP]
     assert "200 roots" in shown[1].where
-    unfolded = rows((shared,), Grouping.ROOT, turned={shown[1].key})
+    unfolded = rows((shared,), Setting(turned={shown[1].key}))
     assert len(unfolded) == 203
     assert unfolded[2].node.title == "infra/team-000/service"
 
@@ -61,7 +61,7 @@ def test_grouping_by_provider(samples: Samples) -> None:
     )
     sections = outline(review, Grouping.PROVIDER)
     assert [section.title for section in sections] == ["registry.terraform.io/acme/x", "registry.terraform.io/acme/y"]
-    names = [row.name for row in rows(sections, Grouping.PROVIDER) if row.depth]
+    names = [row.name for row in rows(sections, Setting(Grouping.PROVIDER)) if row.depth]
     assert names == ["2 roots", "a"]
 
 
@@ -85,7 +85,7 @@ def test_no_change_is_lost_by_grouping_or_counted_twice(samples: Samples) -> Non
 def test_keys_are_unique(samples: Samples) -> None:
     for grouping in Grouping:
         sections = outline(samples.full(), grouping)
-        keys = [row.key for row in rows(sections, grouping, turned={n.key for s in sections for n in s.children})]
+        keys = [row.key for row in rows(sections, Setting(grouping, {n.key for s in sections for n in s.children}))]
         assert len(keys) == len(set(keys))
 
 
@@ -117,7 +117,7 @@ def test_roots_without_changes_show_their_findings_conflicts_and_format(samples:
 
 def test_a_conflict_shows_both_sides(samples: Samples) -> None:
     review = samples.review(samples.root("merge", conflict=samples.conflict("5.1.0", "5.2.0"), status=Status.INVALID))
-    shown = rows(outline(review, Grouping.ROOT), Grouping.ROOT)
+    shown = rows(outline(review, Grouping.ROOT), Setting())
     assert shown[1].phrase == "5.1.0 | 5.2.0"
 
 
@@ -127,7 +127,7 @@ def test_marks_of_groups_and_sections(samples: Samples) -> None:
     assert mark_of(section, set()) is Mark.OPEN
     assert mark_of(section, {first.id}) is Mark.SOME
     assert mark_of(section, {first.id, second.id}) is Mark.ALL
-    assert rows((section,), Grouping.ROOT, marks={first.id})[0].tally == "1/2"
+    assert rows((section,), Setting(marks={first.id}))[0].tally == "1/2"
 
 
 def test_unlike_members_say_so(samples: Samples) -> None:

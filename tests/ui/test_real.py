@@ -34,10 +34,10 @@ async def test_every_row_of_the_demo_can_be_looked_at(tmp_path: Path) -> None:
             screen.turned = screen.turned ^ {row.key} if row.folded else screen.turned
         for _ in range(3):
             screen.action_group()
-            for index in range(len(screen._list.rows)):
-                screen._list.cursor = index
+            for index in range(len(screen.left.rows)):
+                screen.left.cursor = index
                 await pilot.pause(0)
-                assert screen._detail.lines, screen._list.rows[index].key
+                assert screen.detail.lines, screen.left.rows[index].key
         for key in ("d", "escape", "w", "escape", "a"):
             await pilot.press(key)
         assert {change.id for change in expected.changes} == screen.marks

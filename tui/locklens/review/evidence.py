@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.dialect import DIALECTS
-from locklens.review.model import Evidence, HashFact, Proof, Signer
+from locklens.review.model import Answer, Evidence, HashFact, Proof, Signer
 from locklens.review.provenance import PROVENANCE, findings_of
 from locklens.review.releases import Fact, Listing, ListingId, Question, ReleaseFacts, ReleaseId, nobody_asked
 from locklens.review.verdicts import in_order
@@ -288,9 +288,16 @@ def _evidence(case: Case) -> Evidence:
         min(moments, default=None),
         tuple(dict.fromkeys(problems)),
         next(iter(hints), ""),
+        _answer(case.new.trouble),
         len(to_hash),
         sum(sizes) if len(sizes) == len(to_hash) else None,
     )
+
+
+def _answer(trouble: Trouble | None) -> Answer:
+    if trouble is None or trouble.is_no:
+        return Answer.GIVEN
+    return Answer.FAILED if trouble.was_asked else Answer.NOT_ASKED
 
 
 def _old_signer(case: Case) -> Signer | None:

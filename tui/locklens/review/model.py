@@ -81,6 +81,14 @@ class Status(StrEnum):
     INVALID = "invalid"
 
 
+class Answer(StrEnum):
+    """What came of asking a registry; what is remembered counts as given, and so does a no."""
+
+    GIVEN = "given"
+    FAILED = "failed"
+    NOT_ASKED = "not asked"
+
+
 class HashFact(Struct, frozen=True):
     """One hash of the lock file and what is known of it; `platform` is None where nothing tells."""
 
@@ -113,6 +121,7 @@ class Evidence(Struct, frozen=True):
         as_of: When the oldest answer that they rest on was given, ISO 8601 in UTC; None without any answer.
         problems: Why not all is known, each a sentence without its full stop.
         hint: What would help, "" for nothing.
+        answer: What came of asking about the new version.
         to_prove: How many packages it takes at most to decide the `h1` that are not proven.
         to_prove_bytes: Their size together, None where it is not known.
     """
@@ -120,6 +129,7 @@ class Evidence(Struct, frozen=True):
     as_of: str | None = None
     problems: tuple[str, ...] = ()
     hint: str = ""
+    answer: Answer = Answer.GIVEN
     to_prove: int = 0
     to_prove_bytes: int | None = None
 

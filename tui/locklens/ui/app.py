@@ -4,25 +4,31 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from textual import on
 from textual.app import App
 
 from locklens.ui.feed import ReviewSource, WorkspaceSource
 from locklens.ui.marks import MarkKeeper
-from locklens.ui.messages import MarksNotKept
+from locklens.ui.messages import MarksNotKept, ViewWanted
 from locklens.ui.screens.review import ReviewScreen
+from locklens.ui.screens.signers import SignersScreen
 from locklens.ui.themes import DARK, THEMES
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from locklens.ui.screens.panes import PanesScreen
     from locklens.workspace.review import ReviewRequest
+
+_VIEWS: dict[str, type[PanesScreen]] = {ReviewScreen.VIEW: ReviewScreen, SignersScreen.VIEW: SignersScreen}
 
 
 class LockLensApp(App[int]):
     """Shows reviews in the terminal.
 
     Args:
-        source: Opens the comparison.
+        source: Opens what the first screen shows.
+        view: Which screen is the first: "review" or "keys".
         store_path: The store of marks; None for the user's own.
     """
 
@@ -31,9 +37,11 @@ class LockLensApp(App[int]):
     COMMANDS: ClassVar = set()
     ENABLE_COMMAND_PALETTE = True
 
-    def __init__(self, source: ReviewSource, *, store_path: Path | None = None) -> None:
+    def __init__(self, source: ReviewSource, view: str = "review", *, store_path: Path | None = None) -> None:
         super().__init__()
         self._source = source
+        self._first_view = view
+        self._views: dict[str, PanesScreen] = {}
         self._keeper = MarkKeeper(store_path, self._tell_screen)
         for theme in THEMES:
             self.register_theme(theme)
@@ -44,13 +52,29 @@ class LockLensApp(App[int]):
         return dict(DARK.variables)
 
     def on_mount(self) -> None:
-        """Opens the review."""
-        self.push_screen(ReviewScreen(self._source, self._keeper), self.exit)
+        """Opens the first screen."""
+        self._open(self._first_view, self._source)
+
+    def _open(self, view: str, source: ReviewSource) -> None:
+        screen = self._views[view] = _VIEWS[view](source, self._keeper)
+        self.install_screen(screen, view)
+        self.push_screen(screen, self.exit)
+
+    @on(ViewWanted)
+    def _show_view(self, event: ViewWanted) -> None:
+        """Goes to another screen, and opens it where it is not open; what the one before shows stays as it is."""
+        screen = self._views.get(event.view)
+        if screen is None:
+            self._open(event.view, self._source.of_view(event.view, event.folder))
+        elif screen not in self.screen_stack:
+            self.push_screen(screen, self.exit)
+        else:
+            while self.screen is not screen:
+                self.pop_screen()
 
     def _tell_screen(self, notice: str) -> None:
-        for screen in self.screen_stack:
-            if isinstance(screen, ReviewScreen):
-                screen.post_message(MarksNotKept(notice))
+        for screen in [*self._views.values()][:1]:
+            screen.post_message(MarksNotKept(notice))
 
     def on_unmount(self) -> None:
         """Waits for marks that are still being written."""
@@ -68,6 +92,6 @@ def run(request: ReviewRequest, view: str = "review", *, store_path: Path | None
     Returns:
         The exit status: 0, or 2 where nothing could be read at all.
     """
-    app = LockLensApp(WorkspaceSource(request), store_path=store_path)
+    app = LockLensApp(WorkspaceSource(request), view, store_path=store_path)
     status = app.run()
     return status if status is not None else app.return_code or 0

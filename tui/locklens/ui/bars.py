@@ -1,16 +1,24 @@
-"""What the bars of the review say: head, tabs, status, keys. Builds layouts from values; draws nothing."""
+"""What the bars of the screens say: head, tabs, status, keys. Builds layouts from values; draws nothing."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from locklens.review.model import Kind, Review, Severity
 from locklens.review.reports import words
-from locklens.ui.keys import GROUPS, TABS
+from locklens.review.reports.evidence import host_words
+from locklens.trust.model import Tier
+from locklens.ui.keys import TABS, KeyTable
 from locklens.ui.outline import Grouping
-from locklens.ui.sentences import configuration_read, explained, registry_asked, reviewed, verdict
+from locklens.ui.sentences import configuration_read, explained, registries_in_short, reviewed, verdict
 from locklens.ui.spans import Line, Role, Span, counted, line
 from locklens.ui.widgets.bar import Layout, Piece
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from locklens.review.keys import SignerUses
 
 _ROLES = {Severity.BLOCK: Role.BLOCK, Severity.WARN: Role.WARN, Severity.INFO: Role.INFO}
 
@@ -113,6 +121,10 @@ def status(facts: StatusFacts) -> tuple[Layout, ...]:
         ]
     if facts.progress.words:
         parts.append(Piece(facts.progress.words, Role.INFO))
+    elif facts.review is not None and (told := registries_in_short(facts.review)):
+        parts.append(Piece(told, Role.WARN))
+    if facts.review is not None and facts.review.notes:
+        parts.append(Piece(counted(len(facts.review.notes), "note"), Role.WARN))
     if facts.grouping is not Grouping.ROOT:
         parts.append(Piece(f"by {facts.grouping}", Role.DIM))
     if facts.narrowed:
@@ -131,16 +143,15 @@ def _joined(parts: list[Piece]) -> tuple[Piece, ...]:
     return tuple(piece for part in parts for piece in (Piece(" | ", Role.DIM), part))[1:]
 
 
-_LIST_KEYS = ("?", "q", "space", "enter", "n", "/", "d", "b", "x", "w", ":", "y", "e", "tab", "r", "h l", "j k")
-_DETAIL_KEYS = ("?", "esc", "j k", "y", "e", "x", "space", "d", "w", "n", "tab", "q", ":", "r")
-
-
-def key_line(*, in_detail: bool) -> tuple[Layout, ...]:
+def key_line(table: KeyTable, *, in_detail: bool) -> tuple[Layout, ...]:
     """The last line: the keys of the focused pane that are needed most, clickable; fewer of them on narrow screens."""
     known = {
-        key.shown.split(",")[0].removesuffix(" ctrl+p"): key for group in GROUPS for key in group.keys if key.short
+        key.shown.split(",")[0].removesuffix(" ctrl+p"): key
+        for group in table.groups
+        for key in group.keys
+        if key.short
     }
-    urgent = _DETAIL_KEYS if in_detail else _LIST_KEYS
+    urgent = table.in_detail if in_detail else table.in_list
     layouts = []
     for number in range(len(urgent), 0, -1):
         pieces = [Piece(" ")]
@@ -151,17 +162,80 @@ def key_line(*, in_detail: bool) -> tuple[Layout, ...]:
     return tuple(layouts)
 
 
-def fact_lines(review: Review, marks: frozenset[str]) -> tuple[Line, ...]:
-    """The panel below the list: what is known, and the legend."""
-    label = 26
+def signers_head(review: Review | None, found: Collection[SignerUses]) -> tuple[Layout, ...]:
+    """The first line of the screen of keys: how much is locked, and how it is signed."""
+    name = (Piece(" locklens  ", Role.STRONG), Piece("keys", Role.DIM))
+    if review is None:
+        return (Layout(name),)
+    releases = counted(sum(len(one.uses) for one in found), "locked release")
+    counts = [Piece(f"  {counted(sum(one.key is not None for one in found), 'key')}")]
+    for tier, word in ((Tier.UNSIGNED, "unsigned"), (Tier.UNKNOWN, "not known")):
+        number = sum(len(one.uses) for one in found if one.tier is tier)
+        counts.append(Piece(f"  {number} {word}", Role.WARN if number else Role.DIM))
+    counts.append(Piece(" "))
+    locks = counted(len(review.roots), "lock file")
+    return (
+        Layout((*name, Piece(f"  {releases} in {locks}")), tuple(counts)),
+        Layout((Piece(" keys", Role.DIM), Piece(f"  {releases}")), tuple(counts)),
+        Layout(tuple(counts)),
+    )
+
+
+def signers_status(
+    review: Review | None, progress: Reading, *, is_narrowed: bool, message: str = ""
+) -> tuple[Layout, ...]:
+    """The line above the keys of the screen of keys."""
+    parts: list[Piece] = []
+    if progress.words:
+        parts.append(Piece(progress.words, Role.INFO))
+    elif review is not None:
+        parts.append(Piece(registries_in_short(review) or "all registries answered", Role.DIM))
+    if review is not None and review.notes:
+        parts.append(Piece(counted(len(review.notes), "note"), Role.WARN))
+    if is_narrowed:
+        parts.append(Piece("filtered", Role.WARN))
+    standing = _joined(parts)
+    if message:
+        told = Piece(f" {message}", Role.STRONG)
+        return Layout((told,), (Piece("  "), *standing, Piece(" "))), Layout((told,))
+    return Layout((Piece(" "), *standing), (Piece("compare all 40 digits, not the last 16 ", Role.DIM),)), Layout(
+        (Piece(" "), *standing)
+    )
+
+
+_FACT = 26
+
+
+def fact_lines(review: Review, marks: frozenset[str], progress: Reading) -> tuple[Line, ...]:
+    """The panel below the list: what is known, of whom, what limits it, and the legend."""
     facts = (
         ("added hashes explained", explained(review)),
         ("changes reviewed", reviewed(review, marks)),
         ("configurations read", configuration_read(review)),
-        ("registries asked", registry_asked(review)),
     )
-    lines = [line(Span(f" {name}".ljust(label + 5), Role.DIM), text, hanging=label + 5) for name, text in facts]
+    lines = [_fact_line(name, Span(text)) for name, text in facts]
     signs = [(words.sign(kind), meaning) for kind, meaning in _LEGEND] + [("?", "about the root"), ("✓", "reviewed")]
     cells = [(Span(f" {symbol:<2} ", Role.STRONG), Span(meaning.ljust(15), Role.DIM)) for symbol, meaning in signs]
     legend = [line(*(span for cell in cells[start : start + 3] for span in cell)) for start in range(0, len(cells), 3)]
-    return (*lines, line(), *legend)
+    return (*lines, *registry_lines(review, progress), line(), *legend)
+
+
+def registry_lines(review: Review, progress: Reading) -> Iterator[Line]:
+    """Each registry with what came of asking it, and what limits the whole review."""
+    name = "registries"
+    if progress.done is not None:
+        yield _fact_line(name, Span(progress.words, Role.INFO))
+        name = ""
+    for host in review.hosts:
+        is_good = host.asked and host.error is None
+        told = host_words(host, is_offline=review.offline)
+        yield _fact_line(name, Span(f"{host.host}  "), Span(told, Role.DIM if is_good else Role.WARN))
+        name = ""
+    if name:
+        yield _fact_line(name, Span("none asked"))
+    for note in review.notes:
+        yield _fact_line("note", Span(note, Role.WARN))
+
+
+def _fact_line(name: str, *spans: Span) -> Line:
+    return line(Span(f" {name}".ljust(_FACT), Role.DIM), *spans, hanging=_FACT)

@@ -4,42 +4,45 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, assert_never
 
-from locklens.hashes import count_by_scheme, scheme_of
+from locklens.hashes import count_by_scheme
 from locklens.project.configuration import Contributor
 from locklens.review.findings import unknown_reason
 from locklens.review.rules import RULES
 from locklens.ui.copying import change_copied, finding_copied
+from locklens.ui.evidence import evidence_lines, hash_lines, why_unknown
 from locklens.ui.outline import ConflictPair, Node, NodeKind, Subject
-from locklens.ui.root_detail import root_lines, section_lines
+from locklens.ui.root_detail import asked_lines, root_lines, section_lines
 from locklens.ui.rows import differences, rules_of, side_in_short
 from locklens.ui.sentences import what_happened
+from locklens.ui.signing import signer_lines
 from locklens.ui.spans import Line, Place, Role, Span, counted, heading, line, severity_span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from locklens.project.configuration import Requirement
-    from locklens.review.model import Change, Finding, HashFact, Review, Signer
+    from locklens.review.model import Change, Finding, Review
 
-_SHORT = 12
 _LABEL = 13
 
 
-def detail_lines(node: Node, review: Review, *, in_full: bool = False) -> tuple[Line, ...]:
+def detail_lines(node: Node, review: Review, *, in_full: bool = False, is_asking: bool = False) -> tuple[Line, ...]:
     """Returns the detail of a row.
 
     Args:
         node: The highlighted row's.
         review: For the facts that are about the whole comparison.
         in_full: Show hashes whole, and what the findings' rules mean.
+        is_asking: Whether the review is still on its way.
     """
     match node.kind:
         case NodeKind.SECTION:
-            return tuple(root_lines(node, in_full=in_full) if node.root is not None else section_lines(node))
+            own = root_lines(node, in_full=in_full) if node.root is not None else section_lines(node)
+            return (*own, *asked_lines(review, is_asking=is_asking))
         case NodeKind.CHANGE | NodeKind.MEMBER:
-            return tuple(_change_lines(node.subjects[0], review, in_full=in_full))
+            return tuple(_change_lines(node.subjects[0], review, in_full=in_full, is_asking=is_asking))
         case NodeKind.GROUP:
-            return tuple(_group_lines(node, review, in_full=in_full))
+            return tuple(_group_lines(node, review, in_full=in_full, is_asking=is_asking))
         case NodeKind.FINDING if node.finding is not None and node.root is not None:
             return (
                 _where(node.root.path, node.root.lock_file, None),
@@ -60,7 +63,7 @@ def _where(path: str, lock_file: str, number: int | None) -> Line:
     return line(Span(shown, Role.PLACE), copied=path or ".", place=place)
 
 
-def _change_lines(subject: Subject, review: Review, *, in_full: bool) -> Iterator[Line]:
+def _change_lines(subject: Subject, review: Review, *, in_full: bool, is_asking: bool) -> Iterator[Line]:
     change = subject.change
     entry = change.new or change.old
     yield line(Span(str(change.address), Role.STRONG), copied=change_copied(change))
@@ -73,12 +76,13 @@ def _change_lines(subject: Subject, review: Review, *, in_full: bool) -> Iterato
             yield from finding_lines(finding, in_full=in_full)
     yield Line()
     yield from _entry_lines(change)
-    yield from _signer_lines(change, review)
+    yield from _signer_lines(change, review, is_asking=is_asking)
+    yield from evidence_lines(change, review, is_asking=is_asking)
     yield from _requirement_lines(subject)
-    yield from _hash_lines(change, in_full=in_full)
+    yield from hash_lines(change, is_asking=is_asking, in_full=in_full)
 
 
-def _group_lines(node: Node, review: Review, *, in_full: bool) -> Iterator[Line]:
+def _group_lines(node: Node, review: Review, *, in_full: bool, is_asking: bool) -> Iterator[Line]:
     subject = node.subjects[0]
     change = subject.change
     yield line(Span(str(change.address), Role.STRONG), copied=change_copied(change))
@@ -97,7 +101,8 @@ def _group_lines(node: Node, review: Review, *, in_full: bool) -> Iterator[Line]
             yield from finding_lines(finding, in_full=in_full, hit=f"in {hit} of {len(node.subjects)}")
     yield Line()
     yield from _entry_lines(change)
-    yield from _signer_lines(change, review)
+    yield from _signer_lines(change, review, is_asking=is_asking)
+    yield from evidence_lines(change, review, is_asking=is_asking)
     yield from heading(f"IN {counted(len(node.children), 'ROOT').upper()}")
     for child in node.children:
         own = child.subjects[0]
@@ -113,7 +118,7 @@ def _group_lines(node: Node, review: Review, *, in_full: bool) -> Iterator[Line]
             copied=child.title,
             place=place,
         )
-    yield from _hash_lines(change, in_full=in_full)
+    yield from hash_lines(change, is_asking=is_asking, in_full=in_full)
 
 
 def finding_lines(finding: Finding, *, in_full: bool, hit: str = "") -> Iterator[Line]:
@@ -156,30 +161,9 @@ def _entry_lines(change: Change) -> Iterator[Line]:
             yield _labelled(label, Span(before, Role.REMOVED), " -> ", Span(after, Role.ADDED))
 
 
-def _signer_lines(change: Change, review: Review) -> Iterator[Line]:
-    asked = any(host.asked for host in review.hosts)
-    reason = "nobody said" if asked else "the registry was not asked"
-    if change.old_signer is None and change.new_signer is None:
-        yield _labelled("SIGNER", Span(f"unknown: {reason}", Role.DIM))
-        return
-    yield _labelled(
-        "SIGNER", *_signer_spans(change.old_signer, reason), " -> ", *_signer_spans(change.new_signer, reason)
-    )
-    for signer in (change.old_signer, change.new_signer):
-        for key in signer.keys if signer else ():
-            state = " revoked" if key.revoked else " expired" if key.expired else ""
-            yield line(
-                f"  {key.fingerprint}",
-                Span(f"{state}  {', '.join(key.user_ids)}", Role.DIM),
-                hanging=4,
-                copied=key.fingerprint,
-            )
-
-
-def _signer_spans(signer: Signer | None, reason: str) -> tuple[Span, ...]:
-    if signer is None:
-        return (Span(f"unknown ({reason})", Role.DIM),)
-    return (Span(signer.tier.value), Span("".join(f" {key.key_id}" for key in signer.keys)))
+def _signer_lines(change: Change, review: Review, *, is_asking: bool) -> Iterator[Line]:
+    if change.new is not None:
+        yield from signer_lines(change, unknown=why_unknown(change, review, is_asking=is_asking))
 
 
 def _requirement_lines(subject: Subject) -> Iterator[Line]:
@@ -224,37 +208,6 @@ def requirement_lines(requirement: Requirement, *, indent: str = "  ") -> Iterat
     if (hidden := requirement.overrides) is not None:
         told = f"{indent}  overrides {hidden.constraint or 'any version'} of {hidden.file}:{hidden.line}"
         yield line(Span(told, Role.DIM), hanging=6, place=Place(hidden.file, hidden.line))
-
-
-def _hash_lines(change: Change, *, in_full: bool) -> Iterator[Line]:
-    yield from heading("HASHES")
-    if change.added:
-        explained = Span(f"  {change.explained} of {len(change.added)} added explained", Role.STRONG)
-        yield line(explained, Span(f"   {len(change.kept)} kept", Role.DIM))
-    elif change.removed:
-        yield line(Span(f"  {len(change.kept)} kept", Role.DIM))
-    else:
-        yield line(Span(f"  {counted(len(change.kept), 'hash', 'hashes')} as before", Role.DIM))
-    for sign, role, facts in (("+", Role.ADDED, change.added), ("-", Role.REMOVED, change.removed)):
-        for fact in facts:
-            yield _hash_line(sign, role, fact, in_full=in_full)
-    for text in _kept(change) if in_full else ():
-        yield line(Span(f"  = {text}", Role.DIM), hanging=4, copied=text)
-
-
-def _hash_line(sign: str, role: Role, fact: HashFact, *, in_full: bool) -> Line:
-    scheme = scheme_of(fact.hash)
-    shown = fact.hash if in_full or not scheme else f"{scheme}:{fact.hash[len(scheme) + 1 :][:_SHORT]}…"
-    about = f"{fact.platform or 'any platform':<16}" if fact.platform else ""
-    proof = Span(fact.proof.value, Role.GOOD if fact.proof.value in {"signed", "computed", "reported"} else Role.DIM)
-    return line("  ", Span(f"{sign} {shown}", role), "  ", about, proof, hanging=4, copied=fact.hash)
-
-
-def _kept(change: Change) -> tuple[str, ...]:
-    if change.new is None:
-        return ()
-    came = {fact.hash for fact in change.added}
-    return tuple(text for text in dict.fromkeys(change.new.hashes) if text not in came)
 
 
 def _conflict_lines(node: Node, pair: ConflictPair) -> Iterator[Line]:

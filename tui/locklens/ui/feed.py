@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from locklens.errors import LockLensError
+from locklens.ui.explained import is_settled
+
 if TYPE_CHECKING:
     import threading
 
+    from locklens.addresses import ProviderAddress
+    from locklens.review.keys import SignerUses
     from locklens.review.model import Review, RootReview
-    from locklens.workspace.events import Event
+    from locklens.trust.model import SigningKey, Tier
+    from locklens.workspace.events import Event, ProvingPlanned
     from locklens.workspace.open import Comparison
     from locklens.workspace.review import ReviewRequest
 
@@ -57,6 +63,38 @@ class OpenedReview(Protocol):
         """Gives back what the open comparison holds."""
 
 
+class PastUse(Protocol):
+    """A release that was locked at some time."""
+
+    @property
+    def address(self) -> ProviderAddress:
+        """Its provider."""
+
+    @property
+    def version(self) -> str:
+        """Its version."""
+
+    @property
+    def commit(self) -> str:
+        """The one that locked it, a full id."""
+
+    @property
+    def date(self) -> str:
+        """When that was, ISO 8601."""
+
+    @property
+    def key(self) -> SigningKey | None:
+        """Who signed it; None for nobody, and where that is not known."""
+
+    @property
+    def tier(self) -> Tier:
+        """UNSIGNED and UNKNOWN tell those two apart."""
+
+    @property
+    def problem(self) -> str:
+        """Why it is not known, or ""."""
+
+
 class ReviewSource(Protocol):
     """Opens the comparison, again and again."""
 
@@ -72,6 +110,53 @@ class ReviewSource(Protocol):
 
         Raises:
             LockLensError: There is nothing to compare.
+        """
+
+    def of_view(self, view: str, folder: Path | None) -> ReviewSource:
+        """Returns the source of another screen, with the same asking.
+
+        Args:
+            view: "review" or "keys".
+            folder: In the repository; None for the current one.
+        """
+
+    def prove(
+        self,
+        review: Review,
+        chosen: Collection[tuple[str, ProviderAddress]],
+        *,
+        confirm: Callable[[ProvingPlanned], bool],
+        on_event: Callable[[Event], None],
+        cancel: threading.Event,
+    ) -> tuple[RootReview, ...]:
+        """Proves `h1` hashes by downloads.
+
+        Args:
+            review: Whose changes they are.
+            chosen: The changes, each by lock file and provider.
+            confirm: Called in this thread before anything is downloaded; never where there is nothing to prove.
+            on_event: Called in this thread.
+            cancel: Set by another thread to stop.
+
+        Returns:
+            The roots of which more is known now.
+
+        Raises:
+            LockLensError: It was cancelled, or nobody is to be asked.
+        """
+
+    def history(
+        self, signer: SignerUses, *, on_event: Callable[[Event], None], cancel: threading.Event
+    ) -> tuple[PastUse, ...]:
+        """Looks up what was locked before of a signer's providers, the newest first.
+
+        Args:
+            signer: Whose providers they are.
+            on_event: Called in this thread.
+            cancel: Set by another thread to stop.
+
+        Raises:
+            LockLensError: There is no history, or it was cancelled.
         """
 
 
@@ -97,6 +182,43 @@ class WorkspaceSource:
             request = replace(request, asking=replace(request.asking, is_fresh=True))
         comparison = request.open()
         return _WorkspaceReview(comparison, draft(comparison, request), request)
+
+    def of_view(self, view: str, folder: Path | None) -> ReviewSource:
+        """The same asking, of all that is locked or of what changed."""
+        from functools import partial
+
+        from msgspec.structs import replace
+
+        from locklens.workspace.open import open_git, open_locked
+
+        is_keys = view == "keys"
+        opened = partial(open_locked if is_keys else open_git, folder or Path.cwd())
+        return WorkspaceSource(replace(self.request, open=opened, include_unchanged=is_keys, prove="none"))
+
+    def prove(
+        self,
+        review: Review,
+        chosen: Collection[tuple[str, ProviderAddress]],
+        *,
+        confirm: Callable[[ProvingPlanned], bool],
+        on_event: Callable[[Event], None],
+        cancel: threading.Event,
+    ) -> tuple[RootReview, ...]:
+        """Proves with the request's asking."""
+        from locklens.errors import OfflineError
+        from locklens.workspace.proving import prove
+
+        asking = self.request.asking
+        if asking is None or asking.is_offline:
+            raise OfflineError("nothing can be downloaded offline", hint="leave out --offline")
+        return prove(review, chosen, asking, confirm=confirm, on_event=on_event, cancel=cancel)
+
+    def history(
+        self, signer: SignerUses, *, on_event: Callable[[Event], None], cancel: threading.Event
+    ) -> tuple[PastUse, ...]:
+        """Says that it cannot be looked up yet."""
+        del signer, on_event, cancel
+        raise LockLensError("the history of signers is not supported yet")
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,8 +285,46 @@ def roots_of(paths: Iterable[Path], review: Review, top: Path | None) -> tuple[s
 
 
 def with_roots(review: Review, finished: Iterable[RootReview]) -> Review:
-    """The review with some roots replaced by their finished selves."""
+    """The review with some roots replaced by their finished selves, unless their files are others by now."""
     from msgspec.structs import replace
 
-    by_path = {root.lock_file: root for root in finished}
-    return replace(review, roots=tuple(by_path.get(root.lock_file, root) for root in review.roots))
+    by_file = {root.lock_file: root for root in finished}
+    return replace(
+        review,
+        roots=tuple(
+            found if (found := by_file.get(root.lock_file)) is not None and _is_of_same_files(root, found) else root
+            for root in review.roots
+        ),
+    )
+
+
+def renewed(shown: Review, draft: Review, known: Mapping[str, RootReview]) -> Review:
+    """What to show while a review is on its way: never less of a root than is shown already.
+
+    Args:
+        shown: What is on the screen; the draft itself for the first review.
+        draft: Of the review that is on its way.
+        known: Its roots of which more is known by now, by lock file.
+    """
+    from msgspec.structs import replace
+
+    before = {root.lock_file: root for root in shown.roots}
+
+    def best(root: RootReview) -> RootReview:
+        old, new = before.get(root.lock_file), known.get(root.lock_file)
+        if old is None:
+            return new or root
+        if new is None:
+            return old
+        is_better = _is_settled(new) or not _is_settled(old) or not _is_of_same_files(old, new)
+        return new if is_better else old
+
+    return replace(draft, roots=tuple(map(best, draft.roots)), hosts=shown.hosts, notes=shown.notes)
+
+
+def _is_settled(root: RootReview) -> bool:
+    return root.configuration is not None and all(map(is_settled, root.changes))
+
+
+def _is_of_same_files(one: RootReview, other: RootReview) -> bool:
+    return (one.old_data, one.new_data) == (other.old_data, other.new_data)

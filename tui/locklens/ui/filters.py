@@ -1,7 +1,7 @@
 """The filter line: words that narrow the list down. Knows the grammar, not the screen.
 
 A filter is words that must all hold: plain text, `sev>=warn`, `sev:block`, `kind:upgrade`, `root:prod`, `provider:aws`,
-`rule:LK005`, `unreviewed`, `reviewed`. A leading minus turns a word around.
+`rule:LK005`, `proof:unknown`, `unreviewed`, `reviewed`. A leading minus turns a word around.
 """
 
 from __future__ import annotations
@@ -9,9 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from locklens.review.model import Change, Finding, Kind, RootReview, Severity
+from locklens.review.model import Change, Finding, Kind, Proof, RootReview, Severity
+from locklens.ui.explained import is_settled
 
-PLACEHOLDER = "text  sev>=warn  kind:upgrade  root:prod  provider:aws  rule:LK005  unreviewed   (-word: not)"
+PLACEHOLDER = (
+    "text  sev>=warn  kind:upgrade  root:prod  provider:aws  rule:LK005  proof:unknown  unreviewed   (-word: not)"
+)
 _SEVERITIES = {severity.value: severity for severity in Severity if severity is not Severity.OFF}
 
 
@@ -47,6 +50,8 @@ class Candidate:
             sides = [side for side in (self.change.old, self.change.new) if side is not None]
             parts += [str(self.change.address), self.change.kind.value, *(str(side.version) for side in sides)]
             parts += [fact.hash for fact in (*self.change.added, *self.change.removed)]
+            signers = [one for one in (self.change.old_signer, self.change.new_signer) if one is not None]
+            parts += [text for one in signers for key in one.keys for text in (key.fingerprint, *key.user_ids)]
         return "\n".join(parts).lower()
 
 
@@ -133,5 +138,23 @@ def _field_test(key: str, value: str) -> Test:
             return lambda one: one.change is not None and value in str(one.change.address).lower()
         case "rule":
             return lambda one: any(value in finding.rule.lower() for finding in one.findings)
+        case "proof":
+            return _proof_test(value)
         case _:
-            raise ValueError(f"{key}: is no field; there are sev, kind, root, provider and rule")
+            raise ValueError(f"{key}: is no field; there are sev, kind, root, provider, rule and proof")
+
+
+def _proof_test(value: str) -> Test:
+    """Whether a hash that came has this proof; what is stale was locked before, so it may also have gone or stayed."""
+    proofs = frozenset(proof for proof in Proof if value and proof.value.startswith(value))
+    if value and not proofs:
+        raise ValueError(f"no proof begins with {value!r}: {', '.join(proof.value for proof in Proof)}")
+
+    def holds(one: Candidate) -> bool:
+        change = one.change
+        if change is None or not is_settled(change):
+            return False
+        facts = change.added + (change.removed + change.kept if Proof.STALE in proofs else ())
+        return any(fact.proof in proofs for fact in facts)
+
+    return holds

@@ -1,39 +1,24 @@
-"""The help of the review's keys, in words."""
+"""The help of each screen's keys, in words."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from locklens.review.reports.words import SIGN_MEANINGS
-from locklens.ui.keys import GROUPS, UNSUPPORTED
-from locklens.ui.spans import Line, Role, Span, line
+from locklens.ui.explained import MEANINGS
+from locklens.ui.keys import REVIEW, SIGNERS, UNSUPPORTED, KeyTable
+from locklens.ui.signing import TIERS
+from locklens.ui.spans import Line, Role, Span, heading, line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 _WIDTH = 18
 
 
-def help_lines() -> Iterator[Line]:
-    """All keys by group, then the signs and the filter's words."""
-    for group in GROUPS:
-        yield line(Span(group.title.upper(), Role.HEADING))
-        if group is UNSUPPORTED:
-            yield line(
-                Span("  These keys answer that they are not supported yet. Upper case will plan a write.", Role.DIM),
-                hanging=2,
-            )
-        for key in group.keys:
-            yield line("  ", Span(key.shown.ljust(_WIDTH), Role.STRONG), key.words, hanging=_WIDTH + 2)
-        yield line()
-    yield line(Span("MOUSE", Role.HEADING))
-    for what, words in (
-        ("click", "a row, its fold sign, its mark, a tab, a key below"),
-        ("double click", "open the detail"),
-    ):
-        yield line("  ", Span(what.ljust(_WIDTH), Role.STRONG), words, hanging=_WIDTH + 2)
-    yield line()
-    yield line(Span("SIGNS", Role.HEADING))
+def review_help() -> Iterator[Line]:
+    """The review's keys, then the signs, the words for hashes, and the filter's words."""
+    yield from _key_lines(REVIEW)
     others = {
         "?": "a finding about the root itself",
         "<": "a conflict that git left",
@@ -41,19 +26,60 @@ def help_lines() -> Iterator[Line]:
         "·": "not reviewed yet",
         "-": "removed; as a mark: some of the roots are reviewed",
     }
-    for symbol, meaning in {**SIGN_MEANINGS, **others}.items():
-        yield line("  ", Span(symbol.ljust(_WIDTH), Role.STRONG), meaning, hanging=_WIDTH + 2)
-    yield line()
-    yield line(Span("FILTER", Role.HEADING))
-    grammar = (
-        ("text", "in provider, root, version, finding, file or hash"),
-        ("sev>=warn", "warnings and worse; also sev:block, sev<=info, sev:ok"),
-        ("kind:upgrade", "and the other kinds: downgrade, new, removed, moved, constraints, replaced"),
-        ("root:prod", "the root's path has this in it"),
-        ("provider:aws", "the provider's address has this in it"),
-        ("rule:LK005", "has a finding of this rule"),
-        ("unreviewed", "not marked yet; reviewed is the opposite"),
-        ("-word", "anything but that"),
-    )
-    for word, meaning in grammar:
-        yield line("  ", Span(word.ljust(_WIDTH), Role.STRONG), meaning, hanging=_WIDTH + 2)
+    yield from _section("SIGNS", {**SIGN_MEANINGS, **others})
+    yield from _section("HASHES EXPLAINED, the last column", MEANINGS)
+    yield from _section("PROOF OF A HASH", _PROOFS)
+    yield from _section("SIGNED BY", _TIERS)
+    yield from _section("FILTER", _REVIEW_FILTER)
+
+
+def signers_help() -> Iterator[Line]:
+    """The keys of the screen of signers, and its words."""
+    yield from _key_lines(SIGNERS)
+    yield from _section("SIGNED BY", _TIERS)
+
+
+_TIERS = {tier.value: meaning for tier, meaning in TIERS.items()}
+_PROOFS = {
+    "signed": "a zh that the publisher's signed SHA256SUMS lists",
+    "computed": "an h1 of a package that is signed and was hashed here",
+    "reported": "only the registry says so, unsigned",
+    "mirror": "only a mirror says so",
+    "STALE": "was locked, and is no longer in the publisher's SHA256SUMS",
+    "UNKNOWN": "nothing explains it, or nobody could be asked",
+}
+_REVIEW_FILTER = {
+    "text": "in provider, root, version, finding, file, hash or signer",
+    "sev>=warn": "warnings and worse; also sev:block, sev<=info, sev:ok",
+    "kind:upgrade": "and the other kinds: downgrade, new, removed, moved, constraints, replaced",
+    "root:prod": "the root's path has this in it",
+    "provider:aws": "the provider's address has this in it",
+    "rule:LK005": "has a finding of this rule",
+    "proof:unknown": "an added hash has this proof; proof:stale also finds those that went or stayed",
+    "unreviewed": "not marked yet; reviewed is the opposite",
+    "-word": "anything but that",
+}
+
+
+def _key_lines(table: KeyTable) -> Iterator[Line]:
+    for group in table.groups:
+        yield line(Span(group.title.upper(), Role.HEADING))
+        if group is UNSUPPORTED:
+            yield line(
+                Span("  These keys answer that they are not supported yet. Upper case will plan a write.", Role.DIM),
+                hanging=2,
+            )
+        yield from (_entry(key.shown, key.words) for key in group.keys)
+        yield line()
+    yield line(Span("MOUSE", Role.HEADING))
+    yield _entry("click", "a row, its fold sign, its mark, a tab, a key below")
+    yield _entry("double click", "open the detail")
+
+
+def _section(title: str, meanings: Mapping[str, str]) -> Iterator[Line]:
+    yield from heading(title)
+    yield from (_entry(word, meaning) for word, meaning in meanings.items())
+
+
+def _entry(what: str, words: str) -> Line:
+    return line("  ", Span(what.ljust(_WIDTH), Role.STRONG), words, hanging=_WIDTH + 2)

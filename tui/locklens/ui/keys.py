@@ -1,4 +1,4 @@
-"""All keys of the review in one table: the bindings, the key line, the help and the palette are made from it."""
+"""All keys of each screen in one table: the bindings, the key line, the help and the palette are made from it."""
 
 from __future__ import annotations
 
@@ -34,6 +34,22 @@ class KeyGroup:
     keys: tuple[Key, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class KeyTable:
+    """The keys of a screen.
+
+    Attributes:
+        groups: All of them.
+        in_list: Those that the key line has while the list has the focus, by what they are listed as, the most needed
+            first.
+        in_detail: Likewise, for the detail.
+    """
+
+    groups: tuple[KeyGroup, ...]
+    in_list: tuple[str, ...]
+    in_detail: tuple[str, ...]
+
+
 MOVING = KeyGroup(
     "Moving",
     (
@@ -65,7 +81,7 @@ REVIEWING = KeyGroup(
             "slash",
             "/",
             "filter",
-            "filter by text, sev>=warn, kind:upgrade, root:prod, provider:aws, rule:LK005, unreviewed",
+            "filter by text, sev>=warn, kind:upgrade, root:prod, provider:aws, rule:LK005, proof:unknown, unreviewed",
             "filter",
         ),
         Key("b", "b", "group", "group by root, by provider, by severity", "group"),
@@ -76,7 +92,8 @@ REVIEWING = KeyGroup(
             "y",
             "y",
             "copy",
-            "copy what is highlighted: provider and versions, finding, hash. No paths: safe to paste in public",
+            "copy what is highlighted: provider and versions, finding, hash, whole fingerprint. No paths: safe to paste"
+            " in public",
             "copy",
         ),
         Key("e", "e", "edit", "open the highlighted line in $VISUAL or $EDITOR", "edit"),
@@ -86,29 +103,37 @@ REVIEWING = KeyGroup(
             "open_page",
             "open the release's page on the registry, or copy its address where there is no browser",
         ),
+        Key(
+            "v",
+            "v",
+            "prove",
+            "prove the h1 of the row, the group or the section: download the signed packages and hash them; says first"
+            " how much that is",
+            "prove",
+        ),
         Key("r", "r", "reload", "read everything and ask the registries again", "ask again"),
+    ),
+)
+
+_EVERYWHERE = (
+    Key("question_mark", "?", "help", "this help", "keys"),
+    Key(
+        "colon,ctrl+p",
+        ": ctrl+p",
+        "palette",
+        "command palette: every action by name, export as JSON or text, theme",
+        "palette",
     ),
 )
 
 PROGRAM = KeyGroup(
     "Program",
-    (
-        Key("question_mark", "?", "help", "this help", "keys"),
-        Key(
-            "colon,ctrl+p",
-            ": ctrl+p",
-            "palette",
-            "command palette: every action by name, export as JSON or text, theme",
-            "palette",
-        ),
-        Key("q", "q", "leave", "quit; below 100 columns first back to the list", "quit"),
-    ),
+    (*_EVERYWHERE, Key("q", "q", "leave", "quit; below 100 columns first back to the list", "quit")),
 )
 
 UNSUPPORTED = KeyGroup(
     "Not supported yet",
     (
-        Key("v", "v", "unsupported('verify by download')", "verify hashes by download"),
         Key("L", "L", "unsupported('lock')", "lock platforms"),
         Key("U", "U", "unsupported('upgrade')", "upgrade"),
         Key("P", "P", "unsupported('prune')", "prune what nothing requires"),
@@ -122,29 +147,71 @@ UNSUPPORTED = KeyGroup(
     ),
 )
 
-GROUPS = (MOVING, REVIEWING, PROGRAM, UNSUPPORTED)
+REVIEW = KeyTable(
+    (MOVING, REVIEWING, PROGRAM, UNSUPPORTED),
+    ("?", "q", "space", "enter", "n", "/", "v", "d", "b", "x", "w", ":", "y", "e", "tab", "r", "h l", "j k"),
+    ("?", "esc", "j k", "y", "e", "x", "v", "space", "d", "w", "n", "tab", "q", ":", "r"),
+)
+
+SIGNERS = KeyTable(
+    (
+        KeyGroup(
+            "Moving",
+            (
+                Key("", "j k, arrows", "", "next and previous signer or line", "move"),
+                Key("", "g G", "", "first and last"),
+                Key("tab,shift+tab", "tab", "other_pane", "between the signers and the detail", "pane"),
+                Key("", "enter", "", "open the signer's detail, and look up its history", "history"),
+                Key("escape", "esc", "back", "back: from the detail, from a filter, to the screen before", "back"),
+            ),
+        ),
+        KeyGroup(
+            "Reading",
+            (
+                Key(
+                    "slash", "/", "filter", "filter by name, fingerprint, tier, provider, version, lock file", "filter"
+                ),
+                Key("y", "y", "copy", "copy the fingerprint, or the provider that is highlighted", "copy"),
+                Key("e", "e", "edit", "open the highlighted lock file in $VISUAL or $EDITOR", "edit"),
+                Key("o", "o", "open_page", "open the highlighted provider's page on the registry, or copy its address"),
+                Key("r", "r", "reload", "read everything and ask the registries again", "ask again"),
+            ),
+        ),
+        KeyGroup("Program", (*_EVERYWHERE, Key("q", "q", "leave", "back to the screen before, or quit", "back"))),
+        UNSUPPORTED,
+    ),
+    ("?", "q", "enter", "y", "/", "r", "tab", ":", "j k"),
+    ("?", "esc", "j k", "y", "e", "tab", "r", "q", ":"),
+)
+"""The screen of signing keys."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tab:
-    """One of the six screens; `reason` says why it cannot be opened, "" for one that can."""
+    """One of the six screens.
+
+    Attributes:
+        view: Its name; "" for one that is not built yet.
+    """
 
     key: str
     title: str
-    reason: str = ""
+    view: str = ""
 
 
 TABS = (
-    Tab("1", "Review"),
-    *(
-        Tab(str(number), title, "not supported yet")
-        for number, title in enumerate(("Upgrade", "Hashes", "Keys", "Health", "Doctor"), 2)
-    ),
+    Tab("1", "Review", "review"),
+    Tab("2", "Upgrade"),
+    Tab("3", "Hashes"),
+    Tab("4", "Keys", "keys"),
+    Tab("5", "Health"),
+    Tab("6", "Doctor"),
 )
 
 
-def bindings() -> list[Binding]:
-    """The bindings of the review screen."""
-    bound = [Binding(key.keys, key.action, key.words, show=False) for group in GROUPS for key in group.keys if key.keys]
+def bindings(table: KeyTable) -> list[Binding]:
+    """The bindings of a screen."""
+    keys = [key for group in table.groups for key in group.keys if key.keys]
+    bound = [Binding(key.keys, key.action, key.words, show=False) for key in keys]
     bound += [Binding(tab.key, f"tab({tab.key!r})", tab.title, show=False) for tab in TABS]
     return [*bound, Binding("h,left", "focus_list", "Back to the list", show=False)]

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from locklens.errors import LockLensError
     from locklens.review.model import Review, RootReview
     from locklens.ui.feed import Stamps
+    from locklens.ui.signer_detail import History
     from locklens.workspace.events import Progress
 
 
@@ -25,6 +26,7 @@ class ReviewDrafted(Message):
     top: Path | None
     repository: str
     marks: frozenset[str]
+    stamps: Stamps
 
 
 @dataclass
@@ -81,3 +83,19 @@ class Exported(Message):
 
     path: Path
     error: str = ""
+
+
+@dataclass
+class ViewWanted(Message):
+    """The user wants another screen; `folder` is what the one before is about, None where that is not on disk."""
+
+    view: str
+    folder: Path | None
+
+
+@dataclass
+class HistoryRead(Message):
+    """What was locked before of a signer's providers; `key` is the signer's row's."""
+
+    key: str
+    history: History

@@ -22,14 +22,33 @@ def notice_lines(
     if has_rows:
         return ()
     if narrowed.text:
-        return (
-            line(),
-            line(Span("  Nothing matches the filter.", Role.STRONG)),
-            line(),
-            line("  ", Span(narrowed.text, Role.PLACE), hanging=2),
-            line(),
-            line(Span("  esc clears it, / changes it, ? explains its words", Role.DIM), hanging=2),
-        )
+        return _unmatched(narrowed.text)
+    return _empty(review)
+
+
+def signers_notice(
+    review: Review | None, error: LockLensError | None, *, narrowed: str, has_rows: bool
+) -> tuple[Line, ...]:
+    """Returns what to show instead of the list of signers; () where that is to be shown."""
+    if review is None:
+        return _failed(error) if error is not None else (line(), line(Span("  Reading lock files …", Role.DIM)))
+    if has_rows:
+        return ()
+    return _unmatched(narrowed) if narrowed else (line(), line(Span("  No provider is locked here.", Role.STRONG)))
+
+
+def _unmatched(text: str) -> tuple[Line, ...]:
+    return (
+        line(),
+        line(Span("  Nothing matches the filter.", Role.STRONG)),
+        line(),
+        line("  ", Span(text, Role.PLACE), hanging=2),
+        line(),
+        line(Span("  esc clears it, / changes it, ? explains its words", Role.DIM), hanging=2),
+    )
+
+
+def _empty(review: Review) -> tuple[Line, ...]:
     locks = counted(len(review.roots), "lock file")
     return (
         line(),

@@ -9,7 +9,8 @@ from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 from textual.markup import escape
 
-from locklens.ui.keys import GROUPS, TABS
+from locklens.ui.keys import TABS, KeyTable
+from locklens.ui.screens.panes import PanesScreen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,12 +24,19 @@ class Command(NamedTuple):
     action: str
 
 
-def commands() -> Iterator[Command]:
-    """All commands, those without a key first."""
-    yield Command("Export as JSON", "the document that `locklens review --format json` prints", "export('json')")
-    yield Command("Export as text", "the report that `locklens review --format text` prints", "export('text')")
+def commands(table: KeyTable, command: str) -> Iterator[Command]:
+    """All commands of a screen, those without a key first.
+
+    Args:
+        table: The screen's keys.
+        command: The one of the command line that prints the same, by name.
+    """
+    for form in ("json", "text"):
+        name = form.upper() if form == "json" else form
+        told = f"what `locklens {command} --format {form}` prints"
+        yield Command(f"Export as {name}", told, f"export({form!r})")
     yield Command("Switch between dark and light", "the theme, for this run", "theme")
-    for group in GROUPS:
+    for group in table.groups:
         for key in group.keys:
             if key.action and key.action != "palette":
                 yield Command(
@@ -37,22 +45,27 @@ def commands() -> Iterator[Command]:
                     key.action,
                 )
     for tab in TABS:
-        yield Command(f"Go to {tab.title}", tab.reason or "this screen", f"tab({tab.key!r})")
+        told = "this screen" if tab.view == command else "opens it" if tab.view else "not supported yet"
+        yield Command(f"Go to {tab.title}", told, f"tab({tab.key!r})")
 
 
-class ReviewCommands(Provider):
+class ScreenCommands(Provider):
     """Offers the commands to the palette and runs them on the screen below it."""
+
+    def _commands(self) -> Iterator[Command]:
+        screen = self.screen
+        return commands(screen.TABLE, screen.VIEW) if isinstance(screen, PanesScreen) else iter(())
 
     async def discover(self) -> Hits:
         """All of them, before anything is typed."""
-        for command in commands():
+        for command in self._commands():
             run = partial(self.screen.run_action, command.action)
             yield DiscoveryHit(Content(command.name), run, text=command.name, help=escape(command.words))
 
     async def search(self, query: str) -> Hits:
         """Those that match what is typed."""
         matcher = self.matcher(query)
-        for command in commands():
+        for command in self._commands():
             if (score := matcher.match(command.name)) > 0:
                 run = partial(self.screen.run_action, command.action)
                 yield Hit(score, matcher.highlight(command.name), run, text=command.name, help=escape(command.words))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from locklens.review.reports.evidence import host_words
 from locklens.review.reports.words import phrase
 from locklens.review.rules import RULES
 from locklens.ui.copying import change_copied, finding_copied
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from locklens.project.configuration import Configuration
-    from locklens.review.model import RootReview
+    from locklens.review.model import Review, RootReview
 
 _LABEL = 15
 
@@ -82,6 +83,24 @@ def _root_findings(root: RootReview, *, in_full: bool) -> Iterator[Line]:
         yield line(*spans, hanging=14, copied=finding_copied(finding), place=place)
         if in_full and (rule := RULES.get(finding.rule)) is not None:
             yield line(" " * 14, Span(f"-> {rule.remedy}", Role.DIM), hanging=17)
+
+
+def asked_lines(review: Review, *, is_asking: bool) -> Iterator[Line]:
+    """Whom the review asked and what came of it, and what limits all of it."""
+    yield from heading("REGISTRIES")
+    if is_asking:
+        yield line(Span("  … ", Role.STRONG), "being asked")
+    for host in review.hosts:
+        told = Span(
+            host_words(host, is_offline=review.offline), Role.WARN if host.error or not host.asked else Role.DIM
+        )
+        yield line(f"  {host.host}  ", told, hanging=4, copied=host.host)
+    if not review.hosts and not is_asking:
+        yield line(Span("  none: no provider changed", Role.DIM))
+    if review.notes:
+        yield from heading("NOTES")
+        for note in review.notes:
+            yield line(Span("  ! ", Role.WARN), note, hanging=4, copied=note)
 
 
 def section_lines(node: Node) -> Iterator[Line]:

@@ -6,10 +6,13 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, assert_never
 
+from msgspec import Struct
+
 from locklens.review.model import Bump, Change, Kind, Severity
 from locklens.review.reports.words import phrase, sign
+from locklens.ui.explained import explained_in_short
 from locklens.ui.outline import ConflictPair, Grouping, Node, NodeKind
-from locklens.ui.spans import counted
+from locklens.ui.spans import Span, counted
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -24,6 +27,9 @@ class Mark(Enum):
     ALL = "✓"
 
 
+_NOTHING = Span("")
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """One line of the list.
@@ -35,6 +41,7 @@ class Row:
         what: Bump or kind, in words.
         where: The roots, where the section does not say it.
         tally: For sections: how many of their changes are reviewed.
+        evidence: How far the hashes are explained.
     """
 
     node: Node
@@ -47,6 +54,7 @@ class Row:
     what: str = ""
     where: str = ""
     tally: str = ""
+    evidence: Span = _NOTHING
 
     @property
     def key(self) -> str:
@@ -64,28 +72,35 @@ def is_folded(node: Node, turned: Collection[str]) -> bool:
     return (node.kind is NodeKind.GROUP) != (node.key in turned)
 
 
-def rows(
-    outline: tuple[Node, ...], grouping: Grouping, *, turned: Collection[str] = (), marks: Collection[str] = ()
-) -> tuple[Row, ...]:
-    """Returns the visible rows.
+class Setting(Struct, frozen=True):
+    """What the rows depend on besides the review.
 
-    Args:
-        outline: The sections.
+    Attributes:
         grouping: What the sections are, which decides what the rows need not repeat.
         turned: Keys of the nodes whose fold is not the one that they start with.
         marks: Ids of the reviewed changes.
+        is_asking: Whether the review is still on its way.
+        is_offline: Whether no registry is to be asked.
     """
-    return tuple(_visible(outline, 0, grouping, turned, marks))
+
+    grouping: Grouping = Grouping.ROOT
+    turned: Collection[str] = frozenset()
+    marks: Collection[str] = frozenset()
+    is_asking: bool = False
+    is_offline: bool = False
 
 
-def _visible(
-    nodes: tuple[Node, ...], depth: int, grouping: Grouping, turned: Collection[str], marks: Collection[str]
-) -> Iterator[Row]:
+def rows(outline: tuple[Node, ...], setting: Setting) -> tuple[Row, ...]:
+    """Returns the visible rows of the sections."""
+    return tuple(_visible(outline, 0, setting))
+
+
+def _visible(nodes: tuple[Node, ...], depth: int, setting: Setting) -> Iterator[Row]:
     for node in nodes:
-        folded = is_folded(node, turned) if node.children else None
-        yield _row(node, depth, folded, grouping, marks)
+        folded = is_folded(node, setting.turned) if node.children else None
+        yield _row(node, depth, folded, setting)
         if folded is False:
-            yield from _visible(node.children, depth + 1, grouping, turned, marks)
+            yield from _visible(node.children, depth + 1, setting)
 
 
 def mark_of(node: Node, marks: Collection[str]) -> Mark:
@@ -98,46 +113,49 @@ def mark_of(node: Node, marks: Collection[str]) -> Mark:
     return Mark.ALL if reviewed == len(node.subjects) else Mark.SOME
 
 
-def _row(node: Node, depth: int, folded: bool | None, grouping: Grouping, marks: Collection[str]) -> Row:
-    mark = mark_of(node, marks)
+def _row(node: Node, depth: int, folded: bool | None, setting: Setting) -> Row:
+    mark = mark_of(node, setting.marks)
+    where = _root_name(node) if setting.grouping is not Grouping.ROOT else ""
     match node.kind:
         case NodeKind.SECTION:
             total = len(node.subjects)
-            reviewed = sum(subject.change.id in marks for subject in node.subjects)
+            reviewed = sum(subject.change.id in setting.marks for subject in node.subjects)
             return Row(
                 node, depth, folded, mark, node.title, where=node.note, tally=f"{reviewed}/{total}" if total else ""
             )
         case NodeKind.CHANGE | NodeKind.GROUP | NodeKind.MEMBER:
-            return _change_row(node, depth, folded, grouping, mark)
+            return _change_row(node, depth, folded, setting)
         case NodeKind.FINDING:
-            where = _root_name(node) if grouping is not Grouping.ROOT else ""
             host = f"{node.root.tool.default_host}/" if node.root is not None else ""
             told = node.note.replace(host, "") if host else node.note
             return Row(node, depth, folded, mark, node.title, sign="?", what=told, where=where)
         case NodeKind.CONFLICT:
-            where = _root_name(node) if grouping is not Grouping.ROOT else ""
             return Row(
                 node, depth, folded, mark, node.title, sign="<", phrase=_sides(node), what="conflict", where=where
             )
         case NodeKind.NOTE:
-            where = _root_name(node) if grouping is not Grouping.ROOT else ""
             return Row(node, depth, folded, mark, node.title, sign="=", what=node.note, where=where)
         case _:
             assert_never(node.kind)
 
 
-def _change_row(node: Node, depth: int, folded: bool | None, grouping: Grouping, mark: Mark) -> Row:
-    change = node.subjects[0].change
-    name, what, where = node.title, kind_in_short(change), ""
+def _change_row(node: Node, depth: int, folded: bool | None, setting: Setting) -> Row:
+    change, mark = node.subjects[0].change, mark_of(node, setting.marks)
+    evidence = explained_in_short(
+        (subject.change for subject in node.subjects), is_asking=setting.is_asking, is_offline=setting.is_offline
+    )
+    if node.kind is NodeKind.MEMBER:  # its group says what happened
+        what = rules_of(change)
+        return Row(node, depth, folded, mark, node.title, sign(change.kind), what=what, evidence=evidence)
+    name, where = node.title, ""
     if node.kind is NodeKind.GROUP:
         where = counted(len(node.children), "root")
-    elif node.kind is NodeKind.MEMBER:  # its group says what happened
-        return Row(node, depth, folded, mark, name, sign(change.kind), what=rules_of(change))
-    elif grouping is not Grouping.ROOT:
+    elif setting.grouping is not Grouping.ROOT:
         where = _root_name(node)
-    if grouping is Grouping.PROVIDER:
+    if setting.grouping is Grouping.PROVIDER:
         name, where = where, ""
-    return Row(node, depth, folded, mark, name, sign(change.kind), phrase(change), what, where)
+    told = phrase(change), kind_in_short(change)
+    return Row(node, depth, folded, mark, name, sign(change.kind), *told, where, evidence=evidence)
 
 
 def _root_name(node: Node) -> str:

@@ -80,18 +80,23 @@ def explained(review: Review) -> str:
     return f"{sum(change.explained for change in changes)} of {sum(len(change.added) for change in changes)}"
 
 
-def registry_asked(review: Review) -> str:
-    """Whether and when registries were asked."""
-    asked = [host for host in review.hosts if host.asked]
-    if not asked:
-        return "none, offline" if review.offline else "none"
-    return ", ".join(f"{host.host} {clock(host.as_of or '')}{' failed' if host.error else ''}" for host in asked)
+def registries_in_short(review: Review) -> str:
+    """What is wrong with asking, in a few words; "" where nothing is."""
+    failed = sum(host.error is not None for host in review.hosts)
+    if failed:
+        return f"{failed} of {counted(len(review.hosts), 'registry', 'registries')} failed"
+    if review.offline:
+        return "offline"
+    left_out = sum(not host.asked for host in review.hosts)
+    return f"{left_out} of {counted(len(review.hosts), 'registry', 'registries')} not asked" if left_out else ""
 
 
-def clock(moment: str) -> str:
-    """The time of an ISO 8601 moment as HH:MM UTC; the text itself where it is none."""
-    _, found, time = moment.partition("T")
-    return f"{time[:5]} UTC" if found else moment
+def since(moment: str, now: str) -> str:
+    """When an answer was given: HH:MM where that was on the day of `now`, else with its day; both ISO 8601 in UTC."""
+    day, found, time = moment.partition("T")
+    if not found:
+        return moment
+    return f"{time[:5]} UTC" if day == now[:10] else f"{day} {time[:5]} UTC"
 
 
 def configuration_read(review: Review) -> str:

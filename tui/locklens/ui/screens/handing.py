@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from abc import abstractmethod
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from textual import on, work
 
@@ -14,36 +14,57 @@ from locklens.ui.copying import copied_line, node_copied
 from locklens.ui.messages import Exported
 from locklens.ui.outside import editor_command, has_browser, place_of, release_page, work_tree_file
 from locklens.ui.screens.export import ExportScreen
-from locklens.ui.screens.loading import LoadingScreen
+from locklens.ui.screens.panes import PanesScreen
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from locklens.addresses import ProviderAddress
+    from locklens.review.model import Review
     from locklens.ui.outline import Node
-    from locklens.ui.spans import Line
+    from locklens.ui.spans import Place
 
 
-class HandingScreen(LoadingScreen):
+class Handed(NamedTuple):
+    """What a highlighted row hands out.
+
+    Attributes:
+        copied: For the clipboard; "" for nothing that can be named without a path.
+        place: For the editor.
+        release: For the browser: a provider and its version.
+    """
+
+    copied: str = ""
+    place: Place | None = None
+    release: tuple[ProviderAddress, str] | None = None
+
+    @classmethod
+    def of_node(cls, node: Node | None) -> Handed:
+        """What a row of the review hands out."""
+        if node is None:
+            return cls()
+        change = node.change
+        entry = (change.new or change.old) if change is not None else None
+        release = (change.address, str(entry.version)) if change is not None and entry is not None else None
+        return cls(node_copied(node), place_of(node), release)
+
+
+class HandingScreen(PanesScreen):
     """Hands out what is highlighted. Nothing of it writes to the reviewed files."""
 
     @property
     @abstractmethod
-    def node(self) -> Node | None:
-        """What the highlighted row stands for."""
-
-    @property
-    @abstractmethod
-    def line(self) -> Line | None:
-        """The highlighted line of the detail; None while the cursor is in the list."""
+    def handed(self) -> Handed:
+        """What the highlighted row hands out."""
 
     @abstractmethod
-    def say(self, words: str) -> None:
-        """Puts a message where the user sees it."""
+    def report(self, review: Review, form: Literal["json", "text"]) -> str:
+        """Returns what the screen shows as a report; called in a thread of its own."""
 
     def action_copy(self) -> None:
         """Copies what is highlighted."""
-        line, node = self.line, self.node
-        text = line.copied if line is not None else node_copied(node) if node is not None else ""
+        line = self.line
+        text = line.copied if line is not None else self.handed.copied
         if not text:
             self.say("nothing here to copy")
             return
@@ -57,7 +78,7 @@ class HandingScreen(LoadingScreen):
         from textual.app import SuspendNotSupported
 
         line = self.line
-        place = line.place if line is not None and line.place is not None else place_of(self.node)
+        place = line.place if line is not None and line.place is not None else self.handed.place
         try:
             path = work_tree_file(self.review, self.top, place)
             command = editor_command(os.environ, path, place.line if place else 1)
@@ -70,13 +91,12 @@ class HandingScreen(LoadingScreen):
 
     def action_open_page(self) -> None:
         """Opens the release's page, or copies its address."""
-        change = self.node.change if self.node is not None else None
-        entry = (change.new or change.old) if change is not None else None
-        if change is None or entry is None:
+        release = self.handed.release
+        if release is None:
             self.say("a page: choose a row with a provider")
             return
         try:
-            url = release_page(change.address, str(entry.version))
+            url = release_page(*release)
         except LockLensError as error:
             self.say(f"{error}; {error.hint}")
             return
@@ -98,7 +118,7 @@ class HandingScreen(LoadingScreen):
         if self.review is None:
             self.say("nothing to export yet")
             return
-        suggestion = f"locklens-review.{'json' if form == 'json' else 'txt'}"
+        suggestion = f"locklens-{self.VIEW}.{'json' if form == 'json' else 'txt'}"
         self.app.push_screen(
             ExportScreen(form.upper() if form == "json" else form, suggestion), partial(self._export_to, form)
         )
@@ -109,12 +129,11 @@ class HandingScreen(LoadingScreen):
 
     @work(thread=True, group="export")
     def _export(self, form: Literal["json", "text"], path: Path) -> None:
-        from locklens.review.reports import json, text
         from locklens.storage.files import write_atomically
 
         if self.review is None:
             return
-        report = json.render(self.review) if form == "json" else text.render(self.review, colour=False)
+        report = self.report(self.review, form)
         try:
             write_atomically(path, report.encode("utf-8", "surrogateescape"))
         except LockLensError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from abc import abstractmethod
 from typing import TYPE_CHECKING, assert_never
 
@@ -12,7 +13,7 @@ from textual.worker import get_current_worker
 from locklens.errors import LockLensError
 from locklens.review.reports.visible import visible
 from locklens.ui.bars import Reading
-from locklens.ui.feed import ReviewSource, Stamps, changed_since, roots_of, stamps_of, with_roots
+from locklens.ui.feed import ReviewSource, Stamps, changed_since, renewed, roots_of, stamps_of
 from locklens.ui.messages import (
     FilesChanged,
     MarksNotKept,
@@ -22,17 +23,22 @@ from locklens.ui.messages import (
     ReviewFailed,
     RootsRead,
 )
+from locklens.ui.pace import Pace
 from locklens.ui.sentences import changed_on_disk
 from locklens.workspace.events import Asked, PackageArriving, PackageDone, Progress, ProvingPlanned, RootsKnown
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from locklens.review.model import Review
+    from textual.timer import Timer
+
+    from locklens.review.model import Review, RootReview
     from locklens.ui.marks import MarkKeeper
     from locklens.workspace.events import Event
 
 _LOOK_SECONDS = 1.0
+_SHOW_SECONDS = 0.1
+"""What arrives is shown at most this often."""
 
 
 class LoadingScreen(Screen[int]):
@@ -59,15 +65,24 @@ class LoadingScreen(Screen[int]):
         self._run = 0
         self._stamps: Stamps = {}
         self._changed: tuple[str, ...] = ()
-        self._is_first = True
+        self._draft: Review | None = None
+        self._known: dict[str, RootReview] = {}
+        self._told: frozenset[str] = frozenset()
+        self._pace = Pace(_SHOW_SECONDS)
+        self._timer: Timer | None = None
 
     @abstractmethod
     def review_arrived(self) -> None:
-        """Shows `review`, which is new or more complete."""
+        """Shows `review`, which is new or more complete, and `progress`."""
 
     @abstractmethod
     def progress_made(self) -> None:
         """Shows `progress` or `error`."""
+
+    @property
+    def is_asking(self) -> bool:
+        """Whether the review is still on its way."""
+        return self.progress.done is not None
 
     def on_mount(self) -> None:
         """Starts to read and to watch."""
@@ -75,13 +90,13 @@ class LoadingScreen(Screen[int]):
         self.set_interval(_LOOK_SECONDS, self._look)
 
     def reload(self, *, is_fresh: bool = False) -> None:
-        """Reads everything again; what is shown stays until the new review is complete.
+        """Reads everything again; what is shown of a root stays until as much is known of it again.
 
         Args:
             is_fresh: Whether registries are asked again, whatever is remembered.
         """
         self._run += 1
-        self._is_first = self.review is None
+        self._draft, self._known = None, {}
         self.progress = Reading(0)
         self.progress_made()
         self._load(self._run, is_fresh=is_fresh)
@@ -95,7 +110,7 @@ class LoadingScreen(Screen[int]):
                 draft = opened.draft
                 stamps = stamps_of(opened.watched(draft))
                 marks = self.keeper.read(opened.repository)
-                self.post_message(ReviewDrafted(run, draft, opened.top, opened.repository, marks))
+                self.post_message(ReviewDrafted(run, draft, opened.top, opened.repository, marks, stamps))
                 review = opened.complete(on_event=lambda event: self._post(run, event), cancel=cancel)
                 self.post_message(ReviewCompleted(run, review, {**stamps_of(opened.watched(review)), **stamps}))
             finally:
@@ -121,48 +136,79 @@ class LoadingScreen(Screen[int]):
         if event.run != self._run:
             return
         self.top, self.repository, self.error = event.top, event.repository, None
-        self.marks = event.marks
+        self.marks, self._stamps = event.marks, event.stamps
+        self._draft = event.review
         self.progress = Reading(0, len(event.review.roots))
-        if self._is_first:
-            self.review = event.review
-            self.review_arrived()
-        self.progress_made()
+        self._show()
 
     @on(RootsRead)
     def _take_roots(self, event: RootsRead) -> None:
-        if event.run != self._run:
-            return
-        if self._is_first and self.review is not None:
-            self.review = with_roots(self.review, event.roots)
-            self.review_arrived()
+        if event.run == self._run:
+            self._known |= {root.lock_file: root for root in event.roots}
+            self._show_soon()
 
     @on(ProgressMade)
     def _take_progress(self, event: ProgressMade) -> None:
         if event.run == self._run:
             self.progress = Reading(event.progress.done, event.progress.total, event.progress.what)
-            self.progress_made()
+            self._show_soon()
+
+    def _show_soon(self) -> None:
+        """Shows what arrived: at once, or with what arrives next where that would be too often."""
+        if self._timer is None and self._draft is not None:
+            wait = self._pace.wait(time.monotonic())
+            self._timer = self.set_timer(wait, self._show) if wait else None
+            if not wait:
+                self._show()
+
+    def _show(self) -> None:
+        if self._timer is not None:
+            self._timer.stop()
+            self._timer = None
+        if self._draft is None:
+            return
+        began = time.monotonic()
+        self.review = renewed(self.review or self._draft, self._draft, self._known)
+        self.review_arrived()
+        self._pace.took(began, time.monotonic())
 
     @on(ReviewCompleted)
     def _take_review(self, event: ReviewCompleted) -> None:
         if event.run != self._run:
             return
         self.review, self._stamps, self.progress = event.review, event.stamps, Reading()
+        self._draft, self._known = None, {}
         if self._changed:
             self.notify(visible(changed_on_disk(self._changed)), markup=False, timeout=4)
             self._changed = ()
+        self._tell_notes(event.review.notes)
         self.review_arrived()
-        self.progress_made()
+
+    def _tell_notes(self, notes: tuple[str, ...]) -> None:
+        """Shows what limits the whole review, once."""
+        for note in notes:
+            if note not in self._told:
+                self.notify(visible(note), severity="warning", markup=False, timeout=10)
+        self._told |= frozenset(notes)
 
     @on(ReviewFailed)
     def _take_failure(self, event: ReviewFailed) -> None:
         if event.run != self._run:
             return
         self.error, self.progress, self._changed = event.error, Reading(), ()
+        self._draft = None
+        if self.review is not None:
+            self.review_arrived()
         self.progress_made()
 
+    @property
+    def _is_reading(self) -> bool:
+        """Whether files are being read, which takes little time; asking registries may take long."""
+        return self.is_asking and self.progress.what != "evidence"
+
     def _look(self) -> None:
-        """Asks for changed files, unless they are being read anyway."""
-        if self._stamps and self.progress.done is None:
+        """Asks for changed files, unless they are being read anyway or nobody looks here."""
+        if self._stamps and self.is_current and not self._is_reading:
             self._compare_stamps(self._run, self._stamps)
 
     @work(thread=True, exclusive=True, group="watch")
@@ -172,7 +218,7 @@ class LoadingScreen(Screen[int]):
 
     @on(FilesChanged)
     def _take_changed_files(self, event: FilesChanged) -> None:
-        if event.run != self._run or self.review is None or self.progress.done is not None:
+        if event.run != self._run or self.review is None or self._is_reading:
             return
         self._stamps = {}
         self._changed = roots_of(event.paths, self.review, self.top)

@@ -1,4 +1,4 @@
-"""The list on the left: paints rows, moves a cursor over them and says what was done to which. Owns the cursor only."""
+"""The list on the left: paints the rows of a review, and says what was done to which."""
 
 from __future__ import annotations
 
@@ -7,16 +7,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 from rich.cells import cell_len
 from textual.binding import Binding, BindingType
-from textual.geometry import Region, Size
 from textual.message import Message
-from textual.reactive import reactive
-from textual.scroll_view import ScrollView
-from textual.strip import Strip
 
 from locklens.ui.outline import Node, NodeKind
 from locklens.ui.rows import Mark, Row
 from locklens.ui.spans import Role, Span, severity_span
-from locklens.ui.widgets.strips import Painted, fitted, fitted_end, harmless, strip_of
+from locklens.ui.widgets.row_list import RowList
+from locklens.ui.widgets.strips import Painted, fitted, fitted_end, harmless
 
 if TYPE_CHECKING:
     from textual import events
@@ -27,46 +24,42 @@ _LEAD = 15
 _REST = 9
 """Columns that names leave for what follows the versions."""
 
+_ROOM_FOR_EVIDENCE = 30
+"""Columns behind the lead below which there is no room to say how far the hashes are explained."""
+
 _MARK_ROLES = {Mark.ALL: Role.GOOD, Mark.SOME: Role.GOOD, Mark.OPEN: Role.DIM, Mark.NONE_POSSIBLE: Role.DIM}
 
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """How wide the columns after the lead are; what is left belongs to the last one."""
+    """How wide the columns after the lead are; what is left belongs to `rest`, and `evidence` stands at the end."""
 
     name: int
     phrase: int
     rest: int
+    evidence: int = 0
 
     @classmethod
     def fitting(cls, rows: tuple[Row, ...], width: int) -> Columns:
         """Shares the width: name and versions get what their texts need, within bounds."""
         plain = [row for row in rows if row.node.kind in {NodeKind.CHANGE, NodeKind.GROUP, NodeKind.CONFLICT}]
         room = max(0, width - _LEAD)
+        evidence = max((len(row.evidence.text) for row in rows), default=0) if room >= _ROOM_FOR_EVIDENCE else 0
+        room -= evidence + 1 if evidence else 0
         phrase = min(max((len(row.phrase) for row in plain), default=0), max(room * 2 // 5, 10))
         name = max((len(row.name) for row in plain), default=0)
-        rest = min(max((len(row.where) for row in plain), default=0) or _REST, _REST)
+        rest = min(max((len(row.where) for row in plain), default=0) or _REST - evidence, _REST)
         name = max(min(name, room - phrase - rest - 2), min(name, 12))
-        return cls(name, phrase, max(0, room - name - phrase - 2))
+        return cls(name, phrase, max(0, room - name - phrase - 2), evidence)
 
 
-class ChangeList(ScrollView, can_focus=True):
-    """The rows of a review, one line each. Only the rows in sight are painted, so their number does not matter."""
+class ChangeList(RowList[Row]):
+    """The rows of a review, one line each."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("j,down", "step(1)", "Next row", show=False),
-        Binding("k,up", "step(-1)", "Previous row", show=False),
-        Binding("g,home", "edge(0)", "Top", show=False),
-        Binding("G,end", "edge(-1)", "Bottom", show=False),
-        Binding("pagedown,ctrl+f", "page(1)", "Page down", show=False),
-        Binding("pageup,ctrl+b", "page(-1)", "Page up", show=False),
         Binding("h,left", "fold(True)", "Fold", show=False),
         Binding("l,right", "fold(False)", "Unfold", show=False),
-        Binding("enter", "open", "Open", show=False),
     ]
-
-    cursor: reactive[int] = reactive(0)
-    """Index of the highlighted row."""
 
     @dataclass
     class Highlighted(Message):
@@ -94,62 +87,19 @@ class ChangeList(ScrollView, can_focus=True):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
-        self._rows: tuple[Row, ...] = ()
         self._columns = Columns(0, 0, 0)
 
-    @property
-    def rows(self) -> tuple[Row, ...]:
-        """What is shown."""
-        return self._rows
-
-    @property
-    def current(self) -> Row | None:
-        """The highlighted row."""
-        return self._rows[self.cursor] if 0 <= self.cursor < len(self._rows) else None
-
-    def show_rows(self, rows: tuple[Row, ...], *, cursor_key: str | None = None) -> None:
-        """Replaces the rows; the cursor stays on its row, or at its height where that row is gone."""
-        key = cursor_key or (self.current.key if self.current is not None else None)
-        self._rows = rows
-        position = next((index for index, row in enumerate(rows) if row.key == key), None)
-        self._lay_out()
-        self.set_reactive(ChangeList.cursor, max(0, min(self.cursor if position is None else position, len(rows) - 1)))
-        self._show_cursor()
-        self.refresh()
+    def tell_highlighted(self) -> None:
+        """Says what is under the cursor."""
         self.post_message(self.Highlighted(self.current.node if self.current is not None else None))
 
-    def on_resize(self) -> None:
-        """Shares the new width."""
-        self._lay_out()
+    def lay_out(self, rows: tuple[Row, ...], width: int) -> None:
+        """Shares the width."""
+        self._columns = Columns.fitting(rows, width)
 
-    def _lay_out(self) -> None:
-        width = self.scrollable_content_region.width
-        self._columns = Columns.fitting(self._rows, width)
-        self.virtual_size = Size(width, len(self._rows))
-
-    def watch_cursor(self) -> None:
-        """Follows the cursor and tells whoever listens."""
-        self._show_cursor()
-        self.refresh()
-        if self.current is not None:
-            self.post_message(self.Highlighted(self.current.node))
-
-    def _show_cursor(self) -> None:
-        self.scroll_to_region(Region(0, self.cursor, 1, 1), animate=False, force=True)
-
-    def watch_has_focus(self, _had: bool) -> None:
-        """Paints the cursor stronger or weaker."""
-        self.refresh()
-
-    def render_line(self, y: int) -> Strip:
-        """Paints one row of the window."""
-        index = y + self.scroll_offset.y
-        width = self.scrollable_content_region.width
-        if index >= len(self._rows):
-            return Strip.blank(width, self.rich_style)
-        row, cursor = self._rows[index], index == self.cursor
-        spans = self._section(row, width, cursor=cursor) if row.depth == 0 else self._entry(row, width, cursor=cursor)
-        return strip_of(spans, self, width=width, cursor=cursor)
+    def painted(self, row: Row, width: int, *, cursor: bool) -> Painted:
+        """Paints a section or what is in one."""
+        return self._section(row, width, cursor=cursor) if row.depth == 0 else self._entry(row, width, cursor=cursor)
 
     def _lead(self, row: Row, *, cursor: bool) -> list[Span]:
         fold = {None: " ", True: "▸", False: "▾"}[row.folded]
@@ -176,27 +126,22 @@ class ChangeList(ScrollView, can_focus=True):
             where = f"{harmless(row.where)}: " if row.where else ""
             return [*spans, Span(name, Role.STRONG), Span(fitted(where + row.what, width - _LEAD - len(name)))]
         if row.node.kind is NodeKind.MEMBER:
-            return [*spans, Span(fitted(f"  {row.node.title}  {row.what}", width - _LEAD), Role.PLACE)]
+            room = width - _LEAD - (columns.evidence + 1 if columns.evidence else 0)
+            spans.append(Span(fitted(f"  {row.node.title}  {row.what}", room), Role.PLACE))
+            return [*spans, *self._evidence(row)]
         done = row.mark is Mark.ALL
-        parts = [Span(fitted(row.name, columns.name), Role.DIM if done else Role.STRONG)]
-        parts.append(Span(" " + fitted(row.phrase, columns.phrase), Role.DIM if done else Role.PLAIN))
+        spans.append(Span(fitted(row.name, columns.name), Role.DIM if done else Role.STRONG))
+        spans.append(Span(" " + fitted(row.phrase, columns.phrase), Role.DIM if done else Role.PLAIN))
         where = fitted_end(row.where, min(columns.rest, cell_len(harmless(row.where))))
-        parts += [Span(" "), Span(where, Role.PLACE)]
+        spans += [Span(" "), Span(where, Role.PLACE)]
         gap = " " if where else ""
-        parts.append(Span(gap + fitted(row.what, columns.rest - cell_len(where + gap)), Role.DIM))
-        return [*spans, *parts]
+        spans.append(Span(gap + fitted(row.what, columns.rest - cell_len(where + gap)), Role.DIM))
+        return [*spans, *self._evidence(row)]
 
-    def action_step(self, by: int) -> None:
-        """Moves the cursor."""
-        self.cursor = max(0, min(self.cursor + by, len(self._rows) - 1))
-
-    def action_edge(self, end: int) -> None:
-        """Goes to the first or the last row."""
-        self.cursor = 0 if end == 0 else max(0, len(self._rows) - 1)
-
-    def action_page(self, by: int) -> None:
-        """Moves the cursor by a window."""
-        self.action_step(by * max(1, self.scrollable_content_region.height - 1))
+    def _evidence(self, row: Row) -> Painted:
+        """How far the row's hashes are explained, at the right."""
+        width = self._columns.evidence
+        return [Span(f" {row.evidence.text:>{width}}", row.evidence.role)] if width else []
 
     def action_fold(self, folded: bool) -> None:
         """Folds or unfolds the highlighted row; folding what does not fold goes to the row that holds it."""
@@ -213,17 +158,12 @@ class ChangeList(ScrollView, can_focus=True):
         if self.current is not None:
             self.post_message(self.Opened(self.current.node))
 
-    def on_click(self, event: events.Click) -> None:
-        """Highlights the clicked row; its fold sign folds, its mark marks, a second click opens it."""
-        index = event.y + self.scroll_offset.y
-        if not 0 <= index < len(self._rows):
-            return
-        row = self._rows[index]
-        self.cursor = index
+    def clicked(self, row: Row, event: events.Click) -> None:
+        """Folds at the fold sign, marks at the mark; a second click anywhere else opens the detail."""
         match event.x:
             case 0 | 1 | 2 | 3 if row.folded is not None:
                 self.post_message(self.Turned(row.node))
             case 4 | 5 if row.depth and row.mark is not Mark.NONE_POSSIBLE:
                 self.post_message(self.MarkToggled(row.node))
-            case _ if event.chain > 1:
-                self.post_message(self.Opened(row.node))
+            case _:
+                super().clicked(row, event)

@@ -53,16 +53,32 @@ class LineView(ScrollView, can_focus=True):
         return self._lines[self.cursor] if 0 <= self.cursor < len(self._lines) else None
 
     def show_lines(self, lines: Iterable[Line], *, keep_place: bool = False) -> None:
-        """Replaces what is shown; from the top unless it is the same thing again."""
-        self._lines = tuple(lines)
+        """Replaces what is shown; from the top unless it is the same thing again, of which some lines are others."""
+        before, top, shown = self.current, self.scroll_offset.y, tuple(lines)
+        if keep_place and shown == self._lines:
+            return
+        height = self._first_row[self.cursor] - top if before is not None and self._first_row else -1
+        self._lines = shown
         self._wrapped_at = -1
         self._wrap()
         stops = self._stops()
+        if keep_place and before is not None:
+            found = self._position_of(before)
+            if found is not None:
+                self.cursor = found
+                if 0 <= height < self.scrollable_content_region.height and self._first_row:
+                    self.scroll_to(y=self._first_row[found] - height, animate=False, force=True)
         if not keep_place or self.cursor not in stops:
             self.cursor = stops[0] if stops else -1
         if not keep_place:
             self.scroll_to(y=0, animate=False, force=True)
         self.refresh()
+
+    def _position_of(self, before: Line) -> int | None:
+        """Where a line of before is: the same one, or the one that says the same thing in other words."""
+        same = (index for index, one in enumerate(self._lines) if one == before)
+        alike = (index for index, one in enumerate(self._lines) if one.copied == before.copied != "")
+        return next(same, next(alike, None))
 
     def on_resize(self) -> None:
         """Wraps again."""

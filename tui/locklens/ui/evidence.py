@@ -1,0 +1,156 @@
+"""What stands behind a change, as lines: which hashes are traced to what, what is not known and why. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, assert_never
+
+from locklens.hashes import packages_of, scheme_of
+from locklens.review.model import Answer, Proof
+from locklens.review.reports.sizes import size_words
+from locklens.trust.model import Tier
+from locklens.ui.explained import is_settled
+from locklens.ui.sentences import since
+from locklens.ui.spans import Line, Role, Span, counted, heading, line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from locklens.review.model import Change, Evidence, HashFact, Review
+
+_LABEL = 30
+_COUNT = 9
+_SHORT = 12
+_BY_SUMS = frozenset({Proof.SIGNED, Proof.REPORTED})
+
+
+def evidence_lines(change: Change, review: Review, *, is_asking: bool) -> Iterator[Line]:
+    """How far the hashes are traced to facts, each with its time; problems with their hint.
+
+    Args:
+        change: Of the review.
+        review: For the time that it was made at.
+        is_asking: Whether the review is still on its way.
+    """
+    if change.new is None:
+        return
+    yield from heading("EVIDENCE")
+    evidence = change.evidence
+    if evidence is None:
+        yield line(Span("  … " if is_asking else "  ? ", Role.STRONG), unsettled(is_asking=is_asking), hanging=4)
+        return
+    moment = since(evidence.as_of, review.at) if evidence.as_of else ""
+    yield from _package_lines(change, moment)
+    yield from _folder_lines(change, evidence, moment)
+    for problem in evidence.problems:
+        yield line(Span("  not known  ", Role.WARN), problem, hanging=13, copied=problem)
+    if evidence.hint:
+        yield line(Span("  -> ", Role.DIM), evidence.hint, hanging=5, copied=evidence.hint)
+
+
+def unsettled(*, is_asking: bool) -> str:
+    """What to say of a change that is not settled."""
+    return "the registry is being asked" if is_asking else "not known: the review ended before this was settled"
+
+
+def why_unknown(change: Change, review: Review, *, is_asking: bool) -> str:
+    """Why a signer is not known."""
+    evidence = change.evidence
+    if evidence is None:
+        return "not asked yet" if is_asking else "the review ended before"
+    match evidence.answer:
+        case Answer.NOT_ASKED:
+            return "offline, and nothing is remembered" if review.offline else "the registry was not asked"
+        case Answer.FAILED:
+            return "the registry did not answer"
+        case Answer.GIVEN:
+            return "the registry has no such release" if evidence.problems else "nobody said"
+        case _:
+            assert_never(evidence.answer)
+
+
+def _fact(label: str, count: str, moment: str, *, is_whole: bool, more: str = "") -> Line:
+    spans = [Span(f"  {label}".ljust(_LABEL)), Span(f" {count}".ljust(_COUNT), Role.GOOD if is_whole else Role.WARN)]
+    told = "  ".join(part for part in (f"as of {moment}" if moment else "", more) if part)
+    return line(*spans, Span(f" {told}", Role.DIM), hanging=4)
+
+
+def _package_lines(change: Change, moment: str) -> Iterator[Line]:
+    """How many `zh`, registry manifests left out, the publisher's checksums list."""
+    old, new, signer = change.old, change.new, change.new_signer
+    if signer is None:
+        return
+    if signer.tier is Tier.UNKNOWN:
+        if change.evidence is not None and not change.evidence.problems:
+            yield line(Span("  nobody vouches for its SHA256SUMS: see the findings", Role.WARN), hanging=4)
+        return
+    more = "unsigned" if signer.tier is Tier.UNSIGNED else ""
+    if old is not None and new is not None and not change.moved_from and old.version == new.version:
+        yield from _listed("base zh still in SHA256SUMS", (*change.removed, *change.kept), moment, more)
+    yield from _listed("new zh in SHA256SUMS", change.added, moment, more)
+
+
+def _listed(label: str, facts: Iterable[HashFact], moment: str, more: str) -> Iterator[Line]:
+    wanted = {fact.hash: fact for fact in facts}
+    found = [wanted[text] for text in packages_of(wanted)]
+    if found:
+        listed = sum(fact.proof in _BY_SUMS for fact in found)
+        yield _fact(label, f"{listed} of {len(found)}", moment, is_whole=listed == len(found), more=more)
+
+
+def _folder_lines(change: Change, evidence: Evidence, moment: str) -> Iterator[Line]:
+    """How many `h1` are proven, and what it takes to prove the others."""
+    added = [fact for fact in change.added if scheme_of(fact.hash) == "h1"]
+    for proof, label in ((Proof.COMPUTED, "h1 computed from packages"), (Proof.REPORTED, "h1 the registry reports")):
+        if found := [fact for fact in added if fact.proof is proof]:
+            platforms = ", ".join(sorted(fact.platform for fact in found if fact.platform))
+            yield _fact(label, f"{len(found)} of {len(added)}", moment, is_whole=True, more=platforms)
+    unproven = sum(not fact.is_explained for fact in added)
+    if not unproven:
+        return
+    spans = [Span("  h1 not proven".ljust(_LABEL)), Span(f" {unproven} of {len(added)}".ljust(_COUNT), Role.WARN)]
+    if evidence.to_prove:
+        size = f", {size_words(evidence.to_prove_bytes)}" if evidence.to_prove_bytes is not None else ""
+        spans.append(Span(f" v downloads at most {counted(evidence.to_prove, 'package')}{size}", Role.DIM))
+    yield line(*spans, hanging=4)
+
+
+def hash_lines(change: Change, *, is_asking: bool, in_full: bool) -> Iterator[Line]:
+    """Each hash that came or went, with its platform and what proves it; in full also those that stayed."""
+    yield from heading("HASHES")
+    if change.added:
+        explained = Span(f"  {change.explained} of {len(change.added)} added explained", Role.STRONG)
+        yield line(explained, Span(f"   {len(change.kept)} kept", Role.DIM))
+    elif change.removed:
+        yield line(Span(f"  {len(change.kept)} kept", Role.DIM))
+    else:
+        yield line(Span(f"  {counted(len(change.kept), 'hash', 'hashes')} as before", Role.DIM))
+    pending = "…" if is_asking and not is_settled(change) else ""
+    for sign, role, facts in (("+", Role.ADDED, change.added), ("-", Role.REMOVED, change.removed)):
+        for fact in facts:
+            yield _hash_line(sign, role, fact, in_full=in_full, pending=pending)
+    for fact in change.kept:
+        if in_full or fact.proof is Proof.STALE:
+            yield _hash_line("=", Role.DIM, fact, in_full=in_full, pending=pending)
+
+
+def _hash_line(sign: str, role: Role, fact: HashFact, *, in_full: bool, pending: str) -> Line:
+    scheme = scheme_of(fact.hash)
+    shown = fact.hash if in_full or not scheme else f"{scheme}:{fact.hash[len(scheme) + 1 :][:_SHORT]}…"
+    about = f"{fact.platform:<16}" if fact.platform else ""
+    proof = Span(pending, Role.DIM) if pending else proof_span(fact.proof)
+    return line("  ", Span(f"{sign} {shown}", role), "  ", about, proof, hanging=4, copied=fact.hash)
+
+
+def proof_span(proof: Proof) -> Span:
+    """A proof as a word; what is worth a look stands in capitals, so that it stands out without colour too."""
+    match proof:
+        case Proof.STALE:
+            return Span("STALE", Role.BLOCK)
+        case Proof.UNKNOWN:
+            return Span("UNKNOWN", Role.WARN)
+        case Proof.MIRROR:
+            return Span("mirror", Role.WARN)
+        case Proof.SIGNED | Proof.COMPUTED | Proof.REPORTED:
+            return Span(proof.value, Role.GOOD)
+        case _:
+            assert_never(proof)

@@ -1,0 +1,306 @@
+"""A screen of two panes, a list and the detail of what is highlighted in it, with a filter and bars around them."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.containers import Horizontal, Vertical
+from textual.widgets import Input, Static
+
+from locklens.ui import bars
+from locklens.ui.keys import TABS, KeyTable
+from locklens.ui.messages import ViewWanted
+from locklens.ui.screens.lines import LinesScreen
+from locklens.ui.screens.loading import LoadingScreen
+from locklens.ui.widgets.bar import Bar
+from locklens.ui.widgets.line_view import LineView
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from textual.app import ComposeResult
+    from textual.command import Provider
+    from textual.timer import Timer
+
+    from locklens.ui.feed import ReviewSource
+    from locklens.ui.marks import MarkKeeper
+    from locklens.ui.spans import Line
+    from locklens.ui.widgets.bar import Layout
+    from locklens.ui.widgets.row_list import RowList
+
+_MESSAGE_SECONDS = 8.0
+_FACTS_FROM_HEIGHT = 28
+_LEGEND_FROM_HEIGHT = 40
+_TWO_PANES_FROM_WIDTH = 100
+_WIDTHS = [(0, "-narrow"), (_TWO_PANES_FROM_WIDTH, "-wide")]
+_HEIGHTS = [(0, "-short"), (_FACTS_FROM_HEIGHT, "-tall"), (_LEGEND_FROM_HEIGHT, "-taller")]
+
+
+def _commands() -> type[Provider]:
+    """The palette's commands; loaded when it is opened."""
+    from locklens.ui.palette import ScreenCommands
+
+    return ScreenCommands
+
+
+class PanesScreen(LoadingScreen):
+    """Owns which pane has the focus, the message and the filter's line; what they show is up to those built on it.
+
+    Class attributes:
+        TABLE: The screen's keys.
+        VIEW: The screen's name among the tabs.
+        FILTER_WORDS: What the filter's line shows while it is empty.
+    """
+
+    TABLE: ClassVar[KeyTable]
+    VIEW: ClassVar[str]
+    FILTER_WORDS: ClassVar[str]
+    COMMANDS: ClassVar = {_commands}
+    HORIZONTAL_BREAKPOINTS = _WIDTHS
+    VERTICAL_BREAKPOINTS = _HEIGHTS
+
+    def __init__(self, source: ReviewSource, keeper: MarkKeeper) -> None:
+        super().__init__(source, keeper)
+        self.message = ""
+        self._message_timer: Timer | None = None
+        self._shown_key = ""
+
+    @abstractmethod
+    def make_list(self) -> RowList[Any]:
+        """Returns the list at the left."""
+
+    @abstractmethod
+    def refresh_list(self, *, cursor_key: str | None = None) -> None:
+        """Shows the rows anew, and all that is said of them around."""
+
+    @abstractmethod
+    def head_layouts(self) -> tuple[Layout, ...]:
+        """What the first line says."""
+
+    @abstractmethod
+    def status_layouts(self) -> tuple[Layout, ...]:
+        """What the line above the keys says."""
+
+    @abstractmethod
+    def notice(self) -> tuple[Line, ...]:
+        """What stands in place of the panes; () where they are to be shown."""
+
+    @abstractmethod
+    def narrow(self, text: str) -> None:
+        """Filters by what was typed, and shows the rows anew."""
+
+    @property
+    @abstractmethod
+    def is_narrowed(self) -> bool:
+        """Whether there is a filter."""
+
+    @abstractmethod
+    def help_lines(self) -> Iterable[Line]:
+        """All keys and signs in words."""
+
+    def compose(self) -> ComposeResult:
+        """Head, tabs, the two panes, the filter, the status and the keys."""
+        yield Bar(id="head")
+        yield Bar(id="tabs")
+        yield LineView(id="notice")
+        with Horizontal(id="panes"):
+            with Vertical(id="left"):
+                yield self.make_list()
+                yield LineView(id="facts")
+            yield LineView(id="detail")
+        with Horizontal(id="filter-line"):
+            yield Static(" /", id="filter-sign")
+            yield Input(id="filter", placeholder=self.FILTER_WORDS, compact=True)
+        yield Bar(id="status")
+        yield Bar(id="keys")
+
+    def on_mount(self) -> None:
+        """Shows what does not depend on the review."""
+        self.query_one("#tabs", Bar).show_layouts(*bars.tabs(self.VIEW))
+        self.facts.can_focus = False
+        self.query_one("#notice", LineView).can_focus = False
+        self.query_one("#filter-line").display = False
+        self.left.focus()
+
+    @property
+    @abstractmethod
+    def left(self) -> RowList[Any]:
+        """The list at the left."""
+
+    @property
+    def detail(self) -> LineView:
+        """The pane at the right."""
+        return self.query_one("#detail", LineView)
+
+    @property
+    def facts(self) -> LineView:
+        """The panel below the list."""
+        return self.query_one("#facts", LineView)
+
+    @property
+    def line(self) -> Line | None:
+        """The highlighted line of the detail, where the cursor is."""
+        return self.detail.current if self.detail.has_focus else None
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether there is room for one pane only."""
+        return self.size.width < _TWO_PANES_FROM_WIDTH
+
+    # What is shown
+
+    def review_arrived(self) -> None:
+        """Shows the new review; cursor, folds and filter stay."""
+        self.refresh_list()
+
+    def progress_made(self) -> None:
+        """Shows how far the reading is, or that it failed."""
+        self.refresh_notice()
+        self.refresh_bars()
+
+    def refresh_notice(self) -> None:
+        """Shows the notice, or the panes."""
+        lines = self.notice()
+        self.set_class(bool(lines), "-notice")
+        self.query_one("#notice", LineView).show_lines(lines)
+        if not lines and self.focused is None:
+            self.left.focus()
+
+    def refresh_bars(self) -> None:
+        """Shows head, status and keys anew."""
+        self.query_one("#head", Bar).show_layouts(*self.head_layouts())
+        self.query_one("#status", Bar).show_layouts(*self.status_layouts())
+        self.query_one("#keys", Bar).show_layouts(*bars.key_line(self.TABLE, in_detail=self.detail.has_focus))
+
+    def show_detail(self, key: str, lines: Iterable[Line]) -> None:
+        """Fills the right pane; it stays where it is scrolled to while it is about the same row."""
+        self.detail.show_lines(lines, keep_place=key == self._shown_key)
+        self._shown_key = key
+
+    def on_descendant_focus(self) -> None:
+        """Shows the keys of the pane that has the focus."""
+        self.refresh_bars()
+
+    def say(self, words: str) -> None:
+        """Puts a message into the status line for some seconds."""
+        self.message = words
+        if self._message_timer is not None:
+            self._message_timer.stop()
+        self._message_timer = self.set_timer(_MESSAGE_SECONDS, self._say_no_more)
+        self.refresh_bars()
+
+    def _say_no_more(self) -> None:
+        self.message = ""
+        self.refresh_bars()
+
+    @on(Bar.Clicked)
+    async def _click_bar(self, event: Bar.Clicked) -> None:
+        await self.run_action(event.action)
+
+    # Moving
+
+    def action_focus_list(self) -> None:
+        """Goes to the list."""
+        self.remove_class("-detail")
+        self.left.focus()
+
+    def focus_detail(self) -> None:
+        """Goes to the detail, which fills the screen where that is narrow."""
+        self.add_class("-detail")
+        self.detail.focus()
+
+    def action_other_pane(self) -> None:
+        """Goes to the pane that has not the focus."""
+        if self.detail.has_focus:
+            self.action_focus_list()
+        elif self.left.current is not None:
+            self.focus_detail()
+
+    def action_back(self) -> None:
+        """Leaves, step by step, what was entered last."""
+        if self.query_one("#filter", Input).has_focus or (self.is_narrowed and not self.detail.has_focus):
+            self._set_filter("")
+            self._close_filter()
+        elif self.detail.has_focus:
+            self.action_focus_list()
+        elif self._has_screen_below:
+            self.app.pop_screen()
+        else:
+            self.say("q quits")
+
+    def action_leave(self) -> None:
+        """Goes back to the list, to the screen before, or quits."""
+        if self.is_narrow and self.has_class("-detail"):
+            self.action_focus_list()
+        elif self._has_screen_below:
+            self.app.pop_screen()
+        else:
+            self.dismiss(2 if self.review is None and self.error is not None else 0)
+
+    @property
+    def _has_screen_below(self) -> bool:
+        return any(isinstance(screen, PanesScreen) and screen is not self for screen in self.app.screen_stack)
+
+    def action_tab(self, key: str) -> None:
+        """Opens one of the six screens, or says why it cannot."""
+        tab = next(one for one in TABS if one.key == key)
+        if not tab.view:
+            self.say(f"{tab.title}: not supported yet")
+        elif tab.view == self.VIEW:
+            self.say(f"{tab.title} is this screen")
+        else:
+            self.post_message(ViewWanted(tab.view, self.top))
+
+    def action_unsupported(self, what: str) -> None:
+        """Answers for what is not built yet."""
+        self.say(f"not supported yet: {what}")
+
+    # The filter
+
+    def action_filter(self) -> None:
+        """Opens the filter line."""
+        self.query_one("#filter-line").display = True
+        self.query_one("#filter", Input).focus()
+
+    def action_only(self, text: str) -> None:
+        """Filters by what was clicked."""
+        self._set_filter(text)
+
+    def _set_filter(self, text: str) -> None:
+        self.query_one("#filter", Input).value = text
+        self.query_one("#filter-line").display = bool(text)
+
+    def _close_filter(self) -> None:
+        self.query_one("#filter-line").display = bool(self.query_one("#filter", Input).value)
+        self.left.focus()
+
+    @on(Input.Changed, "#filter")
+    def _narrow(self, event: Input.Changed) -> None:
+        self.narrow(event.value)
+
+    @on(Input.Submitted, "#filter")
+    def _keep_filter(self) -> None:
+        self._close_filter()
+
+    # Program
+
+    def action_help(self) -> None:
+        """Shows all keys."""
+        title = next(tab.title for tab in TABS if tab.view == self.VIEW)
+        self.app.push_screen(LinesScreen(f"Keys of {title}", self.help_lines(), closing="question_mark"))
+
+    def action_palette(self) -> None:
+        """Opens the command palette."""
+        self.app.action_command_palette()
+
+    def action_reload(self) -> None:
+        """Reads everything again."""
+        self.error = None
+        self.reload(is_fresh=True)
+
+    def action_theme(self) -> None:
+        """Switches between dark and light."""
+        self.app.theme = "locklens-light" if self.app.current_theme.dark else "locklens-dark"

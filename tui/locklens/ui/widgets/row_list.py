@@ -1,0 +1,155 @@
+"""A scrolling list of rows, one line each, with a cursor. Only the rows in sight are painted, however many there are.
+
+What a row looks like is up to the lists built on it.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING, ClassVar, Generic, Protocol, TypeVar
+
+from textual.binding import Binding, BindingType
+from textual.geometry import Region, Size
+from textual.reactive import reactive
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from locklens.ui.widgets.strips import Painted, strip_of
+
+if TYPE_CHECKING:
+    from textual import events
+
+
+class Keyed(Protocol):
+    """A row that can be found again."""
+
+    @property
+    def key(self) -> str:
+        """The same for the same thing after a reload."""
+
+
+RowT = TypeVar("RowT", bound=Keyed)
+
+
+class RowList(ScrollView, Generic[RowT], can_focus=True):
+    """Owns the cursor; the rows are handed down."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("j,down", "step(1)", "Next row", show=False),
+        Binding("k,up", "step(-1)", "Previous row", show=False),
+        Binding("g,home", "edge(0)", "Top", show=False),
+        Binding("G,end", "edge(-1)", "Bottom", show=False),
+        Binding("pagedown,ctrl+f", "page(1)", "Page down", show=False),
+        Binding("pageup,ctrl+b", "page(-1)", "Page up", show=False),
+        Binding("enter", "open", "Open", show=False),
+    ]
+
+    cursor: reactive[int] = reactive(0)
+    """Index of the highlighted row."""
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._rows: tuple[RowT, ...] = ()
+
+    @abstractmethod
+    def painted(self, row: RowT, width: int, *, cursor: bool) -> Painted:
+        """What a row looks like."""
+
+    @abstractmethod
+    def lay_out(self, rows: tuple[RowT, ...], width: int) -> None:
+        """Shares the width among the columns."""
+
+    @abstractmethod
+    def tell_highlighted(self) -> None:
+        """Tells whoever listens that another row, or the same one with other content, is under the cursor."""
+
+    @abstractmethod
+    def action_open(self) -> None:
+        """Tells whoever listens that the user wants to see the highlighted row's detail."""
+
+    @property
+    def rows(self) -> tuple[RowT, ...]:
+        """What is shown."""
+        return self._rows
+
+    @property
+    def current(self) -> RowT | None:
+        """The highlighted row."""
+        return self._rows[self.cursor] if 0 <= self.cursor < len(self._rows) else None
+
+    def show_rows(self, rows: tuple[RowT, ...], *, cursor_key: str | None = None) -> None:
+        """Replaces the rows; the cursor stays on its row, or at its height where that row is gone.
+
+        A list that was scrolled moves along, so that the row stays where the eye is.
+
+        Args:
+            rows: What to show.
+            cursor_key: The row to go to instead.
+        """
+        key = cursor_key or (self.current.key if self.current is not None else None)
+        top, before = self.scroll_offset.y, self.cursor
+        self._rows = rows
+        position = next((index for index, row in enumerate(rows) if row.key == key), None)
+        self._share_width()
+        self.set_reactive(RowList.cursor, max(0, min(self.cursor if position is None else position, len(rows) - 1)))
+        if top and cursor_key is None and top <= before < top + self.scrollable_content_region.height:
+            self.scroll_to(y=top + self.cursor - before, animate=False, force=True)
+        self._show_cursor()
+        self.refresh()
+        self.tell_highlighted()
+
+    def on_resize(self) -> None:
+        """Shares the new width."""
+        self._share_width()
+
+    def _share_width(self) -> None:
+        width = self.scrollable_content_region.width
+        self.lay_out(self._rows, width)
+        self.virtual_size = Size(width, len(self._rows))
+
+    def watch_cursor(self) -> None:
+        """Follows the cursor and tells whoever listens."""
+        self._show_cursor()
+        self.refresh()
+        if self.current is not None:
+            self.tell_highlighted()
+
+    def _show_cursor(self) -> None:
+        self.scroll_to_region(Region(0, self.cursor, 1, 1), animate=False, force=True)
+
+    def watch_has_focus(self, _had: bool) -> None:
+        """Paints the cursor stronger or weaker."""
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        """Paints one row of the window."""
+        index = y + self.scroll_offset.y
+        width = self.scrollable_content_region.width
+        if index >= len(self._rows):
+            return Strip.blank(width, self.rich_style)
+        cursor = index == self.cursor
+        return strip_of(self.painted(self._rows[index], width, cursor=cursor), self, width=width, cursor=cursor)
+
+    def action_step(self, by: int) -> None:
+        """Moves the cursor."""
+        self.cursor = max(0, min(self.cursor + by, len(self._rows) - 1))
+
+    def action_edge(self, end: int) -> None:
+        """Goes to the first or the last row."""
+        self.cursor = 0 if end == 0 else max(0, len(self._rows) - 1)
+
+    def action_page(self, by: int) -> None:
+        """Moves the cursor by a window."""
+        self.action_step(by * max(1, self.scrollable_content_region.height - 1))
+
+    def on_click(self, event: events.Click) -> None:
+        """Highlights the clicked row, and does what a click there does."""
+        index = event.y + self.scroll_offset.y
+        if 0 <= index < len(self._rows):
+            self.cursor = index
+            self.clicked(self._rows[index], event)
+
+    def clicked(self, row: RowT, event: events.Click) -> None:  # noqa: ARG002
+        """Opens the row's detail at the second click."""
+        if event.chain > 1:
+            self.action_open()
