@@ -18,7 +18,7 @@ from locklens.trust.authentication import Enforcement
 from locklens.trust.signature import Verifier, unavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from types import TracebackType
 
     from locklens.addresses import ProviderAddress
@@ -83,6 +83,14 @@ class AskingRun:
                 if asking.is_fresh:
                     found.forget()
             return found
+
+    def answers(self, questions: Sequence[Question]) -> Iterator[Fact]:
+        """Asks questions at the same time, and yields their answers in order.
+
+        Raises:
+            RunCancelledError: The run was cancelled.
+        """
+        yield from self._pool.map(self.asker.answer, questions)
 
     def offered(self, address: ProviderAddress) -> tuple[ListedVersion, ...] | None:
         """Returns the versions that a provider's registry lists; None where it is not asked.
