@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from locklens.sources.metadata import ListedVersion
     from locklens.workspace.review import Asking
 
-AT_ONCE = 32
+AT_ONCE = 24
 """Questions that are worked on at the same time, whatever their hosts; the limit for one host is the client's."""
 
 
