@@ -99,7 +99,9 @@ def build(
     said |= {"comment": len(comment), **(end or {})}
     if is_wide:
         at = len(file) - base
-        file += struct.pack("<4sQ2H2L4Q", b"PK\x06\x06", 44, 45, 45, 0, 0, *[said["count"]] * 2, said["size"], said["offset"])
+        file += struct.pack(
+            "<4sQ2H2L4Q", b"PK\x06\x06", 44, 45, 45, 0, 0, *[said["count"]] * 2, said["size"], said["offset"]
+        )
         file += struct.pack("<4sLQL", b"PK\x06\x07", 0, at, 1)
         said |= {"count": 0xFFFF, "size": 0xFFFFFFFF, "offset": 0xFFFFFFFF}
     counts = (said["count"] & 0xFFFF,) * 2
