@@ -67,9 +67,9 @@ def zh(provider: str, version: str, platform: str, edition: str = "") -> str:
 
 @lru_cache(maxsize=4096)
 def h1(provider: str, version: str, platform: str, edition: str = "") -> str:
-    """Returns the hash of the unpacked package, that of the zip where it is odd; arguments as of `package`."""
-    entries = _entries(provider, version, platform, edition)
-    return h1_of_digests((one.name.encode(), sha256(one.content).hexdigest()) for one in entries)
+    """Returns the hash of the unpacked package; arguments as of `package`."""
+    files = (one for one in _entries(provider, version, platform, edition) if not one.name.endswith("/"))
+    return h1_of_digests((one.name.encode(), sha256(one.content).hexdigest()) for one in files)
 
 
 def file_name(provider: str, version: str, what: str) -> str:

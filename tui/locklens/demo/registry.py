@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Self, cast
+from urllib.parse import quote, unquote
 
 from msgspec import Struct
 
@@ -151,7 +152,7 @@ class Registry:
 
     def service_url(self, host: str) -> str:
         """The base URL of `providers.v1` for one of the hosts."""
-        return f"{self.url}/{host}/v1/providers/"
+        return f"{self.url}/{quote(host)}/v1/providers/"
 
     def _host_of(self, request: Request) -> str:
         name = request.host.partition(":")[0]
@@ -215,7 +216,7 @@ class Registry:
             return Answer.not_found()
         system, _, arch = asked.detail.partition("_")
         name = file_name(release.provider, release.version, f"{asked.detail}.zip")
-        files = f"{self.url}/{asked.host}/files/{asked.namespace}/{asked.type}/{release.version}/"
+        files = f"{self.url}/{quote(asked.host)}/files/{asked.namespace}/{asked.type}/{release.version}/"
         said = self._said(release)
         hashes = hashes_by_platform(publish(release.provider, release.version, said, offer))
         keys = [{"ascii_armor": key, "trust_signature": release.trust_signature} for key in release.keys]
@@ -281,7 +282,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         registry = cast("_Server", self.server).registry
-        path = self.path.partition("?")[0]
+        path = unquote(self.path.partition("?")[0])
         asked = read_path(path)
         request = Request(
             self.command,
