@@ -6,6 +6,7 @@ import io
 import os
 import shutil
 import ssl
+import threading
 from functools import cache
 from pathlib import Path
 from zipfile import ZipFile
@@ -69,8 +70,17 @@ def registry(case: Case, tool: Tool, folder: Path) -> Registry:
     )
 
 
-@cache
+_making = threading.Lock()
+
+
 def _authority() -> tuple[trustme.CA, ssl.SSLContext]:
+    """Who signs the certificate of `localhost`, and what a server needs: the same for all cases of a run."""
+    with _making:  # or two cases that start together would each make one
+        return _made()
+
+
+@cache
+def _made() -> tuple[trustme.CA, ssl.SSLContext]:
     authority, context = trustme.CA(), ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.issue_cert(LOCAL).configure_cert(context)
     return authority, context
