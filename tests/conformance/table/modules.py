@@ -247,11 +247,17 @@ MANIFESTS = (
         files={"main.tf": DEMO + 'module "net" {\n  source = "acme/net/aws"\n}\n'},
         turns=(lock(), init("-get=false")),
     ),
-    _record(name="no-json", files=_CHILD | {MANIFEST: "{"}, turns=(lock(),)),
+    _record(
+        name="no-json",
+        files=_CHILD | {MANIFEST: "{"},
+        turns=(lock(), init()),
+        deviation=Deviation.LOCAL_MODULES,
+    ),
     _record(
         name="key-twice",
         files=_CHILD | {MANIFEST: manifest(("child", "./child", "child"), ("child", "./child", "child"))},
-        turns=(lock(),),
+        turns=(lock(), init()),
+        deviation=Deviation.LOCAL_MODULES,
     ),
     _record(
         name="record-without-its-folder",
