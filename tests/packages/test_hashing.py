@@ -20,10 +20,10 @@ from test_hashes import FOLDERS, ONE_FILE_ZIP, packed
 from locklens.demo.packages import h1 as demo_h1
 from locklens.demo.packages import package as demo_package
 from locklens.errors import ConfigurationError, PackageError, RunCancelledError, UnavailableError
-from locklens.hashes import h1_of_digests
+from locklens.hashes import HashedPackage, h1_of_digests
 from locklens.packages import inflate
 from locklens.packages.contents import Contents
-from locklens.packages.hashing import HashedPackage, hash_package
+from locklens.packages.hashing import hash_package
 from locklens.packages.limits import Limits
 from locklens.sources.http import open_client
 
@@ -70,11 +70,6 @@ def test_folders_and_duplicates_are_as_after_unpacking_not_as_in_the_zip_file() 
     assert hashed(nested).h1 == FOLDERS["nested"][1]
     twice = hashed(bytes_of((BINARY.decode(), "one\n"), (BINARY.decode(), "two\n")))
     assert (twice.h1, twice.files) == (FOLDERS["the last of two duplicates"][1], 1)
-
-
-def test_the_listing_is_the_digest_of_names_and_contents() -> None:
-    digest = hashlib.sha256(b"hello\n").hexdigest()
-    assert hashed(ONE_FILE_ZIP).listing == hashlib.sha256(digest.encode() + b"  " + BINARY + b"\n").hexdigest()
 
 
 def test_the_sample_releases() -> None:

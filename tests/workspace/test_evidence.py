@@ -297,7 +297,6 @@ def test_a_stalled_registry_ends_with_a_sentence(bench: Bench) -> None:
 
 
 def test_a_host_that_only_the_change_names_is_not_asked(bench: Bench) -> None:
-    bench.registry.catalog = {**bench.registry.catalog, FOREIGN: ("1.0.0",)}
     change = bench.change(None, Locked(FOREIGN, "1.0.0"))
     assert bench.asked == 0
     assert "registry.acme.test was not asked" in rules(change)["LK003"].message
