@@ -88,7 +88,7 @@ def test_nothing_heavy_is_loaded_for_little(tmp_path: Path) -> None:
 
 def test_why_loads_neither_ui_nor_network(tmp_path: Path) -> None:
     (tmp_path / "main.tf").write_text('provider "aws" {\n  version = "~> 5.0"\n}\n')
-    why = loaded("-C", str(tmp_path), "why", "aws")
+    why = loaded("-C", str(tmp_path), "why", "--offline", "aws")
     assert "packaging" in why
     assert why.isdisjoint({"textual", "rich", "httpx", "deepdiff", "gnupg", "lark"})
 
@@ -97,7 +97,8 @@ def test_a_review_loads_what_it_needs_and_no_more(tmp_path: Path) -> None:
     old, new = tmp_path / "old.hcl", tmp_path / "new.hcl"
     old.write_bytes(LOCK)
     new.write_bytes(LOCK.replace(b"5.1.0", b"5.2.0"))
-    changed = loaded("review", "--old", str(old), "--new", str(new), "--format", "json", "--fail-on", "never")
+    files = "--old", str(old), "--new", str(new)
+    changed = loaded("review", *files, "--format", "json", "--fail-on", "never", "--offline", "--no-cache")
     assert "deepdiff" in changed
     assert changed.isdisjoint({"textual", "rich", "httpx", "hcl2", "lark", "gnupg", "sqlite3"})
 
