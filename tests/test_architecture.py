@@ -86,6 +86,13 @@ def test_nothing_heavy_is_loaded_for_little(tmp_path: Path) -> None:
     assert unchanged.isdisjoint({*HEAVY, "dataclasses", "inspect", "subprocess", "argparse", "re"})
 
 
+def test_why_loads_neither_ui_nor_network(tmp_path: Path) -> None:
+    (tmp_path / "main.tf").write_text('provider "aws" {\n  version = "~> 5.0"\n}\n')
+    why = loaded("-C", str(tmp_path), "why", "aws")
+    assert "packaging" in why
+    assert why.isdisjoint({"textual", "rich", "httpx", "deepdiff", "gnupg", "lark"})
+
+
 def test_a_review_loads_what_it_needs_and_no_more(tmp_path: Path) -> None:
     old, new = tmp_path / "old.hcl", tmp_path / "new.hcl"
     old.write_bytes(LOCK)

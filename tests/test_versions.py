@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -122,6 +123,17 @@ def test_the_order_of_prereleases_is_not_semver(lower: str, higher: str) -> None
     assert Version.parse(higher).compare(Version.parse(lower)) > 0
 
 
+def test_0_0_0_is_never_selected_unless_it_has_metadata() -> None:
+    plain, built = Version.parse("0.0.0"), Version.parse("0.0.0+b1")
+    for text in ("0.0.0", "<= 0.0.0", "~> 0.0", "!= 1"):
+        assert not Constraints.parse(text).admits(plain)
+    for text in ("0.0.0+b1", "<= 0.0.0", "~> 0.0", "!= 0.0.0"):
+        assert Constraints.parse(text).admits(built)
+    assert not Constraints.parse("0.0.0").admits(built)
+    assert (Constraints().admits(plain), Constraints().admits(built)) == (False, True)
+    assert newest_matching([built, plain], Constraints()) == built
+
+
 def test_metadata_counts_for_identity_and_not_for_precedence() -> None:
     first, second = Version.parse("1.0.0+a"), Version.parse("1.0.0+b")
     assert first != second
@@ -144,13 +156,43 @@ def test_how_two_constraints_relate(new: str, old: str, relation: Relation) -> N
     assert Constraints.parse_recorded(new).relation_to(Constraints.parse_recorded(old)) is relation
 
 
-def test_the_smallest_conflict_is_found() -> None:
-    constraints = Constraints.parse(">= 0.1, >= 2.0, != 1.7, < 1.0")
-    assert not constraints.is_satisfiable
-    assert list(map(str, constraints.minimal_conflict())) == [">= 2.0.0", "< 1.0.0"]
-    assert Constraints.parse("1.0.0-beta, < 2").is_satisfiable
-    assert not Constraints.parse("> 1.0.0, < 1.0.1").is_satisfiable
-    assert not Constraints.parse("0.0.0").is_satisfiable
+@pytest.mark.parametrize(
+    ("text", "conflicts"),
+    [
+        (">= 0.1, >= 2.0, != 1.7, < 1.0", ["< 1.0.0, >= 2.0.0"]),
+        ("~> 5.0, >= 6.1, >= 6.2, < 7", ["~> 5.0, >= 6.1.0", "~> 5.0, >= 6.2.0"]),
+        ("> 1.0.0, < 1.0.1, >= 1", ["> 1.0.0, < 1.0.1"]),
+        ("1.2.3, 1.2.4, 1.2.3", ["1.2.3, 1.2.4"]),
+        ("0.0.0, ~> 5.0", ["0.0.0"]),
+        ("> 1.0.0, < 1.0.3, != 1.0.1, != 1.0.2, != 1.0.4", ["> 1.0.0, != 1.0.1, != 1.0.2, < 1.0.3"]),
+        # A pre-release that is named meets what surrounds it, and nothing else.
+        ("> 2.0.0-alpha, < 2.0.0, 2.0.0-beta, != 2.0.0-beta", ["2.0.0-beta, != 2.0.0-beta"]),
+        ("2.0.0-beta, ~> 2.0", ["2.0.0-beta, ~> 2.0"]),
+        ("> 2.0.0-alpha, < 2.0.0", ["> 2.0.0-alpha, < 2.0.0"]),
+        ("1.0.0-beta, < 2", []),
+        ("~> 1.0", []),
+    ],
+)
+def test_the_smallest_conflicts_are_found(text: str, conflicts: list[str]) -> None:
+    constraints = Constraints.parse(text)
+    found = [str(Constraints(terms)) for terms in constraints.smallest_conflicts()]
+    assert sorted(found) == conflicts
+    assert constraints.is_satisfiable == (not conflicts)
+
+
+@pytest.mark.parametrize(
+    ("text", "essential"),
+    [
+        ("> 6.9.0, >= 6.40.0, 6.54.0", "6.54.0"),
+        (">= 1.0.0, ~> 1.0, < 3.0.0", "~> 1.0"),
+        (">= 5.0, < 6.0, ~> 5.0, != 5.3.0", "~> 5.0, != 5.3.0"),
+        (">= 1.0, 2.0.0-beta1", "2.0.0-beta1"),
+        (">= 0", ""),
+        ("~> 1.0, != 3.0.0", "~> 1.0"),
+    ],
+)
+def test_what_many_terms_come_to(text: str, essential: str) -> None:
+    assert str(Constraints.parse(text).essential()) == essential
 
 
 def test_the_terms_that_exclude_a_version_are_named() -> None:
@@ -193,6 +235,35 @@ def test_the_algebra_agrees_with_counting_on_inclusion(new: Constraints, old: Co
     relation = new.relation_to(old)
     assert (relation in {Relation.SAME, Relation.NARROWED}) == (admitted_new <= admitted_old)
     assert (relation in {Relation.SAME, Relation.WIDENED}) == (admitted_old <= admitted_new)
+
+
+@given(st.builds(lambda terms: Constraints(tuple(terms)), st.lists(TERMS, max_size=6)))
+def test_a_conflict_is_one_and_none_of_its_terms_can_be_spared(constraints: Constraints) -> None:
+    exact = [term.version for term in constraints.terms if term.is_pin]
+    universe = [version for version in (*RELEASES, *exact) if not version.is_unspecified]
+
+    def is_possible(terms: tuple[Term, ...]) -> bool:
+        return any(all(term.holds(version) for term in terms) for version in universe)
+
+    conflicts = constraints.smallest_conflicts()
+    assert bool(conflicts) == (not constraints.is_satisfiable)
+    for terms in conflicts:
+        assert not is_possible(terms)
+        for one in terms:
+            assert is_possible(tuple(other for other in terms if other is not one))
+    sizes = [
+        size for size in (1, 2)
+        if any(not is_possible(part) for part in combinations(dict.fromkeys(constraints.terms), size))
+    ]  # fmt: skip
+    if sizes:
+        assert {len(terms) for terms in conflicts} == {min(sizes)}
+
+
+@given(CONSTRAINTS)
+def test_the_essential_terms_admit_what_all_admit(constraints: Constraints) -> None:
+    essential = constraints.essential()
+    assert essential.relation_to(constraints) is Relation.SAME
+    assert set(essential.terms) <= set(constraints.terms)
 
 
 @given(CONSTRAINTS)

@@ -23,8 +23,9 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from loopback import serving
 
 from locklens.demo.publishers import publisher
+from locklens.hashes import HashedPackage
 from locklens.sources.http import Kind, open_client
-from locklens.storage.cache import Cache, CachedPackage
+from locklens.storage.cache import Cache
 from locklens.trust.signature import Verifier
 
 Release = tuple[bytes, bytes, tuple[str, ...]]
@@ -84,7 +85,7 @@ def main() -> None:
                 measure(f"{found.releases} releases, remembered", verifying, folder, releases)
                 with Cache(folder / "cache.sqlite3") as cache:
                     for each in hashes:
-                        cache.keep_package(CachedPackage(each, "h1:", 1, 1, 1, b""))
+                        cache.keep_package(HashedPackage(each, "h1:", 1, 1, 1))
                 measure("3000 hashes, looked up", looking_up, folder, hashes)
     medians = {name: statistics.median(taken) for name, taken in times.items()}
     first = next(iter(medians.values()))

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from locklens.cli.main import main
-from locklens.storage.cache import Cache, CachedPackage, RememberedAnswer, default_path
+from locklens.hashes import HashedPackage
+from locklens.storage.cache import Cache, RememberedAnswer, default_path
 from locklens.storage.store import Store
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]) -> Run:
     def call(*argv: str) -> tuple[int, str, str]:
-        status = main(argv, lambda request: 99)
+        status = main(argv, lambda request, view: 99)
         output = capsys.readouterr()
         return status, output.out, output.err
 
@@ -33,7 +34,7 @@ def fill() -> None:
             cache.keep_answer(RememberedAnswer(url, False, 200, url, None, os.urandom(3000), f"{day}T14:02:09Z"))
         cache.keep_verification("key", b"data")
         for number in range(3):
-            cache.keep_package(CachedPackage(f"zh:{number}", "h1:", 1, 1, 1, b""))
+            cache.keep_package(HashedPackage(f"zh:{number}", "h1:", 1, 1, 1))
 
 
 def test_what_is_remembered(run: Run) -> None:

@@ -7,7 +7,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,10 +42,19 @@ def no_ui(request: object, view: str) -> int:
     raise AssertionError("the terminal UI was opened")
 
 
+def offline(argv: Sequence[str]) -> list[str]:
+    """The same without a registry: what is asked of one is tried elsewhere, on loopback."""
+    words = list(argv)
+    command = next((word for word in words if word in {"review", "demo"}), None)
+    if command is not None:
+        words.insert(words.index(command) + 1, "--offline")
+    return words
+
+
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
     def call(*argv: str) -> tuple[int, str, str]:
-        status = main(argv, no_ui)
+        status = main(offline(argv), no_ui)
         captured = capsys.readouterr()
         return status, captured.out, captured.err
 
@@ -197,13 +206,9 @@ NOT_YET = [
     *([name] for name in arguments.NOT_YET),
     ["providers", "lock", "-platform=linux_amd64"],
     ["init", "-upgrade", "-lockfile=readonly"],
-    ["demo", "--serve"],
     ["review", "--format", "sarif"],
     ["review", "--format=markdown"],
-    ["review", "--prove", "changed"],
-    ["review", "--ask-host", "example.com"],
     ["review", "--policy", "x.toml"],
-    ["review", "--no-cache"],
     ["review", "--pr", "12"],
     ["review", "--remote", "upstream", "--pr=1"],
 ]

@@ -6,6 +6,7 @@ import hashlib
 import http.client
 import io
 import json
+import ssl
 import time
 import urllib.error
 import urllib.request
@@ -13,12 +14,14 @@ from typing import TYPE_CHECKING, Any
 from zipfile import ZipFile
 
 import pytest
+import trustme
 
 from locklens.demo.answers import HUGE_BYTES
 from locklens.demo.cases import cases
 from locklens.demo.ed25519 import public_key, sign
 from locklens.demo.faults import Fault, Faults, Rule, Step, parse_rule
-from locklens.demo.published import publish, sample_catalog
+from locklens.demo.packages import package
+from locklens.demo.published import Offer, publish, sample_catalog
 from locklens.demo.publishers import publisher
 from locklens.demo.registry import Registry
 from locklens.demo.releases import MANIFEST, PLATFORMS, Locked, h1, zh
@@ -259,3 +262,109 @@ def test_what_goes_wrong_in_the_sample_is_about_what_the_sample_locks() -> None:
             document(registry, "hashicorp/random/versions", "registry.opentofu.org")
     for rule in SAMPLE_RULES:
         assert any(provider.startswith(rule.provider) for provider in catalog), rule
+
+
+OWN = "reg.acme.test/acme/demo"
+
+
+def served(offer: Offer | str, **more: Any) -> Registry:
+    return Registry({OWN: (offer,)}, **more)
+
+
+def test_a_catalogue_of_ones_own() -> None:
+    offer = Offer("1.0.0", ("linux_amd64", "plan9_arm"), protocols=("6.0",), listed="1")
+    with served(offer, warnings={OWN: ("old",)}) as registry:
+        said = document(registry, "acme/demo/versions", "reg.acme.test")
+        assert said["warnings"] == ["old"]
+        assert [(one["version"], one["protocols"], len(one["platforms"])) for one in said["versions"]] == [
+            ("1", ["6.0"], 2)
+        ]
+        package = document(registry, "acme/demo/1.0.0/download/plan9/arm", "reg.acme.test")
+        assert package["protocols"] == ["6.0"]
+        assert "zh:" + hashlib.sha256(get(package["download_url"])).hexdigest() == zh(OWN, "1.0.0", "plan9_arm")
+        assert read_checksums(get(package["shasums_url"])).hashes == {
+            MANIFEST,
+            zh(OWN, "1.0.0", "linux_amd64"),
+            zh(OWN, "1.0.0", "plan9_arm"),
+        }
+        with pytest.raises(urllib.error.HTTPError, match="404"):
+            document(registry, "acme/demo/1.0.0/download/windows/amd64", "reg.acme.test")
+
+
+def test_credentials_are_wanted_for_the_protocol_alone() -> None:
+    with served("1.0.0", tokens={"reg.acme.test": "T"}) as registry:
+        url = registry.service_url("reg.acme.test") + "acme/demo/1.0.0/download/linux/amd64"
+        with pytest.raises(urllib.error.HTTPError, match="401"):
+            get(url)
+        request = urllib.request.Request(url, headers={"Authorization": "Bearer T"})
+        with urllib.request.urlopen(request, timeout=5) as answer:
+            assert get(json.load(answer)["download_url"])
+
+
+def test_with_tls_it_is_a_host_that_needs_no_block() -> None:
+    authority, server, client = trustme.CA(), ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), ssl.create_default_context()
+    authority.issue_cert("localhost").configure_cert(server)
+    authority.configure_trust(client)
+    with Registry({"localhost/acme/demo": ("1.0.0",), "a.test/acme/demo": ("1.0.0",)}, tls=server) as registry:
+        url = f"https://localhost:{registry.port}"
+        with urllib.request.urlopen(f"{url}/.well-known/terraform.json", timeout=5, context=client) as answer:
+            assert json.load(answer) == {"providers.v1": "/localhost/v1/providers/"}
+        path = "/localhost/v1/providers/acme/demo/1.0.0/download/linux/amd64"
+        with urllib.request.urlopen(url + path, timeout=5, context=client) as answer:
+            assert json.load(answer)["download_url"].startswith(url)
+
+
+def test_a_host_in_other_letters() -> None:
+    with Registry({"испытание.test/acme/demo": ("1.0.0",)}) as registry:
+        said = document(registry, "acme/demo/1.0.0/download/linux/amd64", "испытание.test")
+        assert said["download_url"].isascii()
+        assert get(said["download_url"])
+
+
+def test_whether_hashes_are_told() -> None:
+    host = "registry.opentofu.org"
+    for tells in (True, False):
+        with Registry({f"{host}/acme/demo": ("1.0.0",)}, tells_packages=tells) as registry:
+            assert ("packages" in document(registry, "acme/demo/1.0.0/download/linux/amd64", host)) is tells
+
+
+def test_checksums_that_are_odd() -> None:
+    usual = publish(DEMO, "1.4.2")
+    odd = {fault: publish(DEMO, "1.4.2", frozenset({fault})).sums for fault in Fault if fault.startswith("sums")}
+    assert odd[Fault.SUMS_WITH_ODD_LINE].splitlines()[1:] == usual.sums.splitlines()
+    assert odd[Fault.SUMS_OF_BINARY_FILES] == usual.sums.replace(b"  ", b" *")
+    assert read_checksums(odd[Fault.SUMS_OTHERWISE_SPELLED]).hashes == read_checksums(usual.sums).hashes
+    assert b"\n\n" not in odd[Fault.SUMS_OTHERWISE_SPELLED]
+    with served("1.0.0", faults=Faults((Rule(Fault.OTHER_CHECKSUM),))) as registry:
+        said = document(registry, "acme/demo/1.0.0/download/linux/amd64", "reg.acme.test")
+        assert said["shasum"].encode() not in get(said["shasums_url"])
+
+
+def test_packages_that_are_odd() -> None:
+    def names(edition: str) -> list[str]:
+        with ZipFile(io.BytesIO(package(OWN, "1.0.0", "linux_amd64", edition))) as archive:
+            return archive.namelist()
+
+    program = "terraform-provider-demo_v1.0.0"
+    assert names("another") == [program, "LICENSE"]
+    assert names("empty") == []
+    assert names("twice") == [program, "LICENSE", "LICENSE"]
+    assert names("escaping") == [program, "../escaped.txt", "LICENSE"]
+    assert names("folders") == ["docs/", "docs/index.md", program, "LICENSE"]
+    assert not package(OWN, "1.0.0", "linux_amd64", "no-zip").startswith(b"PK")
+    with ZipFile(io.BytesIO(package(OWN, "1.0.0", "linux_amd64", "link"))) as archive:
+        assert archive.getinfo("TEXT").external_attr >> 16 == 0o120777
+    with served(Offer("1.0.0", edition="escaping")) as registry:
+        said = document(registry, "acme/demo/1.0.0/download/linux/amd64", "reg.acme.test")
+        assert get(said["download_url"]) == package(OWN, "1.0.0", "linux_amd64", "escaping")
+        assert said["shasum"].encode() in get(said["shasums_url"])
+
+
+def test_a_fault_of_the_body_is_none_of_the_head(registry: Registry) -> None:
+    registry.faults.add(Fault.WRONG_LENGTH, step=Step.PACKAGE)
+    said = document(registry, "acme/demo/1.4.2/download/linux/amd64")
+    request = urllib.request.Request(said["download_url"], method="HEAD")
+    with urllib.request.urlopen(request, timeout=5) as answer:
+        length = int(answer.headers["Content-Length"])
+        assert answer.read() == b""
+    assert len(get(said["download_url"])) == length - 10

@@ -20,6 +20,7 @@ from locklens.project.requirements import (
     StateReading,
 )
 from locklens.review.changes import compare
+from locklens.review.evidence import explain_alone
 from locklens.review.findings import askers, judge_agreement, judge_change, judge_file, judge_requirements
 from locklens.review.model import Change, Finding, Kind, RootReview, Severity, Status
 from locklens.review.rules import RULES, explain
@@ -47,7 +48,7 @@ def lock(*blocks: str, path: str = "lock.hcl") -> LockFile:
 
 def judged(old: str, new: str) -> Change:
     (change,) = compare(lock(old) if old else LockFile.absent("lock.hcl"), lock(new))
-    return judge_change(change, "lock.hcl")
+    return explain_alone(judge_change(change, "lock.hcl"), TERRAFORM, "lock.hcl")
 
 
 def rules(findings: tuple[Finding, ...]) -> list[str]:
@@ -69,14 +70,15 @@ def test_a_conflict_in_the_version_alone_is_named() -> None:
 
 def real_change(number: str, kind: str) -> Change:
     changes = compare(real("pairs", number, "old"), real("pairs", number, "new"))
-    return judge_change(next(change for change in changes if change.address.type == kind), "lock.hcl")
+    own = judge_change(next(change for change in changes if change.address.type == kind), "lock.hcl")
+    return explain_alone(own, TERRAFORM, "lock.hcl")
 
 
 def test_hashes_that_were_added_under_one_version_are_unexplained() -> None:
     change = real_change("0001", "aws")
     (finding,) = change.findings
-    assert (finding.rule, finding.severity) == ("LK003", Severity.WARN)
-    assert finding.message == "1 h1 added, and the version stayed; the registry was not asked"
+    assert (finding.rule, finding.severity) == ("LK027", Severity.WARN)
+    assert finding.message == "1 h1 is not proven: the registry was not asked"
     assert change.new is not None
     assert finding.line == change.new.line_of(change.added[0].hash)
 

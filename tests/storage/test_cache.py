@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from platformdirs import user_cache_path
 
 from locklens.errors import ConfigurationError
+from locklens.hashes import HashedPackage
 from locklens.storage import cachefile
-from locklens.storage.cache import MOST_BODY, Cache, HashedPackage, RememberedAnswer, default_path
+from locklens.storage.cache import MOST_BODY, Cache, RememberedAnswer, default_path
 from locklens.storage.store import Store
 
 posix_only = pytest.mark.skipif(os.name != "posix", reason="permissions are those of POSIX")
@@ -194,7 +195,8 @@ def test_several_threads(path: Path) -> None:
 def test_several_processes_at_once_lose_nothing(path: Path) -> None:
     program = (
         "import sys; from pathlib import Path\n"
-        "from locklens.storage.cache import Cache, HashedPackage, RememberedAnswer\n"
+        "from locklens.hashes import HashedPackage\n"
+        "from locklens.storage.cache import Cache, RememberedAnswer\n"
         "who = sys.argv[2]\n"
         "with Cache(Path(sys.argv[1])) as cache:\n"
         "    for number in range(60):\n"
@@ -202,7 +204,7 @@ def test_several_processes_at_once_lose_nothing(path: Path) -> None:
         "        as_of = '2999-01-01T00:00:00Z'\n"
         "        cache.keep_answer(RememberedAnswer(url, False, 200, url, None, url.encode() * 99, as_of))\n"
         "        cache.keep_verification(f'{who}-{number}', b'data')\n"
-        "        cache.keep_package(HashedPackage(f'zh:{who}-{number}', 'h1:', 1, 1, 1, b''))\n"
+        "        cache.keep_package(HashedPackage(f'zh:{who}-{number}', 'h1:', 1, 1, 1))\n"
         "        cache.answer(url, with_token=True)\n"
         "        if number % 3 == 0: cache.flush()\n"
         "print(*cache.take_notices()); sys.exit(not cache.is_kept)"
@@ -282,6 +284,26 @@ def test_a_file_that_is_damaged_inside_loses_what_it_had_and_no_more(path: Path)
         assert "was damaged" in cache.take_notices()[0]
     with Cache(path) as cache:
         assert cache.answer(URL, with_token=False) is not None
+
+
+def test_a_new_file_of_another_process_is_not_set_aside(path: Path) -> None:
+    """Both found the same file damaged, and the other was first to begin a new one."""
+    kept(path, *(answer(f"https://a.test/{number}", os.urandom(3000)) for number in range(50)))
+    with Cache(path) as cache:
+        assert cache.answer("https://a.test/0", with_token=False) is not None
+        (path.parent / "aside").mkdir()
+        for each in (path.name, path.name + "-wal", path.name + "-shm"):
+            path.with_name(each).rename(path.parent / "aside" / each)
+        aside = path.parent / "aside" / path.name
+        aside.write_bytes(b"\xa5" * aside.stat().st_size)
+        kept(path, answer(body=b"of the other"))
+        for number in range(50):
+            cache.answer(f"https://a.test/{number}", with_token=False)
+        found = cache.answer(URL, with_token=False)
+        assert found is not None
+        assert found.body == b"of the other"
+        assert cache.take_notices() == ()
+        assert not list(path.parent.glob("*.damaged-*"))
 
 
 def test_a_folder_that_cannot_be_made_leaves_answers_for_this_run(tmp_path: Path) -> None:

@@ -36,7 +36,6 @@ DEMO = "registry.terraform.io/acme/demo"
 DATA = b"checksums\n"
 ACME, OTHER = publisher("acme"), publisher("other")
 KEYS = (ACME.key.armored(),)
-NOW = int(time.time())
 
 
 @pytest.fixture
@@ -127,6 +126,7 @@ def test_of_what_is_not_good_nothing_is_remembered(cache: Cache, fault: Fault) -
 
 
 def test_all_of_it_must_be_good(cache: Cache) -> None:
+    now = int(time.time())
     good, bad = ACME.signature(DATA), ACME.signature(b"other")
     for signature, keys in (
         (good + bad, KEYS),
@@ -139,9 +139,9 @@ def test_all_of_it_must_be_good(cache: Cache) -> None:
         assert cache.info().verifications == 0
     both = (*KEYS, OTHER.key.armored())
     assert len(verified(cache, DATA, good + OTHER.signature(DATA), both).signatures) == 2
-    assert is_remembered(cache, good + OTHER.signature(DATA), both, NOW + 10)
-    assert not is_remembered(cache, good + OTHER.signature(DATA), both[::-1], NOW + 10)
-    assert not is_remembered(cache, good, both, NOW + 10)
+    assert is_remembered(cache, good + OTHER.signature(DATA), both, now + 10)
+    assert not is_remembered(cache, good + OTHER.signature(DATA), both[::-1], now + 10)
+    assert not is_remembered(cache, good, both, now + 10)
 
 
 def test_a_gpg_that_fails_leaves_nothing_behind(cache: Cache, tmp_path: Path) -> None:
@@ -162,26 +162,30 @@ def holds_until(cache: Cache, signature: bytes, keys: tuple[str, ...], end: floa
 
 
 def test_until_the_key_expires(cache: Cache) -> None:
-    key = Key(b"k" * 32, "k <k@k.invalid>", NOW - 1000, lifetime=5000)
-    holds_until(cache, key.signature(DATA, NOW - 500), (key.armored(),), NOW + 4000)
+    now = int(time.time())
+    key = Key(b"k" * 32, "k <k@k.invalid>", now - 1000, lifetime=5000)
+    holds_until(cache, key.signature(DATA, now - 500), (key.armored(),), now + 4000)
 
 
 def test_until_the_signature_expires(cache: Cache) -> None:
-    key = Key(b"k" * 32, "k <k@k.invalid>", NOW - 1000, lifetime=9000)
-    holds_until(cache, key.signature(DATA, NOW - 500, 1500), (key.armored(),), NOW + 1000)
+    now = int(time.time())
+    key = Key(b"k" * 32, "k <k@k.invalid>", now - 1000, lifetime=9000)
+    holds_until(cache, key.signature(DATA, now - 500, 1500), (key.armored(),), now + 1000)
 
 
 def test_until_any_listed_key_expires(cache: Cache) -> None:
-    other = Key(b"o" * 32, "o <o@o.invalid>", NOW - 1000, lifetime=3000)
-    gone = Key(b"g" * 32, "g <g@g.invalid>", NOW - 1000, lifetime=500)
+    now = int(time.time())
+    other = Key(b"o" * 32, "o <o@o.invalid>", now - 1000, lifetime=3000)
+    gone = Key(b"g" * 32, "g <g@g.invalid>", now - 1000, lifetime=500)
     keys = (*KEYS, other.armored(), gone.armored())
     found = verified(cache, DATA, ACME.signature(DATA), keys)
     assert [keyring.keys[0].expired for keyring in found.keyrings] == [False, False, True]
-    holds_until(cache, ACME.signature(DATA), keys, NOW + 2000)
+    holds_until(cache, ACME.signature(DATA), keys, now + 2000)
 
 
 def test_until_what_binds_a_user_id_expires(cache: Cache) -> None:
-    key = Key(b"u" * 32, "u <u@u.invalid>", NOW - 1000)
+    now = int(time.time())
+    key = Key(b"u" * 32, "u <u@u.invalid>", now - 1000)
     body, name = key._body, key.user_id.encode()
     certified = b"\x99" + struct.pack(">H", len(body)) + body + b"\xb4" + struct.pack(">I", len(name)) + name
     more = openpgp._subpacket(openpgp._KEY_FLAGS, b"\x03") + openpgp._subpacket(
@@ -193,7 +197,7 @@ def test_until_what_binds_a_user_id_expires(cache: Cache) -> None:
         key._signature(0x13, certified, key.created, more),
     )
     text = armor("PUBLIC KEY BLOCK", b"".join(packets))
-    holds_until(cache, key.signature(DATA, NOW - 500), (text,), NOW + 2000)
+    holds_until(cache, key.signature(DATA, now - 500), (text,), now + 2000)
 
 
 def test_until_a_subkey_expires(cache: Cache, gnupg: Gnupg) -> None:
@@ -208,21 +212,23 @@ def test_until_a_subkey_expires(cache: Cache, gnupg: Gnupg) -> None:
 
 
 def test_for_ever_and_not_before_it_was_made(cache: Cache) -> None:
+    now = int(time.time())
     verified(cache, DATA, ACME.signature(DATA), KEYS)
-    assert is_remembered(cache, ACME.signature(DATA), KEYS, NOW + 10**9)
-    assert not is_remembered(cache, ACME.signature(DATA), KEYS, NOW - 3600)
+    assert is_remembered(cache, ACME.signature(DATA), KEYS, now + 10**9)
+    assert not is_remembered(cache, ACME.signature(DATA), KEYS, now - 3600)
 
 
 def test_a_key_that_expires_while_the_run_lasts_is_not_remembered_as_alive(cache: Cache) -> None:
     """The keys of a run are listed once; what is verified with them later is about a key that expired meanwhile."""
-    listed = Key(b"l" * 32, "l <l@l.invalid>", NOW - 1000, lifetime=2000)
+    now = int(time.time())
+    listed = Key(b"l" * 32, "l <l@l.invalid>", now - 1000, lifetime=2000)
     keys = (*KEYS, listed.armored())
-    clock = [float(NOW)]
+    clock = [float(now)]
     with Verifier(memory=cache, clock=lambda: clock[0]) as verifier:
         verifier.verify(DATA, ACME.signature(DATA), keys)
-        clock[0] = NOW + 1500
+        clock[0] = now + 1500
         verifier.verify(b"more", ACME.signature(b"more"), keys)
-    assert not is_remembered(cache, ACME.signature(b"more"), keys, NOW + 1600, b"more")
+    assert not is_remembered(cache, ACME.signature(b"more"), keys, now + 1600, b"more")
 
 
 GOOD = Verification(signatures=(Signature(Status.GOOD, "A", matches=True),), keyrings=(Keyring(),))

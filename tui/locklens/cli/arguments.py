@@ -12,6 +12,7 @@ COMMANDS = {
     "review": "compare lock files: work tree, index, revisions, or two files",
     "hashes": "which hashes of the lock files are explained, and by what",
     "keys": "who signed what is locked",
+    "why": "who requires a provider, and what holds it back",
     "explain": "what a finding means, why it matters, what to do",
     "demo": "open the review of a sample repository",
     "cache": "what is remembered of registries and packages: info, clear",
@@ -20,7 +21,6 @@ COMMANDS = {
 NOT_YET = {
     "health": "all lock files of the repository",
     "verify": "check what is locked",
-    "why": "who requires a provider, and what holds it back",
     "doctor": "diagnose an error of init",
     "init": "install providers and write the lock file",
     "lock": "write the hashes of several platforms",

@@ -86,6 +86,8 @@ def _command(command: str, found: Namespace, open_ui: OpenUi) -> int:
         return sample.demo(found, open_ui)
     from locklens.cli import reading
 
+    if command == "why":
+        return reading.why(found)
     return reading.review(found, open_ui) if command == "review" else reading.locked(found, command, open_ui)
 
 

@@ -34,7 +34,7 @@ class _Parser(argparse.ArgumentParser):
         )
 
     def error(self, message: str) -> NoReturn:
-        roots = "; root folders stand behind --" if self.prog.endswith("review") else ""
+        roots = "; root folders stand behind --" if self.prog.endswith(("review", "why")) else ""
         raise UsageError(message, hint=f"see {self.prog} --help{roots}")
 
 
@@ -46,7 +46,9 @@ def read(command: str, arguments: Sequence[str], operands: Sequence[str]) -> arg
     """
     if command in {"hashes", "keys"}:
         return _locked(command, arguments, operands)
-    return {"review": _review, "demo": _demo, "explain": _explain, "cache": _cache}[command](arguments, operands)
+    return {"review": _review, "why": _why, "demo": _demo, "explain": _explain, "cache": _cache}[command](
+        arguments, operands
+    )
 
 
 _LOCKED = {
@@ -105,6 +107,19 @@ def _demo(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespa
     if not found.serve and (found.port or found.delay or found.fault):
         raise UsageError("--port, --delay and --fault go with --serve")
     _refuse_what_is_not_built(found)
+    return found
+
+
+def _why(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
+    parser = _Parser("why", "Say who requires a provider, what their constraints come to, and what they exclude.")
+    parser.usage = "locklens why [OPTION...] PROVIDER [-- ROOT...]"
+    parser.add_argument("provider", metavar="PROVIDER", help="e.g. aws, hashicorp/aws, or a full address")
+    _add_reading_options(parser)
+    found = parser.parse_args(arguments)
+    found.roots = list(operands)
+    _refuse_what_is_not_built(found)
+    if found.format == "tui":
+        raise UsageError("why is no screen of its own", hint="use --format text or json, or press w in the review")
     return found
 
 

@@ -52,6 +52,31 @@ def locked(found: Namespace, view: str, open_ui: OpenUi) -> int:
     return show(request_of(found, opened, asking_of(found)), found, view, open_ui)
 
 
+def why(found: Namespace) -> int:
+    """Says who requires a provider, and what holds it back."""
+    from locklens.dialect import DIALECTS
+    from locklens.workspace.asking import AskingRun
+    from locklens.workspace.why import WhyRequest
+    from locklens.workspace.why import why as explain
+
+    request = WhyRequest(found.provider, Path.cwd(), tuple(found.roots), DIALECTS.get(found.tool), found.test_directory)
+    asking = asking_of(found)
+    with asking.cache, AskingRun(asking, ()) as run:
+        result = explain(request, run.offered)
+        if found.verbose:
+            tell(run.log)
+    if found.format == "json":
+        from locklens.review.reports import why_json
+
+        text = why_json.render(result)
+    else:
+        from locklens.review.reports import why_text
+
+        text = why_text.render(result)
+    deliver(text, found.output)
+    return FINDINGS if result.fails(found.fail_on) else DONE
+
+
 def _standard_input() -> bytes:
     return sys.stdin.buffer.read()
 
@@ -113,7 +138,11 @@ def show(request: ReviewRequest, found: Namespace, view: str, open_ui: OpenUi) -
 
     started = perf_counter()
     telling = Telling(is_verbose=found.verbose)
-    result = make_review(request, on_event=telling.take)
+    try:
+        result = make_review(request, on_event=telling.take)
+    finally:
+        if request.asking is not None:
+            request.asking.cache.close()
     if found.verbose:
         tell((f"reviewed {len(result.roots)} roots in {perf_counter() - started:.3f} s",))
     deliver(_rendered(result, view, form, found.output), found.output)

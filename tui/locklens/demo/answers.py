@@ -22,6 +22,7 @@ DRIP_SECONDS = 0.25
 
 _BLOCK = b" " * (1 << 16)
 _PAGE = b"<!DOCTYPE html>\n<html><head><title>Sign in</title></head><body>Welcome to the guest network.</body></html>\n"
+_OF_THE_BODY = {Fault.TRUNCATED, Fault.WRONG_LENGTH, Fault.SLOW, Fault.HUGE}
 _STATUSES = {Fault.NOT_FOUND: 404, Fault.TOO_MANY_REQUESTS: 429, Fault.SERVER_ERROR: 500, Fault.UNAUTHORIZED: 401}
 
 
@@ -64,6 +65,8 @@ def send(handler: BaseHTTPRequestHandler, answer: Answer, fault: Fault | None, s
         _send_whole(handler, Answer(302, b""), {"Location": handler.path})
     elif fault is Fault.REDIRECT_ELSEWHERE:
         _redirect_elsewhere(handler, answer)
+    elif handler.command == "HEAD" and fault in _OF_THE_BODY:
+        _send_whole(handler, answer)
     else:
         handler.close_connection = True
         with suppress(OSError):

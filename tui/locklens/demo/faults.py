@@ -37,6 +37,10 @@ class Fault(StrEnum):
     BAD_TRUST_SIGNATURE = "bad-trust-signature"
     SUMS_WITHOUT_PACKAGE = "sums-without-package"
     SUMS_WITH_BLANK_LINE = "sums-with-blank-line"
+    SUMS_WITH_ODD_LINE = "sums-with-odd-line"
+    SUMS_OF_BINARY_FILES = "sums-of-binary-files"
+    SUMS_OTHERWISE_SPELLED = "sums-otherwise-spelled"
+    OTHER_CHECKSUM = "other-checksum"
     TAMPERED_PACKAGE = "tampered-package"
     WITHDRAWN = "withdrawn"
     # The way to it: the answer does not arrive, or is another.

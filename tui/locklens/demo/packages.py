@@ -10,6 +10,9 @@ from functools import lru_cache
 from hashlib import sha256
 from zipfile import ZIP_STORED, ZipFile, ZipInfo
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from locklens.hashes import h1_of_digests
 
 MANIFEST_JSON = b"""{
@@ -22,7 +25,15 @@ MANIFEST_JSON = b"""{
 
 _DATE = (2024, 6, 1, 0, 0, 0)
 _UNIX = 3
-_EXECUTABLE, _READABLE = 0o100755 << 16, 0o100644 << 16
+_EXECUTABLE, _READABLE, _FOLDER, _LINK = 0o100755, 0o100644, 0o040755, 0o120777
+
+
+class Entry(Struct, frozen=True):
+    """One entry of a package file; `mode` holds what Unix says of it, its kind too."""
+
+    name: str
+    content: bytes
+    mode: int = _READABLE
 
 
 def package(provider: str, version: str, platform: str, edition: str = "") -> bytes:
@@ -32,15 +43,19 @@ def package(provider: str, version: str, platform: str, edition: str = "") -> by
         provider: Full address.
         version: Of the release.
         platform: OS_ARCH.
-        edition: "" for the first publication; any other text for packages that took its place.
+        edition: "" for the first publication; one that `_contents` names for an odd package; any other text for
+            packages that took the place of the first.
     """
+    if edition == "no-zip":
+        return b"<!DOCTYPE html>\n<html><body>Not here.</body></html>\n"
     stream = io.BytesIO()
     with ZipFile(stream, "w", ZIP_STORED) as archive:
-        for name, content in _files(provider, version, platform, edition).items():
-            entry = ZipInfo(name, _DATE)
+        for one in _entries(provider, version, platform, edition):
+            entry = ZipInfo(one.name, _DATE)
             entry.create_system = _UNIX
-            entry.external_attr = _EXECUTABLE if name.startswith("terraform-provider-") else _READABLE
-            archive.writestr(entry, content)
+            entry.external_attr = one.mode << 16
+            archive.NameToInfo.clear()  # or it would warn of two entries of one name, which is one of the oddities
+            archive.writestr(entry, one.content)
     return stream.getvalue()
 
 
@@ -53,8 +68,8 @@ def zh(provider: str, version: str, platform: str, edition: str = "") -> str:
 @lru_cache(maxsize=4096)
 def h1(provider: str, version: str, platform: str, edition: str = "") -> str:
     """Returns the hash of the unpacked package; arguments as of `package`."""
-    files = _files(provider, version, platform, edition)
-    return h1_of_digests((name.encode(), sha256(content).hexdigest()) for name, content in files.items())
+    files = (one for one in _entries(provider, version, platform, edition) if not one.name.endswith("/"))
+    return h1_of_digests((one.name.encode(), sha256(one.content).hexdigest()) for one in files)
 
 
 def file_name(provider: str, version: str, what: str) -> str:
@@ -62,11 +77,41 @@ def file_name(provider: str, version: str, what: str) -> str:
     return f"terraform-provider-{provider.rpartition('/')[2]}_{version}_{what}"
 
 
-def _files(provider: str, version: str, platform: str, edition: str) -> dict[str, bytes]:
+def _entries(provider: str, version: str, platform: str, edition: str) -> list[Entry]:
     suffix = ".exe" if platform.startswith("windows") else ""
-    program = f"#!/bin/sh\n# A sample of locklens: {provider} {version} for {platform}"
-    program += f", {edition}\n" if edition else "\n"
-    return {
-        f"terraform-provider-{provider.rpartition('/')[2]}_v{version}{suffix}": (program + "exit 1\n").encode(),
-        "LICENSE": b"Nobody's: made by locklens to be looked at.\n",
-    }
+    text = f"#!/bin/sh\n# A sample of locklens: {provider} {version} for {platform}"
+    text += f", {edition}\n" if edition else "\n"
+    name = f"terraform-provider-{provider.rpartition('/')[2]}_v{version}{suffix}"
+    program = Entry(name, (text + "exit 1\n").encode(), _EXECUTABLE)
+    return _contents(edition, program, Entry("LICENSE", b"Nobody's: made by locklens to be looked at.\n"))
+
+
+def _contents(edition: str, program: Entry, text: Entry) -> list[Entry]:
+    """Returns what is in a package, and what is wrong with it where the edition is an odd one."""
+    match edition:
+        case "empty":
+            return []
+        case "no-program":
+            return [text]
+        case "program-in-folder":
+            return [replace(program, name=f"bin/{program.name}"), text]
+        case "no-mode-to-run":
+            return [replace(program, mode=_READABLE), text]
+        case "other-modes":
+            return [program, text, Entry("a", b"", 0o100600), Entry("b", b"", 0o100711)]
+        case "folders":
+            return [Entry("docs/", b"", _FOLDER), Entry("docs/index.md", b"# Hi\n"), program, text]
+        case "unclean":
+            return [program, Entry("./a", b"a"), Entry("b//c", b"c"), Entry("/d", b"d")]
+        case "twice":
+            return [program, text, Entry("LICENSE", b"Another.\n")]
+        case "link":
+            return [program, Entry("TEXT", b"LICENSE", _LINK), text]
+        case "link-out":
+            return [program, Entry("out", b"../../../../../../../..", _LINK), text]
+        case "link-to-write-through":
+            return [program, Entry("out", b"..", _LINK), Entry("out/escaped.txt", b"out\n")]
+        case "escaping":
+            return [program, Entry("../escaped.txt", b"out\n"), text]
+        case _:
+            return [program, text]

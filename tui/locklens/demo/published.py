@@ -6,6 +6,7 @@ from functools import lru_cache
 from hashlib import sha256
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from locklens.addresses import ProviderAddress
 from locklens.demo.cases import cases
@@ -15,6 +16,25 @@ from locklens.demo.packages import MANIFEST_JSON, file_name, h1, package, zh
 from locklens.demo.publishers import publisher
 from locklens.demo.releases import PLATFORMS
 from locklens.lockfile.parse import parse
+
+
+class Offer(Struct, frozen=True):
+    """A version that is not offered as the samples are.
+
+    Attributes:
+        version: In normal form.
+        platforms: What it is built for.
+        protocols: Plugin protocols that it speaks, as the registry says them.
+        edition: Of its packages; see `locklens.demo.packages`.
+        listed: How the list of versions spells it; "" for the normal form.
+    """
+
+    version: str
+    platforms: tuple[str, ...] = PLATFORMS
+    protocols: tuple[str, ...] = ("5.0",)
+    edition: str = ""
+    listed: str = ""
+
 
 Catalog = dict[str, tuple[str, ...]]
 """Versions by the provider's full address."""
@@ -44,6 +64,7 @@ class Published(Struct, frozen=True):
         signature: Its detached signature.
         keys: Armored, as the registry lists them; empty where it lists none.
         trust_signature: What the registry claims that HashiCorp's partners key made of the key.
+        platforms: What it is built for.
     """
 
     provider: str
@@ -53,6 +74,7 @@ class Published(Struct, frozen=True):
     signature: bytes
     keys: tuple[str, ...]
     trust_signature: str = ""
+    platforms: tuple[str, ...] = PLATFORMS
 
     def package(self, platform: str) -> bytes:
         """The bytes of a platform's package."""
@@ -71,11 +93,14 @@ def sample_catalog() -> Catalog:
 
 
 @lru_cache(maxsize=1024)
-def publish(provider: str, version: str, faults: frozenset[Fault] = frozenset()) -> Published:
+def publish(
+    provider: str, version: str, faults: frozenset[Fault] = frozenset(), offer: Offer | None = None
+) -> Published:
     """Returns a release with what is wrong with it; the same arguments give the same bytes."""
+    offer = offer or Offer(version)
     namespace = ProviderAddress(*provider.split("/")).namespace
-    edition = AGAIN if Fault.REPUBLISHED in faults else ""
-    sums = _sums(provider, version, edition, faults)
+    edition = AGAIN if Fault.REPUBLISHED in faults else offer.edition
+    sums = _sums(provider, replace(offer, edition=edition), faults)
     usual, other = publisher(namespace), publisher(f"{namespace}-new-owner")
     signer = other if faults & {Fault.OTHER_SIGNER, Fault.UNKNOWN_ISSUER} else usual
     signed = b"another file\n" if Fault.BAD_SIGNATURE in faults else sums
@@ -101,20 +126,29 @@ def publish(provider: str, version: str, faults: frozenset[Fault] = frozenset())
         signature,
         () if Fault.UNSIGNED in faults else (key,),
         bad_trust if Fault.BAD_TRUST_SIGNATURE in faults else "",
+        offer.platforms,
     )
 
 
 def hashes_by_platform(release: Published) -> dict[str, tuple[str, ...]]:
     """Returns both hashes of each platform's package, as OpenTofu's registry says them."""
     where = release.provider, release.version
-    return {name: (zh(*where, name, release.edition), h1(*where, name, release.edition)) for name in PLATFORMS}
+    return {name: (zh(*where, name, release.edition), h1(*where, name, release.edition)) for name in release.platforms}
 
 
-def _sums(provider: str, version: str, edition: str, faults: frozenset[Fault]) -> bytes:
+def _sums(provider: str, offer: Offer, faults: frozenset[Fault]) -> bytes:
+    version = offer.version
     listed = {file_name(provider, version, "manifest.json"): sha256(MANIFEST_JSON).hexdigest()}
     if Fault.SUMS_WITHOUT_PACKAGE not in faults:
-        for platform in PLATFORMS:
+        for platform in offer.platforms:
             name = file_name(provider, version, f"{platform}.zip")
-            listed[name] = zh(provider, version, platform, edition).removeprefix("zh:")
-    text = "".join(f"{digest}  {name}\n" for name, digest in sorted(listed.items()))
-    return (text + "\n" if Fault.SUMS_WITH_BLANK_LINE in faults else text).encode()
+            listed[name] = zh(provider, version, platform, offer.edition).removeprefix("zh:")
+    mark = "*" if Fault.SUMS_OF_BINARY_FILES in faults else " "
+    text = "".join(f"{digest} {mark}{name}\n" for name, digest in sorted(listed.items()))
+    if Fault.SUMS_WITH_ODD_LINE in faults:
+        text = "# written by hand\n" + text
+    if Fault.SUMS_WITH_BLANK_LINE in faults:
+        text += "\n"
+    if Fault.SUMS_OTHERWISE_SPELLED in faults:
+        text = "\r\n".join(f"{digest.upper()}\t{name}" for name, digest in sorted(listed.items(), reverse=True))
+    return text.encode()

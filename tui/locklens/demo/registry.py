@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Self, cast
+from urllib.parse import quote, unquote
 
 from msgspec import Struct
 
@@ -17,12 +18,16 @@ from locklens.demo.answers import Answer, send
 from locklens.demo.asked import Asked, read_path
 from locklens.demo.faults import Fault, Faults, Step
 from locklens.demo.packages import MANIFEST_JSON, file_name
-from locklens.demo.published import Catalog, Published, hashes_by_platform, publish, sample_catalog
-from locklens.demo.releases import PLATFORMS
+from locklens.demo.published import Offer, Published, hashes_by_platform, publish, sample_catalog
 from locklens.dialect import OPENTOFU
 
 if TYPE_CHECKING:
+    import ssl
+    from collections.abc import Mapping, Sequence
     from types import TracebackType
+
+_PROTOCOL = (Step.VERSIONS, Step.DOWNLOAD)
+"""What credentials are sent with; the files themselves are open to whoever knows their address."""
 
 
 class Request(Struct, frozen=True):
@@ -49,12 +54,44 @@ class Registry:
     Attributes:
         faults: What goes wrong; may be changed while it serves.
         delay: Seconds before each answer.
+        tokens: What is to be sent to a host that wants credentials.
+        warnings: What is said beside a provider's versions.
+        tells_packages: Whether OpenTofu's registry says the hashes of every platform's package.
     """
 
-    def __init__(self, catalog: Catalog | None = None, *, faults: Faults | None = None, delay: float = 0.0) -> None:
-        self.catalog = sample_catalog() if catalog is None else catalog
+    def __init__(
+        self,
+        catalog: Mapping[str, Sequence[str | Offer]] | None = None,
+        *,
+        faults: Faults | None = None,
+        delay: float = 0.0,
+        tls: ssl.SSLContext | None = None,
+        tokens: Mapping[str, str] | None = None,
+        warnings: Mapping[str, Sequence[str]] | None = None,
+        tells_packages: bool = True,
+    ) -> None:
+        """Gets ready, without serving yet.
+
+        Args:
+            catalog: What it offers, by full address; a version alone is offered as the samples are. The default are
+                the samples.
+            faults: What goes wrong.
+            delay: Seconds before each answer.
+            tls: With which it is `https://localhost:PORT`, for tools that are to find it without a `host` block.
+            tokens: What is to be sent to a host that wants credentials.
+            warnings: What is said beside a provider's versions.
+            tells_packages: Whether OpenTofu's registry says the hashes of every platform's package.
+        """
+        self._offers = {
+            provider: {offer.version: offer for offer in map(_offer, offered)}
+            for provider, offered in (sample_catalog() if catalog is None else catalog).items()
+        }
         self.faults = faults or Faults()
         self.delay = delay
+        self.tokens = tokens or {}
+        self.warnings = warnings or {}
+        self.tells_packages = tells_packages
+        self._tls = tls
         self.stopping = threading.Event()
         self._requests: list[Request] = []
         self._server: _Server | None = None
@@ -77,6 +114,11 @@ class Registry:
         """
         self.stopping.clear()
         self._server = _Server(("127.0.0.1", port), _Handler)
+        if self._tls:
+            # A handshake here would let one client that says nothing keep all others waiting.
+            self._server.socket = self._tls.wrap_socket(
+                self._server.socket, server_side=True, do_handshake_on_connect=False
+            )
         self._server.registry = self
         self._thread = threading.Thread(
             target=self._server.serve_forever, args=(0.02,), name="demo registry", daemon=True
@@ -101,16 +143,20 @@ class Registry:
     @property
     def url(self) -> str:
         """Without a slash at the end."""
-        return f"http://127.0.0.1:{self.port}"
+        return f"https://localhost:{self.port}" if self._tls else f"http://127.0.0.1:{self.port}"
 
     @property
     def hosts(self) -> tuple[str, ...]:
         """The registries that it stands for."""
-        return tuple(sorted({provider.partition("/")[0] for provider in self.catalog}))
+        return tuple(sorted({provider.partition("/")[0] for provider in self._offers}))
 
     def service_url(self, host: str) -> str:
         """The base URL of `providers.v1` for one of the hosts."""
-        return f"{self.url}/{host}/v1/providers/"
+        return f"{self.url}/{quote(host)}/v1/providers/"
+
+    def _host_of(self, request: Request) -> str:
+        name = request.host.partition(":")[0]
+        return name if name in self.hosts else self.hosts[0]
 
     @property
     def requests(self) -> tuple[Request, ...]:
@@ -119,10 +165,12 @@ class Registry:
 
     def release(self, provider: str, version: str) -> Published | None:
         """What is published now of a release; None where there is no such release."""
-        faults = self.faults.of_release(provider, version)
-        if version not in self.catalog.get(provider, ()) or Fault.WITHDRAWN in faults:
-            return None
-        return publish(provider, version, faults)
+        offer = self._offer(provider, version)
+        return publish(provider, version, self.faults.of_release(provider, version), offer) if offer else None
+
+    def _offer(self, provider: str, version: str) -> Offer | None:
+        offer = self._offers.get(provider, {}).get(version)
+        return None if Fault.WITHDRAWN in self.faults.of_release(provider, version) else offer
 
     def answer(self, request: Request, asked: Asked | None) -> tuple[Answer, Fault | None]:
         """Returns what to answer, and what is to go wrong on the way."""
@@ -133,8 +181,11 @@ class Registry:
             return Answer.not_found(), None
         fault = self.faults.on_the_way(asked.provider, asked.version, asked.step)
         if asked.step is Step.DISCOVERY:
-            base = f"/{asked.host or self.hosts[0]}/v1/providers/"
+            base = f"/{asked.host or self._host_of(request)}/v1/providers/"
             return Answer.of_json({"providers.v1": base}), fault
+        token = self.tokens.get(asked.host)
+        if token and asked.step in _PROTOCOL and request.authorization != f"Bearer {token}":
+            return Answer(401, b'{"errors":["Unauthorized"]}', "application/json"), fault
         if asked.step is Step.VERSIONS:
             return self._versions(asked.provider), fault
         release = self.release(asked.provider, asked.version)
@@ -145,36 +196,42 @@ class Registry:
         return _file(release, asked.detail), fault
 
     def _versions(self, provider: str) -> Answer:
-        if provider not in self.catalog:
+        if provider not in self._offers:
             return Answer.not_found()
-        platforms = [dict(zip(("os", "arch"), name.split("_"), strict=True)) for name in PLATFORMS]
+        offers = [offer for version in self._offers[provider] if (offer := self._offer(provider, version))]
         versions = [
-            {"version": version, "protocols": ["5.0"], "platforms": platforms}
-            for version in self.catalog[provider]
-            if self.release(provider, version) is not None
+            {
+                "version": offer.listed or offer.version,
+                "protocols": offer.protocols,
+                "platforms": [dict(zip(("os", "arch"), name.split("_"), strict=True)) for name in offer.platforms],
+            }
+            for offer in offers
         ]
-        return Answer.of_json({"id": provider.partition("/")[2], "versions": versions, "warnings": None})
+        said = self.warnings.get(provider)
+        return Answer.of_json({"id": provider.partition("/")[2], "versions": versions, "warnings": said})
 
     def _download(self, release: Published, asked: Asked) -> Answer:
-        if asked.detail not in PLATFORMS:
+        offer = self._offer(release.provider, release.version) or Offer(release.version)
+        if asked.detail not in offer.platforms:
             return Answer.not_found()
         system, _, arch = asked.detail.partition("_")
         name = file_name(release.provider, release.version, f"{asked.detail}.zip")
-        files = f"{self.url}/{asked.host}/files/{asked.namespace}/{asked.type}/{release.version}/"
-        hashes = hashes_by_platform(publish(release.provider, release.version, self._said(release)))
+        files = f"{self.url}/{quote(asked.host)}/files/{asked.namespace}/{asked.type}/{release.version}/"
+        said = self._said(release)
+        hashes = hashes_by_platform(publish(release.provider, release.version, said, offer))
         keys = [{"ascii_armor": key, "trust_signature": release.trust_signature} for key in release.keys]
         document: dict[str, object] = {
-            "protocols": ["5.0"],
+            "protocols": offer.protocols,
             "os": system,
             "arch": arch,
             "filename": name,
             "download_url": files + name,
-            "shasum": hashes[asked.detail][0].removeprefix("zh:"),
+            "shasum": "0" * 64 if Fault.OTHER_CHECKSUM in said else hashes[asked.detail][0].removeprefix("zh:"),
             "shasums_url": files + file_name(release.provider, release.version, "SHA256SUMS"),
             "shasums_signature_url": files + file_name(release.provider, release.version, "SHA256SUMS.sig"),
             "signing_keys": {"gpg_public_keys": keys},
         }
-        if asked.host == OPENTOFU.default_host:
+        if asked.host == OPENTOFU.default_host and self.tells_packages:
             document["packages"] = {
                 platform: {"hashes": list(pair), "package_size": len(release.package(platform))}
                 for platform, pair in hashes.items()
@@ -184,6 +241,10 @@ class Registry:
     def _said(self, release: Published) -> frozenset[Fault]:
         """The faults that the registry's own words follow: it does not know that a package was tampered with."""
         return self.faults.of_release(release.provider, release.version) - {Fault.TAMPERED_PACKAGE}
+
+
+def _offer(version: str | Offer) -> Offer:
+    return version if isinstance(version, Offer) else Offer(version)
 
 
 def _file(release: Published, name: str) -> Answer:
@@ -196,7 +257,7 @@ def _file(release: Published, name: str) -> Answer:
         return Answer(200, release.signature)
     if named("manifest.json"):
         return Answer(200, MANIFEST_JSON, "application/json")
-    for platform in PLATFORMS:
+    for platform in release.platforms:
         if named(f"{platform}.zip"):
             return Answer(200, release.package(platform), "application/zip")
     return Answer.not_found()
@@ -221,7 +282,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         registry = cast("_Server", self.server).registry
-        path = self.path.partition("?")[0]
+        path = unquote(self.path.partition("?")[0])
         asked = read_path(path)
         request = Request(
             self.command,

@@ -153,8 +153,9 @@ class _BodyReader(ExpressionReader):
         cursor.enter()
         body = self.body(end)
         cursor.leave()
+        closed = cursor.position
         self._expect_line_end("Missing newline after block definition", "A block definition must end with a newline.")
-        return Block(line["type"], tuple(labels), body, place, tuple(places))
+        return Block(line["type"], tuple(labels), body, place, tuple(places), closed)
 
     def _add(self, attributes: dict[str, Attribute], attribute: Attribute) -> None:
         existing = attributes.get(attribute.name)
@@ -238,7 +239,7 @@ class _BodyReader(ExpressionReader):
             self.body(opening) if cursor.peek(in_line=True) in ("newline", "end", "}") else self._one_line_body(opening)
         )
         cursor.leave()
-        return Block(kind, tuple(labels), body, place, tuple(places))
+        return Block(kind, tuple(labels), body, place, tuple(places), cursor.position)
 
     def _bad_header(self, seen: str, start: int, *, has_labels: bool) -> SyntaxProblemError:
         if not has_labels:

@@ -132,6 +132,7 @@ class Block(Struct, frozen=True):
         body: What is between the braces.
         place: The type's, in JSON the property's name.
         label_places: One for each label, with its quotes.
+        end: Offset behind the closing brace; 0 in JSON, where blocks have no text of their own.
     """
 
     type: str
@@ -139,6 +140,7 @@ class Block(Struct, frozen=True):
     body: Body
     place: Place
     label_places: tuple[Place, ...]
+    end: int = 0
 
 
 class Body(Protocol):

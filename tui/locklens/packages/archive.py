@@ -109,7 +109,7 @@ class Entry(Struct, frozen=True):
     def __str__(self) -> str:
         """The name for messages, harmless."""
         text = self.name.decode("utf-8", "backslashreplace")
-        text = text if text.isprintable() else ascii(text)[1:-1]
+        text = (text if text.isprintable() else ascii(text)[1:-1]) or '""'
         return text if len(text) <= _SHOWN_NAME else text[: _SHOWN_NAME - 3] + "..."
 
 

@@ -61,11 +61,10 @@ class Contents:
         """
         if entry.is_encrypted:
             raise PackageError(f"{entry} in the package is encrypted")
-        section = _Section(self._file, self._body_of(entry), entry.packed)
+        section = _Section(self._file, self._body_of(entry), entry.packed, self._cancel)
         produced = 0
         try:
             for block in _content(entry, section):
-                stop_if(self._cancel)
                 produced += len(block)
                 if produced > entry.size:
                     raise damaged(entry, f"it has more than its {entry.size} bytes")
@@ -101,12 +100,14 @@ class Contents:
 class _Section:
     """A part of the file as a source of packed bytes."""
 
-    def __init__(self, file: BinaryIO, start: int, length: int) -> None:
+    def __init__(self, file: BinaryIO, start: int, length: int, cancel: threading.Event | None) -> None:
         self._file = file
+        self._cancel = cancel
         self._at = start
         self.stop = start + length
 
     def some(self) -> bytes:
+        stop_if(self._cancel)
         if self._at >= self.stop:
             return b""
         self._file.seek(self._at)

@@ -164,6 +164,22 @@ class Repository:
             )
         raise RepositoryError(f"git cannot find the common ancestor: {sentence(complaint)}")
 
+    def touching(self, path: str, most: int) -> tuple[tuple[str, str], ...]:
+        """Returns the commits before HEAD that changed a file, the newest first: id and date (ISO 8601) of each.
+
+        Args:
+            path: Relative to the top.
+            most: Commits.
+
+        Raises:
+            RepositoryError: Git failed.
+        """
+        if self.is_unborn:
+            return ()
+        output = self._command.answer("log", f"-{most}", "--format=%H %cI", "HEAD", "--", f":(top,literal){path}")
+        lines = (line.partition(" ") for line in output.decode("ascii", "replace").splitlines())
+        return tuple((commit, date) for commit, _, date in lines)
+
     def show(self, revision: str, path: str) -> bytes | None:
         """Returns a file of a revision without listing the revision; None where there is none. Links are not followed.
 

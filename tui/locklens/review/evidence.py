@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from locklens.dialect import DIALECTS
 from locklens.review.model import Answer, Evidence, HashFact, Proof, Signer
 from locklens.review.provenance import PROVENANCE, findings_of
-from locklens.review.releases import Fact, Listing, ListingId, Question, ReleaseFacts, ReleaseId
+from locklens.review.releases import Fact, Listing, ListingId, Question, ReleaseFacts, ReleaseId, nobody_asked
 from locklens.review.verdicts import in_order
 from locklens.trust.continuity import Origin, judge_folders, judge_packages
 from locklens.trust.vouching import Voucher
@@ -63,6 +63,11 @@ class Case(Struct, frozen=True):
     def is_same_release(self) -> bool:
         """Whether old and new are the same version of the same provider."""
         return _is_same_release(self.change)
+
+    @property
+    def is_same_version(self) -> bool:
+        """Whether the version stayed, be it at another address."""
+        return bool(self.change.old and self.change.old.version == self.entry.version)
 
     @property
     def packages(self) -> PackageHashes:
@@ -139,6 +144,14 @@ def explain(
         new_signer=case.new.signer,
         findings=in_order((*own, *findings_of(case, lock_file))),
     )
+
+
+def explain_alone(change: Change, tool: Dialect, lock_file: str) -> Change:
+    """Returns the change as it is where nobody is asked and nothing is remembered; arguments as of `explain`."""
+    known: dict[Question, Fact] = {}
+    while wanted := questions(change, tool, known):
+        known |= {question: nobody_asked(question) for question in wanted}
+    return explain(change, tool, lock_file, known, {})
 
 
 def explained(

@@ -176,15 +176,9 @@ def judge_requirements(root: RootReview, lock: LockFile, configuration: Configur
     """
     if not configuration.has_files or not lock.is_complete:
         return replace(root, configuration=configuration)
-    verdicts: list[tuple[str, ProviderAddress | None, Verdict]] = []
-    verdicts += [("LK005", address, verdict) for address, verdict in _unsatisfied(lock, configuration)]
-    verdicts += [("LK006", address, verdict) for address, verdict in _not_locked(lock, configuration)]
     listed = {change.address for change in root.changes}
-    verdicts += [("LK007", address, verdict) for address, verdict in _not_required(lock, configuration, listed)]
     by_address: dict[ProviderAddress | None, list[Finding]] = {}
-    for rule, address, verdict in verdicts:
-        entry = lock.by_address.get(address) if address else None
-        finding = finding_of(rule, verdict, lock.path, entry.line if entry else None)
+    for address, finding in _held_against(lock, configuration, listed):
         by_address.setdefault(address if address in listed else None, []).append(finding)
     changes = tuple(
         replace(
@@ -196,6 +190,27 @@ def judge_requirements(root: RootReview, lock: LockFile, configuration: Configur
     )
     findings = in_order((*root.findings, *by_address.get(None, ())))
     return replace(root, configuration=configuration, changes=changes, findings=findings)
+
+
+def judge_provider(address: ProviderAddress, lock: LockFile, configuration: Configuration) -> tuple[Finding, ...]:
+    """Holds one provider's entry, changed or not, against the configuration; a folder without one asks for nothing."""
+    if not configuration.has_files or not lock.is_complete:
+        return ()
+    found = _held_against(lock, configuration, {address})
+    return in_order(finding for judged, finding in found if judged == address)
+
+
+def _held_against(
+    lock: LockFile, configuration: Configuration, listed: set[ProviderAddress]
+) -> Iterator[tuple[ProviderAddress | None, Finding]]:
+    """Judges every entry; `listed` are the providers of which each is to have a finding of its own."""
+    verdicts: list[tuple[str, ProviderAddress | None, Verdict]] = []
+    verdicts += [("LK005", address, verdict) for address, verdict in _unsatisfied(lock, configuration)]
+    verdicts += [("LK006", address, verdict) for address, verdict in _not_locked(lock, configuration)]
+    verdicts += [("LK007", address, verdict) for address, verdict in _not_required(lock, configuration, listed)]
+    for rule, address, verdict in verdicts:
+        entry = lock.by_address.get(address) if address else None
+        yield address, finding_of(rule, verdict, lock.path, entry.line if entry else None)
 
 
 Judged = Iterator[tuple[ProviderAddress, Verdict]]

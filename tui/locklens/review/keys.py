@@ -59,6 +59,26 @@ class SignerUses(Struct, frozen=True):
         return tuple(dict.fromkeys(use.address for use in self.uses))
 
 
+class PastUse(Struct, frozen=True):
+    """A release that was locked before, as git's history has it.
+
+    Attributes:
+        commit: The last one in which it was locked, full id.
+        date: Of that commit, ISO 8601.
+        key: Who signed it, as the registry says now; None where nobody did, or it is not known any more.
+        tier: Likewise.
+        problem: Why it is not known, "" where it is.
+    """
+
+    address: ProviderAddress
+    version: str
+    commit: str
+    date: str
+    key: SigningKey | None = None
+    tier: Tier = Tier.UNKNOWN
+    problem: str = ""
+
+
 def signers(review: Review) -> tuple[SignerUses, ...]:
     """Returns who signed what is locked on the review's new side, the most trusted first.
 

@@ -65,24 +65,19 @@ def _not_asked(case: Case) -> Iterator[Verdict]:
     added = packages_of(fact.hash for fact in case.change.added)
     if case.new.today is not None or not added:
         return
-    if not case.is_same_release and (case.trouble is None or case.trouble.is_no or _is_offline(case)):
+    if not case.is_same_version and (case.trouble is None or case.trouble.is_no or case.trouble.is_offline):
         return
     counts = f"{count_by_scheme(added)} added"
     removed = packages_of(fact.hash for fact in case.change.removed)
     if removed:
         counts += f", {count_by_scheme(removed)} removed"
-    if not case.is_same_release:
+    if not case.is_same_version:
         reason = "nothing explains them"
     elif removed and not packages_of(fact.hash for fact in case.change.kept):
         reason = "no package hash is left: published again, another registry's hashes, or tampered with"
     else:
         reason = "the version stayed"
     yield Verdict(f"{counts}, and {reason}; {_why_unknown(case)}", _first_line(case, added))
-
-
-def _is_offline(case: Case) -> bool:
-    """Whether nobody was to be asked at all; a single host that is not asked is worth a finding."""
-    return case.trouble is not None and case.trouble.is_offline
 
 
 def _why_unknown(case: Case) -> str:
@@ -156,7 +151,7 @@ def _unproven(case: Case) -> Iterator[Verdict]:
         message += f": hashing {at_most} decides"
     else:
         message += f": {_why_unknown(case)}"
-    severity = Severity.WARN if case.is_same_release else Severity.INFO
+    severity = Severity.WARN if case.is_same_version else Severity.INFO
     yield Verdict(message, _first_line(case, folders.unproven), severity=severity)
 
 

@@ -14,7 +14,7 @@ from locklens.dialect import DIALECTS
 from locklens.errors import NotFoundError, OfflineError, PlatformNotSupportedError, SourceError
 from locklens.review.model import Signer
 from locklens.sources.asked import NotAsked
-from locklens.trust.authentication import Release, authenticate
+from locklens.trust.authentication import Outcome, Release, authenticate
 from locklens.trust.checksums import read_checksums
 from locklens.trust.tiers import PublishedKey
 from locklens.trust.vouching import Voucher, vouchers
@@ -195,10 +195,18 @@ class Asker:
         if isinstance(registry, NotAsked):
             return ReleaseFacts(question, trouble=_not_asked(registry))
         try:
-            metadata = _some_package(registry, question)
-            signed = registry.checksums(metadata)
+            facts = self._authenticated(registry, question)
+            judged = facts.authentication
+            if judged is not None and judged.outcome is Outcome.REFUSED:
+                # Answers that are remembered may be of two publications: nobody is accused by them alone.
+                facts = self._authenticated(registry, question, is_fresh=True)
         except SourceError as error:
             return ReleaseFacts(question, trouble=_trouble(error, question))
+        return facts
+
+    def _authenticated(self, registry: Registry, question: ReleaseId, *, is_fresh: bool = False) -> ReleaseFacts:
+        metadata = _some_package(registry, question, is_fresh=is_fresh)
+        signed = registry.checksums(metadata, is_fresh=is_fresh)
         release = Release(
             question.address.host,
             signed.sums,
@@ -220,7 +228,7 @@ class Asker:
         )
 
 
-def _some_package(registry: Registry, question: ReleaseId) -> PackageMetadata:
+def _some_package(registry: Registry, question: ReleaseId, *, is_fresh: bool) -> PackageMetadata:
     """Asks about the usual platform's package, or about the first other one that the registry lists.
 
     Raises:
@@ -228,16 +236,16 @@ def _some_package(registry: Registry, question: ReleaseId) -> PackageMetadata:
     """
     address, version = question.address, question.version
     try:
-        return registry.package(address, version, USUAL_PLATFORM)
+        return registry.package(address, version, USUAL_PLATFORM, is_fresh=is_fresh)
     except PlatformNotSupportedError:
-        listed = [one for one in registry.versions(address).versions if one.version == version]
+        listed = [one for one in registry.versions(address, is_fresh=is_fresh).versions if one.version == version]
         host = display_host(address.host)
         if not listed:
             raise NotFoundError(f"{host} does not list {address} {version}", source=host) from None
         others = [platform for platform in listed[0].platforms if platform != USUAL_PLATFORM]
         if not others:
             raise
-        return registry.package(address, version, others[0])
+        return registry.package(address, version, others[0], is_fresh=is_fresh)
 
 
 def _not_asked(host: NotAsked) -> Trouble:

@@ -15,6 +15,8 @@ from locklens.sources.urls import MAX_URL, resolve
 from locklens.versions import Version, VersionSyntaxError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from locklens.dialect import Dialect
     from locklens.sources.http import Answer
 
@@ -39,6 +41,11 @@ class ListedVersion(Struct, frozen=True):
     version: Version
     protocols: tuple[str, ...]
     platforms: tuple[Platform, ...]
+
+    @property
+    def has_supported_protocol(self) -> bool:
+        """Whether the tools could run it, as far as the list says; what cannot be read there says nothing."""
+        return is_supported(map(_protocol, self.protocols))
 
 
 class RegistryVersions(Struct, frozen=True):
@@ -100,8 +107,21 @@ class PackageMetadata(Struct, frozen=True):
     @property
     def has_supported_protocol(self) -> bool:
         """Whether the tools could run it; a package that names no protocol passes."""
-        low, high = _PROTOCOLS
-        return not self.protocols or any(low <= one.major < high and not one.prerelease for one in self.protocols)
+        return is_supported(self.protocols)
+
+
+def is_supported(protocols: Iterable[Version | None]) -> bool:
+    """Whether the tools speak one of the plugin protocols; True where none is named, or one (None) cannot be read."""
+    low, high = _PROTOCOLS
+    named = list(protocols)
+    return not named or any(one is None or (low <= one.major < high and not one.prerelease) for one in named)
+
+
+def _protocol(text: str) -> Version | None:
+    try:
+        return Version.parse(text)
+    except VersionSyntaxError:
+        return None
 
 
 def read_package(

@@ -125,8 +125,7 @@ class Registries:
 
     def forget(self) -> None:
         """Lets everything be asked again, also what earlier runs were answered."""
-        if self._asking:
-            self._asking[0].forget()
+        self._open()[0].forget()
 
     def close(self) -> None:
         """Closes every connection."""

@@ -205,7 +205,7 @@ class Cache:
         """Remembers what hashing a package told; for ever, since its bytes are named by their hash."""
         with self._lock:
             self._packages[package.zh] = package
-            self._has_grown(len(package.zh) + len(package.h1))
+            self._has_grown(len(package.zh + package.h1))
 
     def flush(self) -> None:
         """Writes what is still to be written."""

@@ -49,6 +49,9 @@ _OPTIONS = (
     "--lock-never",
 )
 
+_RUNNING = threading.BoundedSemaphore(os.cpu_count() or 2)
+"""More gpg at once than there are processors only take turns, and slow down whoever asks registries meanwhile."""
+
 _ONE_LINE_PER_LINE = "cp437"
 """How gpg's output is decoded: each byte is a character, and none but control characters ends a line.
 
@@ -243,7 +246,8 @@ class _Home:
 
 def _answered(question: Any) -> Any:
     try:
-        return question()
+        with _RUNNING:
+            return question()
     except GpgUnavailableError:
         raise
     except (OSError, ValueError) as error:

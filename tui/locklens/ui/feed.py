@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from locklens.errors import LockLensError
 from locklens.ui.explained import is_settled
 
 if TYPE_CHECKING:
@@ -216,9 +215,10 @@ class WorkspaceSource:
     def history(
         self, signer: SignerUses, *, on_event: Callable[[Event], None], cancel: threading.Event
     ) -> tuple[PastUse, ...]:
-        """Says that it cannot be looked up yet."""
-        del signer, on_event, cancel
-        raise LockLensError("the history of signers is not supported yet")
+        """Looks it up with the request's asking."""
+        from locklens.workspace.history import signing_history
+
+        return signing_history(self.request, signer, on_event=on_event, cancel=cancel)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 from functools import lru_cache
+from itertools import accumulate, combinations
 
 from msgspec import Struct
 
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from packaging.ranges import VersionRange
+
+
+_MAX_PAIRED = 100
+"""Terms of which each pair is looked at; real configurations have some ten for a provider."""
 
 
 class Relation(Enum):
@@ -67,12 +72,12 @@ class Constraints(Struct, frozen=True):
 
     def admits(self, version: Version) -> bool:
         """Whether the tools would select the version: all terms hold, and a pre-release is named by an exact term."""
-        return not self.excluded_by(version) and self._opens(version)
+        return self._opens(version) and all(term.holds(version) for term in self.terms)
 
     def _opens(self, version: Version) -> bool:
-        if version.numbers == (0, 0, 0) and not version.prerelease:
-            return False
-        return not version.prerelease or any(term.is_pin and term.version == version for term in self.terms)
+        if version.prerelease:
+            return any(term.is_pin and term.version == version for term in self.terms)
+        return not version.is_unspecified
 
     def excluded_by(self, version: Version) -> tuple[Term, ...]:
         """The terms that the version does not meet."""
@@ -83,16 +88,32 @@ class Constraints(Struct, frozen=True):
         """Whether any version at all could meet the constraint."""
         return bool(self._pins()) or not self._released().is_empty
 
-    def minimal_conflict(self) -> tuple[Term, ...]:
-        """The smallest part of an unsatisfiable constraint that is so by itself; () where it is satisfiable."""
+    def smallest_conflicts(self) -> tuple[tuple[Term, ...], ...]:
+        """The smallest parts of an unsatisfiable constraint that are so by themselves; () where it is satisfiable.
+
+        All single terms and, failing these, all pairs. It takes more only where `!=` closes the last gap: then one
+        part is found that cannot be made smaller.
+        """
         if self.is_satisfiable:
             return ()
-        kept = list(dict.fromkeys(self.terms))
-        for term in tuple(kept):
+        terms = list(dict.fromkeys(self.terms))
+        candidates = frozenset(term.version for term in terms if term.is_pin and self._opens(term.version))
+        alone = [_Meeting.of(term, candidates) for term in terms]
+        if singles := tuple((one.term,) for one in alone if one.is_empty):
+            return singles
+        few = alone[:_MAX_PAIRED]
+        if pairs := tuple((a.term, b.term) for a, b in combinations(few, 2) if a.meet(b).is_empty):
+            return pairs
+        return (_one_conflict(alone),)
+
+    def essential(self) -> Constraints:
+        """The terms without those that the others make superfluous: what all of them together come to."""
+        kept = sorted(set(self.terms), key=term_key)
+        for term in tuple(kept) if len(kept) <= _MAX_PAIRED else ():
             rest = [other for other in kept if other is not term]
-            if not Constraints(tuple(rest)).is_satisfiable:
+            if Constraints(tuple(rest)).relation_to(self) is Relation.SAME:
                 kept = rest
-        return tuple(kept)
+        return Constraints(tuple(kept))
 
     def relation_to(self, older: Constraints) -> Relation:
         """How the versions that this constraint admits relate to those that `older` admits."""
@@ -118,6 +139,51 @@ class Constraints(Struct, frozen=True):
         from locklens.versions.ranges import released
 
         return released(self.terms)
+
+
+class _Meeting(Struct, frozen=True):
+    """What some terms admit together: released versions, and named ones that only an exact term opens.
+
+    Attributes:
+        term: The last of them.
+    """
+
+    term: Term
+    released: VersionRange
+    named: frozenset[Version]
+
+    @classmethod
+    def of(cls, term: Term, candidates: frozenset[Version]) -> _Meeting:
+        """What one term admits."""
+        from locklens.versions.ranges import released
+
+        return cls(term, released((term,)), frozenset(version for version in candidates if term.holds(version)))
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether that is nothing."""
+        return not self.named and self.released.is_empty
+
+    def meet(self, other: _Meeting) -> _Meeting:
+        """What is left when the other's terms hold too."""
+        return _Meeting(other.term, self.released & other.released, self.named & other.named)
+
+
+def _one_conflict(alone: list[_Meeting]) -> tuple[Term, ...]:
+    """A part of terms that cannot all hold, from which no term can be left out.
+
+    Terms are added until nothing is left: the last one is needed. That is repeated with what is needed at the front.
+    """
+    core: list[_Meeting] = []
+    rest = alone
+    while True:
+        line = [*core, *rest]
+        met = accumulate(line, _Meeting.meet)
+        last = next(number for number, found in enumerate(met) if found.is_empty)
+        if last < len(core):
+            return tuple(one.term for one in core)
+        rest = rest[: last - len(core)]
+        core.insert(0, line[last])
 
 
 def newest_matching(versions: Sequence[Version], constraints: Constraints) -> Version | None:

@@ -45,6 +45,11 @@ class Version(Struct, frozen=True):
         """Major, minor and patch."""
         return self.major, self.minor, self.patch
 
+    @property
+    def is_unspecified(self) -> bool:
+        """Whether it is 0.0.0, which the tools never select; with build metadata it is a version like any other."""
+        return self == _UNSPECIFIED
+
     @classmethod
     def parse(cls, text: str) -> Version:
         """Reads a version as lock files and registries write it; missing numbers are 0, `1.2.3-` is 1.2.3.
@@ -62,6 +67,8 @@ class Version(Struct, frozen=True):
             return bool(other.prerelease) - bool(self.prerelease)
         return compare_identifiers(self.prerelease, other.prerelease)
 
+
+_UNSPECIFIED = Version(0, 0, 0)
 
 precedence: Callable[[Version], Any] = cmp_to_key(Version.compare)
 """Sort key: the order of precedence."""

@@ -7,25 +7,29 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Self
 
 from locklens.addresses import display_host
+from locklens.dialect import OPENTOFU, TERRAFORM
 from locklens.lockfile.parse import parse
 from locklens.review.inquiry import Inquiry
 from locklens.review.model import HostState
 from locklens.review.releases import Asker, ReleaseFacts
+from locklens.sources.asked import NotAsked
 from locklens.sources.registries import Registries
 from locklens.trust.authentication import Enforcement
 from locklens.trust.signature import Verifier, unavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from types import TracebackType
 
+    from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
     from locklens.hashes import HashedPackage
     from locklens.review.model import Review
     from locklens.review.releases import Fact, Question
+    from locklens.sources.metadata import ListedVersion
     from locklens.workspace.review import Asking
 
-AT_ONCE = 32
+AT_ONCE = 24
 """Questions that are worked on at the same time, whatever their hosts; the limit for one host is the client's."""
 
 
@@ -79,6 +83,24 @@ class AskingRun:
                 if asking.is_fresh:
                     found.forget()
             return found
+
+    def answers(self, questions: Sequence[Question]) -> Iterator[Fact]:
+        """Asks questions at the same time, and yields their answers in order.
+
+        Raises:
+            RunCancelledError: The run was cancelled.
+        """
+        yield from self._pool.map(self.asker.answer, questions)
+
+    def offered(self, address: ProviderAddress) -> tuple[ListedVersion, ...] | None:
+        """Returns the versions that a provider's registry lists; None where it is not asked.
+
+        Raises:
+            SourceError: It has no answer.
+        """
+        tool = OPENTOFU if address.host == OPENTOFU.default_host else TERRAFORM
+        registry = self.registries(tool).of(address.host)
+        return None if isinstance(registry, NotAsked) else registry.versions(address).versions
 
     def hashed(self, zhs: Iterable[str]) -> Mapping[str, str]:
         """Returns the `h1` of packages that were hashed here before, by `zh`."""

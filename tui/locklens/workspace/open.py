@@ -108,7 +108,7 @@ def open_git(
 
     repository = Repository.discover(folder)
     try:
-        only = [_within(repository, folder, root) for root in roots]
+        only = [within(repository, folder, root) for root in roots]
         new, new_place = _head_side(repository, head, staged=staged)
         old, old_place = _base_side(repository, base, head, merge_base=merge_base)
         changes = repository.changed(old_place, new_place, renames=False)
@@ -177,7 +177,7 @@ def _base_side(repository: Repository, base: str, head: str | None, *, merge_bas
     return Side("git", name, revision, RevisionTree(repository, revision)), revision
 
 
-def _within(repository: Repository, folder: Path, path: str) -> str:
+def within(repository: Repository, folder: Path, path: str) -> str:
     """Returns a path, given relative to a folder, relative to the repository's top.
 
     Raises:

@@ -21,11 +21,10 @@ from locklens.project.configuration import Configuration
 from locklens.project.files import configuration_files
 from locklens.project.tree import EntryKind, Tree
 from locklens.review.changes import compare
-from locklens.review.evidence import explained, questions
+from locklens.review.evidence import explain_alone, explained
 from locklens.review.findings import judge_agreement, judge_change, judge_file, judge_requirements
 from locklens.review.inquiry import Subject
 from locklens.review.model import Change, Finding, HostState, Kind, Review, RootReview, Severity, SideName, Status
-from locklens.review.releases import nobody_asked
 from locklens.workspace.events import Asked, Progress, RootsKnown
 
 if TYPE_CHECKING:
@@ -208,7 +207,7 @@ class _Completion:
             configuration = read(draft)
             if configuration.has_files:
                 present = draft.lock_file if draft.status is not Status.DELETED else None
-                lock = _read(comparison.head.tree, present, draft.tool)
+                lock = read_lock(comparison.head.tree, present, draft.tool)
                 judged = judge_requirements(draft, lock, configuration)
             else:
                 judged = replace(draft, configuration=configuration)
@@ -249,19 +248,17 @@ class _Completion:
         self,
         subject: Subject,
         known: Mapping[Question, Fact],
-        hashed: Callable[[Iterable[str]], Mapping[str, str]] = lambda _: {},
+        hashed: Callable[[Iterable[str]], Mapping[str, str]],
     ) -> None:
         self._roots[subject.lock_file] = explained(self._roots[subject.lock_file], subject, known, hashed)
         self._touch(subject.lock_file)
 
     def settled_by_nobody(self) -> Review:
         """The whole review where no registry is asked."""
-        for root in self._review.roots:
-            for change in root.changes:
-                known: dict[Question, Fact] = {}
-                while wanted := questions(change, root.tool, known):
-                    known |= {question: nobody_asked(question) for question in wanted}
-                self._explain(Subject(root.lock_file, root.tool, change), known)
+        for name, root in self._roots.items():
+            changes = tuple(explain_alone(change, root.tool, name) for change in root.changes)
+            self._roots[name] = replace(root, changes=changes)
+            self._touch(name)
         hosts = sorted({change.address.host for change in self._review.changes})
         return replace(self.finished(), hosts=tuple(HostState(display_host(host), asked=False) for host in hosts))
 
@@ -324,7 +321,8 @@ def _name(side: Side) -> SideName:
     return SideName(side.kind, side.name, side.revision)
 
 
-def _read(tree: Tree, path: str | None, tool: Dialect | None) -> LockFile:
+def read_lock(tree: Tree, path: str | None, tool: Dialect | None) -> LockFile:
+    """Reads a lock file; None for one that does not exist. What cannot be read is one with a problem."""
     try:
         data = tree.read(path) if path is not None else None
     except LockLensError as error:
@@ -334,7 +332,7 @@ def _read(tree: Tree, path: str | None, tool: Dialect | None) -> LockFile:
 
 
 def _read_pair(comparison: Comparison, pair: RootPair, tool: Dialect | None) -> tuple[LockFile, LockFile]:
-    return _read(comparison.base.tree, pair.old_lock, tool), _read(comparison.head.tree, pair.new_lock, tool)
+    return read_lock(comparison.base.tree, pair.old_lock, tool), read_lock(comparison.head.tree, pair.new_lock, tool)
 
 
 def _root(
@@ -407,7 +405,7 @@ def _all_entries(
     for path in comparison.all_locks:
         folder = path.rpartition("/")[0]
         if folder not in entries:
-            entries[folder] = _read(comparison.head.tree, path, None).entries
+            entries[folder] = read_lock(comparison.head.tree, path, None).entries
             names[folder] = path
     return entries, names
 

@@ -7,7 +7,13 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from locklens.review.reports.envelope import SCHEMA
-from locklens.review.reports.json import evidence_of, fact_of, finding_of, run_of, signer_of
+from locklens.review.reports.json import (
+    evidence_document,
+    fact_document,
+    finding_document,
+    run_document,
+    signer_document,
+)
 
 if TYPE_CHECKING:
     from locklens.review.model import Change, Review, RootReview
@@ -23,7 +29,7 @@ def document(review: Review) -> dict[str, Any]:
     facts = [fact for root in review.roots for change in root.changes for fact in change.locked]
     return {
         "schema": SCHEMA,
-        "run": run_of(review),
+        "run": run_document(review),
         "roots": [_root(root) for root in review.roots],
         "summary": {
             "hashes": len(facts),
@@ -40,7 +46,7 @@ def _root(root: RootReview) -> dict[str, Any]:
         "lock_file": root.lock_file,
         "tool": root.tool.name,
         "providers": [_provider(change) for change in root.changes if change.new is not None],
-        "findings": [finding_of(finding) for finding in root.findings],
+        "findings": [finding_document(finding) for finding in root.findings],
     }
 
 
@@ -51,8 +57,8 @@ def _provider(change: Change) -> dict[str, Any]:
         "version": str(change.new.version),
         "line": change.new.line,
         "explained": sum(fact.is_explained for fact in change.locked),
-        "hashes": [fact_of(fact) for fact in change.locked],
-        "signer": signer_of(change.new_signer),
-        "evidence": evidence_of(change.evidence) if change.evidence else None,
-        "findings": [finding_of(finding) for finding in change.findings],
+        "hashes": [fact_document(fact) for fact in change.locked],
+        "signer": signer_document(change.new_signer),
+        "evidence": evidence_document(change.evidence) if change.evidence else None,
+        "findings": [finding_document(finding) for finding in change.findings],
     }

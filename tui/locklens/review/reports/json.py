@@ -36,7 +36,7 @@ def document(review: Review) -> Json:
     """Returns the document as plain values."""
     changes = review.changes
     return envelope(
-        run=run_of(review),
+        run=run_document(review),
         base=_side(review.base),
         head=_side(review.head),
         roots=[_root(root) for root in review.roots],
@@ -49,7 +49,7 @@ def document(review: Review) -> Json:
     )
 
 
-def run_of(review: Review) -> Json:
+def run_document(review: Review) -> Json:
     """Returns what is said of the run itself, which all documents have in common."""
     hosts = [{"host": one.host, "asked": one.asked, "as_of": one.as_of, "error": one.error} for one in review.hosts]
     return run(at=review.at, offline=review.offline, hosts=hosts, notes=review.notes)
@@ -67,14 +67,15 @@ def _root(root: RootReview) -> Json:
         "tool": root.tool.name,
         "status": root.status.value,
         "format_only": root.format_only,
-        "configuration": _configuration(root.configuration),
+        "configuration": configuration_document(root.configuration),
         "conflict": _conflict(root.conflict) if root.conflict else None,
         "changes": [_change(change) for change in root.changes],
-        "findings": [finding_of(finding) for finding in root.findings],
+        "findings": [finding_document(finding) for finding in root.findings],
     }
 
 
-def _configuration(configuration: Configuration | None) -> Json:
+def configuration_document(configuration: Configuration | None) -> Json:
+    """Returns how far a configuration could be read, as plain values."""
     if configuration is None:
         return {"complete": False, "missing_modules": [], "errors": []}
     errors = [
@@ -129,31 +130,31 @@ def _change(change: Change) -> Json:
         "old": _entry(change.old),
         "new": _entry(change.new),
         "hashes": {
-            "added": [fact_of(fact) for fact in change.added],
-            "removed": [fact_of(fact) for fact in change.removed],
+            "added": [fact_document(fact) for fact in change.added],
+            "removed": [fact_document(fact) for fact in change.removed],
             "kept": len(change.kept),
             "explained": change.explained,
         },
-        "signer": {"old": signer_of(change.old_signer), "new": signer_of(change.new_signer)},
-        "evidence": evidence_of(change.evidence) if change.evidence else None,
-        "required_by": [_requirement(requirement) for requirement in change.required_by],
-        "findings": [finding_of(finding) for finding in change.findings],
+        "signer": {"old": signer_document(change.old_signer), "new": signer_document(change.new_signer)},
+        "evidence": evidence_document(change.evidence) if change.evidence else None,
+        "required_by": [requirement_document(requirement) for requirement in change.required_by],
+        "findings": [finding_document(finding) for finding in change.findings],
     }
 
 
-def fact_of(fact: HashFact) -> Json:
+def fact_document(fact: HashFact) -> Json:
     """Returns a hash with what is known of it."""
     return {"hash": fact.hash, "platform": fact.platform, "proof": fact.proof.value}
 
 
-def signer_of(signer: Signer | None) -> Json | None:
+def signer_document(signer: Signer | None) -> Json | None:
     """Returns who signed a version."""
     if signer is None:
         return None
-    return {"version": signer.version, "tier": signer.tier.value, "keys": [key_of(key) for key in signer.keys]}
+    return {"version": signer.version, "tier": signer.tier.value, "keys": [key_document(key) for key in signer.keys]}
 
 
-def key_of(key: SigningKey) -> Json:
+def key_document(key: SigningKey) -> Json:
     """Returns a key in full."""
     return {
         "fingerprint": key.fingerprint,
@@ -167,7 +168,7 @@ def key_of(key: SigningKey) -> Json:
     }
 
 
-def evidence_of(evidence: Evidence) -> Json:
+def evidence_document(evidence: Evidence) -> Json:
     """Returns how far the facts behind a change are known."""
     return {
         "as_of": evidence.as_of,
@@ -177,7 +178,8 @@ def evidence_of(evidence: Evidence) -> Json:
     }
 
 
-def _requirement(requirement: Requirement) -> Json:
+def requirement_document(requirement: Requirement) -> Json:
+    """Returns where a provider is required, with what constraint, as plain values."""
     hidden = requirement.overrides
     return {
         "file": requirement.file,
@@ -188,7 +190,7 @@ def _requirement(requirement: Requirement) -> Json:
     }
 
 
-def finding_of(finding: Finding) -> Json:
+def finding_document(finding: Finding) -> Json:
     """Returns a rule's verdict."""
     return {
         "rule": finding.rule,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from locklens.review.keys import signers
 from locklens.review.reports.envelope import SCHEMA
-from locklens.review.reports.json import key_of, run_of
+from locklens.review.reports.json import key_document, run_document
 
 if TYPE_CHECKING:
     from locklens.review.keys import SignerUses
@@ -23,7 +23,7 @@ def document(review: Review) -> dict[str, Any]:
     """Returns the document as plain values; `review` is one with unchanged providers."""
     return {
         "schema": SCHEMA,
-        "run": run_of(review),
+        "run": run_document(review),
         "signers": [_signer(one) for one in signers(review)],
         "summary": {"verdict": review.verdict},
     }
@@ -32,7 +32,7 @@ def document(review: Review) -> dict[str, Any]:
 def _signer(signer: SignerUses) -> dict[str, Any]:
     return {
         "tier": signer.tier.value,
-        "key": key_of(signer.key) if signer.key is not None else None,
+        "key": key_document(signer.key) if signer.key is not None else None,
         "uses": [
             {
                 "provider": str(use.address),

@@ -76,15 +76,18 @@ class Client:
         """
         if token is not None and not may_carry_token(url):
             token = None
+        is_fresh = is_fresh and not self._is_offline
         key = (url, token is not None)
         with self._lock:
             future = self._answers.get(key)
-            is_first = future is None or (is_fresh and not self._is_offline and _is_remembered(future))
+            is_first = future is None or (is_fresh and _is_remembered(future))
             if future is None or is_first:
                 future = self._answers[key] = Future()
         if is_first:
             self._fulfil(future, key, kind, token, is_fresh=is_fresh)
         answer = self._result(future)
+        if is_fresh and answer.is_remembered:
+            return self.get(url, kind, token=token, is_fresh=True)  # It was still being looked up.
         if len(answer.body) > kind.limit:
             from locklens.sources.http.reading import too_large
 
@@ -153,7 +156,7 @@ class Client:
         if self._cancel.is_set():
             raise RunCancelledError("the run was cancelled")
         with_token = token is not None
-        if self._is_offline or not is_fresh:
+        if not is_fresh:
             found = self._recollection.find(url, with_token=with_token)
             if found is not None:
                 self._log(url, found, with_token=with_token)

@@ -46,12 +46,10 @@ class Recollection:
         """Returns an answer that still counts.
 
         Args:
-            url: That is to be asked. One with a password in it is never remembered.
+            url: That is to be asked.
             with_token: Whether a token would be sent there.
         """
-        if self._memory is None or has_userinfo(url):
-            return None
-        found = self._memory.answer(url, with_token=with_token)
+        found = None if self._memory is None else self._memory.answer(url, with_token=with_token)
         if found is None or not self._counts(found):
             return None
         had_token = with_token and origin(found.final_url) == origin(url)
@@ -60,7 +58,7 @@ class Recollection:
         )
 
     def keep(self, url: str, answer: Answer, *, with_token: bool) -> None:
-        """Remembers an answer, if it is of a kind that is remembered."""
+        """Remembers an answer, if it is of a kind that is remembered and came without a password in a URL."""
         if self._memory is None or answer.status not in {_OK, _NOT_FOUND}:
             return
         if has_userinfo(url) or has_userinfo(answer.url):

@@ -1,0 +1,119 @@
+"""`locklens why` as people and pipelines type it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from locklens.cli.main import main
+from locklens.review.reports.why_json import schema
+
+CONFIGURATION = """\
+terraform {
+  required_providers {
+    aws = {
+      source  = "hashicorp/aws"
+      version = "~> 5.0"
+    }
+  }
+}
+"""
+LOCK = """\
+# This file is maintained automatically by "terraform init".
+# Manual edits may be lost in future updates.
+
+provider "registry.terraform.io/hashicorp/aws" {
+  version     = "5.1.0"
+  constraints = "~> 5.0"
+}
+"""
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
+    def call(*argv: str) -> tuple[int, str, str]:
+        status = main(
+            [*argv[:1], "--offline", *argv[1:]], lambda request, view: pytest.fail("the terminal UI was opened")
+        )
+        captured = capsys.readouterr()
+        return status, captured.out, captured.err
+
+    return call
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "root"
+    folder.mkdir()
+    (folder / "main.tf").write_text(CONFIGURATION)
+    (folder / ".terraform.lock.hcl").write_text(LOCK)
+    return folder
+
+
+TEXT = """\
+PATH  registry.terraform.io/hashicorp/aws  (Terraform)
+  locked       5.1.0  ABOVE.terraform.lock.hcl:4  satisfies the constraints
+  constraints  ~> 5.0
+  registry     the registry was not asked, so newer versions are not known
+  required by  the root module
+                 ABOVEmain.tf:3  ~> 5.0
+"""
+
+
+def test_as_text(run: Run, root: Path) -> None:
+    inside = TEXT.replace("PATH", ".").replace("ABOVE", "")
+    assert run("-C", "root", "why", "aws") == (0, inside, "")
+    assert run("-chdir=..", "why", "hashicorp/aws", "--", "root") == (
+        0,
+        TEXT.replace("PATH", "root").replace("ABOVE", "root/"),
+        "",
+    )
+
+
+def test_as_json(run: Run, root: Path) -> None:
+    status, out, err = run("why", "-format=json", "aws", "--", "root/")
+    document = json.loads(out)
+    jsonschema.Draft202012Validator.check_schema(schema())
+    jsonschema.validate(document, schema(), cls=jsonschema.Draft202012Validator)
+    assert (status, err) == (0, "")
+    assert (document["roots"][0]["path"], document["roots"][0]["registry"]) == ("root", None)
+
+
+def test_into_a_file(run: Run, root: Path, tmp_path: Path) -> None:
+    assert run("-C", "root", "why", "aws", "--output", "why.txt") == (0, "", "")
+    assert (root / "why.txt").read_text() == TEXT.replace("PATH", ".").replace("ABOVE", "")
+
+
+def test_the_status_says_whether_init_would_fail(run: Run, root: Path) -> None:
+    (root / "main.tf").write_text(CONFIGURATION.replace("~> 5.0", "~> 6.0"))
+    assert run("-C", "root", "why", "aws")[0] == 1
+    assert run("-C", ".", "why", "aws", "--fail-on", "never")[0] == 0
+    (root / ".terraform.lock.hcl").unlink()
+    assert run("-C", ".", "why", "aws")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("argv", "words"),
+    [
+        (["why"], "required: PROVIDER"),
+        (["why", "aws", "tls"], "unrecognized arguments: tls"),
+        (["why", "tls", "--", "root"], "does not require or lock 'tls'"),
+        (["why", "a/b/c/d"], "no provider address"),
+        (["why", "aws", "--", "nowhere"], "nowhere: neither .terraform.lock.hcl nor a configuration is there"),
+        (["why", "aws"], "not inside a git repository"),
+        (["why", "aws", "--format", "tui"], "why is no screen"),
+        (["why", "aws", "--format", "sarif"], "not supported yet"),
+        (["why", "aws", "--ask-host", "x"], "not supported yet"),
+    ],
+)
+def test_bad_usage(run: Run, root: Path, argv: list[str], words: str) -> None:
+    status, out, err = run(*argv)
+    assert (status, out) == (2, "")
+    assert err.startswith("error: ")
+    assert words in err

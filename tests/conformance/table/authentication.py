@@ -1,0 +1,179 @@
+"""What is published and should not be trusted, or not read: signatures, keys, SHA256SUMS, packages."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from conformance.case import (
+    HERE,
+    LOCK_FILE,
+    OPENTOFU,
+    Case,
+    Deviation,
+    Entry,
+    Lock,
+    Theme,
+    Unpacked,
+    init,
+    lock,
+    requires,
+)
+from conformance.table.locks import OLD, locked
+from msgspec.structs import replace
+
+from locklens.demo.faults import Fault, Rule
+from locklens.demo.published import Offer
+
+DEMO = requires(("acme/demo", "~> 1.0"))
+OWN = "reg.acme.test"
+PACKAGE = f".terraform/providers/@HOST@/acme/demo/1.0.0/{HERE}"
+
+FAULTS = (
+    Fault.UNSIGNED, Fault.EXPIRED_KEY, Fault.REVOKED_KEY, Fault.EXPIRED_SIGNATURE, Fault.BAD_SIGNATURE,
+    Fault.UNKNOWN_ISSUER, Fault.ARMORED_SIGNATURE, Fault.EMPTY_SIGNATURE, Fault.BROKEN_KEY, Fault.BAD_TRUST_SIGNATURE,
+    Fault.SUMS_WITHOUT_PACKAGE, Fault.SUMS_WITH_BLANK_LINE, Fault.SUMS_WITH_ODD_LINE, Fault.SUMS_OF_BINARY_FILES,
+    Fault.SUMS_OTHERWISE_SPELLED, Fault.OTHER_CHECKSUM, Fault.TAMPERED_PACKAGE, Fault.OTHER_SIGNER,
+)  # fmt: skip
+_ODD_SUMS = {Fault.SUMS_WITH_BLANK_LINE, Fault.SUMS_WITH_ODD_LINE}
+
+
+def _deviation(fault: Fault) -> Deviation:
+    return Deviation.ODD_SUMS if fault in _ODD_SUMS else Deviation.NONE
+
+
+_case = partial(Case, theme=Theme.AUTHENTICATION)
+AUTHENTICATION = (
+    *(
+        _case(name=fault, files={"main.tf": DEMO}, faults=(Rule(fault),), deviation=_deviation(fault))
+        for fault in FAULTS
+    ),
+    *(
+        _case(
+            name=f"{fault}-for-lock",
+            files={"main.tf": DEMO},
+            faults=(Rule(fault),),
+            turns=(lock("-platform=linux_amd64", "-platform=darwin_arm64"),),
+            deviation=_deviation(fault),
+        )
+        for fault in FAULTS
+    ),
+    *(
+        _case(
+            name=f"{fault}-of-another-host",
+            files={"main.tf": requires((f"{OWN}/acme/demo", ""))},
+            catalog={f"{OWN}/acme/demo": ("1.0.0",)},
+            faults=(Rule(fault),),
+        )
+        for fault in (Fault.UNSIGNED, Fault.EXPIRED_KEY)
+    ),
+    *(
+        _case(
+            name=f"{fault}-enforced",
+            files={"main.tf": DEMO},
+            faults=(Rule(fault),),
+            environment={f"OPENTOFU_ENFORCE_GPG_{what}": value},
+            tools=(OPENTOFU.name,),
+        )
+        for fault, what, value in (
+            (Fault.UNSIGNED, "VALIDATION", "true"),
+            (Fault.EXPIRED_KEY, "EXPIRATION", "true"),
+            (Fault.EXPIRED_SIGNATURE, "EXPIRATION", "true"),
+        )
+    ),
+    _case(
+        name="unsigned-enforced-by-another-word",
+        files={"main.tf": DEMO},
+        faults=(Rule(Fault.UNSIGNED),),
+        environment={"OPENTOFU_ENFORCE_GPG_VALIDATION": "1"},
+        tools=(OPENTOFU.name,),
+    ),
+    _case(
+        name="expired-key-and-signature",
+        files={"main.tf": DEMO},
+        faults=(Rule(Fault.EXPIRED_KEY), Rule(Fault.EXPIRED_SIGNATURE)),
+    ),
+    _case(
+        name="expired-key-bad-signature",
+        files={"main.tf": DEMO},
+        faults=(Rule(Fault.EXPIRED_KEY), Rule(Fault.BAD_SIGNATURE)),
+    ),
+    _case(name="other-signer-over-a-lock", files=locked(OLD), faults=(Rule(Fault.OTHER_SIGNER),)),
+    _case(name="tampered-over-a-lock", files=locked(OLD), faults=(Rule(Fault.TAMPERED_PACKAGE),)),
+    _case(
+        name="odd-sums-over-a-zh-only-lock",
+        files=locked(replace(OLD, h1=())),
+        faults=(Rule(Fault.SUMS_WITH_ODD_LINE),),
+        deviation=Deviation.ODD_SUMS,
+    ),
+    _case(
+        name="not-asked-where-installed",
+        files={
+            "main.tf": requires(("acme/demo", "1.0.0")),
+            LOCK_FILE: Lock((Entry("acme/demo", "1.0.0", "1.0.0"),)),
+            PACKAGE: Unpacked("acme/demo", "1.0.0"),
+        },
+        faults=(Rule(Fault.BAD_SIGNATURE),),
+    ),
+    _case(
+        name="one-of-two-bad",
+        files={"main.tf": requires(("acme/demo", "~> 1.0"), ("acme/other", ""))},
+        faults=(Rule(Fault.BAD_SIGNATURE, "acme/other"),),
+    ),
+    *(
+        _case(
+            name=f"registry-hashes-{name}",
+            files={"main.tf": DEMO},
+            tells_packages=True,
+            turns=(turn,),
+            faults=faults,
+            tools=(OPENTOFU.name,),
+            deviation=Deviation.REGISTRY_HASHES,
+        )
+        for name, turn, faults in (
+            ("init", init(), ()),
+            ("lock", lock("-platform=linux_amd64"), ()),
+            ("unsigned", init(), (Rule(Fault.UNSIGNED),)),
+        )
+    ),
+)
+
+_odd = partial(Case, theme=Theme.ODD_PACKAGES, files={"main.tf": DEMO})
+_UNSAFE = {
+    "link",
+    "link-out",
+    "link-to-write-through",
+    "escaping",
+    "empty",
+    "no-zip",
+    "no-program",
+    "program-in-folder",
+}
+
+
+def _odd_package(edition: str) -> dict[str, tuple[str | Offer, ...]]:
+    return {"acme/demo": (Offer("1.0.0", (HERE,), edition=edition),)}
+
+
+ODD_PACKAGES = (
+    *(
+        _odd(
+            name=edition,
+            catalog=_odd_package(edition),
+            turns=(init(), init()),
+            deviation=Deviation.SAFE_ZIP if edition in _UNSAFE else Deviation.NONE,
+        )
+        for edition in (
+            "empty", "no-program", "program-in-folder", "no-mode-to-run", "other-modes", "folders", "unclean", "twice",
+            "link", "link-out", "link-to-write-through", "escaping", "no-zip",
+        )
+    ),
+    *(
+        _odd(name=f"{edition}-for-lock", catalog=_odd_package(edition), turns=(lock(),),
+             deviation=Deviation.SAFE_ZIP if edition in _UNSAFE else Deviation.NONE)
+        for edition in ("empty", "no-program", "folders", "unclean", "link", "escaping", "no-zip")
+    ),
+    _odd(name="folders-over-its-own-h1", catalog=_odd_package("folders"),
+         files=locked(Entry("acme/demo", "1.0.0", "~> 1.0", zh=(), edition="folders"))),
+)  # fmt: skip
+
+CASES = (*AUTHENTICATION, *ODD_PACKAGES)

@@ -1,0 +1,32 @@
+"""The golden files beside the real tools, where those of the recorded version are on PATH.
+
+A sample of the cases is run again, or all of them with LOCKLENS_CONFORMANCE=all in the environment.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+
+import pytest
+from conformance import golden
+from conformance.case import TOOLS, Tool
+from conformance.cases import CASES
+from conformance.outcome import DEEDS, WORDS
+from conformance.running import is_here, process, run_cases
+
+_EVERY = 1 if os.environ.get("LOCKLENS_CONFORMANCE") == "all" else 7
+
+is_there = sys.platform == "linux" and platform.machine() == "x86_64"
+
+
+@pytest.mark.skipif(not is_there, reason="the golden files were recorded on linux_amd64")
+@pytest.mark.parametrize("tool", TOOLS.values(), ids=lambda tool: tool.name)
+def test_the_real_tool_still_does_what_was_recorded(tool: Tool) -> None:
+    if not is_here(tool):
+        pytest.skip(f"needs {tool.command} {tool.version} on PATH")
+    chosen = [case for case in CASES if tool.name in case.tools][::_EVERY]
+    found = run_cases(chosen, tool, process(tool.command))
+    told = [text for case in chosen for text in golden.judge(case, tool, found[case.key], (*DEEDS, *WORDS))]
+    assert told == []

@@ -1,0 +1,146 @@
+"""Why a provider is there, as the JSON document of schema 1, whose JSON Schema ships beside this module."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from locklens.review.findings import unknown_reason
+from locklens.review.reports.json import configuration_document, finding_document, requirement_document
+from locklens.selection import Selection
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from locklens.project.configuration import Requirement
+    from locklens.review.why import RootWhy, Why
+    from locklens.selection import Conflict, Explanation, HeldBack, Hold, Offer, Unselectable
+    from locklens.versions import Version
+
+Json = dict[str, Any]
+SCHEMA = 1
+
+
+def render(why: Why) -> str:
+    """Returns the document as indented text, ending in a line feed."""
+    return json.dumps(document(why), indent=2, ensure_ascii=True) + "\n"
+
+
+def schema() -> Json:
+    """Returns the JSON Schema that every document satisfies."""
+    from pathlib import Path
+
+    loaded: Json = json.loads(Path(__file__).with_name("why.schema.json").read_text("utf-8"))
+    return loaded
+
+
+def document(why: Why) -> Json:
+    """Returns the document as plain values."""
+    return {
+        "schema": SCHEMA,
+        "asked": why.asked,
+        "roots": [_root(root) for root in why.roots],
+        "unsure": [{"path": one.path, "reason": one.reason} for one in why.unsure],
+        "others": why.others,
+    }
+
+
+def _root(root: RootWhy) -> Json:
+    explanation = root.explanation
+    return {
+        "path": root.path,
+        "lock_file": root.lock_file,
+        "tool": root.tool.name,
+        "provider": str(explanation.address),
+        "locked": _locked(explanation),
+        "constraints": str(explanation.constraints),
+        "in_effect": None if explanation.conflicts else str(explanation.essential),
+        "conflicts": _conflicts(explanation.conflicts),
+        "required_by": [
+            {
+                "module": asker.module,
+                "declared": [_requirement(one) for one in asker.declared],
+                "uses": [_requirement(one) for one in asker.uses],
+            }
+            for asker in explanation.askers
+        ],
+        "configuration": {**configuration_document(root.configuration), "unknown": unknown_reason(root.configuration)},
+        "registry": None if explanation.offer is None else _offer(explanation.offer),
+        "registry_silent": root.silence or None,
+        "findings": [finding_document(finding) for finding in root.findings],
+    }
+
+
+def _locked(explanation: Explanation) -> Json | None:
+    entry = explanation.locked
+    if entry is None:
+        return None
+    return {
+        "version": str(entry.version),
+        "constraints": entry.constraints,
+        "line": entry.line,
+        "satisfies": explanation.against is None if explanation.requirements else None,
+        "held_by": [_hold(hold) for hold in explanation.against.holds] if explanation.against else [],
+    }
+
+
+def _conflicts(conflicts: Iterable[Conflict]) -> list[list[Json]]:
+    return [
+        [{"term": str(demand.term), "required_by": [_place(one) for one in demand.requirements]} for demand in conflict]
+        for conflict in conflicts
+    ]
+
+
+def _requirement(requirement: Requirement) -> Json:
+    return {
+        **requirement_document(requirement),
+        "contributor": requirement.contributor.value,
+        "subject": requirement.subject,
+    }
+
+
+def _place(requirement: Requirement) -> Json:
+    return {"file": requirement.file, "line": requirement.line, "module": requirement.module}
+
+
+def _offer(offer: Offer) -> Json:
+    newest = offer.newest
+    return {
+        "init": _outcome(offer.as_locked),
+        "upgrade": _outcome(offer.upgraded),
+        "has_locked": offer.has_locked,
+        "newest": {
+            "overall": _text(newest.overall),
+            "in_range": _text(newest.in_range),
+            "same_major": _text(newest.same_major),
+            "same_minor": _text(newest.same_minor),
+        },
+        "newer": _held(offer.newer),
+    }
+
+
+def _text(version: Version | None) -> str | None:
+    return None if version is None else str(version)
+
+
+def _outcome(outcome: Selection | Unselectable) -> Json:
+    if isinstance(outcome, Selection):
+        return {"version": str(outcome.version), "obstacle": None, "nearest": []}
+    return {"version": None, "obstacle": outcome.obstacle.value, "nearest": _held(outcome.held)}
+
+
+def _held(groups: Iterable[HeldBack]) -> list[Json]:
+    return [
+        {"versions": [str(version) for version in group.versions], "held_by": [_hold(hold) for hold in group.holds]}
+        for group in groups
+    ]
+
+
+def _hold(hold: Hold) -> Json:
+    demand = hold.demand
+    return {
+        "reason": hold.reason.value,
+        "term": str(demand.term) if demand else None,
+        "required_by": [_place(one) for one in demand.requirements] if demand else [],
+        "names": list(hold.names),
+    }

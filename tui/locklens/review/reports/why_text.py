@@ -1,0 +1,301 @@
+"""Why a provider is there, as plain text: one section per root, what blocks first."""
+
+from __future__ import annotations
+
+from textwrap import wrap
+from typing import TYPE_CHECKING
+
+from locklens.project.configuration import Contributor
+from locklens.review.model import Severity, worst
+from locklens.review.reports.visible import visible
+from locklens.review.rules import RULES
+from locklens.selection import Selection
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from locklens.project.configuration import Configuration, Requirement
+    from locklens.review.why import RootWhy, Why
+    from locklens.selection import Asker, Conflict, Explanation, HeldBack, Offer, Unselectable
+    from locklens.versions import Version
+
+_WIDTH = 120
+_LABEL = 13
+_NAMES_SHOWN = 8
+
+
+def render(why: Why) -> str:
+    """Returns the report, ending in a line feed."""
+    return "\n".join(_lines(why)) + "\n"
+
+
+def _lines(why: Why) -> Iterator[str]:
+    roots = sorted(why.roots, key=lambda root: (_rank(root), root.path))
+    if len(roots) > 1:
+        yield f"{len(roots)} roots require or lock {visible(why.asked)}:"
+        yield from _overview(roots)
+    for number, root in enumerate(roots):
+        if number or len(roots) > 1:
+            yield ""
+        yield from _root(root)
+    if why.unsure:
+        yield ""
+        yield "Whether these roots require it cannot be said:"
+        for one in why.unsure:
+            yield f"  {visible(one.path) or '.'}  {visible(one.reason)}"
+    if why.others:
+        yield ""
+        verbs = "neither requires nor locks" if why.others == 1 else "neither require nor lock"
+        yield f"{_counted(why.others, 'more root')} {verbs} it."
+
+
+def _rank(root: RootWhy) -> int:
+    """The worst first."""
+    if root.explanation.conflicts:
+        return -1
+    found = worst(root.findings)
+    return found.rank if found else len(Severity)
+
+
+def _overview(roots: Sequence[RootWhy]) -> Iterator[str]:
+    """One line for each of several roots."""
+    rows = []
+    for root in roots:
+        explanation = root.explanation
+        entry = explanation.locked
+        states = ["CONFLICT"] * bool(explanation.conflicts) + [one.severity.upper() for one in root.findings]
+        state = states[0] if states else "ok" if root.configuration.has_files else "-"
+        version = str(entry.version) if entry else "not locked"
+        rows.append((visible(root.path) or ".", visible(version), state, visible(str(explanation.constraints))))
+    widths = [max(len(row[column]) for row in rows) for column in range(3)]
+    for row in rows:
+        yield (
+            "  " + "  ".join((*(f"{text:{width}}" for text, width in zip(row, widths, strict=False)), row[3])).rstrip()
+        )
+
+
+def _root(root: RootWhy) -> Iterator[str]:
+    explanation = root.explanation
+    yield f"{visible(root.path) or '.'}  {visible(str(explanation.address))}  ({root.tool.product})"
+    is_builtin = root.tool.is_builtin(explanation.address)
+    for finding in root.findings:
+        if finding.rule == "LK019":
+            yield from _labelled("unreadable", [visible(f"{finding.file}:{finding.line}: {finding.message}")])
+    yield from _labelled("locked", [f"never: it is part of {root.tool.product}"] if is_builtin else _locked(root))
+    yield from _labelled("constraints", _constraints(explanation))
+    for conflict in explanation.conflicts:
+        yield from _labelled("CONFLICT", _conflict(conflict, root.configuration))
+    if explanation.offer is not None:
+        yield from _offer(explanation.offer)
+    elif not is_builtin:
+        yield from _labelled("registry", [f"{visible(root.silence)}, so newer versions are not known"])
+    yield from _askers(root)
+    told = [finding for finding in root.findings if finding.rule != "LK019"]
+    lines = (f"{finding.severity.upper()} {finding.rule}  {RULES[finding.rule].title}" for finding in told)
+    yield from _labelled("findings", lines)
+
+
+def _locked(root: RootWhy) -> Iterator[str]:
+    explanation = root.explanation
+    entry = explanation.locked
+    if root.lock_file is None:
+        yield "no: there is no lock file yet"
+    elif entry is None and any(finding.rule == "LK019" for finding in root.findings):
+        yield "cannot say: the lock file cannot be read"
+    elif entry is None:
+        yield f"no: {visible(root.lock_file)} has no block for it, so `{root.tool.command} init` adds one"
+    else:
+        place = f"{entry.version}  {visible(root.lock_file)}:{entry.line}"
+        against, offer = explanation.against, explanation.offer
+        if not explanation.requirements:
+            yield place
+        elif against is None:
+            yield f"{place}  satisfies the constraints"
+        else:
+            yield f"{place}  DOES NOT SATISFY:"
+            yield from (f"  {visible(str(hold))}" for hold in against.holds)
+            if not explanation.conflicts and (offer is None or isinstance(offer.upgraded, Selection)):
+                yield f"`{root.tool.command} init` refuses it; `init -upgrade` selects another version"
+        if explanation.requirements and entry.constraints != str(explanation.constraints):
+            recorded = entry.constraints or "none"
+            yield f"the lock file records other constraints: {visible(recorded)}"
+
+
+def _constraints(explanation: Explanation) -> Iterator[str]:
+    if not explanation.requirements:
+        return
+    yield visible(str(explanation.constraints)) or "none: any release will do"
+    if not explanation.conflicts and str(explanation.essential) != str(explanation.constraints):
+        yield f"in effect: {visible(str(explanation.essential)) or 'any release'}"
+
+
+def _conflict(conflict: Conflict, configuration: Configuration) -> Iterator[str]:
+    yield "no version can satisfy " + ("this:" if len(conflict) == 1 else "these together:")
+    width = max(len(str(demand.term)) for demand in conflict)
+    for demand in conflict:
+        for number, place in enumerate(_places(demand.requirements, configuration)):
+            yield f"  {'' if number else visible(str(demand.term)):{width}}  {place}"
+
+
+def _places(requirements: Sequence[Requirement], configuration: Configuration) -> Iterator[str]:
+    """Says where something is demanded; of a module that is called several times, once."""
+    places: dict[str, list[str]] = {}
+    for one in requirements:
+        places.setdefault(_place(one), []).append(one.module)
+    for place, modules in [*places.items()][:_NAMES_SHOWN]:
+        yield place + (f"  {_names(modules, configuration)}" if any(modules) else "")
+    if len(places) > _NAMES_SHOWN:
+        yield f"and {len(places) - _NAMES_SHOWN} more places"
+
+
+def _names(modules: Sequence[str], configuration: Configuration) -> str:
+    if not any(modules):
+        return "the root module"
+    has_tests = any(name.endswith(configuration.dialect.test_suffixes) for name in configuration.files)
+    shown = [visible(name) or "the root module" for name in modules[:_NAMES_SHOWN]]
+    shown = [f"{name} (a test)" if has_tests and name.startswith("test.") else name for name in shown]
+    if len(modules) > _NAMES_SHOWN:
+        shown.append(f"{len(modules) - _NAMES_SHOWN} more")
+    return f"{'module' if len(modules) == 1 else 'modules'} {', '.join(shown)}"
+
+
+# What the registry's answer makes of it
+
+
+def _offer(offer: Offer) -> Iterator[str]:
+    newest = offer.newest
+    kinds = (
+        ("newest", newest.overall),
+        ("in range", newest.in_range),
+        ("same major", newest.same_major),
+        ("same minor", newest.same_minor),
+    )
+    told = [f"{name} {version}" for name, version in kinds if version is not None]
+    registry = [", ".join(told) or "offers no version"]
+    if not offer.has_locked:
+        registry.append("does not offer the locked version")
+    yield from _labelled("registry", registry)
+    if isinstance(offer.upgraded, Selection):
+        yield from _labelled("upgrade", [f"selects {offer.upgraded.version}"])
+        yield from _labelled("newer", _held(offer.newer))
+    else:
+        yield from _labelled("upgrade", _unselectable(offer.upgraded))
+
+
+def _unselectable(found: Unselectable) -> Iterator[str]:
+    if found.conflicts:
+        yield "selects nothing: the constraints conflict"
+    elif not found.held:
+        yield f"selects nothing: {found.obstacle.value}"
+    else:
+        yield f"selects nothing: {found.obstacle.value}; the nearest are"
+        yield from (f"  {line}" for line in _held(found.held))
+
+
+def _held(groups: Iterable[HeldBack]) -> Iterator[str]:
+    for group in groups:
+        holds = "; ".join(visible(str(hold)) for hold in group.holds)
+        yield f"{_range(group.versions)}  {'held back: ' + holds if holds else 'an upgrade takes the newest'}"
+
+
+def _range(versions: Sequence[Version]) -> str:
+    if len(versions) == 1:
+        return visible(str(versions[0]))
+    return visible(f"{versions[-1]} to {versions[0]} ({len(versions)} versions)")
+
+
+# Who requires it
+
+
+def _askers(root: RootWhy) -> Iterator[str]:
+    configuration = root.configuration
+    if not configuration.has_files:
+        yield from _labelled("required by", ["cannot say: there is no configuration in this folder"])
+        return
+    lines: list[str] = []
+    for modules, asker in _alike(root.explanation.askers):
+        lines += [_names(modules, configuration), *(f"  {line}" for line in _of_module(asker))]
+    unseen = list(_unseen(root))
+    yield from _labelled("required by", lines or ["nothing that could be read" if unseen else "nothing"])
+    yield from _labelled("not seen", unseen)
+
+
+def _alike(askers: Iterable[Asker]) -> list[tuple[list[str], Asker]]:
+    """Puts calls of one module together."""
+    found: dict[tuple[tuple[str, int], ...], tuple[list[str], Asker]] = {}
+    for asker in askers:
+        places = tuple((one.file, one.line) for one in (*asker.declared, *asker.uses))
+        found.setdefault(places, ([], asker))[0].append(asker.module)
+    return list(found.values())
+
+
+def _of_module(asker: Asker) -> Iterator[str]:
+    width = max((len(_place(one)) for one in asker.declared), default=0)
+    for one in asker.declared:
+        yield f"{_place(one):{width}}  {visible(one.constraint) or 'any version'}{_kind(one)}"
+        if (hidden := one.overrides) is not None:
+            yield f"  overrides {visible(hidden.constraint) or 'any version'} of {visible(hidden.file)}:{hidden.line}"
+    if not asker.uses:
+        return
+    first, count = asker.uses[0], len(asker.uses)
+    if asker.declared:
+        yield f"used {count} times, first in {_place(first)}" if count > 1 else f"used once, in {_place(first)}"
+    else:
+        more = f" and {count - 1} more" if count > 1 else ""
+        yield f"{_place(first)}  any version, used by {_subject(first)}{more}"
+
+
+def _place(requirement: Requirement) -> str:
+    return f"{visible(requirement.file)}:{requirement.line}"
+
+
+def _kind(requirement: Requirement) -> str:
+    if requirement.contributor is Contributor.REQUIRED_PROVIDERS:
+        return ""
+    if requirement.contributor is Contributor.STATE:
+        return f", for the state still has {_subject(requirement)}"
+    return f"  {_subject(requirement)}"
+
+
+def _subject(requirement: Requirement) -> str:
+    subject = visible(requirement.subject)
+    is_named = requirement.contributor not in {Contributor.RESOURCE, Contributor.EPHEMERAL, Contributor.IMPORT}
+    return subject if is_named else f"{requirement.contributor} {subject}"
+
+
+def _unseen(root: RootWhy) -> Iterator[str]:
+    """Says what may require it too, and could not be read."""
+    configuration = root.configuration
+    missing = configuration.missing_modules
+    if missing:
+        them = "a module that is" if len(missing) == 1 else f"{len(missing)} modules that are"
+        yield f"what {them} not fetched require{'s' * (len(missing) == 1)} (`{root.tool.command} get` fetches)"
+    for module in missing[:_NAMES_SHOWN]:
+        yield f"  {visible(module.file)}:{module.line}  module {visible(module.call)} from {visible(module.source)}"
+    if len(missing) > _NAMES_SHOWN:
+        yield f"  and {len(missing) - _NAMES_SHOWN} more"
+    for problem in configuration.problems:
+        if problem.is_error:
+            place = f"{visible(problem.file)}:{problem.line}" if problem.line else visible(problem.file)
+            yield f"what the error at {place} hides: {visible(problem.summary)}"
+    if configuration.state.kind in {"remote", "unreadable"} and not root.explanation.requirements:
+        yield visible(configuration.state.detail)
+
+
+def _labelled(label: str, lines: Iterable[str]) -> Iterator[str]:
+    """Puts a label before the first line, and the others below it; long lines are folded."""
+    for number, text in enumerate(lines):
+        lead = "  " + ("" if number else label).ljust(_LABEL)
+        yield from _folded(lead, text)
+
+
+def _folded(lead: str, text: str) -> list[str]:
+    indent = len(text) - len(text.lstrip())
+    return wrap(
+        text.lstrip(), _WIDTH, initial_indent=lead + " " * indent, subsequent_indent=" " * (len(lead) + indent + 2),
+        break_long_words=False, break_on_hyphens=False, drop_whitespace=True, replace_whitespace=False,
+    )  # fmt: skip
+
+
+def _counted(number: int, one: str) -> str:
+    return f"{number} {one if number == 1 else one + 's'}"

@@ -1,0 +1,35 @@
+"""Which versions of a provider may be selected, which one is, and why not a newer one: pure rules over values.
+
+Nothing here asks anybody. What a registry offers is handed in, and only its version numbers decide: the tools look at
+platforms and plugin protocols after they have chosen, and choose no other version then. So do we, and say it.
+"""
+
+from __future__ import annotations
+
+from locklens.selection.choosing import before_asking, combined, select
+from locklens.selection.explaining import Asker, Explanation, Offer, explain
+from locklens.selection.model import Conflict, Demand, HeldBack, Hold, Newest, Obstacle, Reason, Selection, Unselectable
+from locklens.selection.reasons import conflicts, held_back, nearest, newest_of
+
+__all__ = [
+    "Asker",
+    "Conflict",
+    "Demand",
+    "Explanation",
+    "HeldBack",
+    "Hold",
+    "Newest",
+    "Obstacle",
+    "Offer",
+    "Reason",
+    "Selection",
+    "Unselectable",
+    "before_asking",
+    "combined",
+    "conflicts",
+    "explain",
+    "held_back",
+    "nearest",
+    "newest_of",
+    "select",
+]
