@@ -2,7 +2,8 @@
 
     python screenshots/make.py [FOLDER] [--output DIR] [--base REV]
 
-Without FOLDER the demo repository is made and reviewed; the registry that is asked is the demo's in any case. The font DejaVu Sans Mono must be installed.
+Without FOLDER the demo repository is made and reviewed; the registry that is asked is the demo's in any case. The font
+DejaVu Sans Mono must be installed.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ class Scene:
 
 
 SCENES = (
-    Scene("review", (120, 36), (*["n"] * 9, *["j"] * 5)),
+    Scene("review", (120, 36), ("j",) * 4),
     Scene("review-80x24", (80, 24), ("j", "space", "j")),
     Scene("review-light", (110, 32), ("b", "n"), "locklens-light"),
     Scene("why", (110, 32), ("n", "n", "w")),

@@ -20,12 +20,12 @@ from msgspec.structs import replace
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from ui.conftest import Samples, ServedReview, ServingSource, drafted  # noqa: E402
+from ui.conftest import Samples, ServedReview, ServingSource, drafted
 
-from locklens.review.model import Evidence, Proof, Review  # noqa: E402
-from locklens.ui.app import LockLensApp  # noqa: E402
-from locklens.ui.screens.review import ReviewScreen  # noqa: E402
-from locklens.workspace.events import Event, Progress, RootsKnown  # noqa: E402
+from locklens.review.model import Evidence, Proof, Review
+from locklens.ui.app import LockLensApp
+from locklens.ui.screens.review import ReviewScreen
+from locklens.workspace.events import Event, Progress, RootsKnown
 
 CHANGES_IN_A_ROOT = 10
 
