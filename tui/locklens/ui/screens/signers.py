@@ -85,7 +85,7 @@ class SignersScreen(HandingScreen):
 
     def refresh_list(self, *, cursor_key: str | None = None) -> None:
         """Shows the signers that the filter admits."""
-        if self.review is None:
+        if self.review is None or not self.is_open:
             return
         rows = signer_rows(self._signers, is_asking=self.is_asking, narrowed=self.narrowed)
         self.left.show_rows(rows, cursor_key=cursor_key)
