@@ -45,8 +45,7 @@ if TYPE_CHECKING:
 
     from textual.pilot import Pilot
 
-    from locklens.review.keys import SignerUses
-    from locklens.ui.feed import PastUse
+    from locklens.review.keys import PastUse, SignerUses
     from locklens.ui.rows import Row
     from locklens.workspace.events import ProvingPlanned
 
@@ -365,7 +364,7 @@ class ServingSource:
     def history(
         self, signer: SignerUses, *, on_event: Callable[[Event], None], cancel: threading.Event
     ) -> tuple[PastUse, ...]:
-        return self.past(signer, cancel)
+        return self.past(signer, on_event, cancel)
 
 
 @pytest.fixture

@@ -14,9 +14,8 @@ from locklens.ui.spans import Line, Place, Role, Span, counted, heading, line
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from locklens.review.keys import Use
+    from locklens.review.keys import PastUse, Use
     from locklens.review.model import Review
-    from locklens.ui.feed import PastUse
     from locklens.ui.signer_rows import SignerRow
 
 
@@ -25,11 +24,13 @@ class History(Struct, frozen=True):
 
     Attributes:
         is_read: Whether that is finished.
+        progress: How far it is, in words.
         uses: The newest first.
         problem: Why it cannot be read, "" where it can.
     """
 
     is_read: bool = False
+    progress: str = "reading git's history"
     uses: tuple[PastUse, ...] = ()
     problem: str = ""
 
@@ -99,7 +100,7 @@ def _history_lines(row: SignerRow, history: History | None) -> Iterator[Line]:
     for use in history.uses:
         yield from _past_lines(use, row)
     if not history.is_read:
-        yield line(Span("  … reading git's history, asking the registries", Role.DIM))
+        yield line(Span("  … ", Role.STRONG), Span(history.progress, Role.DIM))
     elif not history.uses and not history.problem:
         yield line(Span("  no other version was ever locked here", Role.DIM))
 
