@@ -14,6 +14,7 @@ from __future__ import annotations
 import copy
 import os
 import shutil
+import subprocess
 import tempfile
 import threading
 import time
@@ -48,6 +49,8 @@ _OPTIONS = (
     "always",
     "--lock-never",
 )
+
+_STATUS = "[GNUPG:] "
 
 _RUNNING = threading.BoundedSemaphore(os.cpu_count() or 2)
 """More gpg at once than there are processors only take turns, and slow down whoever asks registries meanwhile."""
@@ -300,26 +303,29 @@ def _engine(gpg: str, folder: Path, timeout: float) -> Any:
             super().uid(args)
 
     class Engine(gnupg.GPG):  # type: ignore[misc, name-defined]
-        """python-gnupg waits for ever; this kills gpg when its time is over."""
+        """python-gnupg waits for ever, and starts three threads for each gpg; this waits alone and not for long."""
 
         result_map = {**gnupg.GPG.result_map, "verify": Lines, "import": Lines, "list": Listing}  # noqa: RUF012
 
-        def _collect_output(self, process: Any, *args: Any, **kwargs: Any) -> None:
-            late = threading.Event()
+        def _handle_io(self, args: Any, fileobj: Any, result: Any, **_: Any) -> Any:
+            self._talk(self._open_subprocess(args), result, fileobj.read())
+            return result
 
-            def end() -> None:
-                late.set()
-                process.kill()
+        def _collect_output(self, process: Any, result: Any, **_: Any) -> None:
+            self._talk(process, result, b"")
 
-            timer = threading.Timer(timeout, end)
-            timer.daemon = True
-            timer.start()
+        def _talk(self, process: Any, result: Any, data: bytes) -> None:
             try:
-                super()._collect_output(process, *args, **kwargs)
-            finally:
-                timer.cancel()
-                if late.is_set():
-                    raise GpgUnavailableError(Problem.TIMED_OUT)
+                result.data, told = process.communicate(data, timeout)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.communicate()
+                raise GpgUnavailableError(Problem.TIMED_OUT) from None
+            result.stderr = told.decode(_ONE_LINE_PER_LINE)
+            for line in result.stderr.split("\n"):
+                if line.startswith(_STATUS):
+                    words = line.removeprefix(_STATUS).rstrip().split(None, 1)
+                    result.handle_status(words[0], words[1] if len(words) > 1 else "")
 
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("GNUPG", "GPG_"))}
     environment["LC_ALL"] = "C"
