@@ -12,6 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from locklens.demo.faults import Fault
+from locklens.demo.openpgp import armor
 from locklens.demo.published import Published, publish
 from locklens.demo.publishers import publisher
 from locklens.demo.registry import Registry
@@ -219,6 +220,10 @@ def _two(make: Callable[[bytes], tuple[bytes, bytes]]) -> Callable[[Published], 
     return lambda release: replace(release, signature=b"".join(make(release.sums)))
 
 
+def _armored(change: Callable[[str], str]) -> Callable[[Published], Published]:
+    return lambda one: replace(one, keys=tuple(map(change, one.keys)))
+
+
 OTHER = publisher("other")
 SPECIAL: dict[str, tuple[Callable[[Published], Published], Refusal | None]] = {
     "foreign and good": (_two(lambda data: (OTHER.signature(data), ACME.signature(data))), None),
@@ -229,6 +234,14 @@ SPECIAL: dict[str, tuple[Callable[[Published], Published], Refusal | None]] = {
     "second key": (lambda one: replace(one, keys=(OTHER.key.armored(), *one.keys)), None),
     "broken key first": (lambda one: replace(one, keys=("x", *one.keys)), Refusal.BROKEN_KEY),
     "broken key last": (lambda one: replace(one, keys=(*one.keys, "x")), None),
+    "another's key in a second block": (_armored(lambda key: OTHER.key.armored() + key), Refusal.UNKNOWN_ISSUER),
+    "no key in the first block": (_armored(lambda key: armor("SIGNATURE", b"x") + key), Refusal.BROKEN_KEY),
+    "words before the key": (_armored(lambda key: f"Our key: see below\n{key}"), None),
+    "no head, then the key": (_armored(lambda key: f"-----BEGIN PGP PUBLIC KEY BLOCK-----\nAA\n{key}"), None),
+    "no blank line": (_armored(lambda key: key.replace("\n\n", "\n")), Refusal.BROKEN_KEY),
+    "no end": (_armored(lambda key: key[: key.index("-----END")]), Refusal.BROKEN_KEY),
+    "space at line ends": (_armored(lambda key: key.replace("\n", " \n")), Refusal.BROKEN_KEY),
+    "armor in armor": (_armored(lambda key: armor("PUBLIC KEY BLOCK", key.encode())), Refusal.BROKEN_KEY),
 }
 
 

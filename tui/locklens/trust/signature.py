@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from locklens.trust import remembered
 from locklens.trust.model import Keyring, Problem, Signature, Verification
-from locklens.trust.packets import split
+from locklens.trust.packets import key_packets, split
 from locklens.trust.statuses import Line, read_key, read_signatures
 
 if TYPE_CHECKING:
@@ -236,8 +236,9 @@ class _Home:
 
     def _imported(self, text: str) -> tuple[str, ...]:
         """Imports one armored text, and returns the fingerprints of its keys; none where it is broken."""
-        data = text.encode("utf-8", "surrogatepass")
-        if len(data) > MAX_KEY_BYTES or not data.lstrip().startswith(b"-----BEGIN PGP "):
+        written = text.encode("utf-8", "surrogatepass")
+        data = key_packets(written) if len(written) <= MAX_KEY_BYTES else None
+        if data is None:
             return ()
         lines = _answered(lambda: self._engine.import_keys(data)).lines
         found = (value.split() for keyword, value in lines if keyword == "IMPORT_OK")
