@@ -11,7 +11,13 @@ import binascii
 
 from locklens.trust.model import Form
 
+READ_VERSION = 4
+"""Of signatures, which both tools read."""
+
 _SIGNATURE = 2
+_SHORTEST = 10
+"""Bytes of a signature of that version, before the number that is the signature."""
+
 _SKIPPED = frozenset({10})
 """Marker packets, which every reader leaves out."""
 
@@ -35,12 +41,19 @@ def split(signature: bytes, max_bytes: int, max_signatures: int) -> tuple[Form, 
         tag, start, end = _packet_at(signature, position)
         if end > len(signature) or end <= start or tag not in {_SIGNATURE, *_SKIPPED}:
             return Form.DAMAGED, tuple(found[:max_signatures])
+        if tag == _SIGNATURE and signature[start] == READ_VERSION and end - start < _SHORTEST:
+            return Form.DAMAGED, tuple(found[:max_signatures])
         if tag == _SIGNATURE:
             found.append(signature[position:end])
         position = end
     if len(found) > max_signatures:
         return Form.TOO_LARGE, ()
     return (Form.SIGNATURES, tuple(found)) if found else (Form.DAMAGED, ())
+
+
+def version_of(packet: bytes) -> int:
+    """The version of a signature, as `split` returns it."""
+    return packet[_packet_at(packet, 0)[1]]
 
 
 def _packet_at(data: bytes, position: int) -> tuple[int, int, int]:
