@@ -315,6 +315,8 @@ def test_without_gpg_signatures_are_unknown(bench: Bench, monkeypatch: pytest.Mo
     assert change.new_signer.tier is Tier.UNKNOWN
     assert change.explained == 0
     assert "LK030" not in rules(change)
+    assert rules(change)["LK003"].severity is Severity.WARN
+    assert "signatures cannot be checked: gpg is not installed" in rules(change)["LK003"].message
     assert [note for note in found.notes if "gpg is not installed" in note and "apt install gnupg" in note]
 
 

@@ -65,7 +65,7 @@ def _not_asked(case: Case) -> Iterator[Verdict]:
     added = packages_of(fact.hash for fact in case.change.added)
     if case.new.today is not None or not added:
         return
-    if not case.is_same_version and (case.trouble is None or case.trouble.is_no or case.trouble.is_offline):
+    if not case.is_same_version and _is_told_otherwise(case):
         return
     counts = f"{count_by_scheme(added)} added"
     removed = packages_of(fact.hash for fact in case.change.removed)
@@ -80,6 +80,14 @@ def _not_asked(case: Case) -> Iterator[Verdict]:
     yield Verdict(f"{counts}, and {reason}; {_why_unknown(case)}", _first_line(case, added))
 
 
+def _is_told_otherwise(case: Case) -> bool:
+    """Whether a new version's hashes are unexplained for a reason that was chosen, or that LK030 names."""
+    if case.trouble is not None:
+        return case.trouble.is_no or case.trouble.is_offline
+    judged = case.new.authentication
+    return judged is not None and judged.outcome is Outcome.REFUSED
+
+
 def _why_unknown(case: Case) -> str:
     if case.trouble is not None:
         return case.trouble.words
@@ -88,7 +96,7 @@ def _why_unknown(case: Case) -> str:
         return f"signatures cannot be checked: {judged.problem}"
     if judged is not None and judged.refusal is not None:
         return f"nobody vouches for its SHA256SUMS: {judged.refusal}"
-    return "nobody vouches for its SHA256SUMS"
+    return "its SHA256SUMS lists no package that can be told"
 
 
 def _other_signer(case: Case) -> Iterator[Verdict]:
