@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from locklens.cli.main import main
 from locklens.demo.faults import Fault, Faults, Step
+from locklens.demo.published import Offer
 from locklens.demo.registry import Registry
 from locklens.demo.releases import PLATFORMS, Locked, h1, lock_file, zh
 from locklens.demo.repository import make_repository
@@ -125,6 +126,32 @@ def test_nothing_is_asked_twice_nor_within_the_hour(bench: Bench) -> None:
     assert again.roots == first.roots
     bench.review(lock_file(OLD), lock_file(NEW), is_fresh=True)
     assert bench.asked == 2 * len(paths)
+
+
+def test_a_version_younger_than_the_remembered_list_is_no_withdrawn_one(bench: Bench) -> None:
+    bench.registry.faults.add(Fault.WITHDRAWN, AWS, "5.86.1")
+    assert "LK030" not in rules(bench.change(None, OLD))
+    bench.registry.faults.clear()
+    assert "LK030" not in rules(bench.change(OLD, NEW))
+    bench.registry.faults.add(Fault.WITHDRAWN, AWS, "5.86.1")
+    assert "does not list" in rules(bench.change(OLD, NEW, is_fresh=True))["LK030"].message
+
+
+def test_a_package_that_a_younger_registry_has(bench: Bench) -> None:
+    """For one of the platforms alone: the list of versions is asked which, and what is remembered of it is too old."""
+    with Registry({AWS: ("5.84.0", Offer("5.86.1", platforms=("darwin_arm64",)))}) as registry:
+        young = Bench(bench.folder, registry)
+        registry.faults.add(Fault.WITHDRAWN, AWS, "5.86.1")
+        young.change(None, OLD)
+        registry.faults.clear()
+        assert "LK030" not in rules(young.change(OLD, replace(NEW, packed=("darwin_arm64",), unpacked=())))
+
+
+def test_a_version_without_a_package_for_the_usual_platform(bench: Bench) -> None:
+    bench.registry.faults.add(Fault.NOT_FOUND, AWS, "5.86.1", step=Step.DOWNLOAD)
+    change = bench.change(OLD, NEW)
+    assert "LK030" not in rules(change), "it is listed, and other platforms may have one"
+    assert "does not have a package of" in rules(change)["LK003"].message
 
 
 def test_a_republished_package_online_offline_and_remembered(bench: Bench) -> None:

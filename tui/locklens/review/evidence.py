@@ -108,6 +108,9 @@ def questions(change: Change, tool: Dialect, known: Mapping[Question, Fact]) -> 
         wanted.add(old)
     if wanted <= known.keys():
         case = case_of(change, tool, known, {})
+        if case.listing.is_known and not case.listing.has(case.entry.version):
+            # What is remembered may be older than the version.
+            wanted.add(ListingId(tool.name, change.address, is_fresh=True))
         judged = case.packages
         if judged.has(Origin.REPUBLISHED) and (before := _version_before(case)) is not None:
             wanted.add(before)
@@ -192,7 +195,8 @@ def hashes_to_look_up(change: Change, tool: Dialect, known: Mapping[Question, Fa
 
 def case_of(change: Change, tool: Dialect, known: Mapping[Question, Fact], hashed: Mapping[str, str]) -> Case:
     """Returns a change with the facts about it; all its `questions` are answered, and it is no removal."""
-    new, listing = known[_new_id(change, tool)], known[ListingId(tool.name, change.address)]
+    new, listing_id = known[_new_id(change, tool)], ListingId(tool.name, change.address)
+    listing = known.get(replace(listing_id, is_fresh=True), known[listing_id])
     assert isinstance(new, ReleaseFacts)
     assert isinstance(listing, Listing)
     case = Case(change, tool, new, listing, _release(known, _old_id(change, tool)), hashed=hashed)
