@@ -376,6 +376,17 @@ def test_an_h1_that_no_package_has_blocks_once_all_were_hashed(bench: Bench) -> 
     assert "none of the 5 packages" in rules(proven)["LK002"].message
 
 
+def test_an_h1_of_the_old_version_that_stays_is_not_proven_for_the_new_one(bench: Bench) -> None:
+    """With it a mirror could hand out the old package under the new version's name."""
+    stale = h1(AWS, "5.84.0", "linux_amd64")
+    new = replace(NEW, unpacked=(), more=(stale,))
+    change = bench.change(OLD, new)
+    assert stale in {fact.hash for fact in change.kept}
+    assert rules(change)["LK027"].severity is Severity.INFO
+    proven = bench.change(OLD, new, prove="changed")
+    assert rules(proven)["LK002"].severity is Severity.BLOCK
+
+
 def test_a_package_that_is_not_the_signed_one_proves_nothing(bench: Bench) -> None:
     bench.registry.faults.add(Fault.TAMPERED_PACKAGE, AWS, "5.86.1")
     change = bench.change(OLD, NEW, prove="changed")

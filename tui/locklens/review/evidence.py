@@ -70,6 +70,11 @@ class Case(Struct, frozen=True):
         return bool(self.change.old and self.change.old.version == self.entry.version)
 
     @property
+    def first_said(self) -> tuple[str, ...]:
+        """The hashes that were not locked for this version before: of a new version also those that were kept."""
+        return tuple(fact.hash for fact in self.change.added) if self.is_same_version else self.entry.hashes
+
+    @property
     def packages(self) -> PackageHashes:
         """The judgement of the `zh`."""
         earlier = self.change.old.hashes if self.change.old and self.is_same_release else ()
@@ -79,9 +84,9 @@ class Case(Struct, frozen=True):
 
     @property
     def folders(self) -> FolderHashes:
-        """The judgement of the `h1` that the change adds."""
+        """The judgement of the `h1` that are said of this version for the first time."""
         return judge_folders(
-            (fact.hash for fact in self.change.added),
+            self.first_said,
             self.new.packages,
             self.hashed,
             reported=(text for text, voucher in self.new.vouchers.items() if voucher is Voucher.REPORTED),
