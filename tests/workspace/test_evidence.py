@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import threading
@@ -268,6 +269,12 @@ def test_what_terraform_refuses_blocks(bench: Bench, fault: Fault, severity: str
         assert rules(change)["LK012"].severity is Severity.BLOCK
     if fault in {Fault.BAD_SIGNATURE, Fault.UNKNOWN_ISSUER}:
         assert proofs(change)["zh"] == {Proof.UNKNOWN}
+        assert change.new_signer is not None
+        assert change.new_signer.keys == (), "nobody is called the signer whose key did not sign"
+    if fault is Fault.BAD_SIGNATURE:
+        assert re.search("the signature is bad; signed in the name of [0-9A-F]{40}$", found.message)
+    if fault is Fault.EXPIRED_SIGNATURE:
+        assert re.search("the signature has expired; signed by [0-9A-F]{40}$", found.message)
     terraform = shutil.which("terraform")
     if terraform is None:
         pytest.skip("whether terraform agrees is only known where it is installed")

@@ -130,7 +130,7 @@ def _unsigned(case: Case) -> Iterator[Verdict]:
 
 def _ended_key(case: Case) -> Iterator[Verdict]:
     judged = case.new.authentication
-    key = judged.key if judged is not None else None
+    key = judged.signed_by if judged is not None else None
     if judged is None or key is None:
         return
     if judged.refusal is Refusal.REVOKED_KEY or key.revoked:
@@ -172,7 +172,8 @@ def _not_authentic(case: Case) -> Iterator[Verdict]:
         host = display_host(case.change.address.host)
         yield Verdict(f"{case.tool.command} cannot install {name}: {host} does not list this version any more")
     if judged is not None and judged.outcome is Outcome.REFUSED:
-        signer = f", {judged.key.fingerprint}" if judged.key is not None else ""
+        verb = "signed by" if judged.signed_by is not None else "signed in the name of"
+        signer = f"; {verb} {judged.key.fingerprint}" if judged.key is not None else ""
         yield Verdict(f"{case.tool.command} refuses {name}: {judged.refusal}{signer}")
 
 

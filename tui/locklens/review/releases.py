@@ -105,7 +105,7 @@ class ReleaseFacts(Struct, frozen=True):
         """Who signed; None where that is not known."""
         if self.authentication is None:
             return None
-        key = self.authentication.key
+        key = self.authentication.signed_by
         return Signer(self.authentication.tier, (key,) if key else (), str(self.id.version))
 
     @property
