@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from locklens.trust import remembered
-from locklens.trust.model import Keyring, Problem, Signature, Verification
-from locklens.trust.packets import split
+from locklens.trust.model import Form, Keyring, Problem, Signature, Status, Verification
+from locklens.trust.packets import READ_VERSION, key_packets, split, version_of
 from locklens.trust.statuses import Line, read_key, read_signatures
 
 if TYPE_CHECKING:
@@ -148,9 +148,15 @@ class Verifier:
         found: list[Signature] = []
         for part in parts:
             try:
-                signatures = read_signatures(home.ask_about(data, part), home.listed, home.keyrings)
+                lines = home.ask_about(data, part)
             except GpgUnavailableError as error:
                 return Verification(form, tuple(found), home.keyrings, error.problem), home
+            signatures = read_signatures(lines, home.listed, home.keyrings)
+            if not signatures and any(keyword == "NODATA" for keyword, _ in lines):
+                # gpg works, and cannot read this: what the tools should be able to read is damaged, the rest they skip.
+                if version_of(part) == READ_VERSION:
+                    return Verification(Form.DAMAGED, tuple(found), home.keyrings), home
+                signatures = (Signature(Status.UNUSABLE, ""),)
             if len(signatures) != 1:
                 return Verification(form, tuple(found), home.keyrings, Problem.FAILED), home
             found += signatures
@@ -239,8 +245,9 @@ class _Home:
 
     def _imported(self, text: str) -> tuple[str, ...]:
         """Imports one armored text, and returns the fingerprints of its keys; none where it is broken."""
-        data = text.encode("utf-8", "surrogatepass")
-        if len(data) > MAX_KEY_BYTES or not data.lstrip().startswith(b"-----BEGIN PGP "):
+        written = text.encode("utf-8", "surrogatepass")
+        data = key_packets(written) if len(written) <= MAX_KEY_BYTES else None
+        if data is None:
             return ()
         lines = _answered(lambda: self._engine.import_keys(data)).lines
         found = (value.split() for keyword, value in lines if keyword == "IMPORT_OK")
