@@ -17,7 +17,7 @@ from locklens.review.findings import judge_file, judge_provider, unknown_reason
 from locklens.review.why import NOT_ASKED, RootWhy, Unsure, Why
 from locklens.selection import explain
 from locklens.workspace.open import within
-from locklens.workspace.review import read_lock, tool_of
+from locklens.workspace.roots import read_lock, tool_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
