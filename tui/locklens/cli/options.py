@@ -60,6 +60,9 @@ _LOCKED = {
 def _locked(command: str, arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
     parser = _Parser(command, _LOCKED[command])
     parser.usage = f"locklens {command} [OPTION...] [-- ROOT...]"
+    if command == "keys":
+        words = "say too which versions were locked before, and who signed those"
+        parser.add_argument("--history", action="store_true", help=words)
     _add_reading_options(parser)
     found = parser.parse_args(arguments)
     found.roots = list(operands)

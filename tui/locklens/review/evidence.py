@@ -180,6 +180,8 @@ def explained(
 
 def hashes_to_look_up(change: Change, tool: Dialect, known: Mapping[Question, Fact]) -> frozenset[str]:
     """Returns the `zh` of which it helps to know the `h1`."""
+    if change.new is None:
+        return frozenset()
     found: set[str] = set()
     for question in (_new_id(change, tool), _old_id(change, tool)):
         fact = known.get(question) if question is not None else None

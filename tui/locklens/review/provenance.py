@@ -41,10 +41,10 @@ def _published_again(case: Case) -> Iterator[Verdict]:
         words.append(f"two zh are locked for {judged.doubled[0]}")
     message = f"{case.entry.version} was published again: {', and '.join(words)}"
     if case.new.signer is not None and case.new.signer.keys:
-        message += f"; signed now by {_key(case.new.signer.keys[0])}"
+        message += f"; signed now by {case.new.signer.keys[0].fingerprint}"
     before = case.before
     if before is not None and before.signer is not None and before.signer.keys:
-        message += f"; {before.id.version} is signed by {_key(before.signer.keys[0])}"
+        message += f"; {before.id.version} is signed by {before.signer.keys[0].fingerprint}"
     yield Verdict(message, _first_line(case, judged.gone | judged.explained))
 
 
@@ -100,7 +100,7 @@ def _other_signer(case: Case) -> Iterator[Verdict]:
         return
     change = judge_signer(old, new)
     if change is SignerChange.OTHER:
-        yield Verdict(f"signed by {_key(new)}; {earlier.id.version} was signed by {_key(old)}")
+        yield Verdict(f"signed by {new.fingerprint}; {earlier.id.version} was signed by {old.fingerprint}")
 
 
 def _known_key(release: ReleaseFacts) -> SigningKey | None:
@@ -116,7 +116,7 @@ def _unsigned(case: Case) -> Iterator[Verdict]:
     message = f"not signed: {host} lists no key for it, and {case.tool.command} does not check its signature"
     earlier = _known_key(case.old) if case.old is not None else None
     if earlier is not None and case.old is not None:
-        message += f"; {case.old.id.version} was signed by {_key(earlier)}"
+        message += f"; {case.old.id.version} was signed by {earlier.fingerprint}"
     yield Verdict(message)
 
 
@@ -126,10 +126,10 @@ def _ended_key(case: Case) -> Iterator[Verdict]:
     if judged is None or key is None:
         return
     if judged.refusal is Refusal.REVOKED_KEY or key.revoked:
-        yield Verdict(f"the signing key {_key(key)} was revoked", severity=Severity.BLOCK)
+        yield Verdict(f"the signing key {key.fingerprint} was revoked", severity=Severity.BLOCK)
     elif key.expired:
         tolerated = f"; {case.tool.command} tolerates that" if judged.outcome is Outcome.ACCEPTED else ""
-        yield Verdict(f"the signing key {_key(key)} expired on {(key.expires or '')[:10]}{tolerated}")
+        yield Verdict(f"the signing key {key.fingerprint} expired on {(key.expires or '')[:10]}{tolerated}")
 
 
 def _other_registry(case: Case) -> Iterator[Verdict]:
@@ -164,7 +164,7 @@ def _not_authentic(case: Case) -> Iterator[Verdict]:
         host = display_host(case.change.address.host)
         yield Verdict(f"{case.tool.command} cannot install {name}: {host} does not list this version any more")
     if judged is not None and judged.outcome is Outcome.REFUSED:
-        signer = f", {_key(judged.key)}" if judged.key is not None else ""
+        signer = f", {judged.key.fingerprint}" if judged.key is not None else ""
         yield Verdict(f"{case.tool.command} refuses {name}: {judged.refusal}{signer}")
 
 
@@ -188,11 +188,6 @@ def _sums(release: ReleaseFacts) -> str:
     judged = release.authentication
     is_signed = judged is not None and judged.tier is not Tier.UNSIGNED
     return f"the publisher's {'signed' if is_signed else 'unsigned'} SHA256SUMS"
-
-
-def _key(key: SigningKey) -> str:
-    """The whole fingerprint and the first name that the key claims."""
-    return f"{key.fingerprint} ({key.user_ids[0]})" if key.user_ids else key.fingerprint
 
 
 def _first_line(case: Case, hashes: Iterable[str]) -> int | None:

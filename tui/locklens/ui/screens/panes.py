@@ -161,8 +161,15 @@ class PanesScreen(LoadingScreen):
         self.refresh_notice()
         self.refresh_bars()
 
+    @property
+    def is_open(self) -> bool:
+        """Whether there is anything to show things in: what arrives while the app ends finds nothing."""
+        return bool(self.children)
+
     def refresh_notice(self) -> None:
         """Shows the notice, or the panes."""
+        if not self.is_open:
+            return
         lines = self.notice()
         self.set_class(bool(lines), "-notice")
         self.query_one("#notice", LineView).show_lines(lines)
@@ -171,6 +178,8 @@ class PanesScreen(LoadingScreen):
 
     def refresh_bars(self) -> None:
         """Shows head, status and keys anew."""
+        if not self.is_open:
+            return
         self.query_one("#head", Bar).show_layouts(*self.head_layouts())
         self.query_one("#status", Bar).show_layouts(*self.status_layouts())
         self.query_one("#keys", Bar).show_layouts(*bars.key_line(self.TABLE, in_detail=self.detail.has_focus))
