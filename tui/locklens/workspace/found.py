@@ -25,18 +25,19 @@ if TYPE_CHECKING:
 
 
 class Root(Struct, frozen=True):
-    """A root as it was read."""
+    """A root as it was read; `others` are providers that may be meant too, such as those that a revision had locked."""
 
     path: str
     tool: Dialect
     lock: LockFile
     configuration: Configuration
+    others: frozenset[ProviderAddress] = frozenset()
 
     @property
     def providers(self) -> frozenset[ProviderAddress]:
         """All that it requires or has locked."""
         required = {one.address for one in self.configuration.requirements}
-        return frozenset(required | {entry.address for entry in self.lock.entries})
+        return frozenset(required | {entry.address for entry in self.lock.entries} | self.others)
 
     def name_of(self, address: ProviderAddress) -> str:
         """What a provider is called here."""

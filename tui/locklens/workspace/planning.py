@@ -172,6 +172,10 @@ class Draft:
             self._old, self._new = before[:2]
             del self.changes[before[2] :]
 
+    def has_failed(self, root: Root) -> bool:
+        """Whether anything failed in a root, so that it stays as it is."""
+        return any(failed.root == root.path for failed in self.failures)
+
     def plan(self, command: str) -> Plan:
         """Returns what was planned; files that would be what they are are none.
 
