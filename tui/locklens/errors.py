@@ -11,6 +11,8 @@ LockLensError               str() is one sentence; .hint is the next step or ""
  |   |   +- OfflineError     nobody may be asked, and nothing is remembered
  |   +- UnauthorizedError   had_credentials
  +- PackageError            zh: a provider's package cannot be hashed or unpacked
+ +- TrustError              a release, or what is locked of it, is not what its publisher vouches for
+ |   +- RepublishedError    a locked package is gone from what is signed today
  +- RepositoryError         git has no answer: no repository, unknown revision, no git at all
  +- RunCancelledError       the user stopped the run; nothing was written
 """
@@ -108,6 +110,14 @@ class PackageError(LockLensError):
     def __init__(self, message: str, *, hint: str = "", zh: str = "") -> None:
         super().__init__(message, hint=hint)
         self.zh = zh
+
+
+class TrustError(LockLensError):
+    """A release, a package or what is locked of it is not what its publisher vouches for."""
+
+
+class RepublishedError(TrustError):
+    """A package that is locked is gone from what its publisher signs today."""
 
 
 class RepositoryError(LockLensError):

@@ -13,6 +13,8 @@ COMMANDS = {
     "hashes": "which hashes of the lock files are explained, and by what",
     "keys": "who signed what is locked",
     "why": "who requires a provider, and what holds it back",
+    "init": "install providers, and bring the lock file up to date",
+    "lock": "bring the hashes of several platforms into the lock file; also: providers lock",
     "explain": "what a finding means, why it matters, what to do",
     "demo": "open the review of a sample repository",
     "cache": "what is remembered of registries and packages: info, clear",
@@ -22,14 +24,11 @@ NOT_YET = {
     "health": "all lock files of the repository",
     "verify": "check what is locked",
     "doctor": "diagnose an error of init",
-    "init": "install providers and write the lock file",
-    "lock": "write the hashes of several platforms",
     "upgrade": "move chosen providers",
     "mirror": "download packages into a folder",
     "prune": "remove what nothing requires",
     "restore": "take an entry from a revision",
     "format": "write the canonical format",
-    "providers": "as typed for the real tools: providers lock, providers mirror",
 }
 
 
@@ -77,6 +76,8 @@ def split(argv: Sequence[str]) -> Invocation:
             raise UsageError(f"{word} needs a folder")
     if words and not words[0].startswith("-"):
         command = words.pop(0)
+        if command == "providers" and words[:1] in (["lock"], ["mirror"]):
+            command = words.pop(0)
         if command not in COMMANDS and command not in NOT_YET and command != "help":
             raise UsageError(_unknown(command), hint="see locklens --help")
     else:
@@ -115,7 +116,8 @@ def overview() -> str:
             "not supported yet:",
             *planned,
             "",
-            "exit status: 0 nothing at or above --fail-on, 1 findings, 2 bad usage or nothing read, 130 interrupted",
+            "exit status: 0 done, nothing at or above --fail-on; 1 findings, or something failed;",
+            "             2 bad usage or nothing read; 130 interrupted",
             "",
         )
     )

@@ -84,6 +84,10 @@ def _command(command: str, found: Namespace, open_ui: OpenUi) -> int:
         from locklens.cli import sample
 
         return sample.demo(found, open_ui)
+    if command in {"init", "lock"}:
+        from locklens.cli import installing
+
+        return installing.init(found) if command == "init" else installing.lock(found)
     from locklens.cli import reading
 
     if command == "why":

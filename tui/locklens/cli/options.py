@@ -24,7 +24,7 @@ _NOT_YET_OPTIONS = {
 }
 
 
-class _Parser(argparse.ArgumentParser):
+class Parser(argparse.ArgumentParser):
     """A parser whose complaints are our errors, and which does not ask the terminal for its width to say them."""
 
     def __init__(self, command: str, description: str) -> None:
@@ -44,6 +44,10 @@ def read(command: str, arguments: Sequence[str], operands: Sequence[str]) -> arg
     Raises:
         UsageError: They cannot be understood, or contradict one another.
     """
+    if command in {"init", "lock"}:
+        from locklens.cli import install_options
+
+        return install_options.read(command, arguments, operands)
     if command in {"hashes", "keys"}:
         return _locked(command, arguments, operands)
     return {"review": _review, "why": _why, "demo": _demo, "explain": _explain, "cache": _cache}[command](
@@ -58,7 +62,7 @@ _LOCKED = {
 
 
 def _locked(command: str, arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
-    parser = _Parser(command, _LOCKED[command])
+    parser = Parser(command, _LOCKED[command])
     parser.usage = f"locklens {command} [OPTION...] [-- ROOT...]"
     if command == "keys":
         words = "say too which versions were locked before, and who signed those"
@@ -71,7 +75,7 @@ def _locked(command: str, arguments: Sequence[str], operands: Sequence[str]) -> 
 
 
 def _review(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
-    parser = _Parser("review", "Compare lock files and judge what changed.")
+    parser = Parser("review", "Compare lock files and judge what changed.")
     parser.usage = "locklens review [OPTION...] [BASE] [-- ROOT...]"
     parser.add_argument("base", nargs="?", metavar="BASE", help="revision to compare with (default: HEAD)")
     add = parser.add_argument_group("what is compared").add_argument
@@ -92,7 +96,7 @@ def _review(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Names
 
 
 def _demo(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
-    parser = _Parser("demo", "Open the review of a sample repository.")
+    parser = Parser("demo", "Open the review of a sample repository.")
     add = parser.add_argument_group("the sample registry").add_argument
     add("--serve", action="store_true", help="keep the registry up, and say how to point any tool at it")
     add("--port", type=int, default=0, metavar="N", help="where it listens (default: any free port)")
@@ -114,7 +118,7 @@ def _demo(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespa
 
 
 def _why(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
-    parser = _Parser("why", "Say who requires a provider, what their constraints come to, and what they exclude.")
+    parser = Parser("why", "Say who requires a provider, what their constraints come to, and what they exclude.")
     parser.usage = "locklens why [OPTION...] PROVIDER [-- ROOT...]"
     parser.add_argument("provider", metavar="PROVIDER", help="e.g. aws, hashicorp/aws, or a full address")
     _add_reading_options(parser)
@@ -127,13 +131,13 @@ def _why(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespac
 
 
 def _explain(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
-    parser = _Parser("explain", "Explain a finding; without RULE list them all.")
+    parser = Parser("explain", "Explain a finding; without RULE list them all.")
     parser.add_argument("rule", nargs="?", metavar="RULE", help="e.g. LK001")
     return parser.parse_args([*arguments, *operands])
 
 
 def _cache(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
-    parser = _Parser("cache", "Show or forget what is remembered of registries and packages; marks are kept.")
+    parser = Parser("cache", "Show or forget what is remembered of registries and packages; marks are kept.")
     parser.add_argument("action", choices=["info", "clear"], help="what to do with the file")
     return parser.parse_args([*arguments, *operands])
 

@@ -9,7 +9,8 @@ from locklens.errors import PackageError
 from locklens.hashes import HashedPackage, h1_of_digests
 from locklens.packages.archive import read_directory
 from locklens.packages.arriving import Arriving, unwritable
-from locklens.packages.contents import Contents, Digest, check
+from locklens.packages.contents import Contents, Digest
+from locklens.packages.contents import check as check_content
 from locklens.packages.layout import lay_out
 from locklens.packages.pipeline import SecondThread
 from locklens.packages.zipstream import read_entries
@@ -32,6 +33,7 @@ def hash_package(
     spool_folder: Path | None = None,
     on_bytes: Callable[[int], None] | None = None,
     cancel: threading.Event | None = None,
+    check: Callable[[list[bytes]], None] = lambda _: None,
 ) -> HashedPackage:
     """Hashes a zip file of which the bytes arrive one after another.
 
@@ -44,6 +46,7 @@ def hash_package(
             temporary folder.
         on_bytes: Is told how many bytes each chunk has.
         cancel: Looked at between chunks and blocks.
+        check: Is given the paths of all files, and may raise a PackageError for what is missing.
 
     Raises:
         PackageError: The tools could not unpack it, its `h1` could not be said, or it is beyond a bound.
@@ -57,7 +60,7 @@ def hash_package(
         second.finish()
         zh = arriving.zh
         try:
-            return _resolve(spool, zh, arriving.size, streamed, second=second, limit=limit, cancel=cancel)
+            return _resolve(spool, zh, arriving.size, streamed, second=second, limit=limit, cancel=cancel, check=check)
         except PackageError as error:
             error.zh = zh
             raise
@@ -74,6 +77,7 @@ def _resolve(
     second: SecondThread,
     limit: Limits,
     cancel: threading.Event | None,
+    check: Callable[[list[bytes]], None],
 ) -> HashedPackage:
     """Holds what passed against the central directory, and reads again what it does not confirm."""
     layout = lay_out(read_directory(spool, size, limit), size, limit)
@@ -91,7 +95,8 @@ def _resolve(
         read.append((entry, digest))
     second.finish()
     for entry, digest in read:
-        check(entry, digest)
+        check_content(entry, digest)
+    check(list(layout.files))
     h1 = h1_of_digests((path, digest.hex()) for path, digest in digests.items())
     return HashedPackage(zh, h1, size, layout.size, len(layout.files))
 

@@ -122,9 +122,41 @@ def find_helper(name: str, dialect: Dialect, environ: Mapping[str, str]) -> Path
         folders += [data for data in (_xdg(environ, "XDG_DATA_HOME"),) if data is not None]
     found: list[tuple[tuple[int, ...], Path]] = []
     for folder in folders:
-        for plugins in (folder / "plugins", folder / "plugins" / _this_platform()):
+        for plugins in (folder / "plugins", folder / "plugins" / this_platform()):
             found += _helpers(plugins, name)
     return max(found, key=lambda each: each[0])[1] if found else None
+
+
+def implied_folders(dialect: Dialect, environ: Mapping[str, str], root: Path) -> tuple[Path, ...]:
+    """Returns the folders that exist and have providers, which the tool would install from before it asks a registry.
+
+    Args:
+        dialect: The tool.
+        environ: Says where the user's folders are.
+        root: The root module's folder.
+    """
+    home, data = _home(environ), environ.get("XDG_DATA_HOME", "")
+    if sys.platform == "win32":
+        user = [Path(environ.get("APPDATA", "")) / "HashiCorp/Terraform/plugins"]
+    elif sys.platform == "darwin":
+        user = [Path(top) / "Library/Application Support/io.terraform/plugins" for top in (home, "/")]
+    else:
+        own = data if data.startswith("/") else str(home / ".local/share")
+        shared = (environ.get("XDG_DATA_DIRS") or "/usr/local/share:/usr/share").split(":")
+        user = [Path(top) / "terraform/plugins" for top in (own, *shared) if top.startswith("/")]
+    named = [config_folder(dialect, environ)]
+    if dialect.name == "opentofu" and sys.platform != "win32":
+        named = [home / ".terraform.d", *([Path(data) / "opentofu"] if data else [])]
+    candidates = (root / "terraform.d/plugins", *(folder / "plugins" for folder in named), *user)
+    return tuple(folder for folder in dict.fromkeys(candidates) if _has_providers(folder))
+
+
+def _has_providers(folder: Path) -> bool:
+    """Whether there is a folder HOST/NAMESPACE/TYPE in a folder."""
+    try:
+        return any(path.is_dir() for path in folder.glob("*/*/*"))
+    except OSError:
+        return False
 
 
 def _helpers(folder: Path, name: str) -> list[tuple[tuple[int, ...], Path]]:
@@ -141,6 +173,7 @@ def _helpers(folder: Path, name: str) -> list[tuple[tuple[int, ...], Path]]:
     ]
 
 
-def _this_platform() -> str:
+def this_platform() -> str:
+    """The platform that this machine is, such as `linux_amd64`."""
     machine = platform.machine().lower()
     return f"{_OS.get(sys.platform, sys.platform)}_{_ARCH.get(machine, machine)}"

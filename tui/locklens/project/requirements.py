@@ -22,7 +22,7 @@ from locklens.project.merging import Finding, Hidden
 from locklens.project.modules import ModuleReader
 from locklens.project.moduletree import ModuleTree
 from locklens.project.state import State, read_state
-from locklens.project.testfiles import DEFAULT_FOLDER, read_tests
+from locklens.project.testfiles import DEFAULT_FOLDER, Tests, read_tests
 from locklens.versions import Constraints
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ def read_configuration(
     environ: Mapping[str, str] = _NO_ENVIRONMENT,
     test_directory: str = DEFAULT_FOLDER,
     module_reader: ModuleReader | None = None,
+    for_locking: bool = False,
 ) -> Configuration:
     """Reads a root module's configuration. What is broken is a problem, and the rest still counts.
 
@@ -55,13 +56,14 @@ def read_configuration(
         environ: TF_DATA_DIR, TF_WORKSPACE and OpenTofu's switch for addresses in the state are looked at.
         test_directory: Relative to the root module.
         module_reader: Shared between roots and sides, so that equal files are read once.
+        for_locking: Whether it is for `providers lock`, which looks neither at test files nor at the state.
     """
     modules = ModuleTree(tree, worktree, root, dialect=dialect, environ=environ, reader=module_reader or ModuleReader())
     root_module = modules.read_root()
     if not root_module.has_files:
         return Configuration.absent(root, dialect)
     names = LocalNames(root_module, dialect)
-    tests = read_tests(tree, root, names, dialect=dialect, test_directory=test_directory)
+    tests = Tests() if for_locking else read_tests(tree, root, names, dialect=dialect, test_directory=test_directory)
     for run in tests.runs:
         modules.follow_run(run.call, run.key, run.file)
     requirements: list[Requirement] = []
@@ -76,7 +78,8 @@ def read_configuration(
     problems += [*modules.problems, *tests.problems, *_builtin_problems(requirements, dialect)]
     required_addresses = frozenset(one.address for one in requirements)
     backend = root_module.backend.item if root_module.backend is not None else None
-    state = read_state(worktree, root, backend, dialect=dialect, environ=environ, required=required_addresses)
+    where = None if for_locking else worktree
+    state = read_state(where, root, None if for_locking else backend, dialect=dialect, environ=environ, required=required_addresses)
     return Configuration(
         root=root,
         dialect=dialect,

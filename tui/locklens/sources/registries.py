@@ -68,6 +68,7 @@ class Registries:
             policy=policy,
             given=given,
         )
+        self.config = config
         self._environ = environ
         self._services = config.services
         self._memory = memory
@@ -86,6 +87,10 @@ class Registries:
         verdict = self.asked.judge(host)
         if isinstance(verdict, NotAsked):
             return verdict
+        return self.registry(host)
+
+    def registry(self, host: str) -> Registry:
+        """Returns a host's registry, whether or not anybody vouches for the host; arguments as of `of`."""
         client, kinds, discovery = self._open()
         return Registry(
             host,

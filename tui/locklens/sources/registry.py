@@ -134,7 +134,7 @@ class Registry:
 
     def open_package(self, metadata: PackageMetadata) -> AbstractContextManager[Download]:
         """Opens a package, which is read while it arrives; errors as of the client's `download`."""
-        return self._client.download(metadata.download_url)
+        return self._client.download(metadata.download_url, retries=self._kinds.package_retries)
 
     @property
     def _name(self) -> str:

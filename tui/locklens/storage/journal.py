@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from locklens.storage.locking import exclusive
 from locklens.storage.placing import sync_folder
+from locklens.storage.turns import turn_within
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -101,7 +101,7 @@ class Journal:
             OSError: The folder cannot be used.
         """
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with exclusive(self._path(top, "lock"), wait=wait) as is_held:
+        with turn_within(self._path(top, "lock"), wait) as is_held:
             yield is_held
 
     def begin(self, record: Record) -> None:

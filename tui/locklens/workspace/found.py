@@ -14,7 +14,7 @@ from locklens.project.modules import ModuleReader
 from locklens.project.requirements import read_configuration
 from locklens.project.roots import LOCK_FILE, lock_paths
 from locklens.project.tree import name_bytes
-from locklens.workspace.review import read_lock, tool_of
+from locklens.workspace.roots import read_lock, tool_of
 
 if TYPE_CHECKING:
     from locklens.addresses import ProviderAddress

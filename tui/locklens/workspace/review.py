@@ -26,6 +26,7 @@ from locklens.review.findings import judge_agreement, judge_change, judge_file, 
 from locklens.review.inquiry import Subject
 from locklens.review.model import Change, Finding, HostState, Kind, Review, RootReview, Severity, SideName, Status
 from locklens.workspace.events import Asked, Progress, RootsKnown
+from locklens.workspace.roots import read_lock, tool_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -321,16 +322,6 @@ def _name(side: Side) -> SideName:
     return SideName(side.kind, side.name, side.revision)
 
 
-def read_lock(tree: Tree, path: str | None, tool: Dialect | None) -> LockFile:
-    """Reads a lock file; None for one that does not exist. What cannot be read is one with a problem."""
-    try:
-        data = tree.read(path) if path is not None else None
-    except LockLensError as error:
-        refused = Problem(1, 1, "Failed to read file", str(error))
-        return LockFile(path or "", b"", exists=True, writer=None, entries=(), problems=(refused,), is_complete=False)
-    return LockFile.absent(path or "") if data is None else parse(data, path or "", dialect=tool)
-
-
 def _read_pair(comparison: Comparison, pair: RootPair, tool: Dialect | None) -> tuple[LockFile, LockFile]:
     return read_lock(comparison.base.tree, pair.old_lock, tool), read_lock(comparison.head.tree, pair.new_lock, tool)
 
@@ -383,17 +374,6 @@ def _status(old: LockFile, new: LockFile, *, differs: bool) -> Status:
     if not old.exists:
         return Status.ADDED
     return Status.MODIFIED if differs else Status.UNCHANGED
-
-
-def tool_of(tree: Tree, folder: str, lock: LockFile) -> Dialect:
-    """Finds out which tool a root is for: by the lock's header, `.tofu` files, the hosts in it; else Terraform."""
-    if lock.writer is not None:
-        return lock.writer
-    names = [entry.name for entry in tree.list(folder) if entry.kind is EntryKind.FILE]
-    if any(name.endswith((".tofu", ".tofu.json")) for name in names):
-        return OPENTOFU
-    hosts = {entry.address.host for entry in lock.entries}
-    return OPENTOFU if OPENTOFU.default_host in hosts and TERRAFORM.default_host not in hosts else TERRAFORM
 
 
 def _all_entries(

@@ -106,13 +106,16 @@ class Client:
                 self._opened.forget()
 
     @contextmanager
-    def download(self, url: str, *, limit: int = MOST_BYTES, stall: float = STALL_SECONDS) -> Iterator[Download]:
-        """Opens a file that is too large to be held, without credentials; it is neither remembered nor asked again.
+    def download(
+        self, url: str, *, limit: int = MOST_BYTES, stall: float = STALL_SECONDS, retries: int = 0
+    ) -> Iterator[Download]:
+        """Opens a file that is too large to be held, without credentials; it is not remembered.
 
         Args:
             url: http or https.
             limit: Bytes after which it is given up.
             stall: Seconds that may pass without a byte; there is no other bound of time.
+            retries: Attempts after the first, until an answer begins; what breaks off is not asked for again.
 
         Raises:
             OfflineError: Nobody may be asked.
@@ -121,7 +124,7 @@ class Client:
         """
         if self._is_offline:
             raise _offline(url, "offline")
-        with self._sender().download(url, limit, stall) as download:
+        with self._sender().download(url, limit, stall, retries=retries) as download:
             yield download
 
     def size(self, url: str) -> int | None:

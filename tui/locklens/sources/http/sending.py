@@ -209,37 +209,56 @@ class Sender:
         return self._client.send(request, stream=True, follow_redirects=False)
 
     @contextmanager
-    def download(self, url: str, limit: int, stall: float, *, method: str = "GET") -> Iterator[Download]:
+    def download(
+        self, url: str, limit: int, stall: float, *, method: str = "GET", retries: int = 0
+    ) -> Iterator[Download]:
         """Opens a file that is too large to be held; see `locklens.sources.http.client.Client.download`."""
-        kind = Kind("a package", limit, stall)
+        kind = Kind("a package", limit, stall, retries=retries)
+        attempt = hops = 0
         current = url
-        for _ in range(kind.redirects + 1):
+        while hops <= kind.redirects:
+            attempt += 1
+            failure, retry_after = None, ""
             with self._slot(host_of(current)):
                 start, as_of = time.monotonic(), moment()
                 self._bounds.deadline = start + stall
                 try:
                     response = self._open(current, kind, None, encoding="identity", method=method)
                 except TRANSPORT_ERRORS as error:
-                    raise self._error(current, explain(error, host_of(current), stall)) from error
-                location = str(response.extensions["location"])
-                try:
-                    if response.status_code not in _REDIRECTS or not location:
-                        yield self._downloading(response, current, kind)
-                        return
-                finally:
-                    response.close()
-                    seconds, size = time.monotonic() - start, response.num_bytes_downloaded
-                    outcome = status_words(response.status_code)
-                    self._log.append(Exchange(shown(current), outcome, seconds, size, 1, False, as_of))
+                    failure = explain(error, host_of(current), stall)
+                    if not failure.may_pass or attempt > retries:
+                        raise self._error(current, failure, attempt) from error
+                else:
+                    location = str(response.extensions["location"])
+                    try:
+                        if is_transient(response.status_code) and attempt <= retries:
+                            failure = Failure(f"{host_name(current)} answered {status_words(response.status_code)}")
+                            retry_after = response.headers.get("Retry-After", "")
+                        elif response.status_code not in _REDIRECTS or not location:
+                            yield self._downloading(response, current, kind, attempt)
+                            return
+                    finally:
+                        response.close()
+                        seconds, size = time.monotonic() - start, response.num_bytes_downloaded
+                        outcome = status_words(response.status_code)
+                        self._log.append(Exchange(shown(current), outcome, seconds, size, attempt, False, as_of))
+            if failure is not None:
+                wait = wait_before(attempt + 1, retry_after)
+                if wait is None:
+                    raise self._error(current, failure, attempt)
+                self._pause(wait)
+                current, hops = url, 0
+                continue
+            attempt, hops = attempt - 1, hops + 1
             try:
                 current = redirected(current, location)
             except FailedError as error:
                 raise self._error(current, error.failure) from None
         raise self._error(url, Failure(f"{host_name(url)} redirects more than {kind.redirects} times"))
 
-    def _downloading(self, response: httpx.Response, url: str, kind: Kind) -> Download:
+    def _downloading(self, response: httpx.Response, url: str, kind: Kind, attempt: int) -> Download:
         if response.status_code != _OK:
-            raise self._error(url, Failure(f"{host_name(url)} answered {status_words(response.status_code)}"))
+            raise self._error(url, Failure(f"{host_name(url)} answered {status_words(response.status_code)}"), attempt)
         length = response.headers.get("Content-Length", "")
         known = int(length) if length.isdigit() and len(length) <= 15 else None
         if known is not None and known > kind.limit:

@@ -25,6 +25,7 @@ _TERRAFORM_DISCOVERY_REDIRECTS = 3
 _GO_REDIRECTS = 9
 _DEFAULT_SECONDS = 10.0
 _DEFAULT_RETRIES = 1
+_DEFAULT_PACKAGE_RETRIES = 2
 _MOST_SECONDS = 3600
 _MOST_RETRIES = 100
 _TOO_MANY_REQUESTS, _SERVER_ERRORS, _NOT_IMPLEMENTED = 429, 500, 501
@@ -51,22 +52,28 @@ class Kind(Struct, frozen=True):
 
 
 class Kinds(Struct, frozen=True):
-    """The kinds of answers, with the time-outs and retries that the running tool would use."""
+    """The kinds of answers, with the time-outs and retries that the running tool would use.
+
+    Attributes:
+        package_retries: How often a package is asked for again that did not begin to arrive.
+    """
 
     discovery: Kind
     metadata: Kind
     sums: Kind
     signature: Kind
+    package_retries: int = 0
 
     @classmethod
     def of(cls, dialect: Dialect, environ: Mapping[str, str]) -> Kinds:
-        """Reads TF_REGISTRY_CLIENT_TIMEOUT (seconds) and TF_REGISTRY_DISCOVERY_RETRY as the tools do.
+        """Reads TF_REGISTRY_CLIENT_TIMEOUT (seconds) and the numbers of retries as the tools do.
 
-        Whatever is no number above 0 counts as not set.
+        Whatever is no number above 0 counts as not set. TF_PROVIDER_DOWNLOAD_RETRY is OpenTofu's alone.
         """
         seconds = float(_positive(environ, "TF_REGISTRY_CLIENT_TIMEOUT", _MOST_SECONDS) or _DEFAULT_SECONDS)
         retries = _positive(environ, "TF_REGISTRY_DISCOVERY_RETRY", _MOST_RETRIES) or _DEFAULT_RETRIES
         is_terraform = dialect.name == "terraform"
+        of_packages = _positive(environ, "TF_PROVIDER_DOWNLOAD_RETRY", _MOST_RETRIES) or _DEFAULT_PACKAGE_RETRIES
         return cls(
             discovery=Kind(
                 "a service discovery document",
@@ -78,6 +85,7 @@ class Kinds(Struct, frozen=True):
             metadata=Kind("an answer", 8 * MIB, seconds, retries=retries),
             sums=Kind("a list of checksums", MIB, seconds, retries=retries),
             signature=Kind("a signature", 64 * KIB, seconds, retries=retries),
+            package_retries=0 if is_terraform else of_packages,
         )
 
 

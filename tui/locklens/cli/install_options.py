@@ -1,0 +1,112 @@
+"""The options of `init` and `lock`: those of the real tools, as far as they are about providers, and our own."""
+
+from __future__ import annotations
+
+import argparse
+
+from locklens.cli.arguments import NotSupportedYetError, UsageError
+from locklens.cli.options import Parser
+from locklens.dialect import DIALECTS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_OF_OTHERS = (
+    "--backend", "--backend-config", "--compact-warnings", "--force-copy", "--get", "--input", "--lock", "--lock-timeout",
+    "--migrate-state", "--no-color", "--reconfigure", "--var", "--var-file",
+)  # fmt: skip
+"""Options of the real `init` that are about what it does beside installing providers: taken, and without effect."""
+
+
+def read(command: str, arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
+    """Reads the arguments of a command.
+
+    Raises:
+        UsageError: They cannot be understood, or contradict one another.
+    """
+    return (_init if command == "init" else _lock)([*arguments, *operands])
+
+
+def _init(arguments: Sequence[str]) -> argparse.Namespace:
+    parser = Parser("init", "Install what the configuration requires, and bring the lock file up to date.")
+    parser.usage = "locklens init [OPTION...]"
+    add = parser.add_argument_group("what is done").add_argument
+    add("--upgrade", nargs="?", const=True, default=False, type=_flag, help="take the newest versions that are allowed")
+    add(
+        "--lockfile",
+        default="",
+        metavar="MODE",
+        help="readonly: exit 1 where the file would change; readonly-lenient: not for other hashes alone",
+    )
+    add("--plugin-dir", action="append", metavar="DIR", help="install from folders (not supported yet)")
+    add("--test-directory", default="tests", metavar="DIR", help="where test files are (default: tests)")
+    for name in _OF_OTHERS:
+        add(name, nargs="?", action="append", help=argparse.SUPPRESS)
+    _add_shared(parser)
+    found = parser.parse_args(arguments)
+    if found.plugin_dir:
+        raise NotSupportedYetError("--plugin-dir")
+    if found.upgrade and found.lockfile in {"readonly", "readonly-lenient"}:
+        raise UsageError(f"The -upgrade flag conflicts with -lockfile={found.lockfile}.", hint="leave out one of them")
+    return found
+
+
+def _lock(arguments: Sequence[str]) -> argparse.Namespace:
+    parser = Parser("lock", "Bring the hashes of providers' packages into the lock file, for any platforms.")
+    parser.usage = "locklens lock [OPTION...] [PROVIDER...]"
+    parser.add_argument("providers", nargs="*", metavar="PROVIDER", help="only these (default: all that are required)")
+    add = parser.add_argument_group("what is done").add_argument
+    add(
+        "--platform",
+        action="append",
+        default=[],
+        type=_platform,
+        metavar="OS_ARCH",
+        help="may be repeated (default: this machine's)",
+    )
+    add("--check", action="store_true", help="write nothing, and exit 1 where the file would change")
+    add(
+        "--accept-republished",
+        action="store_true",
+        help="add hashes also where a locked package is gone from what its publisher signs",
+    )
+    add("--fs-mirror", metavar="DIR", help="ask a folder (not supported yet)")
+    add("--net-mirror", metavar="URL", help="ask a mirror (not supported yet)")
+    add("--enable-plugin-cache", action="store_true", help=argparse.SUPPRESS)
+    _add_shared(parser)
+    found = parser.parse_args(arguments)
+    found.test_directory = "tests"
+    for name in ("fs_mirror", "net_mirror", "enable_plugin_cache"):
+        if getattr(found, name):
+            raise NotSupportedYetError("--" + name.replace("_", "-"))
+    return found
+
+
+def _add_shared(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument_group("where, and how it is told").add_argument
+    add("--root", action="append", default=[], metavar="DIR", help="a root module; may be repeated (default: .)")
+    add("--tool", choices=sorted(DIALECTS), help="whose rules count (default: found out from the files)")
+    add("--allow-missing-modules", action="store_true", help="work on the modules that are there")
+    add("--dry-run", action="store_true", help="write nothing, and print what would change")
+    add("--json", action="store_true", help="print what happens as JSON, one event per line")
+    add("--no-cache", action="store_true", help="remember nothing of earlier runs, and nothing for later ones")
+    add("--verbose", action="store_true", help="list each request")
+
+
+def _flag(text: str) -> bool:
+    if text.lower() in {"1", "t", "true"}:
+        return True
+    if text.lower() in {"0", "f", "false"}:
+        return False
+    raise argparse.ArgumentTypeError(f"{text!r} is neither true nor false")
+
+
+def _platform(text: str) -> str:
+    from locklens.addresses import Platform
+
+    try:
+        return str(Platform.parse(text))
+    except ValueError:
+        words = f"invalid target platform {text!r}: must be two words separated by an underscore"
+        raise argparse.ArgumentTypeError(words) from None

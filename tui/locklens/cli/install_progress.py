@@ -1,0 +1,212 @@
+"""How an install is told of: lines on stderr in the real tools' words, or JSON on stdout, one event per line."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import time
+from typing import TYPE_CHECKING, Any, assert_never
+
+import msgspec
+
+from locklens.cli.output import is_terminal, put, tell
+from locklens.install.events import (
+    AlreadyInstalled,
+    FetchStarted,
+    FolderReplaced,
+    HashesObtained,
+    PackageArriving,
+    PackageHashed,
+    ProviderFailed,
+    ProviderInstalled,
+    QueryStarted,
+    RegistryWarned,
+    ReleaseWarned,
+)
+from locklens.lockfile.update import Tracking
+from locklens.review.reports.sizes import size_words
+
+if TYPE_CHECKING:
+    from locklens.install.events import Event
+    from locklens.workspace.installing import Outcome
+
+_REDRAW_SECONDS = 0.1
+_WIDEST = 110
+
+_TRACKED = {
+    Tracking.NEW_PROVIDER: "This was a new provider and the checksums for this platform are now tracked in the lock file",
+    Tracking.NEW_HASHES: "Additional checksums for this platform are now tracked in the lock file",
+    Tracking.KNOWN: "All checksums for this platform were already tracked in the lock file",
+}
+
+
+class Telling:
+    """Tells of it on stderr; on a terminal with one line more, for the packages that arrive, that is written over.
+
+    Args:
+        is_alone: Whether there is one root only, which need not be named.
+    """
+
+    def __init__(self, *, is_alone: bool) -> None:
+        self._is_alone = is_alone
+        self._is_live = is_terminal(sys.stderr)
+        self._drawn = 0
+        self._last = float("-inf")
+        self._arriving: dict[str, tuple[PackageArriving, float, int]] = {}
+
+    def begin(self, root: str) -> None:
+        """Tells which root comes next."""
+        if not self._is_alone:
+            self._say(f"{root}:")
+
+    def wait(self) -> None:
+        """Tells that another process is at work."""
+        self._say("- Waiting for another locklens that installs into the same folder...")
+
+    def end(self) -> None:
+        """Wipes what is written over."""
+        self._arriving.clear()
+        self._wipe()
+
+    def conclude(self, outcome: Outcome) -> None:
+        """Tells what went wrong, and what else there is to know."""
+        self.end()
+        for note in outcome.notes:
+            self._say(f"- {note}")
+        for trouble in outcome.troubles:
+            lead = "Warning" if trouble.is_warning else "Error"
+            self._say("", f"{lead}: {trouble.summary}", "", trouble.words, *([f"hint: {trouble.hint}"] if trouble.hint else []))
+
+    def take(self, event: Event) -> None:
+        """Tells of one event."""
+        if isinstance(event, PackageArriving):
+            self._arrive(event)
+            return
+        if isinstance(event, ProviderInstalled | PackageHashed | ProviderFailed):
+            for label in [label for label in self._arriving if label.startswith(f"{event.provider} ")]:
+                del self._arriving[label]
+        lines = words_of(event)
+        if lines:
+            self._say(*lines)
+
+    def _say(self, *lines: str) -> None:
+        self._wipe()
+        tell(lines)
+
+    def _arrive(self, event: PackageArriving) -> None:
+        label = f"{event.provider} {event.version} {event.platform}"
+        now = time.monotonic()
+        _, started, first = self._arriving.get(label, (event, now, event.received))
+        self._arriving[label] = event, started, first
+        if not self._is_live or now - self._last < _REDRAW_SECONDS:
+            return
+        self._last = now
+        text = "; ".join(_share(label, *one, now) for label, one in self._arriving.items())[:_WIDEST]
+        self._wipe()
+        sys.stderr.write(text)
+        sys.stderr.flush()
+        self._drawn = len(text)
+
+    def _wipe(self) -> None:
+        if self._drawn:
+            sys.stderr.write(f"\r{' ' * self._drawn}\r")
+            self._drawn = 0
+
+
+def _share(label: str, event: PackageArriving, started: float, first: int, now: float) -> str:
+    """How far a package is: a bar, its rate, and how long it still takes."""
+    rate = (event.received - first) / (now - started) if now > started else 0.0
+    speed = f", {size_words(int(rate))}/s" if rate else ""
+    if not event.size:
+        return f"{label} {size_words(event.received)}{speed}"
+    filled = min(10, 10 * event.received // event.size)
+    rest = f", {max(0, event.size - event.received) / rate:.0f} s" if rate else ""
+    return f"{label} [{'#' * filled}{'.' * (10 - filled)}] of {size_words(event.size)}{speed}{rest}"
+
+
+def words_of(event: Event) -> list[str]:
+    """An event in the real tools' words, where they have some."""
+    match event:
+        case QueryStarted(provider, _, True):
+            return [f"- Reusing previous version of {provider} from the dependency lock file"]
+        case QueryStarted(provider, "", _):
+            return [f"- Finding latest version of {provider}..."]
+        case QueryStarted(provider, constraints, _):
+            return [f'- Finding {provider} versions matching "{constraints}"...']
+        case RegistryWarned(provider, words):
+            lines = [f"- {line}" for line in words]
+            return ["", "Warning: Additional provider information from registry", "", f"The registry on {provider}:", *lines]
+        case AlreadyInstalled(provider, version):
+            return [f"- Using previously-installed {provider} v{version}"]
+        case FetchStarted(provider, version, None):
+            return [f"- Installing {provider} v{version}..."]
+        case FetchStarted(provider, version, platform):
+            return [f"- Fetching {provider} {version} for {platform}..."]
+        case FolderReplaced(provider, version, folder):
+            return [f"- {provider} v{version}: what lay in {folder} was not this package; it was replaced as a whole"]
+        case ProviderInstalled(provider, version, "signing skipped", _):
+            reason = "due to the registry not containing GPG keys for this provider"
+            return [f"- Installed {provider} v{version}. Signature validation was skipped {reason}"]
+        case ProviderInstalled(provider, version, signed, _):
+            return [f"- Installed {provider} v{version} ({signed})"]
+        case PackageHashed(provider, version, platform, signed, was_remembered):
+            remembered = "; hashed in an earlier run" if was_remembered else ""
+            return [f"- Retrieved {provider} {version} for {platform} ({signed}){remembered}"]
+        case HashesObtained(provider, platform, tracking):
+            return [f"- Obtained {provider} checksums for {platform}; {_TRACKED[tracking]}"]
+        case ReleaseWarned(provider, version, words):
+            return [f"- {provider} {version}: {words}"]
+        case ProviderFailed() | PackageArriving():
+            return []  # The first is told at the end, with the others.
+        case _:
+            assert_never(event)
+
+
+class JsonTelling:
+    """Tells of it on stdout, one JSON object per line; its `type` is the event's."""
+
+    def __init__(self) -> None:
+        self._root = "."
+
+    def begin(self, root: str) -> None:
+        """Names the root of what follows."""
+        self._root = root
+
+    def wait(self) -> None:
+        """Tells that another process is at work."""
+        self._put("waiting", {})
+
+    def end(self) -> None:
+        """Does nothing."""
+
+    def take(self, event: Event) -> None:
+        """Tells of one event."""
+        fields = {name: _plain(getattr(event, name)) for name in event.__struct_fields__}
+        self._put(re.sub("(?<!^)([A-Z])", r"_\1", type(event).__name__).lower(), fields)
+
+    def conclude(self, outcome: Outcome) -> None:
+        """Tells what came of a root."""
+        for trouble in outcome.troubles:
+            self._put("warning" if trouble.is_warning else "error", msgspec.structs.asdict(trouble))
+        self._put(
+            "outcome",
+            {
+                "lock_file": outcome.lock_file,
+                "tool": outcome.tool.name,
+                "failed": outcome.has_failed,
+                "difference": str(outcome.difference),
+                "would_change": outcome.would_change,
+                "written": outcome.is_written,
+                "notes": list(outcome.notes),
+            },
+        )
+
+    def _put(self, name: str, fields: dict[str, Any]) -> None:
+        put(json.dumps({"type": name, "root": self._root, **fields}) + "\n")
+
+
+def _plain(value: Any) -> Any:
+    if value is None or isinstance(value, bool | int):
+        return value
+    return [str(one) for one in value] if isinstance(value, tuple) else str(value)

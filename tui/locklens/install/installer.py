@@ -1,0 +1,244 @@
+"""Installs what a configuration requires: the order of the steps, for each provider by itself, and nothing else.
+
+The tools choose all versions before they install the first; here each provider goes its own way, so none waits for
+another. One that fails is a value; the others go on, and what they installed stays.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from locklens.errors import LockLensError, NotFoundError, RunCancelledError, TrustError
+from locklens.hashes import is_known_scheme
+from locklens.install.events import (
+    AlreadyInstalled,
+    FetchStarted,
+    FolderReplaced,
+    ProviderFailed,
+    ProviderInstalled,
+    QueryStarted,
+    RegistryWarned,
+)
+from locklens.install.fetching import LIMITS, admitted, hashed, keep, warn
+from locklens.install.folders import check_installed, h1_at
+from locklens.install.model import Failure, Settled
+from locklens.lockfile.update import fetched, is_incomplete, reused
+from locklens.selection import Selection, Unselectable, before_asking, combined, select
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from locklens.addresses import Platform, ProviderAddress
+    from locklens.install.folders import DataFolder
+    from locklens.install.model import Wanted
+    from locklens.install.run import InstallRun
+    from locklens.install.trusting import Vouched
+    from locklens.lockfile.model import LockEntry
+    from locklens.sources.metadata import PackageMetadata
+    from locklens.versions import Version
+
+_QUERY = "Failed to query available provider packages"
+_RESOLVE = "Failed to resolve provider packages"
+_INSTALL = "Failed to install provider"
+
+
+class _Done(Struct, frozen=True):
+    """One provider that is settled."""
+
+    entry: LockEntry
+    is_incomplete: bool = False
+
+
+def install(
+    wanted: Sequence[Wanted], run: InstallRun, *, into: DataFolder, here: Platform, upgrade: bool, for_real: bool = True
+) -> Settled:
+    """Installs providers as `init` does, and returns their entries.
+
+    Args:
+        wanted: What is required, without what is built in.
+        run: Asks registries.
+        into: Where packages are, and go.
+        here: The platform of this machine.
+        upgrade: Whether the lock file's versions do not count.
+        for_real: Whether anything is written; otherwise packages are only hashed.
+
+    Raises:
+        RunCancelledError: The run was cancelled.
+    """
+    installer = _Installer(run, into, here, upgrade=upgrade, for_real=for_real)
+    found = dict(zip((one.address for one in wanted), run.all(installer.settle, wanted), strict=True))
+    done = {address: one for address, one in found.items() if isinstance(one, _Done)}
+    return Settled(
+        {address: one.entry for address, one in done.items()},
+        tuple(one for one in found.values() if isinstance(one, Failure)),
+        tuple(address for address, one in done.items() if one.is_incomplete),
+    )
+
+
+def installed(wanted: Sequence[Wanted], run: InstallRun, *, into: DataFolder, here: Platform) -> Settled | None:
+    """Returns the entries where every provider is installed as it is locked, so that nobody need be asked; else None."""
+    installer = _Installer(run, into, here, upgrade=False, for_real=False)
+    if any(before_asking(one.requirements, one.prior and one.prior.version, upgrade=False) for one in wanted):
+        return None
+    found = {one.address: installer.as_locked(one) for one in wanted}
+    entries = {address: done.entry for address, done in found.items() if done is not None}
+    if len(entries) < len(found):
+        return None
+    for one in wanted:
+        installer.tell_installed(one)
+    return Settled(entries)
+
+
+class _Installer:
+    def __init__(
+        self, run: InstallRun, into: DataFolder, here: Platform, *, upgrade: bool, for_real: bool
+    ) -> None:
+        self._run = run
+        self._into = into
+        self._here = here
+        self._upgrade = upgrade
+        self._for_real = for_real
+
+    def settle(self, wanted: Wanted) -> _Done | Failure:
+        """Chooses, fetches and installs one provider."""
+        try:
+            chosen = self._choose(wanted)
+        except RunCancelledError:
+            raise
+        except LockLensError as error:
+            return self._failed(wanted.address, self._query_summary(error), self._query_words(wanted.address, error), error.hint)
+        if isinstance(chosen, _Done | Failure):
+            return chosen
+        try:
+            return self._install(wanted, chosen.version)
+        except RunCancelledError:
+            raise
+        except LockLensError as error:
+            lead = f"Error while installing {self._run.name(wanted.address)} v{chosen.version}"
+            return self._failed(wanted.address, _INSTALL, f"{lead}: {error}", error.hint)
+
+    def as_locked(self, wanted: Wanted) -> _Done | None:
+        """The entry of a provider that is installed as it is locked."""
+        prior = wanted.prior
+        if prior is None or not self._into.has(self._place(wanted.address, prior.version), prior.hashes):
+            return None
+        return _Done(reused(prior, combined(wanted.requirements), self._run.dialect))
+
+    def tell_installed(self, wanted: Wanted) -> None:
+        """Tells that a provider is there."""
+        assert wanted.prior is not None
+        name = self._run.name(wanted.address)
+        self._run.tell(QueryStarted(name, str(combined(wanted.requirements)), is_locked=True))
+        self._run.tell(AlreadyInstalled(name, wanted.prior.version))
+
+    def _choose(self, wanted: Wanted) -> Selection | _Done | Failure:
+        prior, name = wanted.prior, self._run.name(wanted.address)
+        version = prior.version if prior is not None else None
+        is_locked = prior is not None and not self._upgrade
+        refused = before_asking(wanted.requirements, version, upgrade=self._upgrade)
+        if refused is None and is_locked and (done := self.as_locked(wanted)) is not None:
+            self.tell_installed(wanted)
+            return done
+        self._run.tell(QueryStarted(name, str(combined(wanted.requirements)), is_locked))
+        found = refused or self._asked(wanted, version)
+        if isinstance(found, Unselectable):
+            words = f"{self._lead} {name}: {found.words(wanted.address, self._run.dialect)}"
+            return self._failed(wanted.address, self._query_summary(None), words)
+        if prior is not None and found.version == prior.version and (done := self.as_locked(wanted)) is not None:
+            self._run.tell(AlreadyInstalled(name, prior.version))
+            return done
+        return found
+
+    def _asked(self, wanted: Wanted, locked: Version | None) -> Selection | Unselectable:
+        offered = self._run.registry(wanted.address).versions(wanted.address)
+        if offered.warnings:
+            self._run.tell(RegistryWarned(self._run.name(wanted.address), offered.warnings))
+        return select(wanted.requirements, offered.versions, locked, upgrade=self._upgrade)
+
+    def _install(self, wanted: Wanted, version: Version) -> _Done:
+        name = self._run.name(wanted.address)
+        self._run.tell(FetchStarted(name, version, None))
+        metadata, vouched = admitted(self._run, wanted.address, version, self._here)
+        warn(self._run, metadata, vouched)
+        h1, size = self._obtained(wanted, metadata, vouched)
+        self._run.tell(ProviderInstalled(name, version, self._run.gatekeeper.words(vouched), size))
+        constraints = combined(wanted.requirements)
+        entry = fetched(
+            wanted.prior, address=wanted.address, version=version, constraints=constraints, hashes={h1, *vouched.hashes}
+        )
+        return _Done(entry, is_incomplete({h1}, vouched.hashes, wanted.prior, version))
+
+    def _obtained(self, wanted: Wanted, metadata: PackageMetadata, vouched: Vouched) -> tuple[str, int]:
+        """Returns the package's `h1`, of the folder where it was installed, and its bytes."""
+        prior = wanted.prior
+        same = prior is not None and prior.version == metadata.version
+        locked = {text for text in prior.hashes if is_known_scheme(text)} if prior is not None and same else set()
+        if not self._for_real:
+            package = self._run.cache.package("zh:" + metadata.shasum) or hashed(self._run, metadata)
+            if locked and not {package.zh, package.h1} & locked:
+                raise self._mismatch(metadata)
+            return package.h1, package.size
+        from locklens.packages.unpack import unpack
+
+        place = self._place(metadata.address, metadata.version)
+        with self._into.staging(place) as staging:
+            archive, unpacked = staging / "package.zip", staging / "package"
+            size = keep(self._run, metadata, archive)
+            if locked and "zh:" + metadata.shasum not in locked and not _has_h1(archive, locked):
+                raise self._mismatch(metadata)
+            h1 = unpack(archive, unpacked, limit=LIMITS, cancel=self._run.cancel)
+            check_installed(unpacked, metadata.address)
+            archive.unlink()
+            before = h1_at(place)
+            is_other = (place.exists() or place.is_symlink()) and before != h1
+            self._into.put(unpacked, place)
+            if is_other:
+                self._run.tell(FolderReplaced(self._run.name(metadata.address), metadata.version, str(place)))
+        return h1, size
+
+    def _mismatch(self, metadata: PackageMetadata) -> TrustError:
+        words = (
+            f"the current package for {metadata.address} {metadata.version} doesn't match any of the checksums "
+            "previously recorded in the dependency lock file"
+        )
+        hint = "locklens review says what the locked hashes are; locklens lock adds those of further platforms"
+        return TrustError(words, hint=hint)
+
+    def _place(self, address: ProviderAddress, version: Version) -> Path:
+        return self._into.place(address, version, self._here)
+
+    @property
+    def _lead(self) -> str:
+        return "Could not retrieve the list of available versions for provider" if self._is_terraform else "Could not resolve provider"
+
+    @property
+    def _is_terraform(self) -> bool:
+        return self._run.dialect.name == "terraform"
+
+    def _query_summary(self, error: LockLensError | None) -> str:
+        return _QUERY if self._is_terraform or isinstance(error, NotFoundError) else _RESOLVE
+
+    def _query_words(self, address: ProviderAddress, error: LockLensError) -> str:
+        return f"{self._lead} {self._run.name(address)}: {error}"
+
+    def _failed(self, address: ProviderAddress, summary: str, words: str, hint: str = "") -> Failure:
+        self._run.tell(ProviderFailed(self._run.name(address), summary, words, hint))
+        return Failure(address, summary, words, hint)
+
+
+def _has_h1(archive: Path, locked: set[str]) -> bool:
+    """Whether the zip file itself has a locked `h1`; that of a folder differs where the zip file lists folders."""
+    if not any(text.startswith("h1:") for text in locked):
+        return False
+    from zipfile import BadZipFile, ZipFile
+
+    from locklens.hashes import h1_of_zip
+
+    try:
+        with ZipFile(archive) as opened:
+            return h1_of_zip(opened) in locked
+    except (BadZipFile, OSError, ValueError, NotImplementedError, RuntimeError, EOFError):
+        return False

@@ -1,0 +1,169 @@
+"""Finds the hashes of providers' packages for any platforms, as `providers lock` does, without unpacking any.
+
+What the registry says of a version, its SHA256SUMS and the signature over it are asked for once for all platforms. A
+package whose `zh` is vouched for, and that was hashed before, is not downloaded.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from locklens.errors import LockLensError, PlatformNotSupportedError, RepublishedError, RunCancelledError
+from locklens.install.events import (
+    FetchStarted,
+    HashesObtained,
+    PackageHashed,
+    ProviderFailed,
+    QueryStarted,
+    RegistryWarned,
+    ReleaseWarned,
+)
+from locklens.install.fetching import admitted, hashed, warn
+from locklens.install.model import Failure, LockRequest
+from locklens.lockfile.update import locked, tracking
+from locklens.selection import Unselectable, combined, select
+from locklens.trust.continuity import judge_packages
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from locklens.addresses import Platform, ProviderAddress
+    from locklens.install.model import Wanted
+    from locklens.install.run import InstallRun
+    from locklens.install.trusting import Vouched
+    from locklens.lockfile.model import LockEntry
+
+SUMMARY = "Could not retrieve providers for locking"
+
+
+class _Obtained(Struct, frozen=True):
+    """The hashes of one platform."""
+
+    platform: Platform
+    hashes: frozenset[str]
+
+
+def lock_entries(
+    requests: Sequence[LockRequest], run: InstallRun, *, accept_republished: bool = False
+) -> dict[ProviderAddress, LockEntry | Failure]:
+    """Returns the new lock entry of each provider, or why there is none; providers and platforms at the same time.
+
+    Args:
+        requests: One for each provider.
+        run: Asks registries, and is told what happens.
+        accept_republished: Whether a locked package may be gone from what the publisher signs today.
+
+    Raises:
+        RunCancelledError: The run was cancelled.
+    """
+    work = [(request, platform) for request in requests for platform in dict.fromkeys(request.platforms)]
+    found = run.all(lambda one: _obtain(run, *one, accept_republished=accept_republished), work)
+    results: dict[ProviderAddress, LockEntry | Failure] = {}
+    for request in requests:
+        own = [one for (other, _), one in zip(work, found, strict=True) if other is request]
+        results[request.address] = _entry(run, request, own)
+    return results
+
+
+def choose(wanted: Iterable[Wanted], platforms: Sequence[Platform], run: InstallRun) -> list[LockRequest | Failure]:
+    """Chooses the version of each provider as `providers lock` does: the locked one, or else the newest eligible.
+
+    Raises:
+        RunCancelledError: The run was cancelled.
+    """
+    return run.all(lambda one: _chosen(one, tuple(platforms), run), wanted)
+
+
+def _chosen(wanted: Wanted, platforms: tuple[Platform, ...], run: InstallRun) -> LockRequest | Failure:
+    constraints, name = combined(wanted.requirements), run.name(wanted.address)
+    version = wanted.prior.version if wanted.prior is not None else None
+    run.tell(QueryStarted(name, str(constraints), version is not None))
+    try:
+        offered = run.registry(wanted.address).versions(wanted.address)
+    except RunCancelledError:
+        raise
+    except LockLensError as error:
+        return _failed(run, wanted.address, f"Could not retrieve the list of available versions for provider {name}: {error}", error.hint)
+    if offered.warnings:
+        run.tell(RegistryWarned(name, offered.warnings))
+    found = select(wanted.requirements, offered.versions, version, upgrade=False)
+    if isinstance(found, Unselectable):
+        return _failed(run, wanted.address, f"provider {name}: {found.words(wanted.address, run.dialect)}")
+    return LockRequest(wanted.address, found.version, platforms, constraints, wanted.prior)
+
+
+def _obtain(run: InstallRun, request: LockRequest, platform: Platform, *, accept_republished: bool) -> _Obtained | Failure:
+    name = run.name(request.address)
+    run.tell(FetchStarted(name, request.version, platform))
+    try:
+        metadata, vouched = admitted(run, request.address, request.version, platform)
+        is_first = platform == request.platforms[0]
+        if is_first:
+            warn(run, metadata, vouched)
+        _check_continuity(run, request, vouched, accept_republished=accept_republished, is_first=is_first)
+        known = run.cache.package("zh:" + metadata.shasum)
+        package = known or hashed(run, metadata)
+    except RunCancelledError:
+        raise
+    except PlatformNotSupportedError:
+        return _failed(run, request.address, f"provider {name} {request.version} is not available for {platform}")
+    except LockLensError as error:
+        return _failed(run, request.address, f"{name} {request.version} for {platform}: {error}", error.hint)
+    signed = run.gatekeeper.words(vouched)
+    run.tell(PackageHashed(name, request.version, platform, signed, known is not None))
+    return _Obtained(platform, frozenset({package.h1, *vouched.hashes}))
+
+
+def _check_continuity(
+    run: InstallRun, request: LockRequest, vouched: Vouched, *, accept_republished: bool, is_first: bool
+) -> None:
+    """Holds what is locked of this version against what is signed today.
+
+    Raises:
+        RepublishedError: A locked package is gone from it.
+    """
+    prior = request.prior
+    if prior is None or prior.version != request.version or not vouched.signed:
+        return
+    gone = judge_packages(prior.hashes, prior.hashes, vouched.checksums).gone
+    if not gone:
+        return
+    words = (
+        f"the version was published again: {len(gone)} locked zh, {min(gone)} the first, "
+        f"{'is' if len(gone) == 1 else 'are'} not in the SHA256SUMS that {vouched.signer} signs today"
+    )
+    if not accept_republished:
+        hint = (
+            "ask the publisher why; who signed what is locked is not on record. "
+            "--accept-republished adds the new hashes to the old ones"
+        )
+        raise RepublishedError(words, hint=hint)
+    if is_first:
+        run.tell(ReleaseWarned(run.name(request.address), request.version, words))
+
+
+def _entry(run: InstallRun, request: LockRequest, own: Sequence[_Obtained | Failure]) -> LockEntry | Failure:
+    """Puts the platforms' hashes together, and tells what of each is new."""
+    failure = next((one for one in own if isinstance(one, Failure)), None)
+    if failure is not None:
+        return failure
+    hashes: set[str] = set()
+    prior = request.prior if request.prior is not None and request.prior.version == request.version else None
+    for one in own:
+        if isinstance(one, _Obtained):
+            hashes |= one.hashes
+            run.tell(HashesObtained(run.name(request.address), one.platform, tracking(prior, one.hashes)))
+    return locked(
+        request.prior,
+        address=request.address,
+        version=request.version,
+        constraints=request.constraints,
+        hashes=hashes,
+    )
+
+
+def _failed(run: InstallRun, address: ProviderAddress, words: str, hint: str = "") -> Failure:
+    run.tell(ProviderFailed(run.name(address), SUMMARY, words, hint))
+    return Failure(address, SUMMARY, words, hint)

@@ -1,0 +1,73 @@
+"""What is asked of an installer, and what came of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
+
+from locklens.addresses import Platform, ProviderAddress
+from locklens.lockfile.model import LockEntry
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from locklens.project.configuration import Requirement
+    from locklens.versions import Constraints, Version
+
+
+class Failure(Struct, frozen=True):
+    """Why one provider could not be installed or locked.
+
+    Attributes:
+        summary: The tool's title of such an error.
+        words: A sentence without its full stop.
+        hint: The next step, or "".
+    """
+
+    address: ProviderAddress
+    summary: str
+    words: str
+    hint: str = ""
+
+
+class Wanted(Struct, frozen=True):
+    """A provider that a configuration requires.
+
+    Attributes:
+        requirements: All that requires it.
+        prior: Its entry in the lock file, None where it has none.
+    """
+
+    address: ProviderAddress
+    requirements: tuple[Requirement, ...]
+    prior: LockEntry | None
+
+
+class LockRequest(Struct, frozen=True):
+    """A version of a provider whose hashes are wanted.
+
+    Attributes:
+        constraints: All of the configuration's, together, for the entry.
+        prior: Its entry in the lock file, None where it has none.
+    """
+
+    address: ProviderAddress
+    version: Version
+    platforms: tuple[Platform, ...]
+    constraints: Constraints
+    prior: LockEntry | None = None
+
+
+class Settled(Struct, frozen=True):
+    """What became of all providers of a run.
+
+    Attributes:
+        entries: The new entry of each that could be settled.
+        failures: Why the others could not.
+        incomplete: Those whose entry does for this platform alone.
+    """
+
+    entries: Mapping[ProviderAddress, LockEntry] = field(default_factory=dict)
+    failures: tuple[Failure, ...] = ()
+    incomplete: tuple[ProviderAddress, ...] = ()

@@ -1,0 +1,106 @@
+"""What the installers of one run share: registries, gpg, what is remembered of packages, and threads."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Self, TypeVar
+
+from locklens.install.trusting import Gatekeeper
+from locklens.sources.registries import Registries
+from locklens.trust.authentication import Enforcement
+from locklens.trust.signature import Verifier
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from types import TracebackType
+
+    from locklens.addresses import ProviderAddress
+    from locklens.dialect import Dialect
+    from locklens.install.events import Event
+    from locklens.project.cliconfig import CliConfig
+    from locklens.sources.registry import Registry
+    from locklens.storage.cache import Cache
+
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
+
+AT_ONCE = 24
+"""Providers and platforms that are worked on at the same time; the limit for one host is the client's."""
+
+
+class InstallRun:
+    """One run of one tool; use it in a `with` statement.
+
+    Answers of earlier runs do not count, since the tools would ask: what was verified and hashed before does.
+
+    Args:
+        dialect: The tool.
+        environ: Its settings.
+        cache: What is remembered of verifications and packages.
+        on_event: Told of what happens, from any thread, but never from two at once.
+        cancel: Set by another thread to stop.
+    """
+
+    def __init__(
+        self,
+        dialect: Dialect,
+        environ: Mapping[str, str],
+        cache: Cache,
+        *,
+        on_event: Callable[[Event], None] = lambda _: None,
+        cancel: threading.Event | None = None,
+    ) -> None:
+        self.dialect = dialect
+        self.cache = cache
+        self.cancel = cancel or threading.Event()
+        self._on_event = on_event
+        self._telling = threading.Lock()
+        self._registries = Registries(dialect, environ, cancel=self.cancel)
+        self._verifier = Verifier(memory=cache)
+        self._pool = ThreadPoolExecutor(AT_ONCE, "locklens-install")
+        self.gatekeeper = Gatekeeper(dialect, self._verifier, Enforcement.of(environ))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is not None:
+            self.cancel.set()
+        self._pool.shutdown(wait=True, cancel_futures=True)
+        self._registries.close()
+        self._verifier.close()
+        self.cache.flush()
+
+    @property
+    def config(self) -> CliConfig:
+        """What the user has set for the tool."""
+        return self._registries.config
+
+    @property
+    def log(self) -> tuple[str, ...]:
+        """What was asked of whom, and how long it took."""
+        return tuple(map(str, self._registries.log))
+
+    def registry(self, address: ProviderAddress) -> Registry:
+        """Returns a provider's registry: whom one installs from one may ask."""
+        return self._registries.registry(address.host)
+
+    def name(self, address: ProviderAddress) -> str:
+        """What the tool calls a provider."""
+        return address.short(self.dialect.default_host)
+
+    def tell(self, event: Event) -> None:
+        """Hands an event on."""
+        with self._telling:
+            self._on_event(event)
+
+    def all(self, work: Callable[[_Item], _Result], items: Iterable[_Item]) -> list[_Result]:
+        """Does work for every item at the same time, and returns the results in order. Not for the work itself to call.
+
+        Raises:
+            RunCancelledError: The run was cancelled.
+        """
+        return list(self._pool.map(work, items))

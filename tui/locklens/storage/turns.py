@@ -1,0 +1,98 @@
+"""Lets one process at a time work on a folder. The lock is the system's, so it ends with the process that has it."""
+
+from __future__ import annotations
+
+import os
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from locklens.errors import ConfigurationError, RunCancelledError
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+_GLANCE = 0.05
+_SAY_AFTER = 2.0
+"""Seconds of waiting after which it is worth a word."""
+
+
+@contextmanager
+def turn(
+    path: Path, *, cancel: threading.Event | None = None, on_waiting: Callable[[], None] = lambda: None
+) -> Iterator[None]:
+    """Waits until no other process has its turn, and keeps others waiting until the block ends.
+
+    Args:
+        path: A file that stands for what is worked on; it is made where it is missing, and stays.
+        cancel: Ends the waiting.
+        on_waiting: Called once, when the waiting has become long.
+
+    Raises:
+        ConfigurationError: The file cannot be made.
+        RunCancelledError: `cancel` was set.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o644)
+    except OSError as error:
+        hint = "look at who may write there, or set TF_DATA_DIR"
+        raise ConfigurationError(f"cannot be written: {error.strerror}", path=str(path.parent), hint=hint) from error
+    try:
+        start, has_said = time.monotonic(), False
+        while not _taken(descriptor):
+            if cancel is not None and cancel.is_set():
+                raise RunCancelledError("the run was cancelled")
+            if not has_said and time.monotonic() - start > _SAY_AFTER:
+                has_said = True
+                on_waiting()
+            time.sleep(_GLANCE)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def turn_within(path: Path, seconds: float) -> Iterator[bool]:
+    """Does so for a while, and yields whether it is this process's turn then.
+
+    Args:
+        path: A file that stands for what is worked on, in a folder that exists.
+        seconds: How long to wait at most.
+
+    Raises:
+        OSError: The file cannot be used.
+    """
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+    try:
+        until = time.monotonic() + seconds
+        while not (is_held := _taken(descriptor)) and time.monotonic() < until:
+            time.sleep(_GLANCE)
+        yield is_held
+    finally:
+        os.close(descriptor)
+
+
+if os.name == "nt":
+
+    def _taken(descriptor: int) -> bool:
+        import msvcrt
+
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+
+else:
+
+    def _taken(descriptor: int) -> bool:
+        import fcntl
+
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return False
+        return True
