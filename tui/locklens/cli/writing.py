@@ -67,13 +67,13 @@ def _upgrade(request: WriteRequest, found: Namespace) -> Plan:
         edits_constraints=found.edit_constraints,
         allows_missing=found.allow_missing_modules,
     )
-    telling = JsonTelling() if found.json else Telling(is_alone=True)
+    telling = JsonTelling() if found.json else Telling(is_alone=len(request.roots) < 2)
     with (
         Cache.in_memory() if found.no_cache else Cache() as cache,
         RegistrySupply(os.environ, cache, on_event=telling.take) as supply,
     ):
         try:
-            return upgrade(wanted, supply)
+            return upgrade(wanted, supply, on_root=lambda root: telling.begin(root or "."))
         finally:
             telling.end()
             if found.verbose:
@@ -181,6 +181,8 @@ def _place(root: str, name: str) -> str:
 
 
 def _placed(failed: Failed) -> LockLensError:
-    """An error with its root and provider before it."""
-    lead = _place(failed.root, failed.name)
-    return LockLensError(f"{lead}: {failed.error}", hint=failed.error.hint)
+    """An error with its root and provider before it, unless it names them itself."""
+    words = str(failed.error)
+    name = failed.name if failed.name not in words else ""
+    lead = [part for part in (name if getattr(failed.error, "path", "") else _place(failed.root, name),) if part]
+    return LockLensError(": ".join((*lead, words)), hint=failed.error.hint)

@@ -100,6 +100,9 @@ class Plan(Struct, frozen=True):
 class Draft:
     """The files of a plan while it is made: roots see what was planned for the roots before them.
 
+    Attributes:
+        words: What is done beside the changes, one line each.
+
     Args:
         request: Where.
 
@@ -114,6 +117,7 @@ class Draft:
         self.changes: list[Change] = []
         self.remarks: list[Remark] = []
         self.failures: list[Failed] = []
+        self.words: list[str] = []
         self._old: dict[str, bytes | None] = {}
         self._new: dict[str, bytes] = {}
         self.top, self.disk, paths, self.locked = _ground(request)
@@ -184,7 +188,7 @@ class Draft:
         """
         files = [PlannedFile(path, self._old[path], data) for path, data in self._new.items()]
         files = sorted((file for file in files if file.old != file.new), key=lambda file: _order(file.path))
-        words = tuple(change_words(change) for change in self.changes)
+        words = *map(change_words, self.changes), *self.words
         proposal = Proposal(self.top, tuple(files), words, command)
         return Plan(proposal, tuple(self.changes), tuple(self.remarks), tuple(self.failures))
 

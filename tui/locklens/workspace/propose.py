@@ -170,8 +170,7 @@ def format_locks(request: WriteRequest) -> Plan:
             if data == root.lock.data:
                 draft.remarks.append(Remark(root.path, "", "it is in the tool's format already"))
             else:
-                words = ", ".join(deviations(root.lock))
-                draft.remarks.append(Remark(root.path, "", f"put right: {words}"))
+                draft.words.append(f"{root.path or '.'}: put right: {', '.join(deviations(root.lock))}")
             draft.write(root.lock.path, data, old=root.lock.data)
     return draft.plan(command_line("format", request, ()))
 

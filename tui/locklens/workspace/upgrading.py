@@ -21,7 +21,7 @@ from locklens.workspace.planning import Draft, Failed, Plan, Remark
 from locklens.workspace.propose import chosen_by_root, command_line, put_entries, require_sound
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from locklens.addresses import Platform, ProviderAddress
     from locklens.dialect import Dialect
@@ -99,12 +99,13 @@ class UpgradeRequest(Struct, frozen=True):
     allows_missing: bool = False
 
 
-def upgrade(request: UpgradeRequest, supply: Supply) -> Plan:
+def upgrade(request: UpgradeRequest, supply: Supply, *, on_root: Callable[[str], None] = lambda _: None) -> Plan:
     """Plans an upgrade of every root that is asked for; a root in which anything fails stays as it is.
 
     Args:
         request: What is to be upgraded.
         supply: Where versions and hashes are from.
+        on_root: Told of each root that it comes to.
 
     Raises:
         ConfigurationError: A provider or version is none, or a folder is no root.
@@ -114,6 +115,7 @@ def upgrade(request: UpgradeRequest, supply: Supply) -> Plan:
     named = [_named(text) for text in request.providers]
     chosen = {text: chosen_by_root([text], draft.roots) for text, _ in named}
     for first in draft.roots:
+        on_root(first.path)
         with draft.attempt(first):
             # Roots before this one may have edited a module of both.
             root = draft.root(first.path)
@@ -198,13 +200,19 @@ class _Upgrade:
             if problem.is_error:
                 words = f"{problem.summary}: {problem.detail}" if problem.detail else problem.summary
                 raise ConfigurationError(words, path=problem.file, line=problem.line)
-        if configuration.missing_modules and not self._request.allows_missing:
-            module = configuration.missing_modules[0]
-            more = len(configuration.missing_modules) - 1
-            also = f", as {more} more" * bool(more)
-            words = f"module {module.call} ({module.source}) cannot be read: {module.reason}{also}"
-            hint = f"{self._root.tool.command} get fetches modules; --allow-missing-modules goes on without"
-            raise ConfigurationError(words, path=module.file, line=module.line, hint=hint)
+        if not configuration.missing_modules:
+            return
+        if self._request.allows_missing:
+            names = ", ".join(module.call for module in configuration.missing_modules)
+            words = f"constraints in modules that cannot be read do not count: {names}"
+            self._draft.remarks.append(Remark(self._root.path, "", words))
+            return
+        module = configuration.missing_modules[0]
+        more = len(configuration.missing_modules) - 1
+        also = f", nor can {more} more" if more else ""
+        words = f"module {module.call} ({module.source}) cannot be read{also}: {module.reason}"
+        hint = f"{self._root.tool.command} get fetches modules; --allow-missing-modules goes on without"
+        raise ConfigurationError(words, path=module.file, line=module.line, hint=hint)
 
     def _fail(self, address: ProviderAddress, error: LockLensError) -> None:
         self._draft.failures.append(Failed(self._root.path, self._root.name_of(address), error))
