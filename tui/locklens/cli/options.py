@@ -48,6 +48,10 @@ def read(command: str, arguments: Sequence[str], operands: Sequence[str]) -> arg
         from locklens.cli import install_options
 
         return install_options.read(command, arguments, operands)
+    if command in {"upgrade", "prune", "restore", "format"}:
+        from locklens.cli import write_options
+
+        return write_options.read(command, arguments, operands)
     if command in {"hashes", "keys"}:
         return _locked(command, arguments, operands)
     return {"review": _review, "why": _why, "demo": _demo, "explain": _explain, "cache": _cache}[command](
