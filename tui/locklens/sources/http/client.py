@@ -112,7 +112,7 @@ class Client:
         Args:
             url: http or https.
             limit: Bytes after which it is given up.
-            stall: Seconds that may pass without a byte; there is no other bound of time.
+            stall: Seconds that may pass without a byte. A server that drips is given up after ten times as long.
 
         Raises:
             OfflineError: Nobody may be asked.
