@@ -465,8 +465,11 @@ def test_keys_and_hashes_of_all_that_is_locked(sample: Review) -> None:
     keys = keys_json.document(sample)
     named = {one["key"]["user_ids"][0].split()[0]: one for one in keys["signers"] if one["key"]}
     assert {use["version"] for use in named["acme-new-owner"]["uses"]} == {"1.4.2"}
+    doubts = {(use["provider"], *use["doubts"]) for one in keys["signers"] for use in one["uses"] if use["doubts"]}
+    assert (DEMO, "LK001") in doubts
     assert {one["tier"] for one in keys["signers"]} == {"self-signed", "unsigned", "unknown"}
     told = keys_text.render(sample)
+    assert re.search("acme/demo 1.4.2 .* LK001: not all that is locked is of what is signed now", told)
     assert all(one["key"]["fingerprint"] in told for one in named.values())
     hashes = hashes_json.document(sample)
     counts = hashes["summary"]["proofs"]
