@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import threading
 import time
@@ -426,6 +427,16 @@ def test_cancelled_in_the_middle_of_a_download(bench: Bench) -> None:
         review(bench.request(lock_file(OLD), lock_file(NEW), prove="changed"), cancel=cancel)
     assert time.monotonic() - started < 5
     assert not list(Path(os.environ.get("TMPDIR", "/tmp")).glob("locklens-package-*"))
+
+
+@pytest.mark.parametrize(("step", "prove"), [(Step.SUMS, "none"), (Step.PACKAGE, "changed")])
+def test_an_interrupt_waits_for_nobody(bench: Bench, step: Step, prove: str) -> None:
+    bench.registry.faults.add(Fault.STALLED, AWS, step=step)
+    threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    started = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        bench.review(lock_file(OLD), lock_file(NEW), prove=prove)
+    assert time.monotonic() - started < 5
 
 
 # The sample

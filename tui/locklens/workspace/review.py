@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
 import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
@@ -28,6 +27,7 @@ from locklens.review.model import Change, Finding, HostState, Kind, Review, Root
 from locklens.workspace.events import Asked, Progress, RootsKnown
 
 if TYPE_CHECKING:
+    import threading
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
@@ -238,9 +238,7 @@ class _Completion:
             self._on_event(plan)
             return True
 
-        if Proving(run, subjects, everything=everything).work(
-            confirm, self._on_event, self._cancel or threading.Event()
-        ):
+        if Proving(run, subjects, everything=everything).work(confirm, self._on_event):
             for subject in subjects:
                 self._explain(subject, run.inquiry.known, run.hashed)
 
