@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
 import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
@@ -29,6 +28,7 @@ from locklens.workspace.events import Asked, Progress, RootsKnown
 from locklens.workspace.roots import read_lock, tool_of
 
 if TYPE_CHECKING:
+    import threading
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
@@ -239,9 +239,7 @@ class _Completion:
             self._on_event(plan)
             return True
 
-        if Proving(run, subjects, everything=everything).work(
-            confirm, self._on_event, self._cancel or threading.Event()
-        ):
+        if Proving(run, subjects, everything=everything).work(confirm, self._on_event):
             for subject in subjects:
                 self._explain(subject, run.inquiry.known, run.hashed)
 
