@@ -338,7 +338,7 @@ class _Initialising:
         if any(one.prior is None for one in wanted):
             return None
         after = self._after(root, {one.address: one.prior for one in wanted if one.prior})
-        if difference(root.lock.entries, after) is not Difference.NONE:
+        if difference(root.entries, after) is not Difference.NONE:
             return None
         settled = installed(wanted, self._run, into=DataFolder(root.data), here=self._here)
         return None if settled is None else self._concluded(root, settled)
@@ -364,7 +364,7 @@ class _Initialising:
 
     def _concluded(self, root: Root, settled: Settled) -> Outcome:
         after = self._after(root, settled.entries)
-        change = difference(root.lock.entries, after)
+        change = difference(root.entries, after)
         data = rewritten(root.lock, after, root.tool) if change is not Difference.NONE else root.lock.data
         troubles = [*_warnings(root)]
         is_written = False
