@@ -111,7 +111,7 @@ def _work(wanted: dict[str, Any]) -> None:
         status = main(wanted["words"], lambda *_: 0)
     except SystemExit as error:
         status = error.code if isinstance(error.code, int) else 1
-    except BaseException:
+    except BaseException:  # noqa: BLE001 - whatever it is, the test has to hear of it
         traceback.print_exc()
     finally:
         sys.stdout.flush()
