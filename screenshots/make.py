@@ -2,24 +2,31 @@
 
     python screenshots/make.py [FOLDER] [--output DIR] [--base REV]
 
-Without FOLDER the demo repository is made and reviewed. The font DejaVu Sans Mono must be installed.
+Without FOLDER the demo repository is made and reviewed; the registry that is asked is the demo's in any case. The font
+DejaVu Sans Mono must be installed.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 import re
 import tempfile
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from locklens.demo.faults import Faults
+from locklens.demo.registry import Registry
 from locklens.demo.repository import make_repository
+from locklens.demo.serving import SAMPLE_RULES, environment, write_cli_configuration
+from locklens.storage.cache import Cache
 from locklens.ui.app import LockLensApp
 from locklens.ui.feed import WorkspaceSource
 from locklens.workspace.open import open_git
-from locklens.workspace.review import ReviewRequest
+from locklens.workspace.review import Asking, ReviewRequest
 
 FONT = "DejaVu Sans Mono"
 
@@ -35,10 +42,11 @@ class Scene:
 
 
 SCENES = (
-    Scene("review", (120, 36), (*["n"] * 9, *["j"] * 5)),
+    Scene("review", (120, 36), ("j",) * 4),
     Scene("review-80x24", (80, 24), ("j", "space", "j")),
     Scene("review-light", (110, 32), ("b", "n"), "locklens-light"),
     Scene("why", (110, 32), ("n", "n", "w")),
+    Scene("signers", (120, 32), ("4",)),
     Scene("keys", (110, 40), ("question_mark",)),
 )
 
@@ -51,6 +59,7 @@ async def picture(request: ReviewRequest, scene: Scene, store: Path) -> str:
         await app.workers.wait_for_complete()
         await pilot.pause()
         await pilot.press(*scene.keys)
+        await app.workers.wait_for_complete()
         await pilot.pause(0.3)
         return app.export_screenshot(title="locklens")
 
@@ -71,9 +80,15 @@ def main() -> None:
     parser.add_argument("--base", default="HEAD", help="the old revision (default: HEAD)")
     found = parser.parse_args()
     found.output.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as scratch:
+    found.output = found.output.resolve()
+    with ExitStack() as stack:
+        scratch = stack.enter_context(tempfile.TemporaryDirectory())
         folder = found.folder or make_repository(Path(scratch) / "infrastructure")
-        request = ReviewRequest(partial(open_git, folder, base=found.base))
+        os.chdir(folder)
+        registry = stack.enter_context(Registry(faults=Faults(SAMPLE_RULES)))
+        environ = {**os.environ, **environment(write_cli_configuration(registry, Path(scratch)))}
+        asking = Asking(environ, Cache(Path(scratch) / "cache.sqlite3"))
+        request = ReviewRequest(partial(open_git, folder, base=found.base), asking=asking)
         for number, scene in enumerate(SCENES):
             svg = asyncio.run(picture(request, scene, Path(scratch) / f"store-{number}.sqlite3"))
             (found.output / f"{scene.name}.png").write_bytes(png(svg))

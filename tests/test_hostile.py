@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import random
-from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 from real_material import shared_data
 
+from locklens.demo.cases import cases
 from locklens.dialect import TERRAFORM
 from locklens.lockfile.model import LockEntry
 from locklens.lockfile.parse import parse
@@ -53,7 +53,8 @@ def sources() -> list[bytes]:
     folder = shared_data()
     if folder is not None:
         return [path.read_bytes() for path in sorted(folder.rglob("*.hcl"))]
-    return [path.read_bytes() for path in sorted(Path(__file__).parent.glob("data/*.lock.hcl"))]
+    states = [state for case in cases() for state in (case.old, case.new)]
+    return [state.lock for state in states if state is not None]
 
 
 def mutated(data: bytes, chance: random.Random) -> bytes:

@@ -248,7 +248,7 @@ def test_bad_usage(run: Run, files: Path, argv: list[str], words: str) -> None:
 
 
 def test_a_full_or_closed_output_is_an_error_and_no_traceback(files: Path) -> None:
-    command = f"{sys.executable} -m locklens review --old old.hcl --new new.hcl --format text"
+    command = f"{sys.executable} -m locklens review --offline --old old.hcl --new new.hcl --format text"
     for redirected in (" >/dev/full", " >&-"):
         if Path("/dev/full").exists():
             result = subprocess.run(
@@ -259,7 +259,7 @@ def test_a_full_or_closed_output_is_an_error_and_no_traceback(files: Path) -> No
 
 def test_a_terminal_that_speaks_another_encoding(files: Path) -> None:
     (files / "new.hcl").write_bytes(lock(("испытание.com/a/b", "1.0.0", ZH)))
-    command = [sys.executable, "-m", "locklens", "review", "--old", "/dev/null", "--new", "new.hcl"]
+    command = [sys.executable, "-m", "locklens", "review", "--offline", "--old", "/dev/null", "--new", "new.hcl"]
     environment = {**os.environ, "PYTHONIOENCODING": "cp1252"}
     result = subprocess.run(command, capture_output=True, check=False, cwd=files, env=environment)
     assert (result.returncode, b"Traceback" in result.stderr) == (0, False)
@@ -310,14 +310,14 @@ def test_hostile_text_is_made_visible(run: Run, files: Path) -> None:
 
 
 def test_colour_only_where_it_is_wanted(files: Path) -> None:
-    command = [sys.executable, "-m", "locklens", "review", "--old", "old.hcl", "--new", "new.hcl"]
+    command = [sys.executable, "-m", "locklens", "review", "--offline", "--old", "old.hcl", "--new", "new.hcl"]
     result = subprocess.run(command, capture_output=True, text=True, check=True, cwd=files)
     assert "\x1b" not in result.stdout
 
 
 @pytest.mark.skipif(os.name == "nt", reason="pipes break otherwise on Windows")
 def test_a_reader_that_goes_away_is_no_error(files: Path) -> None:
-    command = f"{sys.executable} -m locklens review --old old.hcl --new new.hcl --format json | true"
+    command = f"{sys.executable} -m locklens review --offline --old old.hcl --new new.hcl --format json | true"
     result = subprocess.run(command, shell=True, capture_output=True, text=True, check=False, cwd=files)
     assert result.stderr == ""
 

@@ -37,9 +37,9 @@ Run = Callable[..., tuple[int, str, str]]
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]) -> Run:
     def call(*argv: str) -> tuple[int, str, str]:
-        status = main(
-            [*argv[:1], "--offline", *argv[1:]], lambda request, view: pytest.fail("the terminal UI was opened")
-        )
+        at = argv.index("why") + 1
+        words = [*argv[:at], "--offline", *argv[at:]]
+        status = main(words, lambda request, view: pytest.fail("the terminal UI was opened"))
         captured = capsys.readouterr()
         return status, captured.out, captured.err
 
@@ -60,7 +60,7 @@ TEXT = """\
 PATH  registry.terraform.io/hashicorp/aws  (Terraform)
   locked       5.1.0  ABOVE.terraform.lock.hcl:4  satisfies the constraints
   constraints  ~> 5.0
-  registry     the registry was not asked, so newer versions are not known
+  registry     registry.terraform.io was not asked: offline, and nothing is remembered, so newer versions are not known
   required by  the root module
                  ABOVEmain.tf:3  ~> 5.0
 """
@@ -109,7 +109,7 @@ def test_the_status_says_whether_init_would_fail(run: Run, root: Path) -> None:
         (["why", "aws"], "not inside a git repository"),
         (["why", "aws", "--format", "tui"], "why is no screen"),
         (["why", "aws", "--format", "sarif"], "not supported yet"),
-        (["why", "aws", "--ask-host", "x"], "not supported yet"),
+        (["why", "aws", "--policy", "x"], "not supported yet"),
     ],
 )
 def test_bad_usage(run: Run, root: Path, argv: list[str], words: str) -> None:

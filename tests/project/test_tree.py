@@ -305,6 +305,19 @@ def test_revisions_are_resolved_and_never_options(repo: Path) -> None:
         assert repository.resolve("HEAD") == second
 
 
+def test_the_commits_that_touched_a_file(repo: Path) -> None:
+    with Repository.discover(repo) as repository:
+        assert repository.touching("a/[x]*.hcl", 9) == ()
+    first = commit(repo, {"a/[x]*.hcl": "1", "other": "1"})
+    commit(repo, {"other": "2", "a/xx.hcl": "2"})
+    last = commit(repo, {"a/[x]*.hcl": "3"})
+    with Repository.discover(repo / "a") as repository:
+        found = repository.touching("a/[x]*.hcl", 9)
+        assert [one[0] for one in found] == [last, first]
+        assert [repository.show(one[0], "a/[x]*.hcl") for one in found] == [b"3", b"1"]
+        assert len(repository.touching("a/[x]*.hcl", 1)) == 1
+
+
 def test_a_repository_without_commits_is_empty(repo: Path) -> None:
     write(repo, {"a": "1", "b": "2"})
     git(repo, "add", "a")

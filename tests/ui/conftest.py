@@ -18,8 +18,10 @@ from locklens.lockfile.model import Conflict, ConflictMarker, LockEntry, LockFil
 from locklens.project.configuration import Configuration, Contributor, MissingModule, Requirement, StateReading
 from locklens.project.merging import Hidden
 from locklens.review.model import (
+    Answer,
     Bump,
     Change,
+    Evidence,
     Finding,
     HashFact,
     HostState,
@@ -43,10 +45,13 @@ if TYPE_CHECKING:
 
     from textual.pilot import Pilot
 
-    from locklens.review.keys import SignerUses
-    from locklens.ui.feed import PastUse
+    from locklens.review.keys import PastUse, SignerUses
     from locklens.ui.rows import Row
     from locklens.workspace.events import ProvingPlanned
+
+
+NOBODY = Evidence(problems=("the registry was not asked",), answer=Answer.NOT_ASKED)
+"""As of a review that asks nobody."""
 
 
 def digest(*parts: object) -> str:
@@ -113,6 +118,7 @@ class Samples:
             kept=tuple(HashFact(text) for text in sorted(set(had) & set(has))),
             required_by=required_by,
             findings=findings,
+            evidence=NOBODY,
         )
 
     def requirement(self, constraint: str = "~> 5.0", *, module: str = "", hidden: bool = False) -> Requirement:
@@ -271,6 +277,15 @@ class Samples:
         )
 
 
+def drafted(review: Review) -> Review:
+    """A review as it is before anything but the lock files was read."""
+    roots = (
+        replace(root, configuration=None, changes=tuple(replace(one, evidence=None) for one in root.changes))
+        for root in review.roots
+    )
+    return replace(review, roots=tuple(roots), hosts=())
+
+
 @dataclass
 class ServedReview:
     """An opened comparison that a test made."""
@@ -325,7 +340,7 @@ class ServingSource:
         if self.error is not None:
             raise self.error
         assert self.review is not None
-        draft = replace(self.review, roots=tuple(replace(root, configuration=None) for root in self.review.roots))
+        draft = drafted(self.review)
         served = ServedReview(draft, self.review, self.files, self.top, gate=self.gate)
         self.opened.append(served)
         return served
@@ -349,7 +364,7 @@ class ServingSource:
     def history(
         self, signer: SignerUses, *, on_event: Callable[[Event], None], cancel: threading.Event
     ) -> tuple[PastUse, ...]:
-        return self.past(signer, cancel)
+        return self.past(signer, on_event, cancel)
 
 
 @pytest.fixture
@@ -365,7 +380,7 @@ def serving() -> type[ServingSource]:
 @pytest.fixture
 def app_of(tmp_path: Path) -> Callable[[ServingSource | Review], LockLensApp]:
     def build(source: ServingSource | Review) -> LockLensApp:
-        own = source if isinstance(source, ServingSource) else ServingSource(source)
+        own = ServingSource(source) if isinstance(source, Review) else source
         return LockLensApp(own, store_path=tmp_path / "store.sqlite3")
 
     return build
@@ -429,6 +444,15 @@ class Driver:
     @property
     def titles(self) -> list[str]:
         return [row.node.title for row in self.changes.rows]
+
+
+async def until(on: Driver, holds: Callable[[], bool], *, seconds: float = 20) -> None:
+    """Waits until something is so."""
+    for _ in range(int(seconds / 0.02)):
+        if holds():
+            return
+        await on.pilot.pause(0.02)
+    raise AssertionError("it did not happen in time:\n" + on.text)
 
 
 Running = Callable[..., AbstractAsyncContextManager[Driver]]

@@ -45,7 +45,7 @@ def test_a_change_with_everything(samples: Samples) -> None:
     assert "BLOCK LK005  Locked version does not satisfy" in text
     assert "5.2.0 does not satisfy < 5.2" in text
     assert "CONSTRAINTS  ~> 5.0 -> ~> 5.2" in text
-    assert "SIGNER       unknown: the registry was not asked" in text
+    assert "SIGNER       not known: offline, and nothing is remembered" in text
     assert "main.tf:3  < 5.2" in text
     assert "overrides ~> 4.0 of main.tf:9" in text
     assert "main.tf:3  ~> 5.0  module edge" in text
@@ -65,7 +65,7 @@ def test_hashes_are_short_until_they_are_asked_for_whole(samples: Samples) -> No
     change = replace(samples.change(), added=(HashFact("zh:" + "a" * 64, "linux_amd64", Proof.SIGNED),), explained=1)
     review = samples.review(samples.root("r", [change]))
     short = texts(detail_lines(first_node(review), review))
-    assert "+ zh:aaaaaaaaaaaa…  linux_amd64" in short
+    assert "+ zh:aaaaaaaaaa…  linux_amd64   signed" in short
     assert "signed" in short
     assert "1 of 1 added explained" in short
     assert "a" * 64 not in short
@@ -76,15 +76,17 @@ def test_hashes_are_short_until_they_are_asked_for_whole(samples: Samples) -> No
 
 def test_signers_are_shown_with_their_keys(samples: Samples) -> None:
     key = SigningKey(
-        "A" * 40, ("Alice <alice@example.com>",), "RSA 4096", "2023-05-10", None, expired=True, revoked=False
+        "A" * 40, ("Alice <alice@example.com>",), "RSA 4096", "2023-05-10", "2025-05-10", expired=True, revoked=False
     )
     change = replace(samples.change(), new_signer=Signer(Tier.SELF_SIGNED, (key,)))
     review = replace(
         samples.review(samples.root("r", [change])), hosts=(HostState("registry.terraform.io", asked=True),)
     )
     text = texts(detail_lines(first_node(review), review))
-    assert "unknown (nobody said) -> self-signed AAAAAAAAAAAAAAAA" in text
-    assert "A" * 40 + " expired  Alice <alice@example.com>" in text
+    assert "SIGNER       self-signed  signed with a key that only the registry vouches for" in text
+    assert " ".join(["AAAA"] * 10) in text
+    assert "  Alice <alice@example.com>" in text
+    assert "RSA 4096, created 2023-05-10, EXPIRED 2025-05-10" in text
 
 
 def test_a_group_lists_its_roots(samples: Samples) -> None:

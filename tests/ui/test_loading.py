@@ -7,6 +7,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
+from ui.conftest import until
 
 from locklens.errors import LockLensError, RepositoryError
 from locklens.review.model import Status
@@ -17,17 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from ui.conftest import Driver, Running, Samples, ServingSource
+    from ui.conftest import Running, Samples, ServingSource
 
     from locklens.review.model import Review
-
-
-async def until(on: Driver, holds: Callable[[], bool], *, seconds: float = 10) -> None:
-    for _ in range(int(seconds / 0.02)):
-        if holds():
-            return
-        await on.pilot.pause(0.02)
-    raise AssertionError("it did not happen in time:\n" + on.text)
 
 
 async def test_the_draft_is_shown_while_configurations_are_read(

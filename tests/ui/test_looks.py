@@ -1,13 +1,11 @@
-"""What can be seen at all sizes, in both themes, without colour, with hostile text, and how fast."""
+"""What can be seen at all sizes, in both themes, without colour, with hostile text, and with a lot of it."""
 
 from __future__ import annotations
 
-import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from msgspec.structs import replace
-from textual import events
 from textual.color import Color
 
 from locklens.addresses import ProviderAddress
@@ -183,31 +181,13 @@ def test_wrapping_keeps_every_character() -> None:
             assert sum(len(span.text) + sum(ord(one) > 0x2E80 for one in span.text) for span in spans) <= max(width, 6)
 
 
-async def test_200_roots_are_there_at_once_and_keys_answer(
-    samples: Samples, running: Running, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    review = samples.many(200)
-    async with running(review, size=(120, 40), settled=False) as on:
-        start = time.perf_counter()
+async def test_200_roots_are_there_before_all_is_read_and_keys_answer(samples: Samples, running: Running) -> None:
+    async with running(samples.many(200), size=(120, 40), settled=False) as on:
         while not on.changes.rows:
             await on.pilot.pause(0.005)
-        assert time.perf_counter() - start < 2.0
-        await on.settle()
         assert len(on.changes.rows) == 803
-        painted: list[float] = []
-        display = on.app._display
-
-        def timed(*arguments: Any) -> None:
-            display(*arguments)
-            painted.append(time.perf_counter())
-
-        monkeypatch.setattr(on.app, "_display", timed)
+        await on.settle()
         for key in ("j", "G", "space", "b", "n", "k"):
-            await on.pilot.pause(0.05)
-            painted.clear()
-            start = time.perf_counter()
-            on.app.post_message(events.Key(key, key if len(key) == 1 else None))
-            while not painted and time.perf_counter() - start < 2:
-                await on.pilot.pause(0.001)
-            assert painted, key
-            assert painted[0] - start < 0.5, key
+            before = on.text
+            await on.press(key)
+            assert on.text != before, key

@@ -127,7 +127,7 @@ def test_marks_of_groups_and_sections(samples: Samples) -> None:
     assert mark_of(section, set()) is Mark.OPEN
     assert mark_of(section, {first.id}) is Mark.SOME
     assert mark_of(section, {first.id, second.id}) is Mark.ALL
-    assert rows((section,), Setting(marks={first.id}))[0].tally == "1/2"
+    assert rows((section,), Setting(marks={first.id}))[0].tally == "✓ 1/2"
 
 
 def test_unlike_members_say_so(samples: Samples) -> None:

@@ -2,6 +2,7 @@
 
 LockLensError               str() is one sentence; .hint is the next step or ""
  +- ConfigurationError      path, line: what the user wrote (arguments, .tf, CLI configuration)
+ |   +- StaleLockFileError  a file that was to be written changed on disk since it was read
  +- SourceError             source, address: a registry or mirror gave no usable answer
  |   +- NotFoundError       an affirmative no: another source may answer
  |   |   +- ProviderNotFoundError
@@ -44,6 +45,10 @@ class ConfigurationError(LockLensError):
         super().__init__(f"{place}: {message}" if place else message, hint=hint)
         self.path = path
         self.line = line
+
+
+class StaleLockFileError(ConfigurationError):
+    """A lock file, or another file that goes with it, is not the one any more that a change was planned for."""
 
 
 class SourceError(LockLensError):

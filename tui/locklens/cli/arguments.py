@@ -15,6 +15,10 @@ COMMANDS = {
     "why": "who requires a provider, and what holds it back",
     "init": "install providers, and bring the lock file up to date",
     "lock": "bring the hashes of several platforms into the lock file; also: providers lock",
+    "upgrade": "move chosen providers, and edit the constraints in their way",
+    "prune": "remove from the lock file what nothing requires",
+    "restore": "take providers' blocks from the lock file of a revision",
+    "format": "write the lock file as its tool does",
     "explain": "what a finding means, why it matters, what to do",
     "demo": "open the review of a sample repository",
     "cache": "what is remembered of registries and packages: info, clear",
@@ -24,11 +28,7 @@ NOT_YET = {
     "health": "all lock files of the repository",
     "verify": "check what is locked",
     "doctor": "diagnose an error of init",
-    "upgrade": "move chosen providers",
     "mirror": "download packages into a folder",
-    "prune": "remove what nothing requires",
-    "restore": "take an entry from a revision",
-    "format": "write the canonical format",
 }
 
 

@@ -84,15 +84,30 @@ def _command(command: str, found: Namespace, open_ui: OpenUi) -> int:
         from locklens.cli import sample
 
         return sample.demo(found, open_ui)
+    _recover(getattr(found, "root", []))
     if command in {"init", "lock"}:
         from locklens.cli import installing
 
         return installing.init(found) if command == "init" else installing.lock(found)
+    if command in {"upgrade", "prune", "restore", "format"}:
+        from locklens.cli import writing
+
+        return writing.run(command, found)
     from locklens.cli import reading
 
     if command == "why":
         return reading.why(found)
     return reading.review(found, open_ui) if command == "review" else reading.locked(found, command, open_ui)
+
+
+def _recover(roots: Sequence[str]) -> None:
+    """Completes or takes back what an earlier run was interrupted in, here or where it is to work, and says so."""
+    from pathlib import Path
+
+    from locklens.workspace.recovery import recover_at
+
+    for folder in dict.fromkeys([".", *roots]):
+        tell(f"note: {words}" for words in recover_at(Path(folder)))
 
 
 def _work_in(folder: str) -> None:

@@ -53,6 +53,10 @@ def read(command: str, arguments: Sequence[str], operands: Sequence[str]) -> arg
         from locklens.cli import install_options
 
         return install_options.read(command, arguments, operands)
+    if command in {"upgrade", "prune", "restore", "format"}:
+        from locklens.cli import write_options
+
+        return write_options.read(command, arguments, operands)
     if command in {"hashes", "keys"}:
         return _locked(command, arguments, operands)
     return {"review": _review, "why": _why, "demo": _demo, "explain": _explain, "cache": _cache}[command](
@@ -69,6 +73,9 @@ _LOCKED = {
 def _locked(command: str, arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
     parser = Parser(command, _LOCKED[command])
     parser.usage = f"locklens {command} [OPTION...] [-- ROOT...]"
+    if command == "keys":
+        words = "say too which versions were locked before, and who signed those"
+        parser.add_argument("--history", action="store_true", help=words)
     _add_reading_options(parser)
     found = parser.parse_args(arguments)
     found.roots = list(operands)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Callable, Mapping
 
+    from locklens.review.keys import PastUse
     from locklens.review.model import Review
     from locklens.workspace.open import Comparison
     from locklens.workspace.review import Asking, ReviewRequest
@@ -145,7 +146,11 @@ def show(request: ReviewRequest, found: Namespace, view: str, open_ui: OpenUi) -
             request.asking.cache.close()
     if found.verbose:
         tell((f"reviewed {len(result.roots)} roots in {perf_counter() - started:.3f} s",))
-    deliver(_rendered(result, view, form, found.output), found.output)
+    if view == "keys":
+        past = _histories(request, result) if found.history else None
+        deliver(_rendered_keys(result, past, form), found.output)
+    else:
+        deliver(_rendered(result, view, form, found.output), found.output)
     return FINDINGS if result.fails(found.fail_on) else DONE
 
 
@@ -159,6 +164,25 @@ def _format(found: Namespace, view: str) -> str:
     return "tui" if interactive else "text"
 
 
+def _histories(request: ReviewRequest, review: Review) -> dict[str, tuple[PastUse, ...]]:
+    """Returns what each signer's providers were locked at before, by the key's fingerprint."""
+    from locklens.review.keys import signers
+    from locklens.workspace.history import signing_history
+
+    named = [signer for signer in signers(review) if signer.key is not None]
+    return {signer.key.fingerprint: signing_history(request, signer) for signer in named if signer.key is not None}
+
+
+def _rendered_keys(review: Review, past: Mapping[str, tuple[PastUse, ...]] | None, form: str) -> str:
+    if form == "json":
+        from locklens.review.reports import keys_json
+
+        return keys_json.render(review, past)
+    from locklens.review.reports import keys_text
+
+    return keys_text.render(review, past)
+
+
 def _rendered(review: Review, view: str, form: str, output: str | None) -> str:
     from importlib import import_module
 
@@ -167,8 +191,6 @@ def _rendered(review: Review, view: str, form: str, output: str | None) -> str:
         ("review", "text"): "text",
         ("hashes", "json"): "hashes_json",
         ("hashes", "text"): "hashes_text",
-        ("keys", "json"): "keys_json",
-        ("keys", "text"): "keys_text",
     }[view, form]
     reports = import_module(f"locklens.review.reports.{module}")
     if form == "json":

@@ -61,9 +61,9 @@ def contributions(module: Module, key: str, dialect: Dialect) -> tuple[list[Requ
     return gathering.requirements, gathering.problems
 
 
-def provider_subject(block: ProviderBlock) -> str:
+def provider_subject(name: str, alias: str) -> str:
     """Returns how a provider configuration is named to the user."""
-    return f'provider "{block.name}" ({block.alias})' if block.alias else f'provider "{block.name}"'
+    return f'provider "{name}" ({alias})' if alias else f'provider "{name}"'
 
 
 class _Gathering:
@@ -116,7 +116,7 @@ class _Gathering:
                 line=block.line,
                 module=self._key,
                 contributor=Contributor.PROVIDER,
-                subject=provider_subject(block),
+                subject=provider_subject(block.name, block.alias),
                 overrides=one.hidden,
             )
         )

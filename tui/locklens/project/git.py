@@ -176,7 +176,7 @@ class Repository:
         """
         if self.is_unborn:
             return ()
-        output = self._command.answer("log", f"-{most}", "--format=%H %cI", "HEAD", "--", f":(top,literal){path}")
+        output = self._command.answer("log", f"-{most}", "--format=%H %cI", "HEAD", "--", path)
         lines = (line.partition(" ") for line in output.decode("ascii", "replace").splitlines())
         return tuple((commit, date) for commit, _, date in lines)
 

@@ -11,7 +11,7 @@ from locklens.addresses import normalise_part
 from locklens.errors import LockLensError
 from locklens.project.configuration import ConfigurationProblem, Contributor, Requirement
 from locklens.project.contributors import LocalNames, provider_subject
-from locklens.project.declared import ModuleCall, ProviderBlock
+from locklens.project.declared import ModuleCall
 from locklens.project.files import files_of_tests, is_json
 from locklens.project.provider_entries import read_version
 from locklens.project.tree import Entry, EntryKind
@@ -183,15 +183,14 @@ class _TestReader:
             constraints = found or constraints
         alias = block.body.attributes.get("alias")
         alias_text = alias.value.text if alias is not None and isinstance(alias.value, hcl.Literal) else ""
-        line, column = block.place.line, block.place.column
-        subject = provider_subject(ProviderBlock(name, alias_text or "", constraint, constraints, line, column))
+        subject = provider_subject(name, alias_text or "")
         self._tests.requirements.append(
             Requirement(
                 address=self._names.provider(name),
                 constraint=constraint,
                 constraints=constraints,
                 file=path,
-                line=line,
+                line=block.place.line,
                 module="",
                 contributor=Contributor.PROVIDER,
                 subject=subject,

@@ -16,6 +16,7 @@ from msgspec import Struct
 from locklens.errors import ConfigurationError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
 
@@ -107,6 +108,34 @@ class EmptyTree:
     def join(self, folder: str, path: str) -> str | None:
         """Returns the path, None above the top."""
         return join_below(folder, path)
+
+
+class OverlayTree(Struct, frozen=True):
+    """A tree in which some files have other bytes; names that only they have are read, and not listed.
+
+    Attributes:
+        files: Those bytes, by path.
+        under: The tree that has everything else.
+    """
+
+    files: Mapping[str, bytes]
+    under: Tree
+
+    def read(self, path: str) -> bytes | None:
+        """Returns the other bytes, or what the tree has."""
+        return self.files[path] if path in self.files else self.under.read(path)
+
+    def list(self, folder: str) -> tuple[Entry, ...]:
+        """Returns what the tree has."""
+        return self.under.list(folder)
+
+    def has_folder(self, folder: str) -> bool:
+        """Whether the tree has it."""
+        return self.under.has_folder(folder)
+
+    def join(self, folder: str, path: str) -> str | None:
+        """Returns what the tree calls it."""
+        return self.under.join(folder, path)
 
 
 class WorkTree:

@@ -41,10 +41,10 @@ def _published_again(case: Case) -> Iterator[Verdict]:
         words.append(f"two zh are locked for {judged.doubled[0]}")
     message = f"{case.entry.version} was published again: {', and '.join(words)}"
     if case.new.signer is not None and case.new.signer.keys:
-        message += f"; signed now by {_key(case.new.signer.keys[0])}"
+        message += f"; signed now by {case.new.signer.keys[0].fingerprint}"
     before = case.before
     if before is not None and before.signer is not None and before.signer.keys:
-        message += f"; {before.id.version} is signed by {_key(before.signer.keys[0])}"
+        message += f"; {before.id.version} is signed by {before.signer.keys[0].fingerprint}"
     yield Verdict(message, _first_line(case, judged.gone | judged.explained))
 
 
@@ -65,7 +65,7 @@ def _not_asked(case: Case) -> Iterator[Verdict]:
     added = packages_of(fact.hash for fact in case.change.added)
     if case.new.today is not None or not added:
         return
-    if not case.is_same_version and (case.trouble is None or case.trouble.is_no or case.trouble.is_offline):
+    if not case.is_same_version and _is_told_otherwise(case):
         return
     counts = f"{count_by_scheme(added)} added"
     removed = packages_of(fact.hash for fact in case.change.removed)
@@ -80,6 +80,14 @@ def _not_asked(case: Case) -> Iterator[Verdict]:
     yield Verdict(f"{counts}, and {reason}; {_why_unknown(case)}", _first_line(case, added))
 
 
+def _is_told_otherwise(case: Case) -> bool:
+    """Whether a new version's hashes are unexplained for a reason that was chosen, or that LK030 names."""
+    if case.trouble is not None:
+        return case.trouble.is_no or case.trouble.is_offline
+    judged = case.new.authentication
+    return judged is not None and judged.outcome is Outcome.REFUSED
+
+
 def _why_unknown(case: Case) -> str:
     if case.trouble is not None:
         return case.trouble.words
@@ -88,7 +96,7 @@ def _why_unknown(case: Case) -> str:
         return f"signatures cannot be checked: {judged.problem}"
     if judged is not None and judged.refusal is not None:
         return f"nobody vouches for its SHA256SUMS: {judged.refusal}"
-    return "nobody vouches for its SHA256SUMS"
+    return "its SHA256SUMS lists no package that can be told"
 
 
 def _other_signer(case: Case) -> Iterator[Verdict]:
@@ -100,7 +108,7 @@ def _other_signer(case: Case) -> Iterator[Verdict]:
         return
     change = judge_signer(old, new)
     if change is SignerChange.OTHER:
-        yield Verdict(f"signed by {_key(new)}; {earlier.id.version} was signed by {_key(old)}")
+        yield Verdict(f"signed by {new.fingerprint}; {earlier.id.version} was signed by {old.fingerprint}")
 
 
 def _known_key(release: ReleaseFacts) -> SigningKey | None:
@@ -116,20 +124,20 @@ def _unsigned(case: Case) -> Iterator[Verdict]:
     message = f"not signed: {host} lists no key for it, and {case.tool.command} does not check its signature"
     earlier = _known_key(case.old) if case.old is not None else None
     if earlier is not None and case.old is not None:
-        message += f"; {case.old.id.version} was signed by {_key(earlier)}"
+        message += f"; {case.old.id.version} was signed by {earlier.fingerprint}"
     yield Verdict(message)
 
 
 def _ended_key(case: Case) -> Iterator[Verdict]:
     judged = case.new.authentication
-    key = judged.key if judged is not None else None
+    key = judged.signed_by if judged is not None else None
     if judged is None or key is None:
         return
     if judged.refusal is Refusal.REVOKED_KEY or key.revoked:
-        yield Verdict(f"the signing key {_key(key)} was revoked", severity=Severity.BLOCK)
+        yield Verdict(f"the signing key {key.fingerprint} was revoked", severity=Severity.BLOCK)
     elif key.expired:
         tolerated = f"; {case.tool.command} tolerates that" if judged.outcome is Outcome.ACCEPTED else ""
-        yield Verdict(f"the signing key {_key(key)} expired on {(key.expires or '')[:10]}{tolerated}")
+        yield Verdict(f"the signing key {key.fingerprint} expired on {(key.expires or '')[:10]}{tolerated}")
 
 
 def _other_registry(case: Case) -> Iterator[Verdict]:
@@ -164,7 +172,8 @@ def _not_authentic(case: Case) -> Iterator[Verdict]:
         host = display_host(case.change.address.host)
         yield Verdict(f"{case.tool.command} cannot install {name}: {host} does not list this version any more")
     if judged is not None and judged.outcome is Outcome.REFUSED:
-        signer = f", {_key(judged.key)}" if judged.key is not None else ""
+        verb = "signed by" if judged.signed_by is not None else "signed in the name of"
+        signer = f"; {verb} {judged.key.fingerprint}" if judged.key is not None else ""
         yield Verdict(f"{case.tool.command} refuses {name}: {judged.refusal}{signer}")
 
 
@@ -188,11 +197,6 @@ def _sums(release: ReleaseFacts) -> str:
     judged = release.authentication
     is_signed = judged is not None and judged.tier is not Tier.UNSIGNED
     return f"the publisher's {'signed' if is_signed else 'unsigned'} SHA256SUMS"
-
-
-def _key(key: SigningKey) -> str:
-    """The whole fingerprint and the first name that the key claims."""
-    return f"{key.fingerprint} ({key.user_ids[0]})" if key.user_ids else key.fingerprint
 
 
 def _first_line(case: Case, hashes: Iterable[str]) -> int | None:

@@ -59,8 +59,8 @@ _ALL = (
         "LK003",
         WARN,
         "Hashes that nobody could explain",
-        "Hashes were added or replaced while the version stayed, and the registry was not asked, so "
-        "nothing vouches for them.",
+        "Package hashes (zh) were added or replaced, and the registry could not be asked or nobody vouches for its "
+        "answer. Where the version changed, this is said only of a registry that failed or was not asked.",
         "Honest causes are common (another platform, `providers lock`, a completed set), and a "
         "foreign package looks the same.",
         "Compare the zh: lines with the release's SHA256SUMS. Two different machines that lock this "
@@ -101,7 +101,7 @@ _ALL = (
         WARN,
         "Locked but nothing requires it",
         "Neither the configuration nor the local state asks for this provider. Where a module is not "
-        "fetched or the state is remote"
+        "fetched or the state is remote "
         "this cannot be said, and the finding is an information.",
         "An orphan is noise in every later review, and hides the day when something else starts to ask for it.",
         "Run `terraform providers`; look for resources of the provider in the state.",
@@ -115,7 +115,7 @@ _ALL = (
         'The next run on that platform fails with "doesn\'t match any of the checksums".',
         "Run `terraform providers lock -platform=OS_ARCH` for the platform and look for added lines.",
         "Lock the platform again and commit the result.",
-        "registry",
+        "policy",
     ),
     Rule(
         "LK009",
@@ -260,7 +260,7 @@ _ALL = (
         "Two roots disagree about one version",
         "Two lock files have zh hashes for the same version, and neither set holds all of the other.",
         "A version has one set of packages. Two sets mean that one root trusts packages that the "
-        "publisher's list does not have, or"
+        "publisher's list does not have, or "
         "that it was published again between the two.",
         "Compare both sets with the release's SHA256SUMS.",
         "Find out which one is the publisher's, and lock the other root again.",
@@ -303,7 +303,7 @@ _ALL = (
         "No publisher signs h1, and one matching hash is enough to install: a forged h1 beside "
         "honest zh is the quiet attack.",
         "Download the package of each platform, check its zh, and hash its contents.",
-        "Have it proven with --prove changed.",
+        "Have it proven: --prove changed, or v on the screen.",
         "packages",
     ),
     Rule(
@@ -331,7 +331,7 @@ _ALL = (
         BLOCK,
         "The release does not authenticate",
         "By the tool's own rules the locked release fails: a bad signature, an unknown issuer, "
-        "SHA256SUMS without the package, or the"
+        "SHA256SUMS without the package, or the "
         "version is not listed any more.",
         "`init` refuses it on every machine that has no copy.",
         "Run `terraform init` in an empty copy of the root.",
@@ -344,16 +344,20 @@ RULES = {rule.id: rule for rule in _ALL}
 """All rules by id."""
 
 
+_NEEDS = {
+    "registry": "It needs a registry's answers: offline only those count that are remembered.",
+    "packages": "Packages are downloaded and hashed with --prove changed, or with v on the screen.",
+    "policy": "This finding needs a policy and is not reported yet.",
+}
+
+
 def explain(rule: Rule) -> str:
     """Returns the rule as a page of plain text."""
     from textwrap import fill
 
-    when = {"": "", "registry": "a registry's answers", "policy": "a policy", "packages": "downloaded packages"}[
-        rule.needs
-    ]
     paragraphs = [f"{rule.id}  {rule.title}  ({rule.severity})", fill(rule.meaning, _WIDTH)]
     for title, text in (("Why it matters", rule.why), ("Check it by hand", rule.check), ("What to do", rule.remedy)):
         paragraphs.append(f"{title}:\n{fill(text, _WIDTH)}")
-    if when:
-        paragraphs.append(f"This finding needs {when} and is not reported yet.")
+    if rule.needs:
+        paragraphs.append(_NEEDS[rule.needs])
     return "\n\n".join(paragraphs) + "\n"

@@ -55,6 +55,27 @@ def turn(
         os.close(descriptor)
 
 
+@contextmanager
+def turn_within(path: Path, seconds: float) -> Iterator[bool]:
+    """Does so for a while, and yields whether it is this process's turn then.
+
+    Args:
+        path: A file that stands for what is worked on, in a folder that exists.
+        seconds: How long to wait at most.
+
+    Raises:
+        OSError: The file cannot be used.
+    """
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+    try:
+        until = time.monotonic() + seconds
+        while not (is_held := _taken(descriptor)) and time.monotonic() < until:
+            time.sleep(_GLANCE)
+        yield is_held
+    finally:
+        os.close(descriptor)
+
+
 if sys.platform == "win32":
 
     def _taken(descriptor: int) -> bool:

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 from locklens.review.model import Kind, Review, Severity
 from locklens.review.reports import words
-from locklens.review.reports.evidence import host_words
 from locklens.trust.model import Tier
 from locklens.ui.keys import TABS, KeyTable
 from locklens.ui.outline import Grouping
-from locklens.ui.sentences import configuration_read, explained, registries_in_short, reviewed, verdict
+from locklens.ui.sentences import configuration_read, explained, host_in_short, registries_in_short, reviewed, verdict
 from locklens.ui.spans import Line, Role, Span, counted, line
 from locklens.ui.widgets.bar import Layout, Piece
 
@@ -84,13 +83,13 @@ def _severity_counts(review: Review) -> list[Piece]:
 
 
 def tabs(active: str) -> tuple[Layout, ...]:
-    """The strip of the six screens."""
+    """The strip of the six screens; `active` is the view of the one that is shown."""
 
     def strip(gap: str) -> Layout:
         pieces = []
         for tab in TABS:
-            shown = f"[{tab.key} {tab.title}]" if tab.key == active else f" {tab.key} {tab.title} "
-            role = Role.STRONG if tab.key == active else Role.DIM
+            shown = f"[{tab.key} {tab.title}]" if tab.view == active else f" {tab.key} {tab.title} "
+            role = Role.STRONG if tab.view == active else Role.DIM
             pieces += [Piece(gap), Piece(shown, role, f"tab({tab.key!r})")]
         return Layout(tuple(pieces))
 
@@ -228,7 +227,7 @@ def registry_lines(review: Review, progress: Reading) -> Iterator[Line]:
         name = ""
     for host in review.hosts:
         is_good = host.asked and host.error is None
-        told = host_words(host, is_offline=review.offline)
+        told = host_in_short(host, review)
         yield _fact_line(name, Span(f"{host.host}  "), Span(told, Role.DIM if is_good else Role.WARN))
         name = ""
     if name:

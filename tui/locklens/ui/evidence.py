@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, assert_never
 
-from locklens.hashes import packages_of, scheme_of
+from locklens.hashes import packages_of, registry_manifests, scheme_of
 from locklens.review.model import Answer, Proof
 from locklens.review.reports.sizes import size_words
 from locklens.trust.model import Tier
@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 
     from locklens.review.model import Change, Evidence, HashFact, Review
 
-_LABEL = 30
+_LABEL = 29
 _COUNT = 9
-_SHORT = 12
+_SHORT = 10
+_PLATFORM = 14
 _BY_SUMS = frozenset({Proof.SIGNED, Proof.REPORTED})
 
 
@@ -33,12 +34,13 @@ def evidence_lines(change: Change, review: Review, *, is_asking: bool) -> Iterat
     """
     if change.new is None:
         return
-    yield from heading("EVIDENCE")
+    yield Line()
     evidence = change.evidence
+    yield line(Span("EVIDENCE".ljust(_LABEL + _COUNT), Role.HEADING), Span(" as of (UTC)", Role.DIM))
     if evidence is None:
         yield line(Span("  … " if is_asking else "  ? ", Role.STRONG), unsettled(is_asking=is_asking), hanging=4)
         return
-    moment = since(evidence.as_of, review.at) if evidence.as_of else ""
+    moment = since(evidence.as_of, review.at).removesuffix(" UTC") if evidence.as_of else ""
     yield from _package_lines(change, moment)
     yield from _folder_lines(change, evidence, moment)
     for problem in evidence.problems:
@@ -69,9 +71,8 @@ def why_unknown(change: Change, review: Review, *, is_asking: bool) -> str:
 
 
 def _fact(label: str, count: str, moment: str, *, is_whole: bool, more: str = "") -> Line:
-    spans = [Span(f"  {label}".ljust(_LABEL)), Span(f" {count}".ljust(_COUNT), Role.GOOD if is_whole else Role.WARN)]
-    told = "  ".join(part for part in (f"as of {moment}" if moment else "", more) if part)
-    return line(*spans, Span(f" {told}", Role.DIM), hanging=4)
+    spans = [Span(f"  {label}".ljust(_LABEL)), Span(f" {count:<{_COUNT - 1}}", Role.GOOD if is_whole else Role.WARN)]
+    return line(*spans, Span(f" {moment}", Role.DIM), f"  {more}" if more else "", hanging=4)
 
 
 def _package_lines(change: Change, moment: str) -> Iterator[Line]:
@@ -107,11 +108,11 @@ def _folder_lines(change: Change, evidence: Evidence, moment: str) -> Iterator[L
     unproven = sum(not fact.is_explained for fact in added)
     if not unproven:
         return
-    spans = [Span("  h1 not proven".ljust(_LABEL)), Span(f" {unproven} of {len(added)}".ljust(_COUNT), Role.WARN)]
+    yield _fact("h1 not proven", f"{unproven} of {len(added)}", moment, is_whole=False)
     if evidence.to_prove:
-        size = f", {size_words(evidence.to_prove_bytes)}" if evidence.to_prove_bytes is not None else ""
-        spans.append(Span(f" v downloads at most {counted(evidence.to_prove, 'package')}{size}", Role.DIM))
-    yield line(*spans, hanging=4)
+        size = f", {size_words(evidence.to_prove_bytes)}," if evidence.to_prove_bytes is not None else ""
+        told = f"    hashing at most {counted(evidence.to_prove, 'package')}{size} decides: press v"
+        yield line(Span(told, Role.DIM), hanging=4)
 
 
 def hash_lines(change: Change, *, is_asking: bool, in_full: bool) -> Iterator[Line]:
@@ -124,30 +125,37 @@ def hash_lines(change: Change, *, is_asking: bool, in_full: bool) -> Iterator[Li
         yield line(Span(f"  {len(change.kept)} kept", Role.DIM))
     else:
         yield line(Span(f"  {counted(len(change.kept), 'hash', 'hashes')} as before", Role.DIM))
-    pending = "…" if is_asking and not is_settled(change) else ""
-    for sign, role, facts in (("+", Role.ADDED, change.added), ("-", Role.REMOVED, change.removed)):
-        for fact in facts:
-            yield _hash_line(sign, role, fact, in_full=in_full, pending=pending)
+    pending = Span("…", Role.DIM) if is_asking and not is_settled(change) else None
+    unasked = Span("") if change.new is None else None
+    for fact in change.added:
+        yield _hash_line("+", Role.ADDED, fact, pending or proof_span(fact.proof), in_full=in_full)
+    for fact in change.removed:
+        proof = pending or unasked or proof_span(fact.proof, is_gone=True)
+        yield _hash_line("-", Role.REMOVED, fact, proof, in_full=in_full)
     for fact in change.kept:
         if in_full or fact.proof is Proof.STALE:
-            yield _hash_line("=", Role.DIM, fact, in_full=in_full, pending=pending)
+            yield _hash_line("=", Role.DIM, fact, pending or proof_span(fact.proof), in_full=in_full)
 
 
-def _hash_line(sign: str, role: Role, fact: HashFact, *, in_full: bool, pending: str) -> Line:
+def _hash_line(sign: str, role: Role, fact: HashFact, proof: Span, *, in_full: bool) -> Line:
     scheme = scheme_of(fact.hash)
     shown = fact.hash if in_full or not scheme else f"{scheme}:{fact.hash[len(scheme) + 1 :][:_SHORT]}…"
-    about = f"{fact.platform:<16}" if fact.platform else ""
-    proof = Span(pending, Role.DIM) if pending else proof_span(fact.proof)
+    about = f"{fact.platform or ('manifest' if fact.hash in registry_manifests() else ''):<{_PLATFORM}}"
     return line("  ", Span(f"{sign} {shown}", role), "  ", about, proof, hanging=4, copied=fact.hash)
 
 
-def proof_span(proof: Proof) -> Span:
-    """A proof as a word; what is worth a look stands in capitals, so that it stands out without colour too."""
+def proof_span(proof: Proof, *, is_gone: bool = False) -> Span:
+    """A proof as a word; what is worth a look stands in capitals, so that it stands out without colour too.
+
+    Args:
+        proof: Of a hash.
+        is_gone: Whether the hash is no longer locked, so that nothing depends on it.
+    """
     match proof:
         case Proof.STALE:
             return Span("STALE", Role.BLOCK)
         case Proof.UNKNOWN:
-            return Span("UNKNOWN", Role.WARN)
+            return Span("unknown", Role.DIM) if is_gone else Span("UNKNOWN", Role.WARN)
         case Proof.MIRROR:
             return Span("mirror", Role.WARN)
         case Proof.SIGNED | Proof.COMPUTED | Proof.REPORTED:

@@ -13,9 +13,8 @@ if TYPE_CHECKING:
     import threading
 
     from locklens.addresses import ProviderAddress
-    from locklens.review.keys import SignerUses
+    from locklens.review.keys import PastUse, SignerUses
     from locklens.review.model import Review, RootReview
-    from locklens.trust.model import SigningKey, Tier
     from locklens.workspace.events import Event, ProvingPlanned
     from locklens.workspace.open import Comparison
     from locklens.workspace.review import ReviewRequest
@@ -60,38 +59,6 @@ class OpenedReview(Protocol):
 
     def close(self) -> None:
         """Gives back what the open comparison holds."""
-
-
-class PastUse(Protocol):
-    """A release that was locked at some time."""
-
-    @property
-    def address(self) -> ProviderAddress:
-        """Its provider."""
-
-    @property
-    def version(self) -> str:
-        """Its version."""
-
-    @property
-    def commit(self) -> str:
-        """The one that locked it, a full id."""
-
-    @property
-    def date(self) -> str:
-        """When that was, ISO 8601."""
-
-    @property
-    def key(self) -> SigningKey | None:
-        """Who signed it; None for nobody, and where that is not known."""
-
-    @property
-    def tier(self) -> Tier:
-        """UNSIGNED and UNKNOWN tell those two apart."""
-
-    @property
-    def problem(self) -> str:
-        """Why it is not known, or ""."""
 
 
 class ReviewSource(Protocol):

@@ -46,12 +46,11 @@ class Download(Struct, frozen=True):
 
 def plan_lines(plan: ProvingPlanned) -> Iterator[Line]:
     """What is going to be downloaded, and for what."""
-    size = f", {size_words(plan.likely_bytes)} together" if plan.likely_bytes is not None else ", of a size nobody says"
-    yield line(
-        f"To prove {plan.hashes} h1, ", Span(f"{counted(plan.likely, 'package')}{size}", Role.STRONG), ", to download."
-    )
+    size = size_words(plan.likely_bytes) if plan.likely_bytes is not None else "of a size that nobody says"
+    packages = Span(f"{counted(plan.likely, 'package')}, {size}", Role.STRONG)
+    yield line("To download: ", packages, f", to prove {plan.hashes} h1.")
     if plan.at_most > plan.likely:
-        told = f"Up to {plan.at_most} where an h1 is of none of those: nothing says which platform's package it is of."
+        told = f"At most {plan.at_most}, where an h1 is of none of those: nothing says which platform's package has it."
         yield line(told)
     yield line()
     told = "Each is hashed while it arrives, and its hashes are remembered. Nothing of it is kept, unpacked or run."

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from locklens.review.reports.evidence import host_words
 from locklens.review.reports.words import phrase
 from locklens.review.rules import RULES
 from locklens.ui.copying import change_copied, finding_copied
 from locklens.ui.outline import Node, NodeKind, root_note
 from locklens.ui.rows import kind_in_short
+from locklens.ui.sentences import host_in_short
 from locklens.ui.spans import Line, Place, Role, Span, counted, heading, line, severity_span
 
 if TYPE_CHECKING:
@@ -91,9 +91,7 @@ def asked_lines(review: Review, *, is_asking: bool) -> Iterator[Line]:
     if is_asking:
         yield line(Span("  … ", Role.STRONG), "being asked")
     for host in review.hosts:
-        told = Span(
-            host_words(host, is_offline=review.offline), Role.WARN if host.error or not host.asked else Role.DIM
-        )
+        told = Span(host_in_short(host, review), Role.WARN if host.error or not host.asked else Role.DIM)
         yield line(f"  {host.host}  ", told, hanging=4, copied=host.host)
     if not review.hosts and not is_asking:
         yield line(Span("  none: no provider changed", Role.DIM))

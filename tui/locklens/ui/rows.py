@@ -121,7 +121,7 @@ def _row(node: Node, depth: int, folded: bool | None, setting: Setting) -> Row:
             total = len(node.subjects)
             reviewed = sum(subject.change.id in setting.marks for subject in node.subjects)
             return Row(
-                node, depth, folded, mark, node.title, where=node.note, tally=f"{reviewed}/{total}" if total else ""
+                node, depth, folded, mark, node.title, where=node.note, tally=f"✓ {reviewed}/{total}" if total else ""
             )
         case NodeKind.CHANGE | NodeKind.GROUP | NodeKind.MEMBER:
             return _change_row(node, depth, folded, setting)
@@ -173,11 +173,14 @@ def side_in_short(pair: ConflictPair, side: str) -> str:
     return "none" if entry is None else str(entry.version)
 
 
+_BUMPS = {Bump.PRERELEASE: "pre-release", Bump.METADATA: "build only"}
+
+
 def kind_in_short(change: Change) -> str:
     """One or two words for what happened; "" where the versions in short say it already."""
     match change.kind:
         case Kind.UPGRADE if change.bump is not None:
-            return {Bump.PRERELEASE: "pre-release", Bump.METADATA: "build only"}.get(change.bump, change.bump.value)
+            return _BUMPS.get(change.bump, change.bump.value)
         case Kind.NEW_PROVIDER | Kind.REMOVED:
             return ""
         case Kind.CONSTRAINTS_ONLY:

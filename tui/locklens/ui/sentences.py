@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from locklens.hashes import count_by_scheme
-from locklens.review.model import Bump, Change, Kind, Review
+from locklens.review.model import Bump, Change, HostState, Kind, Review
 from locklens.review.reports.words import side
 from locklens.ui.spans import counted
 
@@ -89,6 +89,18 @@ def registries_in_short(review: Review) -> str:
         return "offline"
     left_out = sum(not host.asked for host in review.hosts)
     return f"{left_out} of {counted(len(review.hosts), 'registry', 'registries')} not asked" if left_out else ""
+
+
+def host_in_short(host: HostState, review: Review) -> str:
+    """What came of asking a registry; the name of the registry is said beside it."""
+    moment = since(host.as_of, review.at) if host.as_of else ""
+    if host.error is not None:
+        error = host.error.removeprefix(f"{host.host}: ")
+        return f"as of {moment}, then failed: {error}" if moment else f"failed: {error}"
+    if host.asked:
+        return f"as of {moment}" if moment else "asked"
+    reason = "offline" if review.offline else "not asked"
+    return f"{reason}, remembered as of {moment}" if moment else reason
 
 
 def since(moment: str, now: str) -> str:

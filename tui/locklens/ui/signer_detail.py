@@ -14,9 +14,8 @@ from locklens.ui.spans import Line, Place, Role, Span, counted, heading, line
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from locklens.review.keys import Use
+    from locklens.review.keys import PastUse, Use
     from locklens.review.model import Review
-    from locklens.ui.feed import PastUse
     from locklens.ui.signer_rows import SignerRow
 
 
@@ -25,11 +24,13 @@ class History(Struct, frozen=True):
 
     Attributes:
         is_read: Whether that is finished.
+        progress: How far it is, in words.
         uses: The newest first.
         problem: Why it cannot be read, "" where it can.
     """
 
     is_read: bool = False
+    progress: str = "reading git's history"
     uses: tuple[PastUse, ...] = ()
     problem: str = ""
 
@@ -55,9 +56,15 @@ def signer_lines(row: SignerRow, review: Review, history: History | None) -> Ite
         yield line(Span("  Compare all 40 digits: whoever wants can make a key with this name.", Role.DIM), hanging=2)
     releases = counted(len(signer.uses), "locked release")
     title = "SIGNED" if signer.key is not None else "NOT SIGNED" if signer.tier is Tier.UNSIGNED else "NOT KNOWN"
-    yield from heading(f"{title}  {releases} of {counted(len(signer.addresses), 'provider')}")
-    for use in signer.uses:
-        yield from _use_lines(use, row, review)
+    moments = [since(use.as_of, review.at) if use.as_of and not use.problem else "" for use in signer.uses]
+    common = moments[0] if len({*moments}) == 1 else ""
+    yield Line()
+    yield line(
+        Span(f"{title}  {releases} of {counted(len(signer.addresses), 'provider')}", Role.HEADING),
+        Span(f"  as of {common}" if common else "", Role.DIM),
+    )
+    for use, moment in zip(signer.uses, moments, strict=True):
+        yield from _use_lines(use, row, "" if common else moment)
     yield from _history_lines(row, history)
 
 
@@ -69,11 +76,10 @@ def _meaning(row: SignerRow) -> str:
     return TIERS[row.signer.tier]
 
 
-def _use_lines(use: Use, row: SignerRow, review: Review) -> Iterator[Line]:
-    moment = f"  as of {since(use.as_of, review.at)}" if use.as_of else ""
-    name = f"{use.address} {use.version}"
+def _use_lines(use: Use, row: SignerRow, moment: str) -> Iterator[Line]:
     pending = "  …" if row.pending and not use.as_of and not use.problem else ""
-    yield line(f"  {name}", Span(moment + pending, Role.DIM), hanging=4, copied=name)
+    told = f"  as of {moment}" if moment else pending
+    yield line(f"  {use.name}", Span(told, Role.DIM), hanging=4, copied=use.name)
     if use.problem:
         yield line(Span(f"    {use.problem}", Role.WARN), hanging=6, copied=use.problem)
     if use.address in row.contested:
@@ -93,7 +99,7 @@ def _history_lines(row: SignerRow, history: History | None) -> Iterator[Line]:
     for use in history.uses:
         yield from _past_lines(use, row)
     if not history.is_read:
-        yield line(Span("  … reading git's history, asking the registries", Role.DIM))
+        yield line(Span("  … ", Role.STRONG), Span(history.progress, Role.DIM))
     elif not history.uses and not history.problem:
         yield line(Span("  no other version was ever locked here", Role.DIM))
 

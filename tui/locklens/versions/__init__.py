@@ -8,6 +8,7 @@ released versions, nothing else, and only in `ranges`.
 
 from __future__ import annotations
 
+from locklens.versions.admitting import NotAdmissibleError, admitting
 from locklens.versions.constraints import Constraints, Relation, canonical, newest_matching
 from locklens.versions.terms import WRONG_SYNTAX, ConstraintSyntaxError, Operator, Term
 from locklens.versions.version import Version, VersionSyntaxError, newest, precedence
@@ -16,11 +17,13 @@ __all__ = [
     "WRONG_SYNTAX",
     "ConstraintSyntaxError",
     "Constraints",
+    "NotAdmissibleError",
     "Operator",
     "Relation",
     "Term",
     "Version",
     "VersionSyntaxError",
+    "admitting",
     "canonical",
     "newest",
     "newest_matching",

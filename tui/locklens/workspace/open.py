@@ -15,8 +15,8 @@ from locklens.project.roots import LOCK_FILE, RootPair, find_roots, lock_paths
 from locklens.project.tree import (
     MAX_FILE_BYTES,
     EmptyTree,
-    Entry,
     FileSystem,
+    OverlayTree,
     WorkTree,
     normalise,
 )
@@ -206,30 +206,6 @@ def _below(top: str, place: str) -> str | None:
 # Two files
 
 
-class _PlacedTree(Struct, frozen=True):
-    """A tree with one more file: a lock file that is from elsewhere than the configuration beside it."""
-
-    path: str
-    data: bytes
-    under: Tree
-
-    def read(self, path: str) -> bytes | None:
-        """Returns the one file, or what the tree has."""
-        return self.data if path == self.path else self.under.read(path)
-
-    def list(self, folder: str) -> tuple[Entry, ...]:
-        """Returns what the tree has: whoever asks for the one file knows its path."""
-        return self.under.list(folder)
-
-    def has_folder(self, folder: str) -> bool:
-        """Whether the tree has it."""
-        return self.under.has_folder(folder)
-
-    def join(self, folder: str, path: str) -> str | None:
-        """Returns what the tree calls it."""
-        return self.under.join(folder, path)
-
-
 class _Named(Struct, frozen=True):
     """What one of the two names stands for.
 
@@ -318,7 +294,7 @@ class _Opener:
         """Returns what a name stands for."""
         if name == STANDARD_INPUT:
             data = self._stdin()
-            return _Named(Side("file", name, None, _PlacedTree(_STDIN_PATH, data, EmptyTree())), _STDIN_PATH, data)
+            return _Named(Side("file", name, None, OverlayTree({_STDIN_PATH: data}, EmptyTree())), _STDIN_PATH, data)
         if name in _ABSENT:
             return _Named(Side("empty", "/dev/null", None, EmptyTree()), None, b"")
         place = os.path.join(self._cwd, name)  # noqa: PTH118
@@ -341,7 +317,7 @@ class _Opener:
         # From another tree, the file is shown under the name that the user gave it.
         lock = head.lock if head.top is not None and head.lock is not None else head.side.name
         lock = _STDIN_PATH if lock == STANDARD_INPUT else lock
-        side = Side(head.side.kind, head.side.name, head.side.revision, _PlacedTree(lock, head.data, files))
+        side = Side(head.side.kind, head.side.name, head.side.revision, OverlayTree({lock: head.data}, files))
         return _Named(side, lock, head.data, self._cwd, head.repository), folder
 
     def _file(self, name: str, place: str) -> _Named:
@@ -367,7 +343,7 @@ class _Opener:
             ) from error
         if len(data) > MAX_FILE_BYTES:
             raise ConfigurationError(f"not read: it is larger than {MAX_FILE_BYTES // 1024**2} MiB", path=name)
-        return _Named(Side("file", name, None, _PlacedTree(name, data, EmptyTree())), name, data)
+        return _Named(Side("file", name, None, OverlayTree({name: data}, EmptyTree())), name, data)
 
     def _committed(self, name: str, revision: str, path: str) -> _Named:
         from locklens.project.git import Repository, printable

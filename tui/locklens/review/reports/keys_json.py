@@ -10,26 +10,37 @@ from locklens.review.reports.envelope import SCHEMA
 from locklens.review.reports.json import key_document, run_document
 
 if TYPE_CHECKING:
-    from locklens.review.keys import SignerUses
+    from collections.abc import Mapping, Sequence
+
+    from locklens.review.keys import PastUse, SignerUses
     from locklens.review.model import Review
 
-
-def render(review: Review) -> str:
-    """Returns the document as indented text, ending in a line feed."""
-    return json.dumps(document(review), indent=2, ensure_ascii=True) + "\n"
+    Past = Mapping[str, Sequence[PastUse]]
 
 
-def document(review: Review) -> dict[str, Any]:
-    """Returns the document as plain values; `review` is one with unchanged providers."""
+def render(review: Review, past: Past | None = None) -> str:
+    """Returns the document as indented text, ending in a line feed; arguments as of `document`."""
+    return json.dumps(document(review, past), indent=2, ensure_ascii=True) + "\n"
+
+
+def document(review: Review, past: Past | None = None) -> dict[str, Any]:
+    """Returns the document as plain values.
+
+    Args:
+        review: One with unchanged providers.
+        past: What each signer's providers were locked at before, by the key's fingerprint; None where it was not
+            looked up.
+    """
     return {
         "schema": SCHEMA,
         "run": run_document(review),
-        "signers": [_signer(one) for one in signers(review)],
+        "signers": [_signer(one, past) for one in signers(review)],
         "summary": {"verdict": review.verdict},
     }
 
 
-def _signer(signer: SignerUses) -> dict[str, Any]:
+def _signer(signer: SignerUses, past: Past | None) -> dict[str, Any]:
+    before = past.get(signer.key.fingerprint, ()) if past is not None and signer.key is not None else None
     return {
         "tier": signer.tier.value,
         "key": key_document(signer.key) if signer.key is not None else None,
@@ -43,4 +54,17 @@ def _signer(signer: SignerUses) -> dict[str, Any]:
             }
             for use in signer.uses
         ],
+        "history": None if before is None else [_past_use(use) for use in before],
+    }
+
+
+def _past_use(use: PastUse) -> dict[str, Any]:
+    return {
+        "provider": str(use.address),
+        "version": use.version,
+        "commit": use.commit,
+        "date": use.date,
+        "tier": use.tier.value,
+        "key": key_document(use.key) if use.key is not None else None,
+        "problem": use.problem or None,
     }

@@ -7,45 +7,61 @@ from typing import TYPE_CHECKING
 from locklens.review.keys import signers
 from locklens.review.reports.evidence import clock, host_lines, key_words
 from locklens.review.reports.visible import visible
+from locklens.review.reports.words import severity_counts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from locklens.review.keys import SignerUses, Use
+    from locklens.review.keys import PastUse, SignerUses, Use
     from locklens.review.model import Review
 
+    Past = Mapping[str, Sequence[PastUse]]
 
-def render(review: Review, *, colour: bool = False) -> str:
+
+def render(review: Review, past: Past | None = None) -> str:
     """Returns the report, ending in a line feed.
 
     Args:
         review: One with unchanged providers.
-        colour: Whether to use ANSI colours.
+        past: What each signer's providers were locked at before, by the key's fingerprint; None where it was not
+            looked up.
     """
-    return "\n".join(_lines(review, colour=colour)) + "\n"
+    return "\n".join(_lines(review, past or {})) + "\n"
 
 
-def _lines(review: Review, *, colour: bool) -> Iterator[str]:
-    found = signers(review)
-    uses = sum(len(one.uses) for one in found)
-    keys = sum(one.key is not None for one in found)
+def _lines(review: Review, past: Past) -> Iterator[str]:
+    gathered = signers(review)
+    uses = sum(len(one.uses) for one in gathered)
+    keys = sum(one.key is not None for one in gathered)
     yield f"locklens keys  {uses} locked releases, {keys} signing keys"
-    for signer in found:
+    for signer in gathered:
         yield ""
-        yield from _signer(signer, colour=colour)
+        yield from _signer(signer, past.get(signer.key.fingerprint, ()) if signer.key is not None else ())
     yield ""
     for line in host_lines(review):
         yield f"registry {line}"
     for note in review.notes:
         yield f"note: {visible(note)}"
+    found = ", ".join(f"{count} {severity}" for severity, count in severity_counts(review).items() if count)
+    if found:
+        yield f"findings: {found}; locklens review --all says which"
 
 
-def _signer(signer: SignerUses, *, colour: bool) -> Iterator[str]:
-    title = f"{signer.tier}  {key_words(signer.key)}" if signer.key is not None else signer.name
-    yield f"\x1b[1m{title}\x1b[0m" if colour else title
+def _signer(signer: SignerUses, past: Sequence[PastUse]) -> Iterator[str]:
+    yield f"{signer.tier}  {key_words(signer.key)}" if signer.key is not None else signer.name
     for use in signer.uses:
         yield f"  {visible(str(use.address))} {use.version}{_details(use)}"
         yield from (f"      {visible(name)}" for name in use.lock_files)
+    for before in past:
+        name = f"{visible(str(before.address))} {before.version}"
+        yield f"  before: {name}  until {before.date[:10]} ({before.commit[:7]})  {_past_signer(before, signer)}"
+
+
+def _past_signer(use: PastUse, signer: SignerUses) -> str:
+    if use.key is None:
+        return visible(use.problem) or use.tier.value
+    is_same = signer.key is not None and use.key.fingerprint == signer.key.fingerprint
+    return "same key" if is_same else f"ANOTHER KEY: {use.tier}  {key_words(use.key)}"
 
 
 def _details(use: Use) -> str:

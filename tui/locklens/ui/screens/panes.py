@@ -161,8 +161,15 @@ class PanesScreen(LoadingScreen):
         self.refresh_notice()
         self.refresh_bars()
 
+    @property
+    def is_open(self) -> bool:
+        """Whether there is anything to show things in: what arrives while the app ends finds nothing."""
+        return bool(self.children)
+
     def refresh_notice(self) -> None:
         """Shows the notice, or the panes."""
+        if not self.is_open:
+            return
         lines = self.notice()
         self.set_class(bool(lines), "-notice")
         self.query_one("#notice", LineView).show_lines(lines)
@@ -171,6 +178,8 @@ class PanesScreen(LoadingScreen):
 
     def refresh_bars(self) -> None:
         """Shows head, status and keys anew."""
+        if not self.is_open:
+            return
         self.query_one("#head", Bar).show_layouts(*self.head_layouts())
         self.query_one("#status", Bar).show_layouts(*self.status_layouts())
         self.query_one("#keys", Bar).show_layouts(*bars.key_line(self.TABLE, in_detail=self.detail.has_focus))
@@ -289,8 +298,7 @@ class PanesScreen(LoadingScreen):
 
     def action_help(self) -> None:
         """Shows all keys."""
-        title = next(tab.title for tab in TABS if tab.view == self.VIEW)
-        self.app.push_screen(LinesScreen(f"Keys of {title}", self.help_lines(), closing="question_mark"))
+        self.app.push_screen(LinesScreen("All keys of this screen", self.help_lines(), closing="question_mark"))
 
     def action_palette(self) -> None:
         """Opens the command palette."""

@@ -81,7 +81,7 @@ class ReviewScreen(HandingScreen):
 
     def refresh_list(self, *, cursor_key: str | None = None) -> None:
         """Shows the rows anew, with marks, folds and the filter as they are now."""
-        if self.review is None:
+        if self.review is None or not self.is_open:
             return
         self._outline = outline(self.review, self.grouping, narrowed=self.narrowed, marks=self.marks)
         setting = Setting(self.grouping, self.turned, self.marks, self.is_asking, self.review.offline)

@@ -19,6 +19,7 @@ from locklens.ui.signer_detail import History, signer_lines
 from locklens.ui.signer_rows import SignerRow, signer_rows
 from locklens.ui.spans import Place
 from locklens.ui.widgets.signer_list import SignerList
+from locklens.workspace.events import Progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from locklens.ui.marks import MarkKeeper
     from locklens.ui.spans import Line
     from locklens.ui.widgets.bar import Layout
+    from locklens.workspace.events import Event
 
 
 class SignersScreen(HandingScreen):
@@ -58,14 +60,15 @@ class SignersScreen(HandingScreen):
 
     @property
     def handed(self) -> Handed:
-        """The key of the highlighted signer, and the first that it signed."""
+        """The key of the highlighted signer, and the highlighted release or else the first that it signed."""
         row = self.left.current
         if row is None:
             return Handed()
-        use = row.signer.uses[0]
-        name = f"{use.address} {use.version}"
-        copied = row.signer.key.fingerprint if row.signer.key is not None else name
-        return Handed(copied, Place(use.lock_files[0], 1), (use.address, use.version))
+        copied = self.line.copied if self.line is not None else ""
+        uses = row.signer.uses
+        use = next((use for use in uses if use.name == copied), uses[0])
+        whole = row.signer.key.fingerprint if row.signer.key is not None else use.name
+        return Handed(whole, Place(use.lock_files[0], 1), (use.address, use.version))
 
     def report(self, review: Review, form: Literal["json", "text"]) -> str:
         """Returns the report that the command line prints."""
@@ -83,7 +86,7 @@ class SignersScreen(HandingScreen):
 
     def refresh_list(self, *, cursor_key: str | None = None) -> None:
         """Shows the signers that the filter admits."""
-        if self.review is None:
+        if self.review is None or not self.is_open:
             return
         rows = signer_rows(self._signers, is_asking=self.is_asking, narrowed=self.narrowed)
         self.left.show_rows(rows, cursor_key=cursor_key)
@@ -143,8 +146,14 @@ class SignersScreen(HandingScreen):
     @work(thread=True, exclusive=True, group="history")
     def _read_history(self, row: SignerRow) -> None:
         cancel = get_current_worker().cancelled_event
+
+        def tell(event: Event) -> None:
+            if isinstance(event, Progress):
+                told = f"asking registries, {event.done}/{event.total} releases"
+                self.post_message(HistoryRead(row.key, History(progress=told)))
+
         try:
-            uses = self.source.history(row.signer, on_event=lambda _: None, cancel=cancel)
+            uses = self.source.history(row.signer, on_event=tell, cancel=cancel)
         except LockLensError as error:
             if not cancel.is_set():
                 told = f"{error}; {error.hint}" if error.hint else str(error)
@@ -154,8 +163,9 @@ class SignersScreen(HandingScreen):
 
     @on(HistoryRead)
     def _take_history(self, event: HistoryRead) -> None:
-        self._histories[event.key] = event.history
-        self.left.tell_highlighted()
+        if event.key in self._histories:
+            self._histories[event.key] = event.history
+            self.left.tell_highlighted()
 
     def reload(self, *, is_fresh: bool = False) -> None:
         """Reads everything again, histories too when they are wanted again."""

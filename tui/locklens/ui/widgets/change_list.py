@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 _LEAD = 15
 """Columns before the name: cursor, fold, mark, severity, sign."""
 
-_REST = 9
-"""Columns that names leave for what follows the versions."""
+_REST, _LEAST_REST = 9, 5
+"""Columns that names leave for what follows the versions, without and with what stands at the end."""
 
 _ROOM_FOR_EVIDENCE = 30
 """Columns behind the lead below which there is no room to say how far the hashes are explained."""
@@ -46,9 +46,10 @@ class Columns:
         room = max(0, width - _LEAD)
         evidence = max((len(row.evidence.text) for row in rows), default=0) if room >= _ROOM_FOR_EVIDENCE else 0
         room -= evidence + 1 if evidence else 0
-        phrase = min(max((len(row.phrase) for row in plain), default=0), max(room * 2 // 5, 10))
+        phrase = min(max((len(row.phrase) for row in plain), default=0), max(room // 2, 10))
         name = max((len(row.name) for row in plain), default=0)
-        rest = min(max((len(row.where) for row in plain), default=0) or _REST - evidence, _REST)
+        rest = min(max((len(row.where) for row in plain), default=0), _REST) or _REST
+        rest = min(rest, max(_REST - evidence, _LEAST_REST))
         name = max(min(name, room - phrase - rest - 2), min(name, 12))
         return cls(name, phrase, max(0, room - name - phrase - 2), evidence)
 
@@ -130,12 +131,14 @@ class ChangeList(RowList[Row]):
             spans.append(Span(fitted(f"  {row.node.title}  {row.what}", room), Role.PLACE))
             return [*spans, *self._evidence(row)]
         done = row.mark is Mark.ALL
-        spans.append(Span(fitted(row.name, columns.name), Role.DIM if done else Role.STRONG))
+        spans.append(Span(fitted_end(row.name, columns.name), Role.DIM if done else Role.STRONG))
         spans.append(Span(" " + fitted(row.phrase, columns.phrase), Role.DIM if done else Role.PLAIN))
         where = fitted_end(row.where, min(columns.rest, cell_len(harmless(row.where))))
         spans += [Span(" "), Span(where, Role.PLACE)]
-        gap = " " if where else ""
-        spans.append(Span(gap + fitted(row.what, columns.rest - cell_len(where + gap)), Role.DIM))
+        room = columns.rest - cell_len(where)
+        what = f" {row.what}" if where else row.what
+        shown = what if room >= min(len(what), _LEAST_REST + 1) else ""
+        spans.append(Span(fitted(shown, room), Role.DIM))
         return [*spans, *self._evidence(row)]
 
     def _evidence(self, row: Row) -> Painted:

@@ -149,6 +149,6 @@ class LineView(ScrollView, can_focus=True):
             if index in self._stops():
                 self.cursor = index
 
-    def watch_has_focus(self, _had: bool) -> None:
+    def watch_has_focus(self, _has_focus: bool) -> None:
         """Paints the cursor in or out."""
         self.refresh()

@@ -50,6 +50,8 @@ class RowList(ScrollView, Generic[RowT], can_focus=True):
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
         self._rows: tuple[RowT, ...] = ()
+        self._is_placed = False
+        """Whether the user put the cursor somewhere; before that it stays at the top, where the worst is."""
 
     @abstractmethod
     def painted(self, row: RowT, width: int, *, cursor: bool) -> Painted:
@@ -80,13 +82,14 @@ class RowList(ScrollView, Generic[RowT], can_focus=True):
     def show_rows(self, rows: tuple[RowT, ...], *, cursor_key: str | None = None) -> None:
         """Replaces the rows; the cursor stays on its row, or at its height where that row is gone.
 
-        A list that was scrolled moves along, so that the row stays where the eye is.
+        A list that was scrolled moves along, so that the row stays where the eye is. A cursor that nobody moved stays
+        at the top.
 
         Args:
             rows: What to show.
             cursor_key: The row to go to instead.
         """
-        key = cursor_key or (self.current.key if self.current is not None else None)
+        key = cursor_key or (self.current.key if self.current is not None and self._is_placed else None)
         top, before = self.scroll_offset.y, self.cursor
         self._rows = rows
         position = next((index for index, row in enumerate(rows) if row.key == key), None)
@@ -109,6 +112,7 @@ class RowList(ScrollView, Generic[RowT], can_focus=True):
 
     def watch_cursor(self) -> None:
         """Follows the cursor and tells whoever listens."""
+        self._is_placed = bool(self._rows)
         self._show_cursor()
         self.refresh()
         if self.current is not None:
@@ -117,8 +121,10 @@ class RowList(ScrollView, Generic[RowT], can_focus=True):
     def _show_cursor(self) -> None:
         self.scroll_to_region(Region(0, self.cursor, 1, 1), animate=False, force=True)
 
-    def watch_has_focus(self, _had: bool) -> None:
-        """Paints the cursor stronger or weaker."""
+    def watch_has_focus(self, has_focus: bool) -> None:
+        """Paints the cursor stronger or weaker; whoever goes to the detail wants to stay with the row."""
+        if not has_focus:
+            self._is_placed = bool(self._rows)
         self.refresh()
 
     def render_line(self, y: int) -> Strip:

@@ -1,0 +1,309 @@
+"""What is said of hashes, signers and registries: pure, without a screen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from msgspec.structs import replace
+
+from locklens.hashes import registry_manifests
+from locklens.review.model import Answer, Evidence, HashFact, HostState, Kind, Proof, Signer
+from locklens.trust.model import SigningKey, Tier
+from locklens.ui.bars import Reading, registry_lines
+from locklens.ui.evidence import evidence_lines, hash_lines, why_unknown
+from locklens.ui.explained import explained_in_short
+from locklens.ui.feed import renewed, with_roots
+from locklens.ui.filters import Candidate, parse_filter
+from locklens.ui.pace import Pace
+from locklens.ui.sentences import host_in_short, since
+from locklens.ui.signing import fingerprint_line, grouped, key_lines, signer_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ui.conftest import Samples
+
+    from locklens.review.model import Change
+    from locklens.ui.spans import Line
+
+AS_OF = "2026-11-21T14:02:09Z"
+OLD_KEY = "7B1F0A9355E240CD9A1E88B42517E112C2EC7068"
+NEW_KEY = "C4D06E1B0F7299A831BC5D07175D017BEC06E6BD"
+
+
+def key(fingerprint: str = OLD_KEY, **more: object) -> SigningKey:
+    values = {"user_ids": ("alice <alice@acme.example>",), "algorithm": "RSA 4096", "created": "2023-05-10T00:00:00Z"}
+    return SigningKey(fingerprint, **{**values, "expires": None, "expired": False, "revoked": False, **more})  # type: ignore[arg-type]
+
+
+def texts(lines: Iterable[Line]) -> str:
+    return "\n".join(line.text for line in lines)
+
+
+def with_proofs(change: Change, *proofs: Proof, platform: str | None = None, **more: object) -> Change:
+    added = tuple(
+        replace(fact, proof=proof, platform=platform) for fact, proof in zip(change.added, proofs, strict=True)
+    )
+    explained = sum(fact.is_explained for fact in added)
+    return replace(change, added=added, explained=explained, **{"evidence": Evidence(AS_OF), **more})
+
+
+def h1(number: int, proof: Proof, platform: str | None = None) -> HashFact:
+    return HashFact(f"h1:{number:043}=", platform, proof)
+
+
+def test_a_row_says_how_far_its_hashes_are_explained(samples: Samples) -> None:
+    def short(change: Change, *, is_asking: bool = False, is_offline: bool = False) -> str:
+        return explained_in_short([change], is_asking=is_asking, is_offline=is_offline).text
+
+    signed, unknown = Proof.SIGNED, Proof.UNKNOWN
+    change = samples.change()
+    asked = replace(change, evidence=None)
+    assert short(asked, is_asking=True) == "…/4"
+    assert short(asked) == "?/4"
+    assert short(with_proofs(change, signed, signed, signed, unknown)) == "3/4"
+    troubled = Evidence(AS_OF, ("the list of versions is not known",))
+    assert short(with_proofs(change, signed, signed, signed, signed, evidence=troubled)) == "4/4!"
+    assert short(replace(change, evidence=Evidence(None, ("it is down",), answer=Answer.FAILED))) == "failed"
+    nobody = Evidence(None, ("it was not asked",), answer=Answer.NOT_ASKED)
+    assert short(replace(change, evidence=nobody)) == "not asked"
+    assert short(replace(change, evidence=nobody), is_offline=True) == "offline"
+    assert short(samples.change(new=None, kind=Kind.REMOVED)) == ""
+    assert (
+        short(replace(samples.change("a/b", "1.0.0", "1.0.0", kind=Kind.CONSTRAINTS_ONLY), evidence=Evidence())) == ""
+    )
+
+
+def test_a_group_says_what_is_worst_in_it(samples: Samples) -> None:
+    whole = with_proofs(samples.change(), *[Proof.SIGNED] * 4)
+    half = with_proofs(samples.change(), *[Proof.SIGNED] * 2, *[Proof.UNKNOWN] * 2)
+    asked = replace(samples.change(), evidence=None)
+    failed = replace(samples.change(), evidence=Evidence(None, ("no",), answer=Answer.FAILED))
+    for changes, expected in (((whole, half), "2/4"), ((whole, failed, half), "failed"), ((failed, asked), "…/4")):
+        assert explained_in_short(changes, is_asking=True, is_offline=False).text == expected
+
+
+def test_the_evidence_of_a_package_published_again(samples: Samples) -> None:
+    manifest = HashFact(next(iter(registry_manifests())), None, Proof.SIGNED)
+    change = samples.change("acme/demo", "1.0.0", "1.0.0", kind=Kind.REPLACED_HASHES)
+    change = replace(
+        change,
+        added=(
+            *(replace(fact, proof=Proof.SIGNED) for fact in change.added),
+            h1(1, Proof.COMPUTED, "linux_amd64"),
+            h1(2, Proof.UNKNOWN),
+        ),
+        removed=tuple(replace(fact, proof=Proof.STALE) for fact in change.removed),
+        kept=(manifest,),
+        new_signer=Signer(Tier.SELF_SIGNED, (key(),), "1.0.0"),
+        evidence=Evidence(AS_OF, to_prove=3, to_prove_bytes=3 << 20),
+    )
+    review = samples.review(samples.root("r", [change]))
+    lines = [line.text for line in evidence_lines(change, review, is_asking=False)]
+    assert "  base zh still in SHA256SUMS 0 of 4   14:02" in lines
+    assert "  new zh in SHA256SUMS        4 of 4   14:02" in lines
+    assert "  h1 computed from packages   1 of 2   14:02  linux_amd64" in lines
+    assert "  h1 not proven               1 of 2   14:02" in lines
+    assert "    hashing at most 3 packages, 3.0 MiB, decides: press v" in lines
+    hashes = texts(hash_lines(change, is_asking=False, in_full=False))
+    assert hashes.count("STALE") == 4
+    assert hashes.count("UNKNOWN") == 1
+    assert "manifest" not in hashes
+    assert f"= {manifest.hash}  manifest      signed" in texts(hash_lines(change, is_asking=False, in_full=True))
+
+
+def test_a_new_version_has_no_base_to_compare_with(samples: Samples) -> None:
+    change = with_proofs(samples.change(), *[Proof.SIGNED] * 4, new_signer=Signer(Tier.OFFICIAL, (key(),), "5.2.0"))
+    text = texts(evidence_lines(change, samples.review(), is_asking=False))
+    assert "base zh" not in text
+    assert "new zh in SHA256SUMS        4 of 4" in text
+
+
+def test_an_answer_of_another_day_has_its_date(samples: Samples) -> None:
+    evidence = Evidence("2026-11-20T09:00:00Z")
+    change = with_proofs(
+        samples.change(), *[Proof.SIGNED] * 4, evidence=evidence, new_signer=Signer(Tier.OFFICIAL, (key(),))
+    )
+    assert "2026-11-20 09:00" in texts(evidence_lines(change, samples.review(), is_asking=False))
+    assert since("no moment", "2026") == "no moment"
+
+
+def test_what_is_not_known_is_said_with_its_hint(samples: Samples) -> None:
+    evidence = Evidence(None, ("acme.example: it is down",), "try again", Answer.FAILED)
+    change = replace(samples.change(), evidence=evidence)
+    review = samples.review()
+    text = texts(evidence_lines(change, review, is_asking=False))
+    assert "not known  acme.example: it is down" in text
+    assert "-> try again" in text
+    assert "SHA256SUMS" not in text
+    assert why_unknown(change, review, is_asking=False) == "the registry did not answer"
+
+
+def test_checksums_that_nobody_vouches_for_are_not_counted(samples: Samples) -> None:
+    change = with_proofs(samples.change(), *[Proof.UNKNOWN] * 4, new_signer=Signer(Tier.UNKNOWN, (), "5.2.0"))
+    text = texts(evidence_lines(change, samples.review(), is_asking=False))
+    assert "nobody vouches for its SHA256SUMS" in text
+    assert "0 of 4" not in text
+    unsigned = with_proofs(samples.change(), *[Proof.REPORTED] * 4, new_signer=Signer(Tier.UNSIGNED, (), "5.2.0"))
+    assert "4 of 4   14:02  unsigned" in texts(evidence_lines(unsigned, samples.review(), is_asking=False))
+
+
+def test_while_asking_nothing_is_called_unknown(samples: Samples) -> None:
+    change = replace(samples.change(), evidence=None)
+    asking = [
+        *evidence_lines(change, samples.review(), is_asking=True),
+        *hash_lines(change, is_asking=True, in_full=False),
+    ]
+    assert "… the registry is being asked" in texts(asking)
+    assert "UNKNOWN" not in texts(asking)
+    assert "the review ended before this was settled" in texts(
+        evidence_lines(change, samples.review(), is_asking=False)
+    )
+
+
+def test_fingerprints_are_grouped_for_the_eye_and_whole_for_the_clipboard() -> None:
+    assert grouped(OLD_KEY) == "7B1F 0A93 55E2 40CD 9A1E 88B4 2517 E112 C2EC 7068"
+    line = fingerprint_line(key())
+    assert grouped(OLD_KEY) in line.text
+    assert line.copied == OLD_KEY
+
+
+def test_a_key_says_what_is_wrong_with_it() -> None:
+    assert "RSA 4096, created 2023-05-10, no expiry" in texts(key_lines(key()))
+    assert "expires 2027-01-01" in texts(key_lines(key(expires="2027-01-01T00:00:00Z")))
+    wrong = texts(key_lines(key(expires="2025-01-01T00:00:00Z", expired=True, revoked=True)))
+    assert "EXPIRED 2025-01-01, REVOKED" in wrong
+    assert "it claims no name" in texts(key_lines(key(user_ids=())))
+    assert "and 45 more names" in texts(key_lines(key(user_ids=("x",) * 50)))
+
+
+def signed(samples: Samples, old: Signer | None, new: Signer | None) -> list[str]:
+    change = replace(samples.change(), old_signer=old, new_signer=new)
+    return [line.text for line in signer_lines(change, unknown="nobody said")]
+
+
+def test_the_same_signer_is_named_once(samples: Samples) -> None:
+    lines = signed(samples, Signer(Tier.PARTNER, (key(),), "5.1.0"), Signer(Tier.PARTNER, (key(),), "5.2.0"))
+    assert lines[0] == "SIGNER       partner, same key as 5.1.0  HashiCorp signed the publisher's key"
+    assert sum(grouped(OLD_KEY) in line for line in lines) == 1
+
+
+def test_another_signer_stands_below_the_one_before(samples: Samples) -> None:
+    old, new = Signer(Tier.PARTNER, (key(),), "5.1.0"), Signer(Tier.SELF_SIGNED, (key(NEW_KEY),), "5.2.0")
+    lines = signed(samples, old, new)
+    assert lines[0].startswith("SIGNER       another key than 5.1.0")
+    assert lines[1:3] == [f"- {grouped(OLD_KEY)}", f"+ {grouped(NEW_KEY)}"]
+    assert any(line.startswith("- 5.1.0  partner") for line in lines)
+    assert any(line.startswith("+ 5.2.0  self-signed") for line in lines)
+
+
+def test_a_signer_that_is_lost_or_not_known(samples: Samples) -> None:
+    lost = signed(samples, Signer(Tier.PARTNER, (key(),), "5.1.0"), Signer(Tier.UNSIGNED, (), "5.2.0"))
+    assert "not as 5.1.0" in lost[0]
+    assert f"- {grouped(OLD_KEY)}" in lost
+    assert any(line.startswith("+ 5.2.0  unsigned") for line in lost)
+    assert signed(samples, None, None) == ["SIGNER       not known: nobody said"]
+    before = signed(samples, Signer(Tier.PARTNER, (key(),), "5.1.0"), None)
+    assert before[0] == "SIGNER       not known: nobody said"
+    assert any("5.1.0 is partner" in line for line in before)
+    unsigned = signed(samples, Signer(Tier.UNSIGNED, (), "5.1.0"), Signer(Tier.UNSIGNED, (), "5.2.0"))
+    assert unsigned[0].startswith("SIGNER       unsigned, as 5.1.0")
+
+
+@pytest.mark.parametrize(
+    ("host", "offline", "expected"),
+    [
+        (HostState("a.example", True, AS_OF), False, "as of 14:02 UTC"),
+        (HostState("a.example", True, None, "a.example: it is down"), False, "failed: it is down"),
+        (HostState("a.example", True, AS_OF, "it is down"), False, "as of 14:02 UTC, then failed: it is down"),
+        (HostState("a.example", False), False, "not asked"),
+        (HostState("a.example", False), True, "offline"),
+        (HostState("a.example", False, AS_OF), True, "offline, remembered as of 14:02 UTC"),
+    ],
+)
+def test_what_came_of_asking_a_registry(samples: Samples, host: HostState, offline: bool, expected: str) -> None:
+    review = replace(samples.review(), hosts=(host,), offline=offline)
+    assert host_in_short(host, review) == expected
+    assert f"a.example  {expected}" in texts(registry_lines(review, Reading()))
+
+
+def test_notes_stand_with_the_registries(samples: Samples) -> None:
+    review = replace(samples.review(), hosts=(), notes=("signatures are not checked: gpg is not installed",))
+    text = texts(registry_lines(review, Reading(3, 9, "evidence")))
+    assert "asking registries, 3/9 changes settled" in text
+    assert "signatures are not checked" in text
+    assert "none asked" in texts(registry_lines(replace(review, notes=()), Reading()))
+
+
+def test_filtering_by_proof(samples: Samples) -> None:
+    signed_, unknown = Proof.SIGNED, Proof.UNKNOWN
+    good, bad = (
+        with_proofs(samples.change(), *[signed_] * 4),
+        with_proofs(samples.change(), signed_, signed_, signed_, unknown),
+    )
+    stale = replace(good, removed=tuple(replace(fact, proof=Proof.STALE) for fact in good.removed))
+    asked = replace(bad, evidence=None)
+    root = samples.root()
+
+    def found(text: str) -> list[bool]:
+        narrowed = parse_filter(text)
+        assert not narrowed.problem
+        return [narrowed.admits(Candidate(root, change)) for change in (good, bad, stale, asked)]
+
+    assert found("proof:unknown") == [False, True, False, False]
+    assert found("proof:stale") == [False, False, True, False]
+    assert found("proof:signed") == [True, True, True, False]
+    assert "no proof begins with 'x'" in parse_filter("proof:x").problem
+    signer = replace(good, new_signer=Signer(Tier.PARTNER, (key(NEW_KEY),)))
+    assert parse_filter(NEW_KEY.lower()).admits(Candidate(root, signer))
+    assert parse_filter("alice@acme").admits(Candidate(root, signer))
+
+
+def test_a_review_on_its_way_never_shows_less_than_before(samples: Samples) -> None:
+    whole = samples.root(
+        "a", [with_proofs(samples.change(), *[Proof.SIGNED] * 4)], configuration=samples.configuration()
+    )
+    draft = replace(whole, configuration=None, changes=tuple(replace(one, evidence=None) for one in whole.changes))
+    read = replace(draft, configuration=whole.configuration)
+    first = samples.review(draft)
+    assert renewed(first, first, {}).roots == (draft,)
+    assert renewed(first, first, {draft.lock_file: read}).roots == (read,)
+    assert renewed(first, first, {draft.lock_file: whole}).roots == (whole,)
+    shown = samples.review(whole)
+    assert renewed(shown, first, {}).roots == (whole,)
+    assert renewed(shown, first, {draft.lock_file: read}).roots == (whole,)
+    again = replace(whole, changes=(replace(whole.changes[0], evidence=Evidence("2026-11-22T00:00:00Z")),))
+    assert renewed(shown, first, {draft.lock_file: again}).roots == (again,)
+    edited = replace(read, new_data=b"edited")
+    assert renewed(shown, samples.review(replace(draft, new_data=b"edited")), {draft.lock_file: edited}).roots == (
+        edited,
+    )
+    added = samples.root("b", [samples.change()])
+    assert renewed(shown, samples.review(draft, added), {}).roots == (whole, added)
+    assert renewed(samples.review(whole, added), first, {}).roots == (whole,)
+
+
+def test_proven_roots_are_taken_unless_the_file_changed_meanwhile(samples: Samples) -> None:
+    review = samples.review(samples.root("a"), samples.root("b"))
+    proven = samples.root("b", configuration=samples.configuration())
+    assert with_roots(review, [proven]).roots == (review.roots[0], proven)
+    assert with_roots(review, [replace(proven, new_data=b"other")]) == review
+
+
+def test_builds_are_kept_apart() -> None:
+    pace = Pace(0.1)
+    assert pace.wait(100.0) == 0.0
+    pace.took(100.0, 100.01)
+    assert pace.wait(100.01) == pytest.approx(0.09)
+    assert pace.wait(100.2) == 0.0
+    pace.took(200.0, 200.5)
+    assert pace.wait(200.5) == pytest.approx(2.0), "what takes long to build is built less often"
+
+
+def test_what_is_no_longer_locked_is_nothing_to_shout_about(samples: Samples) -> None:
+    gone = samples.change(new=None, kind=Kind.REMOVED)
+    assert "unknown" not in texts(hash_lines(gone, is_asking=False, in_full=False)).lower()
+    upgraded = with_proofs(samples.change(), *[Proof.SIGNED] * 4)
+    text = texts(hash_lines(upgraded, is_asking=False, in_full=False))
+    assert (text.count("unknown"), text.count("UNKNOWN")) == (4, 0)

@@ -1,0 +1,282 @@
+"""Proving by download: the question, the progress, the cancel, the result."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+from msgspec.structs import replace
+from ui.conftest import until
+
+from locklens.errors import LockLensError, RunCancelledError
+from locklens.review.model import Answer, Change, Evidence, HashFact, Proof, Review, RootReview
+from locklens.ui.proving import Download, download_lines, nothing_to_prove, outcome, plan_lines
+from locklens.workspace.events import PackageArriving, PackageDone, ProvingPlanned, RootsKnown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ui.conftest import Running, Samples, ServingSource
+
+    from locklens.workspace.events import Event
+
+H1 = "h1:" + "A" * 43 + "="
+PLAN = ProvingPlanned(hashes=1, likely=2, likely_bytes=3 << 20, at_most=5)
+
+
+def unproven(samples: Samples, name: str = "acme/demo", proof: Proof = Proof.UNKNOWN) -> Change:
+    change = samples.change(name)
+    assert change.new is not None
+    new = replace(change.new, hashes=(*change.new.hashes, H1))
+    added = (*(replace(fact, proof=Proof.SIGNED) for fact in change.added), HashFact(H1, None, proof))
+    explained = sum(fact.is_explained for fact in added)
+    evidence = Evidence("2026-11-21T14:02:09Z", to_prove=5, to_prove_bytes=3 << 20)
+    return replace(change, new=new, added=added, explained=explained, evidence=evidence)
+
+
+def reviewed(samples: Samples, proof: Proof = Proof.UNKNOWN) -> Review:
+    return samples.review(
+        samples.root("infra/prod", [unproven(samples, proof=proof)]),
+        samples.root("infra/stage", [unproven(samples, proof=proof)]),
+        samples.root("infra/ci", [unproven(samples, "acme/other", proof=proof)]),
+    )
+
+
+def proving_roots(samples: Samples, review: Review) -> tuple[RootReview, ...]:
+    proven = {root.lock_file: root for root in reviewed(samples, Proof.COMPUTED).roots}
+    return tuple(proven[root.lock_file] for root in review.roots[:2])
+
+
+async def test_it_asks_downloads_and_fills_the_rows(
+    samples: Samples, running: Running, serving: type[ServingSource]
+) -> None:
+    gate, seen = threading.Event(), []
+
+    def work(
+        review: Review, confirm: Callable[[ProvingPlanned], bool], on_event: Callable[[Event], None], cancel: object
+    ) -> tuple[RootReview, ...]:
+        seen.append(confirm(PLAN))
+        on_event(PackageArriving("demo 5.2.0 linux_amd64", 1 << 20, 2 << 20))
+        on_event(PackageArriving("demo 5.2.0 darwin_arm64", 1 << 10, None))
+        gate.wait(10)
+        on_event(PackageDone("demo 5.2.0 linux_amd64", 2 << 20))
+        on_event(PackageDone("demo 5.2.0 darwin_arm64", 2 << 20))
+        roots = proving_roots(samples, review)
+        on_event(RootsKnown(roots))
+        return roots
+
+    source = serving(reviewed(samples), proving=work)
+    async with running(source) as on:
+        assert "4/5" in on.text
+        await on.go_to("acme/demo")
+        await on.press("v")
+        await until(on, lambda: "To download: 2 packages, 3.0 MiB, to prove 1 h1." in on.text)
+        assert "At most 5" in on.text
+        assert "enter download" in on.text
+        assert not seen
+        await on.press("enter")
+        await until(on, lambda: "#####..... " in on.text)
+        assert "50 %" in on.text
+        assert "1.0 MiB of 2.0 MiB" in on.text
+        assert "demo 5.2.0 darwin_arm64" in on.text
+        assert "esc cancel" in on.text
+        gate.set()
+        await until(on, lambda: on.is_on_top)
+        await on.pilot.pause()
+        assert "1 of 1 h1 proven" in on.text
+        assert "5/5" in on.text
+        assert "4/5" in on.text
+        assert seen == [True]
+    assert source.proofs == [
+        frozenset((f"infra/{name}/.terraform.lock.hcl", samples.address("acme/demo")) for name in ("prod", "stage"))
+    ]
+
+
+async def test_nothing_is_downloaded_without_a_yes(
+    samples: Samples, running: Running, serving: type[ServingSource]
+) -> None:
+    answers: list[bool] = []
+
+    def work(review: Review, confirm: Callable[[ProvingPlanned], bool], *_: object) -> tuple[RootReview, ...]:
+        answers.append(confirm(PLAN))
+        return ()
+
+    async with running(serving(reviewed(samples), proving=work), size=(80, 24)) as on:
+        for key in ("escape", "q"):
+            await on.go_to("acme/other")
+            await on.press("v")
+            await until(on, lambda: "enter download" in on.text)
+            await on.press("j", "y", key)
+            await until(on, lambda: on.is_on_top)
+            assert "nothing was downloaded" in on.text
+        assert answers == [False, False]
+
+
+async def test_esc_stops_the_download_and_what_is_remembered_is_looked_up(
+    samples: Samples, running: Running, serving: type[ServingSource]
+) -> None:
+    stopped = threading.Event()
+
+    def work(
+        review: Review,
+        confirm: Callable[[ProvingPlanned], bool],
+        on_event: Callable[[Event], None],
+        cancel: threading.Event,
+    ) -> tuple[RootReview, ...]:
+        assert confirm(PLAN)
+        on_event(PackageDone("demo 5.2.0 linux_amd64", 2 << 20))
+        on_event(PackageArriving("demo 5.2.0 darwin_arm64", 1 << 20, 2 << 20))
+        assert cancel.wait(10)
+        stopped.set()
+        raise RunCancelledError("proving was cancelled")
+
+    source = serving(reviewed(samples), proving=work)
+    async with running(source) as on:
+        await on.go_to("acme/other")
+        await on.press("v")
+        await until(on, lambda: "enter download" in on.text)
+        await on.press("enter")
+        await until(on, lambda: "hashed" in on.text)
+        count = len(source.opened)
+        await on.press("escape")
+        await until(on, lambda: on.is_on_top)
+        assert stopped.is_set()
+        assert "proving was cancelled; what was hashed by then is remembered" in on.text
+        await until(on, lambda: len(source.opened) == count + 1)
+
+
+async def test_quitting_stops_the_download(samples: Samples, running: Running, serving: type[ServingSource]) -> None:
+    stopped = threading.Event()
+
+    def work(
+        review: Review, confirm: Callable[[ProvingPlanned], bool], on_event: object, cancel: threading.Event
+    ) -> tuple[RootReview, ...]:
+        confirm(PLAN)
+        assert cancel.wait(10)
+        stopped.set()
+        raise RunCancelledError("proving was cancelled")
+
+    async with running(serving(reviewed(samples), proving=work)) as on:
+        await on.go_to("acme/other")
+        await on.press("v", "enter")
+        await on.press("ctrl+q")
+    assert stopped.wait(10)
+
+
+@pytest.mark.parametrize("text", ["[bold red]no[/]", "\x1b[31mred\x1b[0m", "x" * 300])
+async def test_failures_stay_until_they_are_read(
+    samples: Samples, running: Running, serving: type[ServingSource], text: str
+) -> None:
+    def work(
+        review: Review, confirm: Callable[[ProvingPlanned], bool], on_event: Callable[[Event], None], cancel: object
+    ) -> tuple[RootReview, ...]:
+        confirm(PLAN)
+        on_event(PackageDone(text, 0, f"{text}: the package is not the one that is signed"))
+        on_event(PackageDone("demo 5.2.0 darwin_arm64", 2 << 20))
+        return proving_roots(samples, review)
+
+    async with running(serving(reviewed(samples), proving=work), size=(80, 24)) as on:
+        await on.go_to("acme/demo")
+        await on.press("v")
+        await until(on, lambda: "enter download" in on.text)
+        await on.press("enter")
+        await until(on, lambda: "1 of 1 h1 proven" in on.text)
+        assert "FAILED" in on.text
+        assert all(line.isprintable() and len(line) <= 80 for line in on.lines)
+        assert not on.is_on_top
+        await on.press("enter")
+        assert on.is_on_top
+
+
+async def test_what_cannot_be_proven_is_said(samples: Samples, running: Running, serving: type[ServingSource]) -> None:
+    async with running(serving(reviewed(samples, Proof.COMPUTED))) as on:
+        await on.go_to("acme/other")
+        await on.press("v")
+        await until(on, lambda: "nothing to prove here: every h1 is proven" in on.text)
+        await on.go_to("infra/ci")
+        await on.press("v")
+        await until(on, lambda: on.is_on_top)
+
+    def refuse(*_: object) -> tuple[RootReview, ...]:
+        raise LockLensError("nothing can be downloaded offline", hint="leave out --offline")
+
+    async with running(serving(reviewed(samples), proving=refuse)) as on:
+        await on.go_to("acme/other")
+        await on.press("v")
+        await until(on, lambda: "not proven: nothing can be downloaded offline; leave out --offline" in on.text)
+
+
+async def test_rows_without_a_provider_and_reviews_on_their_way_are_refused(
+    samples: Samples, running: Running, serving: type[ServingSource]
+) -> None:
+    gate = threading.Event()
+    source = serving(samples.full(), gate=gate)
+    async with running(source, settled=False) as on:
+        await until(on, lambda: "acme/demo" in on.text)
+        await on.go_to("acme/demo")
+        await on.press("v")
+        assert "still being asked" in on.text
+        await on.go_to("LK006")
+        await on.press("v")
+        assert "choose a row with a provider" in on.text
+        gate.set()
+        await on.settle()
+        await on.go_to("hashicorp/template")
+        await on.press("v")
+        assert "choose a row with a provider" in on.text
+        assert not source.proofs
+
+
+async def test_a_section_stands_for_all_in_it(samples: Samples, running: Running, serving: type[ServingSource]) -> None:
+    source = serving(samples.full())
+    async with running(source) as on:
+        await on.go_to("infra/prod/network")
+        await on.press("v")
+        await until(on, lambda: bool(source.proofs) and on.is_on_top)
+        assert {str(address) for _, address in source.proofs[0]} == {
+            f"registry.terraform.io/{name}" for name in ("acme/demo", "acme/netbox", "datadog/datadog", "hashicorp/aws")
+        } - {"registry.terraform.io/hashicorp/aws"}
+
+
+def test_what_the_dialog_says_of_a_plan() -> None:
+    def said(plan: ProvingPlanned) -> str:
+        return "\n".join(line.text for line in plan_lines(plan))
+
+    assert "To download: 1 package, of a size that nobody says, to prove 3 h1." in said(ProvingPlanned(3, 1, None, 1))
+    assert "At most" not in said(ProvingPlanned(3, 1, None, 1))
+
+
+def test_the_lines_of_packages() -> None:
+    downloads = (
+        Download("a", 0.0, 1 << 20, 2 << 20),
+        Download("b", 0.0, 5 << 20, 4 << 20),
+        Download("c", 9.0, 1 << 20),
+        Download("d", 0.0, 2 << 20, 2 << 20, 2.0),
+        Download("e", 0.0, 0, None, 1.0, "no"),
+        Download("f", 10.0, 0, 1 << 20),
+    )
+    assert [line.text for line in download_lines(downloads, 10.0)] == [
+        "a  #####.....  50 %  1.0 MiB of 2.0 MiB  102.4 KiB/s  10 s left",
+        "b  ########## 100 %  5.0 MiB of 4.0 MiB  512.0 KiB/s  0 s left",
+        "c  1.0 MiB  1.0 MiB/s",
+        "d  hashed  2.0 MiB  1.0 MiB/s",
+        "e  FAILED  no",
+        "f  ..........   0 %  0 bytes of 1.0 MiB  0 bytes/s  0 s left",
+    ]
+
+
+def test_what_came_of_it(samples: Samples) -> None:
+    before = reviewed(samples)
+    chosen = frozenset((root.lock_file, change.address) for root in before.roots for change in root.changes)
+    assert outcome(before, chosen, reviewed(samples, Proof.COMPUTED).roots) == "1 of 1 h1 proven"
+    assert outcome(before, chosen, before.roots) == "0 of 1 h1 proven; the findings say of the others"
+    assert nothing_to_prove(before, chosen) == "nothing can be proven: no signed package is left to hash"
+    nobody = Evidence(problems=("the registry was not asked",), answer=Answer.NOT_ASKED)
+    offline = replace(
+        before,
+        roots=tuple(
+            replace(root, changes=tuple(replace(one, evidence=nobody) for one in root.changes)) for root in before.roots
+        ),
+    )
+    assert nothing_to_prove(offline, chosen) == "nothing can be proven: the registry was not asked"

@@ -1,0 +1,188 @@
+"""The commands that change what is locked: what was typed becomes a plan, the plan is told, and then applied."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from locklens.addresses import Platform
+from locklens.cli.arguments import UsageError
+from locklens.cli.output import DONE, FINDINGS, complain, is_terminal, put, tell
+from locklens.dialect import DIALECTS
+from locklens.errors import LockLensError, RunCancelledError
+from locklens.workspace.planning import WriteRequest, change_words
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from locklens.workspace.planning import Failed, Plan
+
+
+def run(command: str, found: Namespace) -> int:
+    """Runs `upgrade`, `prune`, `restore` or `format`."""
+    request = WriteRequest(Path.cwd(), tuple(dict.fromkeys(found.root)), DIALECTS.get(found.tool), found.test_directory)
+    plan = _upgrade(request, found) if command == "upgrade" else _plan(command, request, found)
+    telling = _Json() if found.json else _Text(found.dry_run)
+    telling.planned(plan)
+    status = FINDINGS if plan.failures else DONE
+    if found.dry_run:
+        telling.previewed(plan)
+        return status
+    from locklens.workspace.apply import apply
+
+    try:
+        notices = apply(plan.proposal)
+    except RunCancelledError:
+        raise
+    except LockLensError as error:
+        telling.failed(error)
+        return FINDINGS
+    telling.applied(plan, notices)
+    return status
+
+
+def _plan(command: str, request: WriteRequest, found: Namespace) -> Plan:
+    from locklens.workspace import propose
+
+    if command == "prune":
+        return propose.prune(request, found.providers)
+    if command == "restore":
+        return propose.restore(request, found.providers, found.revision)
+    return propose.format_locks(request)
+
+
+def _upgrade(request: WriteRequest, found: Namespace) -> Plan:
+    from locklens.cli.install_progress import JsonTelling, Telling
+    from locklens.storage.cache import Cache
+    from locklens.workspace.supplying import RegistrySupply
+    from locklens.workspace.upgrading import UpgradeRequest, upgrade
+
+    wanted = UpgradeRequest(
+        request,
+        tuple(found.providers),
+        _platforms(found.platform),
+        edits_constraints=found.edit_constraints,
+        allows_missing=found.allow_missing_modules,
+    )
+    telling = JsonTelling() if found.json else Telling(is_alone=len(request.roots) < 2)
+    with (
+        Cache.in_memory() if found.no_cache else Cache() as cache,
+        RegistrySupply(os.environ, cache, on_event=telling.take) as supply,
+    ):
+        try:
+            return upgrade(wanted, supply, on_root=lambda root: telling.begin(root or "."))
+        finally:
+            telling.end()
+            if found.verbose:
+                tell(supply.log)
+
+
+def _platforms(texts: list[str]) -> tuple[Platform, ...]:
+    try:
+        return tuple(dict.fromkeys(map(Platform.parse, texts)))
+    except ValueError as error:
+        raise UsageError(f"--platform: {error}") from error
+
+
+class _Text:
+    """Tells of a plan in words: what was done on stdout, all else on stderr.
+
+    Args:
+        is_preview: Whether stdout is for the diff alone.
+    """
+
+    def __init__(self, is_preview: bool) -> None:
+        self._is_preview = is_preview
+
+    def planned(self, plan: Plan) -> None:
+        """Tells what is planned, what is left, and what failed."""
+        if self._is_preview:
+            tell(plan.proposal.words)
+        for remark in plan.remarks:
+            tell([f"{_place(remark.root, remark.name)}: {remark.words}"])
+        for failed in plan.failures:
+            complain(_placed(failed))
+
+    def previewed(self, plan: Plan) -> None:
+        """Prints the diff."""
+        from locklens.review.reports.visible import visible
+
+        text = plan.proposal.diff()
+        if is_terminal(sys.stdout):
+            text = "".join(f"{visible(line)}\n" for line in text.split("\n")[:-1])
+        put(text)
+
+    def failed(self, error: LockLensError) -> None:
+        """Tells why nothing was written."""
+        complain(error)
+
+    def applied(self, plan: Plan, notices: tuple[str, ...]) -> None:
+        """Tells what was written."""
+        from locklens.review.reports.visible import visible
+
+        lines = [*plan.proposal.words, *(f"wrote {file.path}" for file in plan.proposal.files)]
+        put("".join(f"{visible(line)}\n" for line in lines) or "nothing was changed\n")
+        tell(notices)
+
+
+class _Json:
+    """Tells of a plan on stdout, one JSON object per line; its `type` says what it is."""
+
+    def planned(self, plan: Plan) -> None:
+        """Tells what is planned, what is left, and what failed."""
+        for change in plan.changes:
+            self._put(
+                "change",
+                root=change.root or ".",
+                provider=str(change.address),
+                kind=change.kind,
+                old=str(change.old.version) if change.old else None,
+                new=str(change.new.version) if change.new else None,
+                edits=[{"file": e.file, "line": e.line, "old": e.old, "new": e.new} for e in change.edits],
+                words=change_words(change),
+            )
+        for remark in plan.remarks:
+            self._put("note", root=remark.root or ".", provider=remark.name or None, words=remark.words)
+        for failed in plan.failures:
+            self._fail(failed.error, failed.root or ".", failed.name or None)
+
+    def previewed(self, plan: Plan) -> None:
+        """Tells the diff of each file, and how to do it."""
+        for file in plan.proposal.files:
+            self._put("file", path=file.path, written=False, diff=file.diff())
+        self._put("outcome", written=False, failed=bool(plan.failures), command=plan.proposal.command)
+
+    def failed(self, error: LockLensError) -> None:
+        """Tells why nothing was written."""
+        self._fail(error, None, None)
+        self._put("outcome", written=False, failed=True)
+
+    def applied(self, plan: Plan, notices: tuple[str, ...]) -> None:
+        """Tells what was written."""
+        for file in plan.proposal.files:
+            self._put("file", path=file.path, written=True, diff=file.diff())
+        is_written = bool(plan.proposal.files)
+        failed = bool(plan.failures)
+        self._put("outcome", written=is_written, failed=failed, command=plan.proposal.command, notices=list(notices))
+
+    def _fail(self, error: LockLensError, root: str | None, provider: str | None) -> None:
+        path, line = getattr(error, "path", "") or None, getattr(error, "line", None)
+        self._put("error", root=root, provider=provider, words=str(error), hint=error.hint, file=path, line=line)
+
+    def _put(self, type_: str, /, **fields: Any) -> None:
+        put(json.dumps({"type": type_, **fields}) + "\n")
+
+
+def _place(root: str, name: str) -> str:
+    return f"{root or '.'}: {name}" if name else root or "."
+
+
+def _placed(failed: Failed) -> LockLensError:
+    """An error with its root and provider before it, unless it names them itself."""
+    words = str(failed.error)
+    name = failed.name if failed.name not in words else ""
+    lead = [part for part in (name if getattr(failed.error, "path", "") else _place(failed.root, name),) if part]
+    return LockLensError(": ".join((*lead, words)), hint=failed.error.hint)

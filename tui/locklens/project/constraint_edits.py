@@ -1,0 +1,135 @@
+"""Rewrites the constraint that one requirement has, where it stands, and leaves every other byte as it is.
+
+Only a plain quoted string is rewritten: what a heredoc, a template or an escape stands for is not ours to spell.
+Whether the file may be written at all is `protection`'s question; nothing is written here.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from locklens import hcl
+from locklens.errors import ConfigurationError
+from locklens.project.configuration import Contributor
+from locklens.project.contributors import provider_subject
+from locklens.project.files import is_json
+from locklens.project.tree import normalise
+from locklens.versions import Constraints, NotAdmissibleError, admitting
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from locklens.project.configuration import Requirement
+    from locklens.versions import Version
+
+_BY_HAND = "edit it by hand"
+
+
+class ConstraintEdit(Struct, frozen=True):
+    """One constraint that is rewritten.
+
+    Attributes:
+        file: Path in the tree.
+        line: Of the string, from 1.
+        old: The constraint as it stood.
+        new: What takes its place.
+    """
+
+    file: str
+    line: int
+    old: str
+    new: str
+
+
+def admit(data: bytes, requirement: Requirement, version: Version) -> tuple[bytes, ConstraintEdit]:
+    """Returns a configuration file in which a requirement admits a version that it excluded.
+
+    Args:
+        data: The file's bytes.
+        requirement: As it was read from these bytes.
+        version: What its constraint is to admit.
+
+    Raises:
+        ConfigurationError: The constraint is written in a way that is not rewritten, or cannot admit the version.
+    """
+    file, line = requirement.file, requirement.line
+    literal = _literal(data, requirement)
+    line = literal.place.line
+    if literal.text != requirement.constraint:
+        words = f"the constraint {requirement.constraint.strip()!r} is not written here: an override file sets it"
+        raise ConfigurationError(words, path=file, line=line, hint=_BY_HAND)
+    text = hcl.decode(data)
+    start, end = literal.place.start, literal.place.end
+    if text[start:end] != f'"{requirement.constraint}"':
+        kind = "heredoc" if text[start : start + 2] == "<<" else "template or has escapes"
+        kind = kind if isinstance(literal.value, str) else "number or another constant"
+        words = f"the constraint {requirement.constraint.strip()!r} is no plain string: it is a {kind}"
+        raise ConfigurationError(words, path=file, line=line, hint=_BY_HAND)
+    try:
+        new = admitting(requirement.constraint, version)
+    except NotAdmissibleError as error:
+        words = f"{error}: not rewritten for {version}"
+        raise ConfigurationError(words, path=file, line=line, hint=_BY_HAND) from error
+    edited = hcl.encode(f"{text[: start + 1]}{new}{text[end - 1 :]}")
+    assert Constraints.parse(new).excluded_by(version) == ()
+    return edited, ConstraintEdit(file, line, requirement.constraint, new)
+
+
+def _literal(data: bytes, requirement: Requirement) -> hcl.Literal:
+    """Returns the one constant that is the requirement's constraint."""
+    body = hcl.parse(data, json=is_json(requirement.file)).body
+    found = [] if body is None else [value for value in _values(body, requirement) if value is not None]
+    if len(found) != 1 or not isinstance(found[0], hcl.Literal):
+        words = f"the constraint of {requirement.subject} is not found there"
+        raise ConfigurationError(words, path=requirement.file, line=requirement.line, hint=_BY_HAND)
+    return found[0]
+
+
+def _values(body: hcl.Body, requirement: Requirement) -> Iterator[hcl.Expression | None]:
+    """What may be the constraint: entries of required_providers, or provider blocks, of that name and on that line."""
+    if requirement.contributor is Contributor.REQUIRED_PROVIDERS:
+        for settings in body.blocks("terraform"):
+            for block in settings.body.blocks("required_providers"):
+                entry = block.body.attributes.get(requirement.subject)
+                if entry is not None and entry.place.line == requirement.line:
+                    yield _version_of(entry.value)
+    elif requirement.contributor is Contributor.PROVIDER:
+        for block in body.blocks("provider", labels=1):
+            alias = block.body.attributes.get("alias")
+            name = alias.value.text or "" if alias is not None and isinstance(alias.value, hcl.Literal) else ""
+            if block.place.line == requirement.line and provider_subject(block.labels[0], name) == requirement.subject:
+                version = block.body.attributes.get("version")
+                yield version.value if version is not None else None
+
+
+def _version_of(value: hcl.Expression) -> hcl.Expression | None:
+    """An entry's constraint: the entry itself in the old form, else its `version`, of which the last counts."""
+    if not isinstance(value, hcl.ObjectExpr):
+        return value
+    named = [item for key, item in value.items if isinstance(key, hcl.Literal) and key.value == "version"]
+    return named[-1] if named else None
+
+
+def protection(top: Path, file: str, fetched: str | None) -> str:
+    """Says why a configuration file is not ours to rewrite; "" where it is.
+
+    Args:
+        top: The repository's top, or the folder that stands for it.
+        file: Path relative to it.
+        fetched: The folder in which the tools keep what they fetched, relative to `top`; None where it is elsewhere.
+    """
+    clean = normalise(file)
+    real_top, real = os.path.realpath(top), os.path.realpath(os.path.join(top, file))  # noqa: PTH118
+    if clean is None or os.path.commonpath([real_top, real]) != real_top:
+        return f"the file is outside of {top}"
+    parts = Path(os.path.relpath(real, real_top)).parts
+    if ".terraform" in parts or (fetched and f"{clean}/".startswith(f"{normalise(fetched)}/")):
+        return "the module is fetched: its own repository holds the constraint"
+    above = (os.path.join(real_top, *parts[:depth]) for depth in range(1, len(parts)))  # noqa: PTH118
+    if any(os.path.lexists(os.path.join(folder, ".git")) for folder in above):  # noqa: PTH118
+        return "the file belongs to another git repository"
+    return ""

@@ -1,0 +1,172 @@
+"""What is being written into a repository, and what was written last: enough to finish it, or to take it back.
+
+One record for each repository, with the old and the new bytes of every file, lies in the user's data folder: for the
+owner's eyes only, since configurations hold what they hold. A record is `pending` from before the first file is touched
+until all are written; then it is the last one `applied`. Deciding what to do with one is not done here.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager, suppress
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from locklens.storage.placing import sync_folder
+from locklens.storage.turns import turn_within
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_SCHEMA = 1
+_MAX_BYTES = 512 * 1024 * 1024
+
+
+class WrittenFile(msgspec.Struct, frozen=True):
+    """One file of a record.
+
+    Attributes:
+        place: Its absolute path without links, as the file system spells it.
+        old: Its bytes before, None where there was no such file.
+        new: Its bytes afterwards.
+        mode: Its permissions.
+    """
+
+    place: bytes
+    old: bytes | None
+    new: bytes
+    mode: int
+
+    @property
+    def path(self) -> str:
+        """The place as Python spells it."""
+        return os.fsdecode(self.place)
+
+
+class Record(msgspec.Struct, frozen=True):
+    """One write of several files.
+
+    Attributes:
+        id: Random; part of the names of temporary files.
+        top: The repository, without links, as the file system spells it.
+        words: What it does, one sentence each.
+        command: The command line that does the same.
+        at: When, ISO 8601 in UTC.
+        files: In the order in which they are written.
+    """
+
+    id: str
+    top: bytes
+    words: tuple[str, ...]
+    command: str
+    at: str
+    files: tuple[WrittenFile, ...]
+    schema: int = _SCHEMA
+
+
+class Journal:
+    """The records of all repositories.
+
+    Args:
+        folder: Where they are; None for the user's own data folder.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._given = folder
+
+    @property
+    def folder(self) -> Path:
+        """Where the records are."""
+        if self._given is None:
+            from platformdirs import user_data_path
+
+            self._given = user_data_path("locklens", appauthor=False) / "writes"
+        return self._given
+
+    @contextmanager
+    def held(self, top: Path, *, wait: float) -> Iterator[bool]:
+        """Keeps other processes from a repository's records.
+
+        Args:
+            top: The repository.
+            wait: Seconds to wait for another process.
+
+        Yields:
+            Whether no other process is at it.
+
+        Raises:
+            OSError: The folder cannot be used.
+        """
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with turn_within(self._path(top, "lock"), wait) as is_held:
+            yield is_held
+
+    def begin(self, record: Record) -> None:
+        """Keeps a record as pending, on the disk when this returns; the repository is held.
+
+        Raises:
+            OSError: It cannot be kept.
+        """
+        path = self._path(Path(os.fsdecode(record.top)), "pending")
+        fresh = path.with_suffix(".new")
+        fresh.unlink(missing_ok=True)
+        with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:  # noqa: PTH123
+            file.write(msgspec.json.encode(record))
+            file.flush()
+            os.fsync(file.fileno())
+        fresh.replace(path)
+        sync_folder(self.folder)
+
+    def finish(self, top: Path) -> None:
+        """Makes the pending record the last applied one.
+
+        Raises:
+            OSError: It cannot be done.
+        """
+        self._path(top, "pending").replace(self._path(top, "applied"))
+
+    def discard(self, top: Path) -> None:
+        """Forgets the pending record.
+
+        Raises:
+            OSError: It cannot be done.
+        """
+        self._path(top, "pending").unlink(missing_ok=True)
+
+    def pending(self, top: Path) -> Record | None:
+        """Returns what was begun and not finished."""
+        return self._read(self._path(top, "pending"))
+
+    def last(self, top: Path) -> Record | None:
+        """Returns what was written last."""
+        return self._read(self._path(top, "applied"))
+
+    def unfinished(self) -> tuple[Path, ...]:
+        """Returns the repositories in which a write was begun and not finished; cheap where there is none."""
+        try:
+            names = [name for name in os.listdir(self.folder) if name.endswith(".pending")]  # noqa: PTH208
+        except OSError:
+            return ()
+        records = (self._read(self.folder / name) for name in sorted(names))
+        return tuple(Path(os.fsdecode(record.top)) for record in records if record is not None)
+
+    def _path(self, top: Path, suffix: str) -> Path:
+        key = sha256(os.fsencode(os.path.realpath(top))).hexdigest()[:32]
+        return self.folder / f"{key}.{suffix}"
+
+    def _read(self, path: Path) -> Record | None:
+        """Reads a record; one that is damaged is set aside, for nobody can go by it."""
+        try:
+            if path.stat().st_size > _MAX_BYTES:
+                return None
+            record = msgspec.json.decode(path.read_bytes(), type=Record)
+        except OSError:
+            return None
+        except msgspec.DecodeError:
+            with suppress(OSError):
+                path.replace(path.with_suffix(".damaged"))
+            return None
+        return record if record.schema == _SCHEMA else None

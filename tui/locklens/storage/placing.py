@@ -1,0 +1,79 @@
+"""The steps of which a write of several files is made; each leaves every file old or new, byte for byte."""
+
+from __future__ import annotations
+
+import os
+import stat
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from locklens.storage.journal import Record, WrittenFile
+
+
+def temporary(record: Record, file: WrittenFile) -> str:
+    """Returns where a file's new bytes wait: beside it, under a name that no tool takes for configuration."""
+    number = record.files.index(file)
+    return os.path.join(os.path.dirname(file.path), f".locklens-{record.id}-{number}")  # noqa: PTH118, PTH120
+
+
+def current(file: WrittenFile) -> bytes | None:
+    """Returns the bytes that are at a file's place now, None where nothing is.
+
+    Raises:
+        OSError: It cannot be read, or is no regular file.
+    """
+    try:
+        if not stat.S_ISREG(os.lstat(file.path).st_mode):
+            raise OSError(0, "it is no regular file")
+        return Path(file.path).read_bytes()
+    except FileNotFoundError:
+        return None
+
+
+def stage(file: WrittenFile, data: bytes, name: str) -> None:
+    """Writes bytes to a temporary file, down to the disk, with the permissions and the owner that the file has.
+
+    Raises:
+        OSError: It cannot be done.
+    """
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+    with open(os.open(name, flags, 0o600), "wb") as stream:  # noqa: PTH123
+        stream.write(data)
+        stream.flush()
+        with suppress(OSError):
+            owner = os.stat(file.path)  # noqa: PTH116
+            if hasattr(os, "fchown") and (owner.st_uid, owner.st_gid) != (os.geteuid(), os.getegid()):
+                os.fchown(stream.fileno(), owner.st_uid, owner.st_gid)
+        os.chmod(name, file.mode)  # noqa: PTH101
+        os.fsync(stream.fileno())
+
+
+def put(file: WrittenFile, data: bytes | None, name: str) -> None:
+    """Puts bytes in a file's place in one step, or removes it (None).
+
+    Args:
+        file: Which.
+        data: What is to be there.
+        name: Of the temporary file; one that is there already is replaced.
+
+    Raises:
+        OSError: It cannot be done.
+    """
+    if data is None:
+        Path(file.path).unlink(missing_ok=True)
+        return
+    Path(name).unlink(missing_ok=True)
+    stage(file, data, name)
+    os.replace(name, file.path)  # noqa: PTH105
+
+
+def sync_folder(folder: Path) -> None:
+    """Flushes the names in a folder to the disk, where the system has a way to."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

@@ -1,0 +1,164 @@
+"""Puts a planned write on disk: the only writer of the user's files.
+
+Every file is the old or the new one, byte for byte, at every moment. That all of them are is kept by a journal: what
+was interrupted between two files is completed, or taken back, by the next run in the repository; see
+`locklens.workspace.recovery`.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import stat
+from contextlib import ExitStack, contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from locklens.errors import ConfigurationError, StaleLockFileError
+from locklens.storage.journal import Journal, Record, WrittenFile
+from locklens.storage.placing import current, put, stage, sync_folder, temporary
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from locklens.workspace.proposal import PlannedFile, Proposal
+
+_NEW_MODE = 0o644
+_WAIT_SECONDS = 10.0
+
+
+def apply(proposal: Proposal, *, journal: Journal | None = None) -> tuple[str, ...]:
+    """Writes all files of a proposal, or none.
+
+    Args:
+        proposal: What is to be written.
+        journal: Where it is kept until it is done, and afterwards to be taken back; None for the user's own.
+
+    Returns:
+        What limits it, in sentences.
+
+    Raises:
+        StaleLockFileError: A file is not the one any more that the plan was made from.
+        ConfigurationError: A file cannot be written, is outside of the repository, or another run is writing there.
+    """
+    if not proposal.files:
+        return ()
+    journal = journal or Journal()
+    with ExitStack() as stack:
+        refusal = _hold(stack, journal, proposal)
+        record = Record(
+            id=secrets.token_hex(6),
+            top=os.fsencode(os.path.realpath(proposal.top)),
+            words=proposal.words,
+            command=proposal.command,
+            at=datetime.now(UTC).isoformat(timespec="seconds"),
+            files=tuple(_target(proposal.top, file) for file in proposal.files),
+        )
+        names = {target.place: file.path for target, file in zip(record.files, proposal.files, strict=True)}
+        _Writing(record, names).run(None if refusal else journal)
+    return (f"it cannot be undone: {refusal}",) if refusal else ()
+
+
+def _hold(stack: ExitStack, journal: Journal, proposal: Proposal) -> str:
+    """Keeps other runs away while the stack is open; returns why there is no journal, "" where there is one."""
+    try:
+        is_held = stack.enter_context(journal.held(proposal.top, wait=_WAIT_SECONDS))
+    except OSError as error:
+        words = f"the data folder {journal.folder} cannot be used: {_reason(error)}"
+        if len(proposal.files) > 1:
+            hint = "several files are written together only with a journal there; XDG_DATA_HOME names another folder"
+            raise ConfigurationError(words, hint=hint) from error
+        return words
+    if not is_held:
+        raise ConfigurationError("another locklens is writing in this repository", hint="try again when it has ended")
+    return ""
+
+
+def _target(top: Path, file: PlannedFile) -> WrittenFile:
+    """Finds a file's true place, and checks that it is there as it was read."""
+    real_top = os.path.realpath(top)
+    place = os.path.realpath(os.path.join(real_top, file.path))  # noqa: PTH118
+    if os.path.commonpath([real_top, place]) != real_top:
+        hint = "locklens writes no file outside of the repository"
+        raise ConfigurationError(f"it leads out of the repository, to {place}", path=file.path, hint=hint)
+    target = WrittenFile(os.fsencode(place), file.old, file.new, _NEW_MODE)
+    _require_unchanged(target, file.path)
+    if file.old is None:
+        return target
+    return WrittenFile(target.place, file.old, file.new, stat.S_IMODE(os.stat(place).st_mode))  # noqa: PTH116
+
+
+def _require_unchanged(file: WrittenFile, name: str) -> None:
+    try:
+        is_same = current(file) == file.old
+    except OSError as error:
+        raise ConfigurationError(f"cannot be read: {_reason(error)}", path=name) from error
+    if not is_same:
+        hint = "nothing was written; run it again"
+        raise StaleLockFileError("it changed on disk since it was read", path=name, hint=hint)
+
+
+class _Writing:
+    """Puts the files of one record in their places, or back.
+
+    Args:
+        record: What is written.
+        names: Of each place, as the user knows it.
+    """
+
+    def __init__(self, record: Record, names: dict[bytes, str]) -> None:
+        self._record = record
+        self._names = names
+        self._top = Path(os.fsdecode(record.top))
+
+    def run(self, journal: Journal | None) -> None:
+        """Writes all, or leaves all as it was."""
+        files = self._record.files
+        if journal is not None:
+            with _told(str(journal.folder)):
+                journal.begin(self._record)
+        try:
+            for file in files:
+                with _told(self._names[file.place]):
+                    stage(file, file.new, temporary(self._record, file))
+            for file in files:
+                _require_unchanged(file, self._names[file.place])
+            for file in files:
+                with _told(self._names[file.place]):
+                    os.replace(temporary(self._record, file), file.path)  # noqa: PTH105
+        except BaseException:
+            self._take_back(journal)
+            raise
+        for folder in {Path(file.path).parent for file in files}:
+            sync_folder(folder)
+        if journal is not None:
+            # Where this fails, the next run finds everything written, and says so.
+            with suppress(OSError):
+                journal.finish(self._top)
+
+    def _take_back(self, journal: Journal | None) -> None:
+        try:
+            for file in self._record.files:
+                if file.new != file.old and current(file) == file.new:
+                    put(file, file.old, temporary(self._record, file))
+                Path(temporary(self._record, file)).unlink(missing_ok=True)
+            if journal is not None:
+                journal.discard(self._top)
+        except OSError as error:
+            words = f"what was written cannot be taken back: {_reason(error)}"
+            raise ConfigurationError(words, hint="the next run of locklens here tries again") from error
+
+
+@contextmanager
+def _told(name: str) -> Iterator[None]:
+    """Makes the system's errors ours."""
+    try:
+        yield
+    except OSError as error:
+        words = f"cannot be written: {_reason(error)}"
+        raise ConfigurationError(words, path=name, hint="nothing was written") from error
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or "unknown error").lower()

@@ -1,0 +1,65 @@
+"""A planned write, as a value: nothing of it is on disk until `locklens.workspace.apply` puts it there."""
+
+from __future__ import annotations
+
+import difflib
+from hashlib import sha256
+from pathlib import Path  # noqa: TC003 - msgspec reads the annotations
+
+from msgspec import Struct
+
+from locklens.hcl import decode
+
+_NO_LINE_END = "\\ No newline at end of file\n"
+
+
+class PlannedFile(Struct, frozen=True):
+    """One file that is to be written.
+
+    Attributes:
+        path: Relative to the proposal's top.
+        old: The bytes that the plan was made from, None where there was no such file.
+        new: The bytes that are to be there.
+    """
+
+    path: str
+    old: bytes | None
+    new: bytes
+
+    @property
+    def digest(self) -> str | None:
+        """SHA-256 of what the plan was made from."""
+        return None if self.old is None else sha256(self.old).hexdigest()
+
+    def diff(self) -> str:
+        """Returns the change as a unified diff that `git apply` and `patch -p1` take."""
+        before, after = _lines(self.old or b""), _lines(self.new)
+        names = "/dev/null" if self.old is None else f"a/{self.path}", f"b/{self.path}"
+        lines = difflib.unified_diff(before, after, *names)
+        return "".join(line if line.endswith("\n") else f"{line}\n{_NO_LINE_END}" for line in lines)
+
+
+class Proposal(Struct, frozen=True):
+    """What is to be written, all of it or nothing.
+
+    Attributes:
+        top: The repository's top, or the folder that stands for it: no file outside of it is written.
+        files: Those that change, configurations before lock files.
+        words: What it does, one line each.
+        command: The command line that does the same.
+    """
+
+    top: Path
+    files: tuple[PlannedFile, ...]
+    words: tuple[str, ...]
+    command: str
+
+    def diff(self) -> str:
+        """Returns the change of every file as one unified diff, "" where nothing changes."""
+        return "".join(file.diff() for file in self.files)
+
+
+def _lines(data: bytes) -> list[str]:
+    """The lines with their ends; only LF ends one, as for git."""
+    pieces = decode(data).split("\n")
+    return [f"{piece}\n" for piece in pieces[:-1]] + ([pieces[-1]] if pieces[-1] else [])

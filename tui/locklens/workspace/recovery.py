@@ -1,0 +1,69 @@
+"""Completes, or takes back, a write that was interrupted between two files; every run looks for one at its start."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from locklens.storage.journal import Journal
+from locklens.storage.placing import current, put, temporary
+
+if TYPE_CHECKING:
+    from locklens.storage.journal import Record, WrittenFile
+
+
+def recover_at(folder: Path, *, journal: Journal | None = None) -> tuple[str, ...]:
+    """Does so for every repository that a folder is in, or that is in it.
+
+    Args:
+        folder: Where the run works.
+        journal: Where the records are; None for the user's own.
+
+    Returns:
+        What was done, in sentences; () where nothing was interrupted, or another run is still at it.
+    """
+    journal = journal or Journal()
+    here = os.path.realpath(folder)
+    found: list[str] = []
+    for top in journal.unfinished():
+        if os.path.commonpath([here, top]) in {here, str(top)}:
+            found += _recover(top, journal)
+    return tuple(found)
+
+
+def _recover(top: Path, journal: Journal) -> tuple[str, ...]:
+    try:
+        with journal.held(top, wait=0) as is_held:
+            record = journal.pending(top) if is_held else None
+            return () if record is None else (_settle(record, top, journal),)
+    except OSError as error:
+        reason = (error.strerror or "unknown error").lower()
+        return (f"an interrupted write in {top} can be neither completed nor taken back: {reason}",)
+
+
+def _settle(record: Record, top: Path, journal: Journal) -> str:
+    """Makes all files new where some are already and nobody touched the others, else all old; says which."""
+    now = {file: current(file) for file in record.files}
+    for file in record.files:
+        Path(temporary(record, file)).unlink(missing_ok=True)
+    what = f"an interrupted write ({record.command})"
+    written = [file for file in record.files if now[file] == file.new]
+    touched = [file for file in record.files if now[file] not in (file.old, file.new)]
+    if not written:
+        journal.discard(top)
+        return f"{what} had changed no file yet, and was dropped"
+    if not touched:
+        for file in record.files:
+            if now[file] != file.new:
+                put(file, file.new, temporary(record, file))
+        journal.finish(top)
+        return f"{what} was completed: {_names(record.files, top)}"
+    for file in written:
+        put(file, file.old, temporary(record, file))
+    journal.discard(top)
+    return f"{what} was taken back in {_names(written, top)}, because {_names(touched, top)} changed since"
+
+
+def _names(files: tuple[WrittenFile, ...] | list[WrittenFile], top: Path) -> str:
+    return ", ".join(os.path.relpath(file.path, top) for file in files)

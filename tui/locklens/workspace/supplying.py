@@ -1,0 +1,129 @@
+"""What an upgrade is told of versions and hashes: registries are asked and packages are locked, as `lock` does it."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Self
+
+from locklens.addresses import Platform
+from locklens.errors import LockLensError, RunCancelledError
+from locklens.install.fetching import admitted
+from locklens.install.lock import lock_entries
+from locklens.install.model import Failure, LockRequest
+from locklens.install.run import InstallRun
+from locklens.project.clifiles import this_platform
+from locklens.workspace.upgrading import Coverage
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Callable, Mapping, Sequence
+    from types import TracebackType
+
+    from locklens.addresses import ProviderAddress
+    from locklens.dialect import Dialect
+    from locklens.install.events import Event
+    from locklens.lockfile.model import LockEntry
+    from locklens.sources.metadata import ListedVersion
+    from locklens.storage.cache import Cache
+    from locklens.workspace.upgrading import Move
+
+
+class RegistrySupply:
+    """Asks registries for the length of one command; use it in a `with` statement.
+
+    Args:
+        environ: The tools' settings.
+        cache: What is remembered of verifications and packages.
+        on_event: Told of what happens, from any thread, but never from two at once.
+        cancel: Set by another thread to stop.
+    """
+
+    def __init__(
+        self,
+        environ: Mapping[str, str],
+        cache: Cache,
+        *,
+        on_event: Callable[[Event], None] = lambda _: None,
+        cancel: threading.Event | None = None,
+    ) -> None:
+        self._environ = environ
+        self._cache = cache
+        self._on_event = on_event
+        self._cancel = cancel
+        self._stack = ExitStack()
+        self._runs: dict[str, InstallRun] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stack.__exit__(kind, error, trace)
+
+    @property
+    def here(self) -> Platform:
+        """The platform of this machine."""
+        return Platform.parse(this_platform())
+
+    @property
+    def log(self) -> tuple[str, ...]:
+        """What was asked of whom, and how long it took."""
+        return tuple(line for run in self._runs.values() for line in run.log)
+
+    def listed(
+        self, addresses: Sequence[ProviderAddress], tool: Dialect
+    ) -> Mapping[ProviderAddress, Sequence[ListedVersion] | LockLensError]:
+        """Returns what is offered of each provider, or why nobody can say."""
+        run = self._run(tool)
+
+        def ask(address: ProviderAddress) -> Sequence[ListedVersion] | LockLensError:
+            try:
+                return run.registry(address).versions(address).versions
+            except RunCancelledError:
+                raise
+            except LockLensError as error:
+                return error
+
+        return dict(zip(addresses, run.all(ask, addresses), strict=True))
+
+    def coverage(self, entries: Sequence[LockEntry], tool: Dialect) -> Mapping[ProviderAddress, Coverage]:
+        """Returns for which platforms each entry has an `h1`: as the registry says, or as it was hashed here before."""
+        run = self._run(tool)
+        found = run.all(lambda entry: self._coverage(entry, run), entries)
+        return {entry.address: one for entry, one in zip(entries, found, strict=True)}
+
+    def _coverage(self, entry: LockEntry, run: InstallRun) -> Coverage:
+        own = entry.with_scheme("h1")
+        if not own:
+            return Coverage(())
+        try:
+            metadata, vouched = admitted(run, entry.address, entry.version, self.here)
+        except RunCancelledError:
+            raise
+        except LockLensError:
+            return Coverage((), len(own))
+        listed = vouched.checksums.packages(entry.address.type, str(entry.version))
+        platforms = {zh: platform for platform, zhs in listed.items() for zh in zhs}
+        known = {h1: platforms[zh] for zh, h1 in self._cache.hashes(platforms).items()}
+        known |= {text: one.platform for one in metadata.packages for text in one.hashes if text.startswith("h1:")}
+        return Coverage(tuple(sorted({known[h1] for h1 in own if h1 in known})), sum(h1 not in known for h1 in own))
+
+    def entries(self, moves: Sequence[Move], tool: Dialect) -> Mapping[ProviderAddress, LockEntry | LockLensError]:
+        """Returns the new entry of each provider, or why there is none."""
+        requests = [
+            LockRequest(move.address, move.version, move.platforms, move.constraints, move.prior) for move in moves
+        ]
+        found = lock_entries(requests, self._run(tool))
+        return {address: _entry_or_error(one) for address, one in found.items()}
+
+    def _run(self, tool: Dialect) -> InstallRun:
+        run = self._runs.get(tool.name)
+        if run is None:
+            run = InstallRun(tool, self._environ, self._cache, on_event=self._on_event, cancel=self._cancel)
+            self._runs[tool.name] = self._stack.enter_context(run)
+        return run
+
+
+def _entry_or_error(found: LockEntry | Failure) -> LockEntry | LockLensError:
+    return LockLensError(found.words, hint=found.hint) if isinstance(found, Failure) else found

@@ -1,0 +1,404 @@
+"""Plans an upgrade: moves the chosen providers and nothing else, and edits the constraints that stand in the way.
+
+Registries and packages are behind a port, `Supply`: what they say is handed in, and the plan is made of it.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from locklens.errors import ConfigurationError, LockLensError, NotFoundError
+from locklens.project.constraint_edits import ConstraintEdit, admit, protection
+from locklens.project.state import data_folder
+from locklens.selection import Unselectable, combined, explain, select
+from locklens.selection.reasons import holds_against, newest_of
+from locklens.versions import Constraints, Version, VersionSyntaxError
+from locklens.workspace.planning import Draft, Failed, Plan, Remark
+from locklens.workspace.propose import chosen_by_root, command_line, put_entries, require_sound
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from locklens.addresses import Platform, ProviderAddress
+    from locklens.dialect import Dialect
+    from locklens.lockfile.model import LockEntry
+    from locklens.project.configuration import Requirement
+    from locklens.sources.metadata import ListedVersion
+    from locklens.workspace.found import Root
+    from locklens.workspace.planning import WriteRequest
+
+
+class Move(Struct, frozen=True):
+    """A provider that is to be locked at another version.
+
+    Attributes:
+        address: Which.
+        version: The new one.
+        platforms: For which packages it is to be locked.
+        constraints: All of the configuration's, together, as they will be.
+        prior: Its entry now, None where it has none.
+    """
+
+    address: ProviderAddress
+    version: Version
+    platforms: tuple[Platform, ...]
+    constraints: Constraints
+    prior: LockEntry | None
+
+
+class Coverage(Struct, frozen=True):
+    """What an entry does for.
+
+    Attributes:
+        platforms: Those for which it has an `h1`, as far as anybody knows.
+        unknown: How many `h1` it has of which nobody knows the platform.
+    """
+
+    platforms: tuple[Platform, ...]
+    unknown: int = 0
+
+
+class Supply(Protocol):
+    """Where versions and hashes are from. Each question is about all providers of a root at once."""
+
+    @property
+    def here(self) -> Platform:
+        """The platform of this machine."""
+
+    def listed(
+        self, addresses: Sequence[ProviderAddress], tool: Dialect
+    ) -> Mapping[ProviderAddress, Sequence[ListedVersion] | LockLensError]:
+        """Returns what is offered of each provider, or why nobody can say."""
+
+    def coverage(self, entries: Sequence[LockEntry], tool: Dialect) -> Mapping[ProviderAddress, Coverage]:
+        """Returns for which platforms each entry has an `h1`."""
+
+    def entries(self, moves: Sequence[Move], tool: Dialect) -> Mapping[ProviderAddress, LockEntry | LockLensError]:
+        """Returns the new entry of each provider, or why there is none."""
+
+
+class UpgradeRequest(Struct, frozen=True):
+    """What is to be upgraded.
+
+    Attributes:
+        where: In which roots.
+        providers: As typed, each with or without `=VERSION`; () for all that are locked and required.
+        platforms: For which packages they are to be locked; () for those that each entry does for now.
+        edits_constraints: Whether constraints may be rewritten for it.
+        allows_missing: Whether modules may be missing, whose constraints then do not count.
+    """
+
+    where: WriteRequest
+    providers: tuple[str, ...] = ()
+    platforms: tuple[Platform, ...] = ()
+    edits_constraints: bool = False
+    allows_missing: bool = False
+
+
+def upgrade(request: UpgradeRequest, supply: Supply, *, on_root: Callable[[str], None] = lambda _: None) -> Plan:
+    """Plans an upgrade of every root that is asked for; a root in which anything fails stays as it is.
+
+    Args:
+        request: What is to be upgraded.
+        supply: Where versions and hashes are from.
+        on_root: Told of each root that it comes to.
+
+    Raises:
+        ConfigurationError: A provider or version is none, or a folder is no root.
+        RepositoryError: Git failed.
+    """
+    draft = Draft(request.where)
+    named = [_named(text) for text in request.providers]
+    chosen = {text: chosen_by_root([text], draft.roots) for text, _ in named}
+    for first in draft.roots:
+        on_root(first.path)
+        with draft.attempt(first):
+            # Roots before this one may have edited a module of both.
+            root = draft.root(first.path)
+            wanted = {address: version for text, version in named for address in chosen[text][root.path]}
+            if not named:
+                required = root.configuration.required()
+                wanted = {entry.address: None for entry in root.lock.entries if entry.address in required}
+            _Upgrade(request, supply, draft, root).run(wanted)
+    draft.remarks += _left_behind(draft)
+    return draft.plan(_command(request))
+
+
+def _named(text: str) -> tuple[str, Version | None]:
+    name, equals, version = text.partition("=")
+    if not equals:
+        return name, None
+    try:
+        return name, Version.parse(version)
+    except VersionSyntaxError as error:
+        raise ConfigurationError(f"{text!r} names no version: {error}", hint=f"write it as {name}=1.2.3") from error
+
+
+def _command(request: UpgradeRequest) -> str:
+    words = [*request.providers]
+    words += [word for platform in request.platforms for word in ("--platform", str(platform))]
+    words += ["--edit-constraints"] if request.edits_constraints else []
+    words += ["--allow-missing-modules"] if request.allows_missing else []
+    return command_line("upgrade", request.where, words)
+
+
+def _left_behind(draft: Draft) -> list[Remark]:
+    """Names the roots of the repository whose locked version an edited constraint excludes now."""
+    edited = {edit.file: change for change in draft.changes for edit in change.edits}
+    found = []
+    for path in draft.locked if edited else ():
+        try:
+            root = draft.root(path)
+        except LockLensError:
+            continue
+        for file in edited.keys() & set(root.configuration.files):
+            address = edited[file].address
+            entry = root.lock.by_address.get(address)
+            if entry is not None and not root.configuration.constraints(address).admits(entry.version):
+                words = f"it still locks {entry.version}, which {file} excludes then: upgrade it too"
+                found.append(Remark(path, root.name_of(address), words))
+    return found
+
+
+class _Upgrade:
+    """Plans one root."""
+
+    def __init__(self, request: UpgradeRequest, supply: Supply, draft: Draft, root: Root) -> None:
+        self._request = request
+        self._supply = supply
+        self._draft = draft
+        self._root = root
+        self._edits: dict[ProviderAddress, tuple[ConstraintEdit, ...]] = {}
+
+    def run(self, wanted: Mapping[ProviderAddress, Version | None]) -> None:
+        """Plans to move providers, each to a version, or to the newest that may be (None)."""
+        require_sound(self._root)
+        self._require_readable()
+        offered = self._supply.listed(tuple(wanted), self._root.tool)
+        targets: dict[ProviderAddress, Version] = {}
+        for address, version in wanted.items():
+            try:
+                target = self._target(address, version, offered[address])
+            except LockLensError as error:
+                self._fail(address, error)
+                continue
+            if target is not None:
+                targets[address] = target
+        if self._edits:
+            self._root = self._reread(targets)
+        entries = self._entries(targets)
+        put_entries(self._draft, self._root, entries, edits=self._edits)
+
+    def _require_readable(self) -> None:
+        """Refuses a configuration of which not all constraints are known."""
+        configuration = self._root.configuration
+        for problem in configuration.problems:
+            if problem.is_error:
+                words = f"{problem.summary}: {problem.detail}" if problem.detail else problem.summary
+                raise ConfigurationError(words, path=problem.file, line=problem.line)
+        if not configuration.missing_modules:
+            return
+        if self._request.allows_missing:
+            names = ", ".join(module.call for module in configuration.missing_modules)
+            words = f"constraints in modules that cannot be read do not count: {names}"
+            self._draft.remarks.append(Remark(self._root.path, "", words))
+            return
+        module = configuration.missing_modules[0]
+        more = len(configuration.missing_modules) - 1
+        also = f", nor can {more} more" if more else ""
+        words = f"module {module.call} ({module.source}) cannot be read{also}: {module.reason}"
+        hint = f"{self._root.tool.command} get fetches modules; --allow-missing-modules goes on without"
+        raise ConfigurationError(words, path=module.file, line=module.line, hint=hint)
+
+    def _fail(self, address: ProviderAddress, error: LockLensError) -> None:
+        self._draft.failures.append(Failed(self._root.path, self._root.name_of(address), error))
+
+    def _remark(self, address: ProviderAddress, words: str) -> None:
+        self._draft.remarks.append(Remark(self._root.path, self._root.name_of(address), words))
+
+    # The version
+
+    def _target(
+        self, address: ProviderAddress, version: Version | None, offered: Sequence[ListedVersion] | LockLensError
+    ) -> Version | None:
+        """Returns the version to move to, with constraints edited for it; None where nothing is to be done.
+
+        Raises:
+            LockLensError: There is none.
+        """
+        if isinstance(offered, LockLensError):
+            raise offered
+        requirements = self._root.configuration.of(address)
+        entry = self._root.lock.by_address.get(address)
+        if not requirements:
+            hint = f"locklens prune {self._root.name_of(address)} removes it" if entry else ""
+            raise ConfigurationError("nothing requires it", path=self._root.path or ".", hint=hint)
+        if version is not None:
+            return self._asked_for(address, version, offered)
+        locked = entry.version if entry else None
+        if self._request.edits_constraints:
+            usable = [one for one in offered if one.has_supported_protocol]
+            newest = newest_of(requirements, usable, locked).overall
+            if newest is not None and (locked is None or newest.compare(locked) > 0):
+                if combined(requirements).admits(newest):
+                    return newest
+                try:
+                    self._edit(address, newest)
+                except ConfigurationError as error:
+                    if self._request.providers:
+                        raise
+                    self._remark(address, f"not moved to {newest}: {error}")
+                else:
+                    return newest
+        selected = select(requirements, offered, locked, upgrade=True)
+        if isinstance(selected, Unselectable):
+            raise _unselectable(selected, address, self._root)
+        if selected.version == locked:
+            self._remark(address, self._why_not_newer(address, offered))
+            return None
+        return selected.version
+
+    def _asked_for(
+        self, address: ProviderAddress, version: Version, offered: Sequence[ListedVersion]
+    ) -> Version | None:
+        requirements = self._root.configuration.of(address)
+        entry = self._root.lock.by_address.get(address)
+        if all(one.version != version for one in offered):
+            newest = newest_of(requirements, offered, None).overall
+            hint = f"the newest is {newest}" if newest else ""
+            raise NotFoundError(f"the registry does not offer {version}", address=str(address), hint=hint)
+        if not combined(requirements).admits(version):
+            if not self._request.edits_constraints:
+                holds = "; ".join(map(str, holds_against(version, requirements)))
+                hint = "--edit-constraints rewrites a constraint where it stands"
+                raise ConfigurationError(f"the configuration does not admit {version}: {holds}", hint=hint)
+            self._edit(address, version)
+        elif entry is not None and entry.version == version:
+            self._remark(address, f"{version} is locked already")
+            return None
+        return version
+
+    def _why_not_newer(self, address: ProviderAddress, offered: Sequence[ListedVersion]) -> str:
+        entry = self._root.lock.by_address[address]
+        requirements = self._root.configuration.of(address)
+        explained = explain(address, requirements, entry, offered, platforms=self._request.platforms)
+        newer = explained.offer.newer if explained.offer else ()
+        held = [group for group in newer if group.holds]
+        if not held:
+            return f"{entry.version} is the newest"
+        told = "; ".join(f"{group.newest}: {', '.join(map(str, group.holds))}" for group in held[:2])
+        return f"stays at {entry.version}; not {told}"
+
+    # Constraints
+
+    def _edit(self, address: ProviderAddress, version: Version) -> None:
+        """Plans to rewrite each constraint that excludes a version, where it stands.
+
+        Raises:
+            ConfigurationError: One of them is not ours to rewrite, and then none is.
+        """
+        requirements = self._root.configuration.of(address)
+        if version.prerelease and not any(term.is_pin for term in combined(requirements).terms):
+            words = f"{version} is a pre-release, which only an exact constraint selects"
+            raise ConfigurationError(words, hint=f'write "{version}" as the constraint')
+        fetched = data_folder(self._draft.disk, self._root.path, os.environ)
+        found: dict[str, bytes] = {}
+        planned: dict[str, bytes] = {}
+        edits: list[ConstraintEdit] = []
+        for one in _excluding(requirements, version):
+            if reason := protection(self._draft.top, one.file, fetched):
+                words = f"{one.constraint.strip()} excludes {version}, and is not rewritten: {reason}"
+                raise ConfigurationError(words, path=one.file, line=one.line)
+            if one.file not in planned:
+                planned[one.file] = found[one.file] = self._draft.read(one.file)
+            planned[one.file], edit = admit(planned[one.file], one, version)
+            edits.append(edit)
+        for file, data in planned.items():
+            self._draft.write(file, data, old=found[file])
+        self._edits[address] = tuple(edits)
+
+    def _reread(self, targets: Mapping[ProviderAddress, Version]) -> Root:
+        """Reads the root with its edits, and makes sure that they do what they are for, and nothing else.
+
+        Raises:
+            ConfigurationError: They do not.
+        """
+        after = self._draft.root(self._root.path)
+        before, now = self._root.configuration, after.configuration
+        for address in self._edits:
+            if not now.constraints(address).admits(targets[address]):
+                holds = "; ".join(map(str, holds_against(targets[address], now.of(address))))
+                words = f"edited, the configuration still does not admit {targets[address]}: {holds}"
+                raise ConfigurationError(f"{self._root.name_of(address)}: {words}")
+        if list(map(_unedited, before.requirements)) != list(map(_unedited, now.requirements)):
+            raise ConfigurationError("edited, the configuration requires something else", path=self._root.path or ".")
+        return after
+
+    # The entries
+
+    def _entries(self, targets: Mapping[ProviderAddress, Version]) -> dict[ProviderAddress, LockEntry | None]:
+        """Returns the new entry of each provider that moves or whose constraint is edited; failures are kept."""
+        prior = self._root.lock.by_address
+        constraints = {address: combined(self._root.configuration.of(address)) for address in targets}
+        done: dict[ProviderAddress, LockEntry | None] = {}
+        moving = []
+        for address, version in targets.items():
+            if address in prior and prior[address].version == version:
+                done[address] = replace(prior[address], constraints=str(constraints[address]))
+            else:
+                moving.append(address)
+        if self._draft.has_failed(self._root):
+            return {}  # nothing of this root is written, so nothing is to be downloaded for it
+        platforms = self._platforms(moving)
+        moves = [
+            Move(address, targets[address], platforms[address], constraints[address], prior.get(address))
+            for address in moving
+        ]
+        for address, found in self._supply.entries(moves, self._root.tool).items() if moves else ():
+            if isinstance(found, LockLensError):
+                self._fail(address, found)
+            else:
+                done[address] = replace(found, constraints=str(constraints[address]))
+        return done
+
+    def _platforms(self, addresses: Sequence[ProviderAddress]) -> dict[ProviderAddress, tuple[Platform, ...]]:
+        """Returns for which platforms each provider is to be locked."""
+        if self._request.platforms:
+            return dict.fromkeys(addresses, self._request.platforms)
+        prior = self._root.lock.by_address
+        known = self._supply.coverage([prior[one] for one in addresses if one in prior], self._root.tool)
+        found = {}
+        for address in addresses:
+            covered = known.get(address, Coverage(()))
+            found[address] = covered.platforms or (self._supply.here,)
+            lost = covered.unknown - (0 if covered.platforms else 1)
+            if lost > 0:
+                them = f"{lost} h1 of platforms" if lost > 1 else "an h1 of a platform"
+                words = f"{them} that nobody here knows: name the platforms with --platform, or they are not locked"
+                self._remark(address, f"it has {words}")
+        return found
+
+
+def _excluding(requirements: Iterable[Requirement], version: Version) -> list[Requirement]:
+    """The requirements that exclude a version, of those that stand in the same place the first."""
+    found: dict[tuple[str, int, str], Requirement] = {}
+    for one in requirements:
+        if one.constraints.excluded_by(version):
+            found.setdefault((one.file, one.line, one.subject), one)
+    return list(found.values())
+
+
+def _unedited(one: Requirement) -> tuple[object, ...]:
+    """All of a requirement but its constraint."""
+    return one.address, one.file, one.line, one.module, one.contributor, one.subject
+
+
+def _unselectable(found: Unselectable, address: ProviderAddress, root: Root) -> ConfigurationError:
+    conflict = "; ".join(" against ".join(map(str, demands)) for demands in found.conflicts[:1])
+    nearest = "; ".join(f"{held.newest}: {', '.join(map(str, held.holds))}" for held in found.held[:2])
+    hint = f"these cannot hold together: {conflict}" if conflict else nearest and f"nearest: {nearest}"
+    return ConfigurationError(found.words(address, root.tool), hint=hint)
