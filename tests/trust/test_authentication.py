@@ -12,6 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from locklens.demo.faults import Fault
+from locklens.demo.openpgp import armor
 from locklens.demo.published import Published, publish
 from locklens.demo.publishers import publisher
 from locklens.demo.registry import Registry
@@ -219,6 +220,15 @@ def _two(make: Callable[[bytes], tuple[bytes, bytes]]) -> Callable[[Published], 
     return lambda release: replace(release, signature=b"".join(make(release.sums)))
 
 
+def _packet(body: bytes) -> bytes:
+    """A signature packet, whatever is in it."""
+    return b"\x89" + len(body).to_bytes(2, "big") + body
+
+
+def _armored(change: Callable[[str], str]) -> Callable[[Published], Published]:
+    return lambda one: replace(one, keys=tuple(map(change, one.keys)))
+
+
 OTHER = publisher("other")
 SPECIAL: dict[str, tuple[Callable[[Published], Published], Refusal | None]] = {
     "foreign and good": (_two(lambda data: (OTHER.signature(data), ACME.signature(data))), None),
@@ -226,9 +236,39 @@ SPECIAL: dict[str, tuple[Callable[[Published], Published], Refusal | None]] = {
     "bad and good": (_two(lambda data: (ACME.signature(b""), ACME.signature(data))), Refusal.BAD_SIGNATURE),
     "good and cut short": (_two(lambda data: (ACME.signature(data), ACME.signature(data)[:9])), None),
     "foreign and cut short": (_two(lambda data: (OTHER.signature(data), b"\x89")), Refusal.BROKEN_SIGNATURE),
+    "of no known version": (lambda one: replace(one, signature=_packet(b"\x05" + bytes(40))), Refusal.UNKNOWN_ISSUER),
+    "of no known version and good": (
+        _two(lambda data: (_packet(b"\xff" * 40), ACME.signature(data))),
+        None,
+    ),
+    "good and of no known version": (_two(lambda data: (ACME.signature(data), _packet(b"\x05" + bytes(40)))), None),
+    "too short inside": (
+        lambda one: replace(one, signature=_packet(one.signature[3:-10])),
+        Refusal.BROKEN_SIGNATURE,
+    ),
+    "too short inside and good": (
+        _two(lambda data: (_packet(ACME.signature(data)[3:-10]), ACME.signature(data))),
+        Refusal.BROKEN_SIGNATURE,
+    ),
+    "nothing inside and good": (
+        _two(lambda data: (_packet(b"\x04"), ACME.signature(data))),
+        Refusal.BROKEN_SIGNATURE,
+    ),
+    "good and too short inside": (
+        _two(lambda data: (ACME.signature(data), _packet(ACME.signature(data)[3:-10]))),
+        None,
+    ),
     "second key": (lambda one: replace(one, keys=(OTHER.key.armored(), *one.keys)), None),
     "broken key first": (lambda one: replace(one, keys=("x", *one.keys)), Refusal.BROKEN_KEY),
     "broken key last": (lambda one: replace(one, keys=(*one.keys, "x")), None),
+    "another's key in a second block": (_armored(lambda key: OTHER.key.armored() + key), Refusal.UNKNOWN_ISSUER),
+    "no key in the first block": (_armored(lambda key: armor("SIGNATURE", b"x") + key), Refusal.BROKEN_KEY),
+    "words before the key": (_armored(lambda key: f"Our key: see below\n{key}"), None),
+    "no head, then the key": (_armored(lambda key: f"-----BEGIN PGP PUBLIC KEY BLOCK-----\nAA\n{key}"), None),
+    "no blank line": (_armored(lambda key: key.replace("\n\n", "\n")), Refusal.BROKEN_KEY),
+    "no end": (_armored(lambda key: key[: key.index("-----END")]), Refusal.BROKEN_KEY),
+    "space at line ends": (_armored(lambda key: key.replace("\n", " \n")), Refusal.BROKEN_KEY),
+    "armor in armor": (_armored(lambda key: armor("PUBLIC KEY BLOCK", key.encode())), Refusal.BROKEN_KEY),
 }
 
 

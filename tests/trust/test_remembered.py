@@ -201,12 +201,12 @@ def test_until_what_binds_a_user_id_expires(cache: Cache) -> None:
 
 
 def test_until_a_subkey_expires(cache: Cache, gnupg: Gnupg) -> None:
-    primary = gnupg.make("subkeys@example.com", "ed25519")
+    primary = gnupg.make("expiring-subkeys@example.com", "ed25519")
     gnupg.run("--pinentry-mode", "loopback", "--quick-add-key", primary, "ed25519", "sign", "never")
     gnupg.run("--pinentry-mode", "loopback", "--quick-add-key", primary, "ed25519", "sign", "seconds=7200")
     rows = [line.split(":") for line in gnupg.run("--with-colons", "--list-keys", primary).decode().splitlines()]
     (end,) = (int(row[6]) for row in rows if row[0] == "sub" and row[6])
-    for fingerprint in gnupg.fingerprints("subkeys@example.com"):
+    for fingerprint in gnupg.fingerprints("expiring-subkeys@example.com"):
         signature = gnupg.sign(f"{fingerprint}!", DATA)
         holds_until(cache, signature, (gnupg.public(primary),), end)
 

@@ -108,6 +108,13 @@ def test_several_keys_in_one_text_and_several_texts(verifier: Verifier) -> None:
     assert len(verifier.verify(DATA, b"", (both,) * (MAX_KEYS + 9)).keyrings) == MAX_KEYS
 
 
+def test_of_several_blocks_the_first_alone_counts(verifier: Verifier) -> None:
+    two = ACME.key.armored() + OTHER.key.armored()
+    found = verifier.verify(DATA, OTHER.signature(DATA), (two,))
+    assert [key.fingerprint for key in found.keyrings[0].keys] == [ACME.key.fingerprint]
+    assert found.signatures[0].status is Status.UNKNOWN_ISSUER
+
+
 def test_one_providers_keys_do_not_vouch_for_anothers(verifier: Verifier) -> None:
     signature = ACME.signature(DATA)
     assert verifier.verify(DATA, signature, (ACME.key.armored(),)).signatures[0].status is Status.GOOD

@@ -57,15 +57,15 @@ class StepSource(ServingSource):
     def open(self, *, is_fresh: bool = False) -> SteppedReview:
         assert self.review is not None
         self.fresh.append(is_fresh)
-        self.serving.append(SteppedReview(drafted(self.review), self.review))
+        self.serving.append(SteppedReview(drafted(self.review), self.review, self.files))
         return self.serving[-1]
 
 
 class SteppedReview(ServedReview):
     """Ends when `end` is set; `tell` is what the worker would tell."""
 
-    def __init__(self, draft: Review, final: Review) -> None:
-        super().__init__(draft, final)
+    def __init__(self, draft: Review, final: Review, files: tuple[Path, ...] = ()) -> None:
+        super().__init__(draft, final, files)
         self.end = threading.Event()
         self.tell: Callable[[Event], None] = lambda _: None
         self.began = threading.Event()
@@ -226,6 +226,23 @@ async def test_asking_again_keeps_what_is_known_until_it_is_known_again(three: R
         assert on.text.count("4/4") == 3
         source.serving[1].end.set()
         await on.settle()
+
+
+async def test_a_file_that_changes_while_registries_are_asked_is_noticed(
+    three: Review, running: Running, tmp_path: Path
+) -> None:
+    file = tmp_path / ".terraform.lock.hcl"
+    file.write_text("1")
+    source = StepSource(three, files=(file,))
+    async with running(source, settled=False) as on:
+        await until(on, lambda: on.text.count("…/4") == 3)
+        source.serving[0].tell(Progress("evidence", 1, 3))
+        await until(on, lambda: "1/3 changes settled" in on.text)
+        file.write_text("22")
+        await until(on, lambda: len(source.serving) == 2 and source.serving[0].cancelled)
+        source.serving[1].end.set()
+        await until(on, lambda: on.text.count("4/4") == 3)
+        assert source.fresh == [False, False]
 
 
 async def test_a_run_that_fails_leaves_no_row_waiting(three: Review, running: Running) -> None:

@@ -65,7 +65,7 @@ def test_hashes_are_short_until_they_are_asked_for_whole(samples: Samples) -> No
     change = replace(samples.change(), added=(HashFact("zh:" + "a" * 64, "linux_amd64", Proof.SIGNED),), explained=1)
     review = samples.review(samples.root("r", [change]))
     short = texts(detail_lines(first_node(review), review))
-    assert "+ zh:aaaaaaaaaaaa…  linux_amd64" in short
+    assert "+ zh:aaaaaaaaaa…  linux_amd64   signed" in short
     assert "signed" in short
     assert "1 of 1 added explained" in short
     assert "a" * 64 not in short

@@ -131,7 +131,7 @@ async def test_signers_the_most_trusted_first(repository: Review, opened: Callab
         assert "[4 Keys]" in on.lines[1]
         assert on.names == ["alice <a@acme.example>", "mallory <m@acme.example>", "not signed", "not known"]
         assert "> alice <a@acme.example>" in on.lines[2]
-        assert "self-signed    2 not alone" in on.lines[2]
+        assert "self-signed   2 not alone" in on.lines[2]
         assert "REVOKED" in on.lines[3]
         for words in (
             grouped(ALICE.fingerprint),
@@ -171,7 +171,9 @@ async def test_every_size_holds_without_colour(
             assert "> alice" in on.text
 
 
-async def test_keys_of_the_screen(repository: Review, opened: Callable[..., LockLensApp]) -> None:
+async def test_keys_of_the_screen(
+    repository: Review, opened: Callable[..., LockLensApp], monkeypatch: pytest.MonkeyPatch
+) -> None:
     app = opened(repository)
     async with app.run_test(size=(120, 40)) as pilot:
         on = driving(app, pilot)
@@ -188,6 +190,10 @@ async def test_keys_of_the_screen(repository: Review, opened: Callable[..., Lock
         on.signers.detail.cursor = next(n for n, line in enumerate(lines) if "acme/demo 1.0.0" in line.text)
         await on.press("y")
         assert app.clipboard == "registry.terraform.io/acme/demo 1.0.0"
+        monkeypatch.delenv("DISPLAY", raising=False)
+        monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+        await on.press("o")
+        assert app.clipboard == "https://registry.terraform.io/providers/acme/demo/1.0.0"
         await on.press("escape")
         assert on.signers.left.has_focus
         await on.choose("not signed")
@@ -201,7 +207,7 @@ async def test_keys_of_the_screen(repository: Review, opened: Callable[..., Lock
         await on.press("3")
         assert "Hashes: not supported yet" in on.lines[-2]
         await on.press("question_mark")
-        assert "Keys of Keys" in on.text
+        assert "All keys of this screen" in on.text
         for shown in (key.shown for group in SIGNERS.groups[:2] for key in group.keys):
             assert shown in on.text
         await on.press("question_mark", "escape")

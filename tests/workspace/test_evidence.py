@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import threading
@@ -18,6 +19,7 @@ from msgspec.structs import replace
 
 from locklens.cli.main import main
 from locklens.demo.faults import Fault, Faults, Step
+from locklens.demo.published import Offer
 from locklens.demo.registry import Registry
 from locklens.demo.releases import PLATFORMS, Locked, h1, lock_file, zh
 from locklens.demo.repository import make_repository
@@ -125,6 +127,32 @@ def test_nothing_is_asked_twice_nor_within_the_hour(bench: Bench) -> None:
     assert again.roots == first.roots
     bench.review(lock_file(OLD), lock_file(NEW), is_fresh=True)
     assert bench.asked == 2 * len(paths)
+
+
+def test_a_version_younger_than_the_remembered_list_is_no_withdrawn_one(bench: Bench) -> None:
+    bench.registry.faults.add(Fault.WITHDRAWN, AWS, "5.86.1")
+    assert "LK030" not in rules(bench.change(None, OLD))
+    bench.registry.faults.clear()
+    assert "LK030" not in rules(bench.change(OLD, NEW))
+    bench.registry.faults.add(Fault.WITHDRAWN, AWS, "5.86.1")
+    assert "does not list" in rules(bench.change(OLD, NEW, is_fresh=True))["LK030"].message
+
+
+def test_a_package_that_a_younger_registry_has(bench: Bench) -> None:
+    """For one of the platforms alone: the list of versions is asked which, and what is remembered of it is too old."""
+    with Registry({AWS: ("5.84.0", Offer("5.86.1", platforms=("darwin_arm64",)))}) as registry:
+        young = Bench(bench.folder, registry)
+        registry.faults.add(Fault.WITHDRAWN, AWS, "5.86.1")
+        young.change(None, OLD)
+        registry.faults.clear()
+        assert "LK030" not in rules(young.change(OLD, replace(NEW, packed=("darwin_arm64",), unpacked=())))
+
+
+def test_a_version_without_a_package_for_the_usual_platform(bench: Bench) -> None:
+    bench.registry.faults.add(Fault.NOT_FOUND, AWS, "5.86.1", step=Step.DOWNLOAD)
+    change = bench.change(OLD, NEW)
+    assert "LK030" not in rules(change), "it is listed, and other platforms may have one"
+    assert "does not have a package of" in rules(change)["LK003"].message
 
 
 def test_a_republished_package_online_offline_and_remembered(bench: Bench) -> None:
@@ -241,6 +269,12 @@ def test_what_terraform_refuses_blocks(bench: Bench, fault: Fault, severity: str
         assert rules(change)["LK012"].severity is Severity.BLOCK
     if fault in {Fault.BAD_SIGNATURE, Fault.UNKNOWN_ISSUER}:
         assert proofs(change)["zh"] == {Proof.UNKNOWN}
+        assert change.new_signer is not None
+        assert change.new_signer.keys == (), "nobody is called the signer whose key did not sign"
+    if fault is Fault.BAD_SIGNATURE:
+        assert re.search("the signature is bad; signed in the name of [0-9A-F]{40}$", found.message)
+    if fault is Fault.EXPIRED_SIGNATURE:
+        assert re.search("the signature has expired; signed by [0-9A-F]{40}$", found.message)
     terraform = shutil.which("terraform")
     if terraform is None:
         pytest.skip("whether terraform agrees is only known where it is installed")
@@ -315,6 +349,8 @@ def test_without_gpg_signatures_are_unknown(bench: Bench, monkeypatch: pytest.Mo
     assert change.new_signer.tier is Tier.UNKNOWN
     assert change.explained == 0
     assert "LK030" not in rules(change)
+    assert rules(change)["LK003"].severity is Severity.WARN
+    assert "signatures cannot be checked: gpg is not installed" in rules(change)["LK003"].message
     assert [note for note in found.notes if "gpg is not installed" in note and "apt install gnupg" in note]
 
 
@@ -345,6 +381,17 @@ def test_an_h1_that_no_package_has_blocks_once_all_were_hashed(bench: Bench) -> 
     proven = bench.change(OLD, replace(OLD, more=(forged,)), prove="changed")
     assert rules(proven)["LK002"].severity is Severity.BLOCK
     assert "none of the 5 packages" in rules(proven)["LK002"].message
+
+
+def test_an_h1_of_the_old_version_that_stays_is_not_proven_for_the_new_one(bench: Bench) -> None:
+    """With it a mirror could hand out the old package under the new version's name."""
+    stale = h1(AWS, "5.84.0", "linux_amd64")
+    new = replace(NEW, unpacked=(), more=(stale,))
+    change = bench.change(OLD, new)
+    assert stale in {fact.hash for fact in change.kept}
+    assert rules(change)["LK027"].severity is Severity.INFO
+    proven = bench.change(OLD, new, prove="changed")
+    assert rules(proven)["LK002"].severity is Severity.BLOCK
 
 
 def test_a_package_that_is_not_the_signed_one_proves_nothing(bench: Bench) -> None:

@@ -70,6 +70,11 @@ class Case(Struct, frozen=True):
         return bool(self.change.old and self.change.old.version == self.entry.version)
 
     @property
+    def first_said(self) -> tuple[str, ...]:
+        """The hashes that were not locked for this version before: of a new version also those that were kept."""
+        return tuple(fact.hash for fact in self.change.added) if self.is_same_version else self.entry.hashes
+
+    @property
     def packages(self) -> PackageHashes:
         """The judgement of the `zh`."""
         earlier = self.change.old.hashes if self.change.old and self.is_same_release else ()
@@ -79,9 +84,9 @@ class Case(Struct, frozen=True):
 
     @property
     def folders(self) -> FolderHashes:
-        """The judgement of the `h1` that the change adds."""
+        """The judgement of the `h1` that are said of this version for the first time."""
         return judge_folders(
-            (fact.hash for fact in self.change.added),
+            self.first_said,
             self.new.packages,
             self.hashed,
             reported=(text for text, voucher in self.new.vouchers.items() if voucher is Voucher.REPORTED),
@@ -108,6 +113,9 @@ def questions(change: Change, tool: Dialect, known: Mapping[Question, Fact]) -> 
         wanted.add(old)
     if wanted <= known.keys():
         case = case_of(change, tool, known, {})
+        if case.listing.is_known and not case.listing.has(case.entry.version):
+            # What is remembered may be older than the version.
+            wanted.add(ListingId(tool.name, change.address, is_fresh=True))
         judged = case.packages
         if judged.has(Origin.REPUBLISHED) and (before := _version_before(case)) is not None:
             wanted.add(before)
@@ -192,7 +200,8 @@ def hashes_to_look_up(change: Change, tool: Dialect, known: Mapping[Question, Fa
 
 def case_of(change: Change, tool: Dialect, known: Mapping[Question, Fact], hashed: Mapping[str, str]) -> Case:
     """Returns a change with the facts about it; all its `questions` are answered, and it is no removal."""
-    new, listing = known[_new_id(change, tool)], known[ListingId(tool.name, change.address)]
+    new, listing_id = known[_new_id(change, tool)], ListingId(tool.name, change.address)
+    listing = known.get(replace(listing_id, is_fresh=True), known[listing_id])
     assert isinstance(new, ReleaseFacts)
     assert isinstance(listing, Listing)
     case = Case(change, tool, new, listing, _release(known, _old_id(change, tool)), hashed=hashed)

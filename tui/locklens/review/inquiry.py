@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from concurrent.futures import FIRST_COMPLETED, wait
+from functools import partial
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -26,6 +27,13 @@ class Subject(Struct, frozen=True):
     change: Change
 
 
+class _Open(Struct):
+    """A change, and what is still to be answered about it."""
+
+    subject: Subject
+    wanted: set[Question]
+
+
 class Inquiry:
     """The questions of a run; each is asked once, whoever needs it.
 
@@ -40,29 +48,21 @@ class Inquiry:
         self._ask = ask
         self._pool = pool
         self._asked: dict[Question, Future[Fact]] = {}
-        self._open: list[tuple[Subject, frozenset[Question]]] = []
+        self._answered: SimpleQueue[Question] = SimpleQueue()
+        self._waiting: dict[Question, list[_Open]] = {}
+        self._ready: list[Subject] = []
         self.known: dict[Question, Fact] = {}
         """What is known so far."""
         self.total = 0
         """How many changes there are to settle."""
-
-    @property
-    def done(self) -> int:
+        self.done = 0
         """How many of them are settled."""
-        return self.total - len(self._open)
 
     def start(self, subjects: Iterable[Subject]) -> None:
         """Begins to ask for these changes too."""
         for subject in subjects:
             self.total += 1
-            self._open.append((subject, self._submit(subject)))
-
-    def _submit(self, subject: Subject) -> frozenset[Question]:
-        wanted = questions(subject.change, subject.tool, self.known)
-        for question in wanted:
-            if question not in self._asked:
-                self._asked[question] = self._pool.submit(self._ask, question)
-        return wanted
+            self._go_on(subject)
 
     def settled(self, *, is_patient: bool) -> Iterator[Subject]:
         """Returns the changes about which there is nothing more to ask, in the order in which that is so.
@@ -73,27 +73,35 @@ class Inquiry:
         Raises:
             LockLensError: The run was cancelled.
         """
-        while self._open:
-            waiting = {self._asked[question] for _, wanted in self._open for question in wanted}
-            if waiting:
-                done, _ = wait(waiting, None if is_patient else 0, FIRST_COMPLETED)
-                if not done:
-                    return
-            yield from self._take()
+        while True:
+            while self._ready:
+                self.done += 1
+                yield self._ready.pop(0)
+            if self.done == self.total:
+                return
+            try:
+                question = self._answered.get(block=is_patient)
+            except Empty:
+                return
+            self.known[question] = self._asked[question].result()
+            for one in self._waiting.pop(question, ()):
+                one.wanted.discard(question)
+                if not one.wanted:
+                    self._go_on(one.subject)
 
-    def _take(self) -> Iterator[Subject]:
-        """Takes what was answered, and asks further where an answer leads to a question."""
-        for question, future in self._asked.items():
-            if question not in self.known and future.done():
-                self.known[question] = future.result()
-        still: list[tuple[Subject, frozenset[Question]]] = []
-        settled = []
-        for subject, wanted in self._open:
-            if wanted - self.known.keys():
-                still.append((subject, frozenset(wanted - self.known.keys())))
-            elif more := self._submit(subject):
-                still.append((subject, more))
-            else:
-                settled.append(subject)
-        self._open = still
-        yield from settled
+    def _go_on(self, subject: Subject) -> None:
+        """Asks what a change needs to know next; an answer may lead to another question."""
+        wanted = questions(subject.change, subject.tool, self.known)
+        if not wanted:
+            self._ready.append(subject)
+            return
+        one = _Open(subject, set(wanted))
+        for question in wanted:
+            self._waiting.setdefault(question, []).append(one)
+            if question not in self._asked:
+                future = self._asked[question] = self._pool.submit(self._ask, question)
+                future.add_done_callback(partial(self._note, question))
+
+    def _note(self, question: Question, _: Future[Fact]) -> None:
+        """Takes the news from the thread that has the answer to the one that waits."""
+        self._answered.put(question)

@@ -32,6 +32,11 @@ class Use(Struct, frozen=True):
     as_of: str | None = None
     problem: str = ""
 
+    @property
+    def name(self) -> str:
+        """The provider and its version."""
+        return f"{self.address} {self.version}"
+
 
 class SignerUses(Struct, frozen=True):
     """A signer, and all that it signed of what is locked.

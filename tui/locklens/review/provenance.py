@@ -65,7 +65,7 @@ def _not_asked(case: Case) -> Iterator[Verdict]:
     added = packages_of(fact.hash for fact in case.change.added)
     if case.new.today is not None or not added:
         return
-    if not case.is_same_version and (case.trouble is None or case.trouble.is_no or case.trouble.is_offline):
+    if not case.is_same_version and _is_told_otherwise(case):
         return
     counts = f"{count_by_scheme(added)} added"
     removed = packages_of(fact.hash for fact in case.change.removed)
@@ -80,6 +80,14 @@ def _not_asked(case: Case) -> Iterator[Verdict]:
     yield Verdict(f"{counts}, and {reason}; {_why_unknown(case)}", _first_line(case, added))
 
 
+def _is_told_otherwise(case: Case) -> bool:
+    """Whether a new version's hashes are unexplained for a reason that was chosen, or that LK030 names."""
+    if case.trouble is not None:
+        return case.trouble.is_no or case.trouble.is_offline
+    judged = case.new.authentication
+    return judged is not None and judged.outcome is Outcome.REFUSED
+
+
 def _why_unknown(case: Case) -> str:
     if case.trouble is not None:
         return case.trouble.words
@@ -88,7 +96,7 @@ def _why_unknown(case: Case) -> str:
         return f"signatures cannot be checked: {judged.problem}"
     if judged is not None and judged.refusal is not None:
         return f"nobody vouches for its SHA256SUMS: {judged.refusal}"
-    return "nobody vouches for its SHA256SUMS"
+    return "its SHA256SUMS lists no package that can be told"
 
 
 def _other_signer(case: Case) -> Iterator[Verdict]:
@@ -122,7 +130,7 @@ def _unsigned(case: Case) -> Iterator[Verdict]:
 
 def _ended_key(case: Case) -> Iterator[Verdict]:
     judged = case.new.authentication
-    key = judged.key if judged is not None else None
+    key = judged.signed_by if judged is not None else None
     if judged is None or key is None:
         return
     if judged.refusal is Refusal.REVOKED_KEY or key.revoked:
@@ -164,7 +172,8 @@ def _not_authentic(case: Case) -> Iterator[Verdict]:
         host = display_host(case.change.address.host)
         yield Verdict(f"{case.tool.command} cannot install {name}: {host} does not list this version any more")
     if judged is not None and judged.outcome is Outcome.REFUSED:
-        signer = f", {judged.key.fingerprint}" if judged.key is not None else ""
+        verb = "signed by" if judged.signed_by is not None else "signed in the name of"
+        signer = f"; {verb} {judged.key.fingerprint}" if judged.key is not None else ""
         yield Verdict(f"{case.tool.command} refuses {name}: {judged.refusal}{signer}")
 
 

@@ -50,7 +50,7 @@ def targets(
         subjects: Settled changes.
         known: The answers to all their questions.
         hashed: The `h1` of packages that were hashed here, by `zh`.
-        everything: Whether hashes are to be proven that the change did not add.
+        everything: Whether hashes are to be proven that were locked for the version before.
     """
     wanted: dict[ReleaseId, set[str]] = {}
     packages: dict[ReleaseId, tuple[Package, ...]] = {}
@@ -58,8 +58,8 @@ def targets(
         if subject.change.new is None:
             continue
         case = case_of(subject.change, subject.tool, known, hashed)
-        facts = subject.change.added + (subject.change.kept if everything else ())
-        own = packages_of((fact.hash for fact in facts if is_well_formed(fact.hash)), "h1")
+        hashes = case.entry.hashes if everything else case.first_said
+        own = packages_of(filter(is_well_formed, hashes), "h1")
         proven = {hashed[zh] for zh in case.new.packages if zh in hashed} | case.new.vouchers.keys()
         if own - proven and case.new.packages - hashed.keys():
             wanted.setdefault(case.new.id, set()).update(own - proven)

@@ -45,10 +45,11 @@ class ReleaseId(Struct, frozen=True):
 
 
 class ListingId(Struct, frozen=True):
-    """The question which versions of a provider there are."""
+    """The question which versions of a provider there are; a fresh answer is one of this run."""
 
     tool: str
     address: ProviderAddress
+    is_fresh: bool = False
 
 
 Question = ReleaseId | ListingId
@@ -104,7 +105,7 @@ class ReleaseFacts(Struct, frozen=True):
         """Who signed; None where that is not known."""
         if self.authentication is None:
             return None
-        key = self.authentication.key
+        key = self.authentication.signed_by
         return Signer(self.authentication.tier, (key,) if key else (), str(self.id.version))
 
     @property
@@ -185,7 +186,7 @@ class Asker:
         if isinstance(registry, NotAsked):
             return Listing(question, trouble=_not_asked(registry))
         try:
-            answer = registry.versions(question.address)
+            answer = registry.versions(question.address, is_fresh=question.is_fresh)
         except SourceError as error:
             return Listing(question, trouble=_trouble(error, question))
         return Listing(question, answer.versions, as_of=answer.as_of)
@@ -194,15 +195,20 @@ class Asker:
         registry = self.registry(question)
         if isinstance(registry, NotAsked):
             return ReleaseFacts(question, trouble=_not_asked(registry))
+        # What is remembered may be of two publications, or older than this one: nobody is accused by it alone.
         try:
             facts = self._authenticated(registry, question)
             judged = facts.authentication
-            if judged is not None and judged.outcome is Outcome.REFUSED:
-                # Answers that are remembered may be of two publications: nobody is accused by them alone.
-                facts = self._authenticated(registry, question, is_fresh=True)
+            if judged is None or judged.outcome is not Outcome.REFUSED:
+                return facts
+        except NotFoundError:
+            pass
         except SourceError as error:
             return ReleaseFacts(question, trouble=_trouble(error, question))
-        return facts
+        try:
+            return self._authenticated(registry, question, is_fresh=True)
+        except SourceError as error:
+            return ReleaseFacts(question, trouble=_trouble(error, question))
 
     def _authenticated(self, registry: Registry, question: ReleaseId, *, is_fresh: bool = False) -> ReleaseFacts:
         metadata = _some_package(registry, question, is_fresh=is_fresh)
@@ -259,5 +265,6 @@ def _trouble(error: SourceError, question: Question) -> Trouble:
         error.hint,
         was_asked=not isinstance(error, OfflineError),
         is_offline=isinstance(error, OfflineError),
-        is_no=isinstance(error, NotFoundError),
+        # Without a package for one platform there may be some for others that the registry does not list.
+        is_no=isinstance(error, NotFoundError) and not isinstance(error, PlatformNotSupportedError),
     )

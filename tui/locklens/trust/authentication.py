@@ -105,7 +105,7 @@ class Authentication(Struct, frozen=True):
     Attributes:
         outcome: What it would do.
         tier: UNSIGNED where no key is listed, UNKNOWN where no signature is good.
-        key: The primary key of the signer; also of one that is refused, where it is known.
+        key: The primary key that the signature names, also where it is refused; see `signed_by`.
         refusal: Why it would refuse; for UNKNOWN, None.
         lenience: What it forgives.
         problem: Why nothing is known.
@@ -121,6 +121,11 @@ class Authentication(Struct, frozen=True):
     problem: Problem | None = None
     signed: frozenset[str] = frozenset()
     locked: frozenset[str] = frozenset()
+
+    @property
+    def signed_by(self) -> SigningKey | None:
+        """The primary key of the signer; None where the signature is not of the key that it names."""
+        return None if self.refusal is Refusal.BAD_SIGNATURE else self.key
 
     def words(self, dialect: Dialect) -> str:
         """What the tool prints in brackets behind the version; "" where it does not come to that."""

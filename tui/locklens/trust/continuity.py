@@ -59,7 +59,7 @@ class PackageHashes(Struct, frozen=True):
 
 
 class FolderHashes(Struct, frozen=True):
-    """The judgement of the `h1` of one change.
+    """The judgement of the `h1` that a change says of a version for the first time.
 
     Attributes:
         proven: Those of packages that were hashed here and are signed.
@@ -146,10 +146,10 @@ def judge_folders(
     *,
     reported: Iterable[str] = (),
 ) -> FolderHashes:
-    """Judges the `h1` that a change adds.
+    """Judges the `h1` that a change says of a version for the first time.
 
     Args:
-        added: Hashes that the change adds, of any scheme.
+        added: Hashes that were not locked for the version before, of any scheme.
         packages: The `zh` of every package of this release, signed, manifests left out; empty where nobody could say.
         hashed: The `h1` of each package that was hashed here, now or before, by its `zh`.
         reported: Hashes that the registry reports beside a `zh` that is vouched for.

@@ -11,9 +11,20 @@ import binascii
 
 from locklens.trust.model import Form
 
+READ_VERSION = 4
+"""Of signatures, which both tools read."""
+
 _SIGNATURE = 2
+_SHORTEST = 10
+"""Bytes of a signature of that version, before the number that is the signature."""
+
 _SKIPPED = frozenset({10})
 """Marker packets, which every reader leaves out."""
+
+_BEGIN, _END, _DASHES = b"-----BEGIN ", b"-----END ", b"-----"
+_KEYS = frozenset({b"PGP PUBLIC KEY BLOCK", b"PGP PRIVATE KEY BLOCK"})
+_LONGEST_LINE = 96
+"""Of a block's content; the tools' library takes a longer one for damage."""
 
 
 def split(signature: bytes, max_bytes: int, max_signatures: int) -> tuple[Form, tuple[bytes, ...]]:
@@ -30,12 +41,19 @@ def split(signature: bytes, max_bytes: int, max_signatures: int) -> tuple[Form, 
         tag, start, end = _packet_at(signature, position)
         if end > len(signature) or end <= start or tag not in {_SIGNATURE, *_SKIPPED}:
             return Form.DAMAGED, tuple(found[:max_signatures])
+        if tag == _SIGNATURE and signature[start] == READ_VERSION and end - start < _SHORTEST:
+            return Form.DAMAGED, tuple(found[:max_signatures])
         if tag == _SIGNATURE:
             found.append(signature[position:end])
         position = end
     if len(found) > max_signatures:
         return Form.TOO_LARGE, ()
     return (Form.SIGNATURES, tuple(found)) if found else (Form.DAMAGED, ())
+
+
+def version_of(packet: bytes) -> int:
+    """The version of a signature, as `split` returns it."""
+    return packet[_packet_at(packet, 0)[1]]
 
 
 def _packet_at(data: bytes, position: int) -> tuple[int, int, int]:
@@ -63,17 +81,42 @@ def _packet_at(data: bytes, position: int) -> tuple[int, int, int]:
     return tag, start, start + length
 
 
+def key_packets(text: bytes) -> bytes | None:
+    """Returns the packets of an armored key, None where it is none: the first block alone, as the tools read it.
+
+    gpg would go on to further blocks, and take keys from them that the tools never see.
+    """
+    kind, data = _first_block(text)
+    return data if kind in _KEYS and data and data[0] & 0x80 else None
+
+
 def dearmored(text: bytes) -> bytes | None:
     """Returns the bytes inside the first block of armor; None where there is none, or it is damaged."""
-    lines = [line.strip() for line in text.splitlines()]
-    starts = [number for number, line in enumerate(lines) if line.startswith(b"-----BEGIN PGP ")]
-    if not starts:
+    return _first_block(text)[1]
+
+
+def _first_block(text: bytes) -> tuple[bytes, bytes | None]:
+    """Returns kind and content of the first block, by the rules of Go's reader: what stands before it is skipped."""
+    lines = [line.removesuffix(b"\r") for line in text.split(b"\n")]
+    number = 0
+    while number < len(lines):
+        head, number = lines[number].strip(), number + 1
+        if not (head.startswith(_BEGIN) and head.endswith(_DASHES) and len(head) > len(_BEGIN + _DASHES)):
+            continue
+        while number < len(lines) and b":" in lines[number]:
+            number += 1
+        if number < len(lines) and not lines[number].strip():
+            return head[len(_BEGIN) : -len(_DASHES)], _content(lines[number + 1 :])
+        number += 1
+    return b"", None
+
+
+def _content(lines: list[bytes]) -> bytes | None:
+    """Decodes a block's lines up to its end; None where they are damaged, or have no end."""
+    end = next((number for number, line in enumerate(lines) if line.startswith(_END)), None)
+    body = [line for line in lines[:end] if line]
+    if end is None or any(len(line) > _LONGEST_LINE for line in body):
         return None
-    block = lines[starts[0] + 1 :]
-    ends = [number for number, line in enumerate(block) if line.startswith(b"-----END PGP ")]
-    if not ends or b"" not in block[: ends[0]]:
-        return None
-    body = [line for line in block[block.index(b"") + 1 : ends[0]] if line]
     checksum = body.pop()[1:] if body and body[-1].startswith(b"=") else None
     try:
         data = base64.b64decode(b"".join(body), validate=True)

@@ -14,6 +14,7 @@ from __future__ import annotations
 import copy
 import os
 import shutil
+import subprocess
 import tempfile
 import threading
 import time
@@ -22,8 +23,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from locklens.trust import remembered
-from locklens.trust.model import Keyring, Problem, Signature, Verification
-from locklens.trust.packets import split
+from locklens.trust.model import Form, Keyring, Problem, Signature, Status, Verification
+from locklens.trust.packets import READ_VERSION, key_packets, split, version_of
 from locklens.trust.statuses import Line, read_key, read_signatures
 
 if TYPE_CHECKING:
@@ -48,6 +49,8 @@ _OPTIONS = (
     "always",
     "--lock-never",
 )
+
+_STATUS = "[GNUPG:] "
 
 _RUNNING = threading.BoundedSemaphore(os.cpu_count() or 2)
 """More gpg at once than there are processors only take turns, and slow down whoever asks registries meanwhile."""
@@ -145,9 +148,15 @@ class Verifier:
         found: list[Signature] = []
         for part in parts:
             try:
-                signatures = read_signatures(home.ask_about(data, part), home.listed, home.keyrings)
+                lines = home.ask_about(data, part)
             except GpgUnavailableError as error:
                 return Verification(form, tuple(found), home.keyrings, error.problem), home
+            signatures = read_signatures(lines, home.listed, home.keyrings)
+            if not signatures and any(keyword == "NODATA" for keyword, _ in lines):
+                # gpg works, and cannot read this: what the tools should be able to read is damaged, the rest they skip.
+                if version_of(part) == READ_VERSION:
+                    return Verification(Form.DAMAGED, tuple(found), home.keyrings), home
+                signatures = (Signature(Status.UNUSABLE, ""),)
             if len(signatures) != 1:
                 return Verification(form, tuple(found), home.keyrings, Problem.FAILED), home
             found += signatures
@@ -236,8 +245,9 @@ class _Home:
 
     def _imported(self, text: str) -> tuple[str, ...]:
         """Imports one armored text, and returns the fingerprints of its keys; none where it is broken."""
-        data = text.encode("utf-8", "surrogatepass")
-        if len(data) > MAX_KEY_BYTES or not data.lstrip().startswith(b"-----BEGIN PGP "):
+        written = text.encode("utf-8", "surrogatepass")
+        data = key_packets(written) if len(written) <= MAX_KEY_BYTES else None
+        if data is None:
             return ()
         lines = _answered(lambda: self._engine.import_keys(data)).lines
         found = (value.split() for keyword, value in lines if keyword == "IMPORT_OK")
@@ -300,26 +310,29 @@ def _engine(gpg: str, folder: Path, timeout: float) -> Any:
             super().uid(args)
 
     class Engine(gnupg.GPG):  # type: ignore[misc, name-defined]
-        """python-gnupg waits for ever; this kills gpg when its time is over."""
+        """python-gnupg waits for ever, and starts three threads for each gpg; this waits alone and not for long."""
 
         result_map = {**gnupg.GPG.result_map, "verify": Lines, "import": Lines, "list": Listing}  # noqa: RUF012
 
-        def _collect_output(self, process: Any, *args: Any, **kwargs: Any) -> None:
-            late = threading.Event()
+        def _handle_io(self, args: Any, fileobj: Any, result: Any, **_: Any) -> Any:
+            self._talk(self._open_subprocess(args), result, fileobj.read())
+            return result
 
-            def end() -> None:
-                late.set()
-                process.kill()
+        def _collect_output(self, process: Any, result: Any, **_: Any) -> None:
+            self._talk(process, result, b"")
 
-            timer = threading.Timer(timeout, end)
-            timer.daemon = True
-            timer.start()
+        def _talk(self, process: Any, result: Any, data: bytes) -> None:
             try:
-                super()._collect_output(process, *args, **kwargs)
-            finally:
-                timer.cancel()
-                if late.is_set():
-                    raise GpgUnavailableError(Problem.TIMED_OUT)
+                result.data, told = process.communicate(data, timeout)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.communicate()
+                raise GpgUnavailableError(Problem.TIMED_OUT) from None
+            result.stderr = told.decode(_ONE_LINE_PER_LINE)
+            for line in result.stderr.split("\n"):
+                if line.startswith(_STATUS):
+                    words = line.removeprefix(_STATUS).rstrip().split(None, 1)
+                    result.handle_status(words[0], words[1] if len(words) > 1 else "")
 
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("GNUPG", "GPG_"))}
     environment["LC_ALL"] = "C"

@@ -73,7 +73,7 @@ class LockLensApp(App[int]):
                 self.pop_screen()
 
     def _tell_screen(self, notice: str) -> None:
-        for screen in [*self._views.values()][:1]:
+        if (screen := next(iter(self._views.values()), None)) is not None:
             screen.post_message(MarksNotKept(notice))
 
     def on_unmount(self) -> None:

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 _LABEL = 29
 _COUNT = 9
-_SHORT = 12
+_SHORT = 10
+_PLATFORM = 14
 _BY_SUMS = frozenset({Proof.SIGNED, Proof.REPORTED})
 
 
@@ -124,30 +125,37 @@ def hash_lines(change: Change, *, is_asking: bool, in_full: bool) -> Iterator[Li
         yield line(Span(f"  {len(change.kept)} kept", Role.DIM))
     else:
         yield line(Span(f"  {counted(len(change.kept), 'hash', 'hashes')} as before", Role.DIM))
-    pending = "…" if is_asking and not is_settled(change) else ""
-    for sign, role, facts in (("+", Role.ADDED, change.added), ("-", Role.REMOVED, change.removed)):
-        for fact in facts:
-            yield _hash_line(sign, role, fact, in_full=in_full, pending=pending)
+    pending = Span("…", Role.DIM) if is_asking and not is_settled(change) else None
+    unasked = Span("") if change.new is None else None
+    for fact in change.added:
+        yield _hash_line("+", Role.ADDED, fact, pending or proof_span(fact.proof), in_full=in_full)
+    for fact in change.removed:
+        proof = pending or unasked or proof_span(fact.proof, is_gone=True)
+        yield _hash_line("-", Role.REMOVED, fact, proof, in_full=in_full)
     for fact in change.kept:
         if in_full or fact.proof is Proof.STALE:
-            yield _hash_line("=", Role.DIM, fact, in_full=in_full, pending=pending)
+            yield _hash_line("=", Role.DIM, fact, pending or proof_span(fact.proof), in_full=in_full)
 
 
-def _hash_line(sign: str, role: Role, fact: HashFact, *, in_full: bool, pending: str) -> Line:
+def _hash_line(sign: str, role: Role, fact: HashFact, proof: Span, *, in_full: bool) -> Line:
     scheme = scheme_of(fact.hash)
     shown = fact.hash if in_full or not scheme else f"{scheme}:{fact.hash[len(scheme) + 1 :][:_SHORT]}…"
-    about = f"{fact.platform or ('manifest' if fact.hash in registry_manifests() else ''):<16}"
-    proof = Span(pending, Role.DIM) if pending else proof_span(fact.proof)
+    about = f"{fact.platform or ('manifest' if fact.hash in registry_manifests() else ''):<{_PLATFORM}}"
     return line("  ", Span(f"{sign} {shown}", role), "  ", about, proof, hanging=4, copied=fact.hash)
 
 
-def proof_span(proof: Proof) -> Span:
-    """A proof as a word; what is worth a look stands in capitals, so that it stands out without colour too."""
+def proof_span(proof: Proof, *, is_gone: bool = False) -> Span:
+    """A proof as a word; what is worth a look stands in capitals, so that it stands out without colour too.
+
+    Args:
+        proof: Of a hash.
+        is_gone: Whether the hash is no longer locked, so that nothing depends on it.
+    """
     match proof:
         case Proof.STALE:
             return Span("STALE", Role.BLOCK)
         case Proof.UNKNOWN:
-            return Span("UNKNOWN", Role.WARN)
+            return Span("unknown", Role.DIM) if is_gone else Span("UNKNOWN", Role.WARN)
         case Proof.MIRROR:
             return Span("mirror", Role.WARN)
         case Proof.SIGNED | Proof.COMPUTED | Proof.REPORTED:

@@ -146,8 +146,8 @@ def _field_test(key: str, value: str) -> Test:
 
 def _proof_test(value: str) -> Test:
     """Whether a hash that came has this proof; what is stale was locked before, so it may also have gone or stayed."""
-    proofs = frozenset(proof for proof in Proof if value and proof.value.startswith(value))
-    if value and not proofs:
+    proofs = frozenset(proof for proof in Proof if proof.value.startswith(value))
+    if not proofs:
         raise ValueError(f"no proof begins with {value!r}: {', '.join(proof.value for proof in Proof)}")
 
     def holds(one: Candidate) -> bool:

@@ -56,15 +56,15 @@ def signer_lines(row: SignerRow, review: Review, history: History | None) -> Ite
         yield line(Span("  Compare all 40 digits: whoever wants can make a key with this name.", Role.DIM), hanging=2)
     releases = counted(len(signer.uses), "locked release")
     title = "SIGNED" if signer.key is not None else "NOT SIGNED" if signer.tier is Tier.UNSIGNED else "NOT KNOWN"
-    moments = {since(use.as_of, review.at) if use.as_of else "" for use in signer.uses}
-    common = next(iter(moments)) if len(moments) == 1 else ""
+    moments = [since(use.as_of, review.at) if use.as_of and not use.problem else "" for use in signer.uses]
+    common = moments[0] if len({*moments}) == 1 else ""
     yield Line()
     yield line(
         Span(f"{title}  {releases} of {counted(len(signer.addresses), 'provider')}", Role.HEADING),
         Span(f"  as of {common}" if common else "", Role.DIM),
     )
-    for use in signer.uses:
-        yield from _use_lines(use, row, "" if common or not use.as_of else since(use.as_of, review.at))
+    for use, moment in zip(signer.uses, moments, strict=True):
+        yield from _use_lines(use, row, "" if common else moment)
     yield from _history_lines(row, history)
 
 
@@ -77,10 +77,9 @@ def _meaning(row: SignerRow) -> str:
 
 
 def _use_lines(use: Use, row: SignerRow, moment: str) -> Iterator[Line]:
-    name = f"{use.address} {use.version}"
     pending = "  …" if row.pending and not use.as_of and not use.problem else ""
     told = f"  as of {moment}" if moment else pending
-    yield line(f"  {name}", Span(told, Role.DIM), hanging=4, copied=name)
+    yield line(f"  {use.name}", Span(told, Role.DIM), hanging=4, copied=use.name)
     if use.problem:
         yield line(Span(f"    {use.problem}", Role.WARN), hanging=6, copied=use.problem)
     if use.address in row.contested:

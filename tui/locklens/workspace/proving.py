@@ -83,7 +83,7 @@ class Proving:
     Args:
         run: Asks registries and remembers.
         subjects: Settled changes.
-        everything: Whether hashes are to be proven that the changes did not add.
+        everything: Whether hashes are to be proven that were locked for the version before.
     """
 
     def __init__(self, run: AskingRun, subjects: Sequence[Subject], *, everything: bool) -> None:

@@ -298,8 +298,7 @@ class PanesScreen(LoadingScreen):
 
     def action_help(self) -> None:
         """Shows all keys."""
-        title = next(tab.title for tab in TABS if tab.view == self.VIEW)
-        self.app.push_screen(LinesScreen(f"Keys of {title}", self.help_lines(), closing="question_mark"))
+        self.app.push_screen(LinesScreen("All keys of this screen", self.help_lines(), closing="question_mark"))
 
     def action_palette(self) -> None:
         """Opens the command palette."""

@@ -60,14 +60,15 @@ class SignersScreen(HandingScreen):
 
     @property
     def handed(self) -> Handed:
-        """The key of the highlighted signer, and the first that it signed."""
+        """The key of the highlighted signer, and the highlighted release or else the first that it signed."""
         row = self.left.current
         if row is None:
             return Handed()
-        use = row.signer.uses[0]
-        name = f"{use.address} {use.version}"
-        copied = row.signer.key.fingerprint if row.signer.key is not None else name
-        return Handed(copied, Place(use.lock_files[0], 1), (use.address, use.version))
+        copied = self.line.copied if self.line is not None else ""
+        uses = row.signer.uses
+        use = next((use for use in uses if use.name == copied), uses[0])
+        whole = row.signer.key.fingerprint if row.signer.key is not None else use.name
+        return Handed(whole, Place(use.lock_files[0], 1), (use.address, use.version))
 
     def report(self, review: Review, form: Literal["json", "text"]) -> str:
         """Returns the report that the command line prints."""

@@ -13,8 +13,10 @@ from locklens.ui.widgets.row_list import RowList
 from locklens.ui.widgets.strips import Painted, fitted
 
 _TIER = 11
-_COUNT = 4
+_COUNT = 3
+_COUNT_IN_WORDS = 13
 _STATE = 9
+_WORDS_FROM_WIDTH = 70
 
 
 class SignerList(RowList[SignerRow]):
@@ -44,17 +46,21 @@ class SignerList(RowList[SignerRow]):
     def lay_out(self, rows: tuple[SignerRow, ...], width: int) -> None:
         """Leaves to the name what the other columns do not need."""
         del rows
-        self._room = max(0, width - 2 - _TIER - _COUNT - _STATE - 3)
+        self._is_wordy = width >= _WORDS_FROM_WIDTH
+        count = _COUNT_IN_WORDS if self._is_wordy else _COUNT
+        self._room = max(0, width - 2 - _TIER - count - _STATE - 3)
 
     def painted(self, row: SignerRow, width: int, *, cursor: bool) -> Painted:
         """Paints name, tier, number of providers, and what is wrong."""
         del width
         signer, tier = row.signer, tier_span(row.signer.tier)
+        number = len(signer.addresses)
+        words = f" {'provider' if number == 1 else 'providers':<9}" if self._is_wordy else ""
         known = Role.STRONG if signer.key is not None else Role.PLAIN
         return [
             Span("> " if cursor else "  ", Role.STRONG),
             Span(fitted(row.name, self._room), known),
             Span(f" {tier.text:<{_TIER}}", tier.role),
-            Span(f" {len(signer.addresses):>{_COUNT}} ", Role.PLAIN),
+            Span(f" {number:>{_COUNT}}{words} ", Role.PLAIN),
             Span(row.state.text, row.state.role),
         ]

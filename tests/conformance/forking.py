@@ -1,0 +1,121 @@
+"""Runs locklens for the suite: each command in a process of its own, forked from one that has loaded it already.
+
+Loading takes longer than most commands. What a command leaves in memory goes with its process, as in earnest.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import traceback
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from conformance.case import Tool
+from conformance.running import Finished, Invocation, Run
+
+_LOADED = (
+    "locklens.cli.main", "locklens.cli.install_options", "locklens.cli.installing", "locklens.sources.http.sending",
+    "locklens.trust.signature", "locklens.packages.unpack", "locklens.packages.hashing", "locklens.storage.database",
+    "locklens.project.requirements", "locklens.hcl.native", "locklens.hcl.json_syntax", "gnupg", "zipfile", "httpx",
+    "platformdirs", "locklens.storage.cachefile", "email.utils", "difflib",
+)  # fmt: skip
+
+
+class Locklens:
+    """Takes commands from any thread; use it in a `with` statement."""
+
+    def __enter__(self) -> Self:
+        self._lock = threading.Lock()
+        self._server = subprocess.Popen(
+            [sys.executable, "-m", "conformance.forking"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+            env={**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)},
+        )  # fmt: skip
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        assert self._server.stdin is not None
+        self._server.stdin.close()
+        self._server.wait()
+
+    def of(self, tool: Tool) -> Run:
+        """Returns what takes commands in a tool's spelling."""
+
+        def run(invocation: Invocation) -> Finished:
+            words = [*invocation.words, "--tool", tool.name]
+            with tempfile.TemporaryDirectory(prefix="run-") as folder:
+                said, done = Path(folder) / "said", Path(folder) / "done"
+                os.mkfifo(done)
+                wanted = {
+                    "words": words, "folder": str(invocation.folder), "environment": invocation.environment,
+                    "said": str(said), "done": str(done),
+                }  # fmt: skip
+                self._ask(json.dumps(wanted))
+                status = int(done.read_text())
+                return Finished(status, said.read_bytes().decode(errors="replace"))
+
+        return run
+
+    def _ask(self, line: str) -> None:
+        assert self._server.stdin is not None
+        with self._lock:
+            self._server.stdin.write(line + "\n")
+            self._server.stdin.flush()
+
+
+def _serve() -> None:
+    for name in _LOADED:
+        importlib.import_module(name)
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the system buries them by itself
+    for line in sys.stdin:
+        if os.fork() == 0:
+            _mind(json.loads(line))
+
+
+def _mind(wanted: dict[str, Any]) -> None:
+    """Waits for a command, and says how it ended, whatever that was."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    child = os.fork()
+    if child == 0:
+        _work(wanted)
+    _, ended = os.waitpid(child, 0)
+    Path(wanted["done"]).write_text(str(os.waitstatus_to_exitcode(ended)))
+    os._exit(0)
+
+
+def _work(wanted: dict[str, Any]) -> None:
+    """Runs a command, and ends the process."""
+    status = 99
+    try:
+        said = os.open(wanted["said"], os.O_WRONLY | os.O_CREAT)
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        os.dup2(said, 1)
+        os.dup2(said, 2)
+        os.environ.clear()
+        os.environ.update(wanted["environment"])
+        tempfile.tempdir = None
+        os.chdir(wanted["folder"])
+        from locklens.cli.main import main
+
+        status = main(wanted["words"], lambda *_: 0)
+    except SystemExit as error:
+        status = error.code if isinstance(error.code, int) else 1
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+
+
+if __name__ == "__main__":
+    _serve()
