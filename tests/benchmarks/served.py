@@ -67,7 +67,7 @@ class _Filling:
     def write(self, path: Path, name: str, mark: bytes, size: int) -> None:
         """Writes a zip file of about `size` bytes; files with other marks have other hashes."""
         times = max(1, size // len(self.deflated))
-        rest = random.Random(mark).randbytes(max(64, size - times * len(self.deflated)))  # noqa: S311
+        rest = random.Random(mark).randbytes(max(64, size - times * len(self.deflated)))
         packer = zlib.compressobj(0, zlib.DEFLATED, -15)
         tail = packer.compress(rest) + packer.flush()
         crc = 0
