@@ -397,7 +397,9 @@ def test_an_h1_of_the_old_version_that_stays_is_not_proven_for_the_new_one(bench
 
 def test_a_package_that_is_not_the_signed_one_proves_nothing(bench: Bench) -> None:
     bench.registry.faults.add(Fault.TAMPERED_PACKAGE, AWS, "5.86.1")
-    change = bench.change(OLD, NEW, prove="changed")
+    found = bench.review(lock_file(OLD), lock_file(NEW), prove="changed")
+    (change,) = found.roots[0].changes
+    assert len([note for note in found.notes if "is not the one that is signed" in note]) == 5
     assert rules(change)["LK027"].severity is Severity.INFO
     done = [event for event in bench.events if isinstance(event, PackageDone)]
     assert len(done) == 5

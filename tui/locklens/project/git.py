@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from locklens.errors import RepositoryError
+from locklens.errors import NoRepositoryError, RepositoryError
 from locklens.project.gitoutput import parse_index, parse_raw, parse_tree, with_untracked
 from locklens.project.gitprocess import FoundObject, GitCommand, ObjectReader, find_git, git_environment, sentence
 from locklens.project.tree import name_bytes
@@ -87,7 +87,7 @@ class Repository:
         answers = output.decode("utf-8", "surrogateescape").split("\n", 2)
         if len(answers) < len(questions) or (status != 0 and "must be run in a work tree" not in complaint):
             if "not a git repository" in complaint:
-                raise RepositoryError(
+                raise NoRepositoryError(
                     f"{folder} is not inside a git repository",
                     hint="compare two files with --old FILE --new FILE, or name another folder with -C DIR",
                 )

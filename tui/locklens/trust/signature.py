@@ -38,7 +38,7 @@ for a key, but a key of half a megabyte can be made so that it takes long."""
 MAX_SIGNATURE_BYTES = 64 * 1024
 MAX_KEY_BYTES = 1 << 20
 MAX_SIGNATURES = 16
-MAX_KEYS = 32
+MAX_KEYS = 64
 
 _OPTIONS = (
     "--no-autostart",

@@ -53,6 +53,8 @@ class AskingRun:
         self._pool = ThreadPoolExecutor(AT_ONCE, "locklens-ask")
         self.asker = Asker(self.registries, self._verifier, Enforcement.of(asking.environ))
         self.inquiry = Inquiry(self.asker.answer, self._pool)
+        self.troubles: list[str] = []
+        """What went wrong with packages, in sentences."""
 
     def __enter__(self) -> Self:
         return self
@@ -117,6 +119,7 @@ class AskingRun:
     def notes(self) -> tuple[str, ...]:
         """What limits the run as a whole, in sentences."""
         found = [str(problem) for one in self._registries.values() for problem in one.problems]
+        found += self.troubles
         facts = [fact for fact in self.inquiry.known.values() if isinstance(fact, ReleaseFacts)]
         if any(fact.authentication is not None and fact.authentication.problem is not None for fact in facts):
             problem = unavailable()

@@ -168,6 +168,7 @@ class Proving:
             except RunCancelledError:
                 raise
             except LockLensError as error:
+                self._run.troubles.append(f"{label} was not hashed: {error}")
                 self._events.put(PackageDone(label, 0, str(error)))
 
     def _hash(self, target: Target, package: Package, label: str) -> str:
