@@ -204,8 +204,10 @@ def test_exit_statuses(run: Run, files: Path, new: bytes, fail_on: str, status: 
 
 NOT_YET = [
     *([name] for name in arguments.NOT_YET),
-    ["providers", "lock", "-platform=linux_amd64"],
-    ["init", "-upgrade", "-lockfile=readonly"],
+    ["providers", "mirror", "-platform=linux_amd64", "there"],
+    ["init", "-plugin-dir=there"],
+    ["providers", "lock", "-fs-mirror=there"],
+    ["lock", "--net-mirror", "https://mirror.test/"],
     ["review", "--format", "sarif"],
     ["review", "--format=markdown"],
     ["review", "--policy", "x.toml"],
