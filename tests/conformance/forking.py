@@ -5,6 +5,7 @@ Loading takes longer than most commands. What a command leaves in memory goes wi
 
 from __future__ import annotations
 
+import faulthandler
 import importlib
 import json
 import os
@@ -106,10 +107,11 @@ def _work(wanted: dict[str, Any]) -> None:
         os.chdir(wanted["folder"])
         from locklens.cli.main import main
 
+        faulthandler.enable()
         status = main(wanted["words"], lambda *_: 0)
     except SystemExit as error:
         status = error.code if isinstance(error.code, int) else 1
-    except BaseException:
+    except BaseException:  # noqa: BLE001 - whatever it is, the test has to hear of it
         traceback.print_exc()
     finally:
         sys.stdout.flush()

@@ -45,7 +45,8 @@ class AskingRun:
     def __init__(self, asking: Asking, base: Iterable[str], cancel: threading.Event | None = None) -> None:
         self._asking = asking
         self._base = frozenset(base)
-        self._cancel = cancel
+        self.cancel = cancel or threading.Event()
+        """Ends every wait for registries and packages; set where the run itself is interrupted."""
         self._lock = threading.Lock()
         self._registries: dict[str, Registries] = {}
         self._verifier = Verifier(memory=asking.cache)
@@ -59,6 +60,8 @@ class AskingRun:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if kind is not None and not issubclass(kind, Exception):
+            self.cancel.set()  # Ctrl+C: nobody waits for what is still on its way.
         self._pool.shutdown(wait=True, cancel_futures=True)
         for registries in self._registries.values():
             registries.close()
@@ -78,7 +81,7 @@ class AskingRun:
                     given=asking.hosts,
                     memory=asking.cache,
                     is_offline=asking.is_offline,
-                    cancel=self._cancel,
+                    cancel=self.cancel,
                 )
                 if asking.is_fresh:
                     found.forget()
