@@ -157,9 +157,12 @@ def test_upgrade_as_events(run: Run, top: Path) -> None:
     assert (status, err) == (0, "")
     found = events(out)
     assert {one["root"] for one in found if "root" in one} == {"a"}
-    kinds = [one["type"] for one in found]
-    assert kinds[-5:] == ["change", "change", "file", "file", "outcome"]
-    assert found[-5]["edits"] == [{"file": "a/main.tf", "line": 5, "old": "1.4.1", "new": "1.5.0"}]
+    changes = [one for one in found if one["type"] == "change"]
+    assert [(one["provider"], one["kind"], one["new"]) for one in changes] == [
+        (f"{HOST}/acme/demo", "upgrade", "1.5.0"),
+        (f"{HOST}/hashicorp/random", "upgrade", "3.7.2"),
+    ]
+    assert changes[0]["edits"] == [{"file": "a/main.tf", "line": 5, "old": "1.4.1", "new": "1.5.0"}]
     assert [one["path"] for one in found if one["type"] == "file"] == ["a/main.tf", f"a/{LOCK}"]
     assert found[-1] == {
         "type": "outcome",

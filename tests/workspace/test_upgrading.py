@@ -253,7 +253,9 @@ def test_platforms_that_nobody_knows_are_said(top: Path) -> None:
     lay(top, TWO | {LOCK: [entry("aws", "5.1.0"), entry("tls", "4.2.0")]})
     shelf = Shelf(OFFERED, unknown=2)
     plan = planned(top, shelf, "aws")
-    assert "it has 2 h1 of platforms that nobody here knows" in remarks(plan)[0]
+    assert remarks(plan) == [
+        "aws: locked for linux_amd64; the platform of 2 of its h1 is not known here (--platform names platforms)"
+    ]
 
 
 # Constraints that are edited
