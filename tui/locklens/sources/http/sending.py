@@ -86,11 +86,10 @@ class Sender:
         self._lock = threading.Lock()
         self._hosts: dict[str, _Host] = {}
         self._transport = Transport(environ, self._bounds)
-        self._client = httpx.Client(transport=self._transport, trust_env=False)
 
     def close(self) -> None:
         """Closes every connection."""
-        self._client.close()
+        self._transport.close()
 
     def forget(self) -> None:
         """Lets hosts that failed be tried again."""
@@ -210,9 +209,8 @@ class Sender:
                 headers["Authorization"] = token.authorization()
             except ValueError as error:
                 raise FailedError(Failure(f"{host_name(url)} cannot be asked: {error}")) from None
-        # Made by hand: the client's own requests carry the cookies of earlier answers.
-        request = httpx.Request(method, url, headers=headers)
-        return self._client.send(request, stream=True, follow_redirects=False)
+        # Without httpx's client: it carries the cookies of earlier answers along, and takes its time for each request.
+        return self._transport.handle_request(httpx.Request(method, url, headers=headers))
 
     @contextmanager
     def download(

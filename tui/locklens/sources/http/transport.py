@@ -148,56 +148,82 @@ class _Body(httpx.SyncByteStream):
 
 
 class Transport(httpx.BaseTransport):
-    """Sends each request directly or through its proxy. Errors are httpcore's."""
+    """Sends each request directly or through its proxy. Errors are httpcore's.
+
+    Each connection is a pool of one: a pool of many looks at every one of them, with a system call for each, before and
+    after each request, and all threads wait for that.
+    """
 
     def __init__(self, environ: Mapping[str, str], bounds: Bounds) -> None:
         self._environ = environ
         self._backend = _Backend(bounds)
         self._lock = threading.Lock()
-        self._pools: dict[tuple[str, str], httpcore.ConnectionPool] = {}
+        self._made: list[httpcore.ConnectionPool] = []
+        self._idle: dict[tuple[str, str, int | None, str], list[httpcore.ConnectionPool]] = {}
         self._context: ssl.SSLContext | None = None
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Sends a request and returns its answer with the body unread and Location among the extensions."""
         url = request.url
-        pool = self._pool(url.scheme, proxy_for(str(url), self._environ))
+        proxy = proxy_for(str(url), self._environ)
+        idle, connection = self._connection(url, proxy)
         assert isinstance(request.stream, httpx.SyncByteStream)
-        answer = pool.handle_request(
-            httpcore.Request(
-                method=request.method,
-                url=httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path),
-                headers=request.headers.raw,
-                content=request.stream,
+        try:
+            answer = connection.handle_request(
+                httpcore.Request(
+                    method=request.method,
+                    url=httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path),
+                    headers=request.headers.raw,
+                    content=request.stream,
+                )
             )
-        )
+        except BaseException:
+            idle.append(connection)
+            raise
         assert not hasattr(answer.stream, "__aiter__")
-        body = _Body(answer.stream, answer.close)
+        is_open = True
+
+        def close() -> None:
+            nonlocal is_open
+            try:
+                answer.close()
+            finally:
+                if is_open:
+                    is_open = False
+                    idle.append(connection)
+
         # The client would read a Location at once, and stop at one that it does not like with a less clear error.
         headers = [(name, value) for name, value in answer.headers if name.lower() != b"location"]
         locations = [value for name, value in answer.headers if name.lower() == b"location"]
         extensions = {"location": locations[0].decode("utf-8", "replace") if locations else ""}
-        return httpx.Response(answer.status, headers=headers, stream=body, extensions=extensions)
+        return httpx.Response(
+            answer.status, headers=headers, stream=_Body(answer.stream, close), extensions=extensions
+        )
 
     def close(self) -> None:
         """Closes every connection."""
-        for pool in self._pools.values():
-            pool.close()
-
-    def _pool(self, scheme: str, proxy: str) -> httpcore.ConnectionPool:
         with self._lock:
-            pool = self._pools.get((scheme, proxy))
-            if pool is None:
-                if self._context is None and "https" in {scheme, proxy.partition(":")[0]}:
-                    # Reading the trust store takes 30 ms: it is done once, when somebody is really asked.
-                    self._context = tls_context(self._environ)
-                pool = self._pools[scheme, proxy] = httpcore.ConnectionPool(
-                    ssl_context=self._context,
-                    proxy=_proxy(proxy, self._context) if proxy else None,
-                    max_connections=None,
-                    keepalive_expiry=_IDLE_SECONDS,
-                    network_backend=self._backend,
-                )
-            return pool
+            for connection in self._made:
+                connection.close()
+
+    def _connection(self, url: httpx.URL, proxy: str) -> tuple[list[httpcore.ConnectionPool], httpcore.ConnectionPool]:
+        """Returns a connection that nobody uses, and the list to put it back on."""
+        with self._lock:
+            idle = self._idle.setdefault((url.scheme, url.host, url.port, proxy), [])
+            if idle:
+                return idle, idle.pop()
+            if self._context is None and "https" in {url.scheme, proxy.partition(":")[0]}:
+                # Reading the trust store takes 30 ms: it is done once, when somebody is really asked.
+                self._context = tls_context(self._environ)
+            made = httpcore.ConnectionPool(
+                ssl_context=self._context,
+                proxy=_proxy(proxy, self._context) if proxy else None,
+                max_connections=1,
+                keepalive_expiry=_IDLE_SECONDS,
+                network_backend=self._backend,
+            )
+            self._made.append(made)
+            return idle, made
 
 
 def _proxy(url: str, context: ssl.SSLContext | None) -> httpcore.Proxy:
