@@ -144,11 +144,11 @@ class _Writing:
             for file in files:
                 with _told(self._names[file.place]):
                     os.replace(temporary(self._record, file), file.path)  # noqa: PTH105
+            for folder in {Path(file.path).parent for file in files}:
+                sync_folder(folder)
         except BaseException:
             self._take_back(journal)
             raise
-        for folder in {Path(file.path).parent for file in files}:
-            sync_folder(folder)
         if journal is not None:
             # Where this fails, the next run finds everything written, and says so.
             with suppress(OSError):
