@@ -203,8 +203,7 @@ class Sender:
                 headers["Authorization"] = token.authorization()
             except ValueError as error:
                 raise FailedError(Failure(f"{host_name(url)} cannot be asked: {error}")) from None
-        # Without httpx's client: it carries the cookies of earlier answers along, and takes its time for each request.
-        return self._transport.handle_request(httpx.Request(method, url, headers=headers))
+        return self._transport.send(method, url, headers)
 
     @contextmanager
     def download(
