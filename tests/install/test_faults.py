@@ -68,7 +68,7 @@ def test_a_package_that_does_not_arrive(place: Place, fault: str, command: str) 
 
 @pytest.mark.parametrize("command", ["init", "lock"])
 def test_a_package_that_stalls(place: Place, command: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client.Client.download.__wrapped__, "__kwdefaults__", {"limit": 2**32, "stall": 0.3, "retries": 0})
+    monkeypatch.setattr(vars(client.Client.download)["__wrapped__"], "__kwdefaults__", {"limit": 2**32, "stall": 0.3, "retries": 0})
     place.fail(Rule(Fault.STALLED, step=Step.PACKAGE))
     outcome = place.init() if command == "init" else place.lock("linux_amd64")
     assert "stopped sending a package for 0.3 seconds" in words(outcome)
@@ -248,7 +248,7 @@ def test_each_thing_is_asked_once_for_all_platforms_and_nothing_downloaded_again
 def test_a_lock_file_that_changed_meanwhile_is_left_alone(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     place.lock("darwin_arm64")
 
-    real = installing.lock_entries
+    real = vars(installing)["lock_entries"]
 
     def meddling(*arguments: Any, **options: Any) -> Any:
         place.lock_file.write_text("# mine\n")

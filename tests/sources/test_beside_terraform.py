@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -97,7 +98,9 @@ def test_faults_are_told_alike_after_the_same_requests(
     asked = [(one.path, one.headers.get("authorization")) for one in server.asked]
     server.asked.clear()
     assert ours in told_by_us(environ)
-    assert [(one.path, one.headers.get("authorization")) for one in server.asked] == asked
+    if "/SUMS" in fault:
+        asked.append(("/SUMS.sig", None))  # Both are asked for at once, also where there is nothing that it signs.
+    assert Counter((one.path, one.headers.get("authorization")) for one in server.asked) == Counter(asked)
 
 
 def test_a_release_is_found_with_the_same_requests(server: Server, tmp_path: Path) -> None:
@@ -108,7 +111,9 @@ def test_a_release_is_found_with_the_same_requests(server: Server, tmp_path: Pat
     asked = [path for path in server.paths() if path in {VERSIONS, PACKAGE, "/SUMS", "/SUMS.sig"}]
     server.asked.clear()
     assert told_by_us(environ) == ""
-    assert server.paths() == asked == [VERSIONS, PACKAGE, "/SUMS", "/SUMS.sig"]
+    assert asked == [VERSIONS, PACKAGE, "/SUMS", "/SUMS.sig"]
+    assert server.paths()[:2] == asked[:2]
+    assert sorted(server.paths()) == sorted(asked)
     assert Version.parse("1.0") == Version(1, 0, 0)
 
 

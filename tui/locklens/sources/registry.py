@@ -8,6 +8,7 @@ good, and whether a hash is explained by it, is not judged here.
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, NoReturn
 from urllib.parse import quote
@@ -114,14 +115,16 @@ class Registry:
         return metadata
 
     def checksums(self, metadata: PackageMetadata, *, is_fresh: bool = False) -> SignedChecksums:
-        """Returns the publisher's SHA256SUMS and the signature over it, unchecked; both are always asked for.
+        """Returns the publisher's SHA256SUMS and the signature over it, unchecked; both are asked for at once.
 
         Raises:
             UnavailableError: One of them cannot be had, whatever the reason.
         """
         fetch = partial(self._fetch, metadata, is_fresh=is_fresh)
-        sums = fetch(metadata.shasums_url, self._kinds.sums, "list of checksums")
-        signature = fetch(metadata.signature_url, self._kinds.signature, "signature of its checksums")
+        with ThreadPoolExecutor(1, "locklens-signature") as beside:
+            asked = beside.submit(fetch, metadata.signature_url, self._kinds.signature, "signature of its checksums")
+            sums = fetch(metadata.shasums_url, self._kinds.sums, "list of checksums")
+            signature = asked.result()
         return SignedChecksums(sums.body, signature.body, min(sums.as_of, signature.as_of))
 
     def package_size(self, metadata: PackageMetadata) -> int | None:

@@ -22,6 +22,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from msgspec import Struct
+
 from locklens.trust import remembered
 from locklens.trust.model import Form, Keyring, Problem, Signature, Status, Verification
 from locklens.trust.packets import READ_VERSION, key_packets, split, version_of
@@ -62,6 +64,10 @@ _ONE_LINE_PER_LINE = "cp437"
 In python-gnupg's own choice, and in UTF-8, the bytes of a user id can be a line separator (U+0085, U+2028), and what
 follows it in a hostile user id would be read as a status line of gpg's.
 """
+
+_SHOWING = ["--import-options", "import-show", "--fingerprint", "--fingerprint"]
+_SHOWS_IMPORTS = (2, 2)
+"""Since when gpg lists what it imports while it does: a listing of its own takes another process."""
 
 _EXPIRES = 6
 """The column of gpg's listing that has the end of a key, a subkey, or a user id's binding."""
@@ -230,19 +236,22 @@ class _Home:
         # A new one would run gpg to ask for its version; the copy knows it.
         self._engine = copy.copy(engine)
         self._engine.gnupghome = str(folder)
-        imported, begun = [], time.monotonic()
+        answers, begun = [], time.monotonic()
         for text in armored_keys[:MAX_KEYS]:
             if time.monotonic() - begun > timeout:
                 raise GpgUnavailableError(Problem.TIMED_OUT)
-            imported.append(self._imported(text))
+            answers.append(self._imported(text))
         self.listed: dict[str, dict[str, Any]] = {}
-        if any(imported):
-            listing = _answered(self._engine.list_keys)
-            self.listed = {str(entry["fingerprint"]): entry for entry in listing}
-            self.ends = tuple(float(text) for text in listing.ends if text.isdecimal())
+        if any(answer.names for answer in answers):
+            listings = self._listings(tuple(answers))
+            self.listed = {str(entry["fingerprint"]): entry for listing in listings for entry in listing}
+            self.ends = tuple(float(text) for listing in listings for text in listing.ends if text.isdecimal())
         self.keyrings = tuple(
-            Keyring(tuple(read_key(self.listed[name]) for name in names if name in self.listed), broken=not names)
-            for names in imported
+            Keyring(
+                tuple(read_key(self.listed[name]) for name in dict.fromkeys(answer.names) if name in self.listed),
+                broken=not answer.names,
+            )
+            for answer in answers
         )
 
     def ask_about(self, data: bytes, signature: bytes) -> tuple[Line, ...]:
@@ -256,15 +265,38 @@ class _Home:
             with suppress(OSError):
                 Path(path).unlink()
 
-    def _imported(self, text: str) -> tuple[str, ...]:
-        """Imports one armored text, and returns the fingerprints of its keys; none where it is broken."""
+    def _imported(self, text: str) -> _Imported:
+        """Imports one armored text."""
         written = text.encode("utf-8", "surrogatepass")
         data = key_packets(written) if len(written) <= MAX_KEY_BYTES else None
         if data is None:
-            return ()
-        lines = _answered(lambda: self._engine.import_keys(data)).lines
-        found = (value.split() for keyword, value in lines if keyword == "IMPORT_OK")
-        return tuple(dict.fromkeys(words[1] for words in found if len(words) > 1))
+            return _Imported((), None)
+        options = _SHOWING if self._engine.version >= _SHOWS_IMPORTS else None
+        answer = _answered(lambda: self._engine.import_keys(data, extra_args=options))
+        if options and all(keyword != "IMPORT_RES" for keyword, _ in answer.lines):
+            # To show an expired or revoked key it looks for a trust database, and gives up where there is none.
+            answer = _answered(lambda: self._engine.import_keys(data))
+        found = (value.split() for keyword, value in answer.lines if keyword == "IMPORT_OK")
+        return _Imported(tuple(words[1] for words in found if len(words) > 1), answer.data)
+
+    def _listings(self, answers: tuple[_Imported, ...]) -> tuple[Any, ...]:
+        """Returns gpg's listings of all keys: what it showed while it imported them, or else one that is asked for.
+
+        What was shown is of each key by itself. Where a key came twice, only a listing knows what both say of it.
+        """
+        shown = tuple(self._engine.listing(answer.shown) for answer in answers if answer.names and answer.shown)
+        names = [name for answer in answers for name in answer.names]
+        told = [str(entry["fingerprint"]) for listing in shown for entry in listing]
+        if len(set(names)) == len(names) and sorted(told) == sorted(names):
+            return shown
+        return (_answered(self._engine.list_keys),)
+
+
+class _Imported(Struct, frozen=True):
+    """What gpg said of an armored text: the fingerprints of its keys, none where it is broken, and their listing."""
+
+    names: tuple[str, ...]
+    shown: bytes | None
 
 
 def _answered(question: Any) -> Any:
@@ -333,6 +365,12 @@ def _engine(gpg: str, folder: Path, timeout: float) -> Any:
 
         def _collect_output(self, process: Any, result: Any, **_: Any) -> None:
             self._talk(process, result, b"")
+
+        def listing(self, shown: bytes) -> Any:
+            """Reads what gpg showed of keys."""
+            result = self.result_map["list"](self)
+            result.data = shown
+            return self._decode_result(result)
 
         def _talk(self, process: Any, result: Any, data: bytes) -> None:
             try:

@@ -7,7 +7,6 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-import httpx
 from msgspec.structs import replace
 
 import locklens
@@ -21,6 +20,8 @@ from locklens.sources.urls import host_of, origin, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+
+    import httpx
 
     from locklens.project.tokens import Token
 
@@ -209,8 +210,7 @@ class Sender:
                 headers["Authorization"] = token.authorization()
             except ValueError as error:
                 raise FailedError(Failure(f"{host_name(url)} cannot be asked: {error}")) from None
-        # Without httpx's client: it carries the cookies of earlier answers along, and takes its time for each request.
-        return self._transport.handle_request(httpx.Request(method, url, headers=headers))
+        return self._transport.send(method, url, headers)
 
     @contextmanager
     def download(

@@ -8,9 +8,10 @@ included, and looks up now and then whether the run was cancelled.
 from __future__ import annotations
 
 import math
+import re
 import threading
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 import httpcore
@@ -28,6 +29,12 @@ _GLANCE = 0.1
 """Seconds between two looks at whether the run was cancelled."""
 
 _IDLE_SECONDS = 15.0
+
+_PLAIN_URL = re.compile(
+    r"(https?)://(([a-z0-9-]+(?:\.[a-z0-9-]+)*)(?::([1-9][0-9]{3}|[1-5][0-9]{4}))?)"
+    r"((?:/[A-Za-z0-9_~-][A-Za-z0-9_.~-]*)+)\Z"
+)
+"""URLs that are in normal form already; ports below 1000 may be a scheme's own, which the normal form leaves out."""
 
 
 class Bounds(threading.local):
@@ -147,11 +154,37 @@ class _Body(httpx.SyncByteStream):
         self._close()
 
 
-class Transport(httpx.BaseTransport):
+class _Target(NamedTuple):
+    """Who is asked for what: the parts of a URL that a request needs."""
+
+    scheme: str
+    host: str
+    port: int | None
+    path: str
+    authority: str
+
+    @classmethod
+    def of(cls, url: str) -> _Target:
+        """Reads a URL. Of most there is nothing to normalise, and httpx takes longer for that than for the request.
+
+        Raises:
+            httpx.InvalidURL: It is none.
+        """
+        found = _PLAIN_URL.match(url)
+        if found is not None:
+            scheme, authority, host, port, path = found.groups("")
+            return cls(scheme, host, int(port) if port else None, path or "/", authority)
+        parsed = httpx.URL(url)
+        host, path = parsed.raw_host.decode("ascii"), parsed.raw_path.decode("ascii")
+        return cls(parsed.scheme, host, parsed.port, path, parsed.netloc.decode("ascii"))
+
+
+class Transport:
     """Sends each request directly or through its proxy. Errors are httpcore's.
 
     Each connection is a pool of one: a pool of many looks at every one of them, with a system call for each, before and
-    after each request, and all threads wait for that.
+    after each request, and all threads wait for that. httpx's client is left out: it carries the cookies of earlier
+    answers along, and takes its time for each request.
     """
 
     def __init__(self, environ: Mapping[str, str], bounds: Bounds) -> None:
@@ -162,19 +195,16 @@ class Transport(httpx.BaseTransport):
         self._idle: dict[tuple[str, str, int | None, str], list[httpcore.ConnectionPool]] = {}
         self._context: ssl.SSLContext | None = None
 
-    def handle_request(self, request: httpx.Request) -> httpx.Response:
+    def send(self, method: str, url: str, headers: Mapping[str, str]) -> httpx.Response:
         """Sends a request and returns its answer with the body unread and Location among the extensions."""
-        url = request.url
-        proxy = proxy_for(str(url), self._environ)
-        idle, connection = self._connection(url, proxy)
-        assert isinstance(request.stream, httpx.SyncByteStream)
+        target = _Target.of(url)
+        idle, connection = self._connection(target, proxy_for(url, self._environ))
         try:
             answer = connection.handle_request(
                 httpcore.Request(
-                    method=request.method,
-                    url=httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path),
-                    headers=request.headers.raw,
-                    content=request.stream,
+                    method=method,
+                    url=httpcore.URL(scheme=target.scheme, host=target.host, port=target.port, target=target.path),
+                    headers=[("Host", target.authority), *headers.items()],
                 )
             )
         except BaseException:
@@ -192,13 +222,11 @@ class Transport(httpx.BaseTransport):
                     is_open = False
                     idle.append(connection)
 
-        # The client would read a Location at once, and stop at one that it does not like with a less clear error.
-        headers = [(name, value) for name, value in answer.headers if name.lower() != b"location"]
+        # httpx would read a Location at once, and stop at one that it does not like with a less clear error.
+        kept = [(name, value) for name, value in answer.headers if name.lower() != b"location"]
         locations = [value for name, value in answer.headers if name.lower() == b"location"]
         extensions = {"location": locations[0].decode("utf-8", "replace") if locations else ""}
-        return httpx.Response(
-            answer.status, headers=headers, stream=_Body(answer.stream, close), extensions=extensions
-        )
+        return httpx.Response(answer.status, headers=kept, stream=_Body(answer.stream, close), extensions=extensions)
 
     def close(self) -> None:
         """Closes every connection."""
@@ -206,13 +234,13 @@ class Transport(httpx.BaseTransport):
             for connection in self._made:
                 connection.close()
 
-    def _connection(self, url: httpx.URL, proxy: str) -> tuple[list[httpcore.ConnectionPool], httpcore.ConnectionPool]:
+    def _connection(self, target: _Target, proxy: str) -> tuple[list[httpcore.ConnectionPool], httpcore.ConnectionPool]:
         """Returns a connection that nobody uses, and the list to put it back on."""
         with self._lock:
-            idle = self._idle.setdefault((url.scheme, url.host, url.port, proxy), [])
+            idle = self._idle.setdefault((target.scheme, target.host, target.port, proxy), [])
             if idle:
                 return idle, idle.pop()
-            if self._context is None and "https" in {url.scheme, proxy.partition(":")[0]}:
+            if self._context is None and "https" in {target.scheme, proxy.partition(":")[0]}:
                 # Reading the trust store takes 30 ms: it is done once, when somebody is really asked.
                 self._context = tls_context(self._environ)
             made = httpcore.ConnectionPool(
