@@ -7,8 +7,6 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-import httpx
-
 import locklens
 from locklens.errors import RunCancelledError, UnavailableError
 from locklens.sources.http.failures import TIMEOUTS, TRANSPORT_ERRORS, FailedError, Failure, explain
@@ -20,6 +18,8 @@ from locklens.sources.urls import host_of, origin, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+
+    import httpx
 
     from locklens.project.tokens import Token
 

@@ -204,7 +204,7 @@ class Transport:
                 httpcore.Request(
                     method=method,
                     url=httpcore.URL(scheme=target.scheme, host=target.host, port=target.port, target=target.path),
-                    headers={"Host": target.authority, **headers},
+                    headers=[("Host", target.authority), *headers.items()],
                 )
             )
         except BaseException:
