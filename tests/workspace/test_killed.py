@@ -19,7 +19,7 @@ from locklens.lockfile.render import render
 from locklens.versions import Version
 
 DEMO = ProviderAddress(TERRAFORM.default_host, "acme", "demo")
-KILLS = int(os.environ.get("LOCKLENS_KILLS", "200"))
+KILLS = int(os.environ.get("LOCKLENS_KILLS", "40"))
 
 
 def requires(constraint: str) -> str:
