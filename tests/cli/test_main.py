@@ -204,8 +204,9 @@ def test_exit_statuses(run: Run, files: Path, new: bytes, fail_on: str, status: 
 
 NOT_YET = [
     *([name] for name in arguments.NOT_YET),
-    ["providers", "lock", "-platform=linux_amd64"],
-    ["init", "-upgrade", "-lockfile=readonly"],
+    ["providers", "mirror", "folder"],
+    ["lock", "-net-mirror=https://mirror.example.com/"],
+    ["init", "-plugin-dir=folder"],
     ["review", "--format", "sarif"],
     ["review", "--format=markdown"],
     ["review", "--policy", "x.toml"],

@@ -5,6 +5,7 @@ Loading takes longer than most commands. What a command leaves in memory goes wi
 
 from __future__ import annotations
 
+import faulthandler
 import importlib
 import json
 import os
@@ -13,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import traceback
 from pathlib import Path
 from types import TracebackType
@@ -47,8 +49,8 @@ class Locklens:
         self._server.stdin.close()
         self._server.wait()
 
-    def of(self, tool: Tool) -> Run:
-        """Returns what takes commands in a tool's spelling."""
+    def of(self, tool: Tool, *, seconds: float | None = None) -> Run:
+        """Returns what takes commands in a tool's spelling, and kills them after a while where `seconds` says so."""
 
         def run(invocation: Invocation) -> Finished:
             words = [*invocation.words, "--tool", tool.name]
@@ -57,11 +59,11 @@ class Locklens:
                 os.mkfifo(done)
                 wanted = {
                     "words": words, "folder": str(invocation.folder), "environment": invocation.environment,
-                    "said": str(said), "done": str(done),
+                    "said": str(said), "done": str(done), "seconds": seconds,
                 }  # fmt: skip
                 self._ask(json.dumps(wanted))
                 status = int(done.read_text())
-                return Finished(status, said.read_bytes().decode(errors="replace"))
+                return Finished(status, said.read_bytes().decode(errors="replace") if said.exists() else "")
 
         return run
 
@@ -87,6 +89,9 @@ def _mind(wanted: dict[str, Any]) -> None:
     child = os.fork()
     if child == 0:
         _work(wanted)
+    if wanted["seconds"] is not None:
+        time.sleep(wanted["seconds"])
+        os.kill(child, signal.SIGKILL)
     _, ended = os.waitpid(child, 0)
     Path(wanted["done"]).write_text(str(os.waitstatus_to_exitcode(ended)))
     os._exit(0)
@@ -106,10 +111,11 @@ def _work(wanted: dict[str, Any]) -> None:
         os.chdir(wanted["folder"])
         from locklens.cli.main import main
 
+        faulthandler.enable()
         status = main(wanted["words"], lambda *_: 0)
     except SystemExit as error:
         status = error.code if isinstance(error.code, int) else 1
-    except BaseException:
+    except BaseException:  # noqa: BLE001 - whatever it is, the test has to hear of it
         traceback.print_exc()
     finally:
         sys.stdout.flush()

@@ -318,6 +318,14 @@ def test_the_commits_that_touched_a_file(repo: Path) -> None:
         assert len(repository.touching("a/[x]*.hcl", 1)) == 1
 
 
+def test_the_dates_of_commits_sort_whatever_their_time_zones(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for text, date in (("1", "2024-01-02T01:00:00+0900"), ("2", "2024-01-01T20:00:00-0800")):
+        monkeypatch.setenv("GIT_COMMITTER_DATE", date)
+        commit(repo, {"a": text})
+    with Repository.discover(repo) as repository:
+        assert [date for _, date in repository.touching("a", 9)] == ["2024-01-02T04:00:00Z", "2024-01-01T16:00:00Z"]
+
+
 def test_a_repository_without_commits_is_empty(repo: Path) -> None:
     write(repo, {"a": "1", "b": "2"})
     git(repo, "add", "a")

@@ -78,6 +78,19 @@ def test_a_slow_package_may_take_its_time(server: Server) -> None:
     read(server, "/slow", stall=0.4)
 
 
+def test_a_package_that_drips_is_given_up(server: Server) -> None:
+    def drip(handler: Handler) -> None:
+        handler.send_response(200)
+        handler.send_header("Content-Length", "1000")
+        handler.end_headers()
+        while not handler.server.release.wait(0.05):
+            handler.wfile.write(b"x")
+
+    server.on("/drip", drip)
+    with pytest.raises(UnavailableError, match="sends a package too slowly"):
+        read(server, "/drip", stall=0.2)
+
+
 def test_cancelling_ends_a_download(server: Server) -> None:
     def stall(handler: Handler) -> None:
         handler.reply(200, b"x", Content_Length="1000")

@@ -216,6 +216,14 @@ def test_a_reset_is_asked_again(server: Server, client: Client, pauses: Pauses) 
     assert pauses == [1, 2, 4]
 
 
+def test_a_host_that_is_not_tried_any_more_is_not_waited_for(client: Client, pauses: Pauses) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    said = [refusal(client, f"http://127.0.0.1:{port}/{number}", RETRIED) for number in range(6)]
+    assert pauses == [1, 2, 4] * 3
+    assert set(said[3:]) == {f"127.0.0.1:{port} refuses the connection"}
+
+
 def test_nobody_there(client: Client) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]

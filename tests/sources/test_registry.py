@@ -180,7 +180,10 @@ def test_protocols(server: Server, protocols: Any, is_supported: bool) -> None:
 
 
 def test_opentofus_packages(server: Server) -> None:
-    packages = {"linux_amd64": {"hashes": ["zh:1", "h1:2="], "package_size": 7}, "Darwin_ARM64": {"hashes": None}}
+    packages = {
+        "linux_amd64": {"hashes": ["zh:1", "h1:2="], "package_size": 7},
+        "Darwin_ARM64": {"hashes": None, "package_size": -7},
+    }
     server.gives(PACKAGE, package(packages=packages))
     for dialect in (OPENTOFU, TERRAFORM):
         found = plain(server, dialect=dialect).package(X, ONE, LINUX).packages

@@ -50,6 +50,23 @@ def test_a_republished_package_both_ways() -> None:
     assert untouched.has(Origin.REPUBLISHED)
 
 
+@pytest.mark.parametrize("suffix", ["zip.old", "sbom.json", "manifest.json"])
+def test_old_packages_that_are_listed_under_other_names_are_gone(suffix: str) -> None:
+    disguised = "".join(
+        f"{text[3:]}  terraform-provider-demo_0.0.{number}_{suffix}\n" for number, text in enumerate(FIRST)
+    )
+    found = judge_packages(FIRST, (*FIRST, *SECOND), read_checksums(AGAIN.data + disguised.encode()))
+    assert found.has(Origin.REPUBLISHED)
+    assert found.gone == frozenset(FIRST)
+
+
+def test_other_files_beside_the_packages_are_not_taken_for_packages_of_before() -> None:
+    other = FOREIGN[3:] + "  terraform-provider-demo_1.4.2_sbom.json\n"
+    today = read_checksums(TODAY.data + other.encode())
+    assert judge_packages((*FIRST[:2], FOREIGN), (*FIRST, FOREIGN), today).origins == (Origin.COMPLETION,)
+    assert judge_packages((MANIFEST,), (*FIRST, MANIFEST), today).origins == (Origin.COMPLETION,)
+
+
 def test_two_packages_for_one_file_name() -> None:
     name = "terraform-provider-demo_1.4.2_linux_amd64.zip"
     both = read_checksums(f"{FIRST[0][3:]}  {name}\n{SECOND[0][3:]}  {name}\n".encode())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -220,6 +221,19 @@ def test_the_abandoned_namesake_is_told_apart(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setitem(sys.modules, "gnupg", None)
     with Verifier() as verifier:
         assert verifier.verify(DATA, b"", ()).problem is Problem.NO_LIBRARY
+
+
+def test_many_keys_together_may_take_no_longer_than_one(tmp_path: Path) -> None:
+    asked = tmp_path / "asked"
+    slow = tmp_path / "slow"
+    real = shutil.which("gpg")
+    slow.write_text(f'#!/bin/sh\ncase "$*" in *--import*) echo >>{asked}; sleep 0.3;; esac\nexec {real} "$@"\n')
+    slow.chmod(0o755)
+    keys = tuple(publisher(f"p{number}").key.armored() for number in range(12))
+    with Verifier(str(slow), timeout=1.0) as verifier:
+        for data in (DATA, b"of another version"):
+            assert verifier.verify(data, ACME.signature(data), keys).problem is Problem.TIMED_OUT
+    assert 2 <= asked.read_text().count("\n") <= 4, "and not once more for the second"
 
 
 def test_a_gpg_that_hangs_or_fails_is_ended(tmp_path: Path) -> None:

@@ -526,6 +526,8 @@ async def test_the_keys_of_the_sample(tmp_path: Path) -> None:
             assert sum(name.startswith("acme") for name in on.names) == 2
             assert {"not signed", "not known"} <= set(on.names)
             assert any(row.state.text == "EXPIRED" for row in on.signers.left.rows)
+            await on.choose("acme-new-owner")
+            assert "LK001: not all that is locked is of what is signed now" in on.said
             await on.choose("hashicorp")
             await on.press("enter")
             await until(on, lambda: "same key" in on.said, seconds=5)

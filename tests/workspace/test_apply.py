@@ -131,6 +131,16 @@ def test_links_are_followed_inside_of_the_repository_only(top: Path, journal: Jo
     assert (top / "root/lock").read_bytes() == LOCK.old
 
 
+def test_a_file_with_two_names_is_written_once(top: Path, journal: Journal) -> None:
+    (top / "link.tf").symlink_to("a.tf")
+    apply(proposal(top, A, PlannedFile("link.tf", A.old, A.new)), journal=journal)
+    assert (top / "a.tf").read_bytes() == A.new
+    (top / "a.tf").write_bytes(A.old or b"")
+    with pytest.raises(ConfigurationError, match=r"^link\.tf: it is the same file as a\.tf"):
+        apply(proposal(top, A, PlannedFile("link.tf", A.old, b"other")), journal=journal)
+    assert (top / "a.tf").read_bytes() == A.old
+
+
 def test_a_pipe_is_no_file(top: Path, journal: Journal) -> None:
     (top / "a.tf").unlink()
     os.mkfifo(top / "a.tf")
@@ -337,6 +347,8 @@ def test_what_cannot_be_completed_is_said_and_kept(
     (said,) = recover_at(top, journal=journal)
     assert "can be neither completed nor taken back: it is no regular file" in said
     assert journal.pending(top) is not None
+    with pytest.raises(ConfigurationError, match="an interrupted write in this repository is still to be settled"):
+        apply(proposal(top, PlannedFile("other", None, b"")), journal=journal)
 
 
 def test_a_damaged_record_is_set_aside(top: Path, journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:

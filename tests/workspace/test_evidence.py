@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import threading
 import time
@@ -396,7 +397,9 @@ def test_an_h1_of_the_old_version_that_stays_is_not_proven_for_the_new_one(bench
 
 def test_a_package_that_is_not_the_signed_one_proves_nothing(bench: Bench) -> None:
     bench.registry.faults.add(Fault.TAMPERED_PACKAGE, AWS, "5.86.1")
-    change = bench.change(OLD, NEW, prove="changed")
+    found = bench.review(lock_file(OLD), lock_file(NEW), prove="changed")
+    (change,) = found.roots[0].changes
+    assert len([note for note in found.notes if "is not the one that is signed" in note]) == 5
     assert rules(change)["LK027"].severity is Severity.INFO
     done = [event for event in bench.events if isinstance(event, PackageDone)]
     assert len(done) == 5
@@ -426,6 +429,16 @@ def test_cancelled_in_the_middle_of_a_download(bench: Bench) -> None:
         review(bench.request(lock_file(OLD), lock_file(NEW), prove="changed"), cancel=cancel)
     assert time.monotonic() - started < 5
     assert not list(Path(os.environ.get("TMPDIR", "/tmp")).glob("locklens-package-*"))
+
+
+@pytest.mark.parametrize(("step", "prove"), [(Step.SUMS, "none"), (Step.PACKAGE, "changed")])
+def test_an_interrupt_waits_for_nobody(bench: Bench, step: Step, prove: str) -> None:
+    bench.registry.faults.add(Fault.STALLED, AWS, step=step)
+    threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    started = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        bench.review(lock_file(OLD), lock_file(NEW), prove=prove)
+    assert time.monotonic() - started < 5
 
 
 # The sample
@@ -465,8 +478,11 @@ def test_keys_and_hashes_of_all_that_is_locked(sample: Review) -> None:
     keys = keys_json.document(sample)
     named = {one["key"]["user_ids"][0].split()[0]: one for one in keys["signers"] if one["key"]}
     assert {use["version"] for use in named["acme-new-owner"]["uses"]} == {"1.4.2"}
+    doubts = {(use["provider"], *use["doubts"]) for one in keys["signers"] for use in one["uses"] if use["doubts"]}
+    assert (DEMO, "LK001") in doubts
     assert {one["tier"] for one in keys["signers"]} == {"self-signed", "unsigned", "unknown"}
     told = keys_text.render(sample)
+    assert re.search("acme/demo 1.4.2 .* LK001: not all that is locked is of what is signed now", told)
     assert all(one["key"]["fingerprint"] in told for one in named.values())
     hashes = hashes_json.document(sample)
     counts = hashes["summary"]["proofs"]

@@ -13,7 +13,8 @@ LockLensError               str() is one sentence; .hint is the next step or ""
  +- PackageError            zh: a provider's package cannot be hashed or unpacked
  +- TrustError              a release, or what is locked of it, is not what its publisher vouches for
  |   +- RepublishedError    a locked package is gone from what is signed today
- +- RepositoryError         git has no answer: no repository, unknown revision, no git at all
+ +- RepositoryError         git has no answer: unknown revision, no git at all
+ |   +- NoRepositoryError
  +- RunCancelledError       the user stopped the run; nothing was written
 """
 
@@ -122,6 +123,10 @@ class RepublishedError(TrustError):
 
 class RepositoryError(LockLensError):
     """Git has no answer: there is no repository, no such revision, or no git."""
+
+
+class NoRepositoryError(RepositoryError):
+    """The folder is in no git repository."""
 
 
 class RunCancelledError(LockLensError):

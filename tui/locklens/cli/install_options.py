@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _OF_OTHERS = (
-    "--backend", "--backend-config", "--compact-warnings", "--force-copy", "--get", "--input", "--lock", "--lock-timeout",
-    "--migrate-state", "--no-color", "--reconfigure", "--var", "--var-file",
+    "--backend", "--backend-config", "--compact-warnings", "--force-copy", "--get", "--input", "--lock",
+    "--lock-timeout", "--migrate-state", "--no-color", "--reconfigure", "--var", "--var-file",
 )  # fmt: skip
 """Options of the real `init` that are about what it does beside installing providers: taken, and without effect."""
 

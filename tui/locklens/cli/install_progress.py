@@ -29,13 +29,15 @@ from locklens.review.reports.sizes import size_words
 
 if TYPE_CHECKING:
     from locklens.install.events import Event
-    from locklens.workspace.installing import Outcome
+    from locklens.workspace.rootmodule import Outcome
 
 _REDRAW_SECONDS = 0.1
 _WIDEST = 110
 
 _TRACKED = {
-    Tracking.NEW_PROVIDER: "This was a new provider and the checksums for this platform are now tracked in the lock file",
+    Tracking.NEW_PROVIDER: (
+        "This was a new provider and the checksums for this platform are now tracked in the lock file"
+    ),
     Tracking.NEW_HASHES: "Additional checksums for this platform are now tracked in the lock file",
     Tracking.KNOWN: "All checksums for this platform were already tracked in the lock file",
 }
@@ -76,7 +78,13 @@ class Telling:
             self._say(f"- {note}")
         for trouble in outcome.troubles:
             lead = "Warning" if trouble.is_warning else "Error"
-            self._say("", f"{lead}: {trouble.summary}", "", trouble.words, *([f"hint: {trouble.hint}"] if trouble.hint else []))
+            self._say(
+                "",
+                f"{lead}: {trouble.summary}",
+                "",
+                trouble.words,
+                *([f"hint: {trouble.hint}"] if trouble.hint else []),
+            )
 
     def take(self, event: Event) -> None:
         """Tells of one event."""
@@ -136,7 +144,13 @@ def words_of(event: Event) -> list[str]:
             return [f'- Finding {provider} versions matching "{constraints}"...']
         case RegistryWarned(provider, words):
             lines = [f"- {line}" for line in words]
-            return ["", "Warning: Additional provider information from registry", "", f"The registry on {provider}:", *lines]
+            return [
+                "",
+                "Warning: Additional provider information from registry",
+                "",
+                f"The registry on {provider}:",
+                *lines,
+            ]
         case AlreadyInstalled(provider, version):
             return [f"- Using previously-installed {provider} v{version}"]
         case FetchStarted(provider, version, None):

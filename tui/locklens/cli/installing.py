@@ -12,13 +12,14 @@ from locklens.cli.output import DONE, FINDINGS, UNUSABLE, complain, put, tell
 from locklens.dialect import DIALECTS
 from locklens.errors import LockLensError, RunCancelledError
 from locklens.storage.cache import Cache
-from locklens.workspace.installing import Installing, Options, Readonly
+from locklens.workspace.installing import Installing
+from locklens.workspace.rootmodule import Options, Readonly
 
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Callable
 
-    from locklens.workspace.installing import Outcome
+    from locklens.workspace.rootmodule import Outcome
 
 
 def init(found: Namespace) -> int:
@@ -113,7 +114,11 @@ def _lock_words(outcome: Outcome) -> str:
         return ""
     product = outcome.tool.product
     if outcome.would_change:
-        return f"Success! {product} has updated the lock file.\n\nReview the changes in .terraform.lock.hcl and then commit to your\nversion control system to retain the new checksums.\n"
+        return (
+            f"Success! {product} has updated the lock file.\n\n"
+            "Review the changes in .terraform.lock.hcl and then commit to your\n"
+            "version control system to retain the new checksums.\n"
+        )
     return f"Success! {product} has validated the lock file and found no need for changes.\n"
 
 

@@ -84,7 +84,8 @@ def _command(command: str, found: Namespace, open_ui: OpenUi) -> int:
         from locklens.cli import sample
 
         return sample.demo(found, open_ui)
-    _recover(getattr(found, "root", []))
+    if getattr(found, "old", None) is None:
+        _recover(getattr(found, "root", []))
     if command in {"init", "lock"}:
         from locklens.cli import installing
 

@@ -34,6 +34,11 @@ class Parser(argparse.ArgumentParser):
         )
 
     def error(self, message: str) -> NoReturn:
+        """Raises what argparse would print.
+
+        Raises:
+            UsageError: Always.
+        """
         roots = "; root folders stand behind --" if self.prog.endswith(("review", "why")) else ""
         raise UsageError(message, hint=f"see {self.prog} --help{roots}")
 

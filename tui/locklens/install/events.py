@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from msgspec import Struct
 
-from locklens.addresses import Platform
-from locklens.lockfile.update import Tracking
-from locklens.versions import Version
+if TYPE_CHECKING:
+    from locklens.addresses import Platform
+    from locklens.lockfile.update import Tracking
+    from locklens.versions import Version
 
 
 class _Of(Struct, frozen=True):

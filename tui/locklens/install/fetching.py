@@ -104,7 +104,9 @@ def keep(run: InstallRun, metadata: PackageMetadata, archive: Path) -> int:
 def unwritable(folder: Path, error: OSError) -> ConfigurationError:
     """The error for a folder that packages cannot be written to."""
     reason = error.strerror or str(error)
-    return ConfigurationError(f"cannot be written: {reason}", path=str(folder), hint="make room, or look at who may write")
+    return ConfigurationError(
+        f"cannot be written: {reason}", path=str(folder), hint="make room, or look at who may write"
+    )
 
 
 def check_program(names: list[bytes], address: ProviderAddress) -> None:

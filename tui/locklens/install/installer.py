@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from locklens.install.folders import DataFolder
     from locklens.install.model import Wanted
     from locklens.install.run import InstallRun
-    from locklens.install.trusting import Vouched
     from locklens.lockfile.model import LockEntry
     from locklens.sources.metadata import PackageMetadata
     from locklens.versions import Version
@@ -79,9 +78,9 @@ def install(
 
 
 def installed(wanted: Sequence[Wanted], run: InstallRun, *, into: DataFolder, here: Platform) -> Settled | None:
-    """Returns the entries where every provider is installed as it is locked, so that nobody need be asked; else None."""
+    """Returns the entries where every provider is installed as it is locked, and else None; nobody is asked."""
     installer = _Installer(run, into, here, upgrade=False, for_real=False)
-    if any(before_asking(one.requirements, one.prior and one.prior.version, upgrade=False) for one in wanted):
+    if any(before_asking(one.requirements, one.locked, upgrade=False) for one in wanted):
         return None
     found = {one.address: installer.as_locked(one) for one in wanted}
     entries = {address: done.entry for address, done in found.items() if done is not None}
@@ -93,9 +92,7 @@ def installed(wanted: Sequence[Wanted], run: InstallRun, *, into: DataFolder, he
 
 
 class _Installer:
-    def __init__(
-        self, run: InstallRun, into: DataFolder, here: Platform, *, upgrade: bool, for_real: bool
-    ) -> None:
+    def __init__(self, run: InstallRun, into: DataFolder, here: Platform, *, upgrade: bool, for_real: bool) -> None:
         self._run = run
         self._into = into
         self._here = here
@@ -109,7 +106,9 @@ class _Installer:
         except RunCancelledError:
             raise
         except LockLensError as error:
-            return self._failed(wanted.address, self._query_summary(error), self._query_words(wanted.address, error), error.hint)
+            return self._failed(
+                wanted.address, self._query_summary(error), self._query_words(wanted.address, error), error.hint
+            )
         if isinstance(chosen, _Done | Failure):
             return chosen
         try:
@@ -136,7 +135,7 @@ class _Installer:
 
     def _choose(self, wanted: Wanted) -> Selection | _Done | Failure:
         prior, name = wanted.prior, self._run.name(wanted.address)
-        version = prior.version if prior is not None else None
+        version = wanted.locked
         is_locked = prior is not None and not self._upgrade
         refused = before_asking(wanted.requirements, version, upgrade=self._upgrade)
         if refused is None and is_locked and (done := self.as_locked(wanted)) is not None:
@@ -163,7 +162,7 @@ class _Installer:
         self._run.tell(FetchStarted(name, version, None))
         metadata, vouched = admitted(self._run, wanted.address, version, self._here)
         warn(self._run, metadata, vouched)
-        h1, size = self._obtained(wanted, metadata, vouched)
+        h1, size = self._obtained(wanted, metadata)
         self._run.tell(ProviderInstalled(name, version, self._run.gatekeeper.words(vouched), size))
         constraints = combined(wanted.requirements)
         entry = fetched(
@@ -171,7 +170,7 @@ class _Installer:
         )
         return _Done(entry, is_incomplete({h1}, vouched.hashes, wanted.prior, version))
 
-    def _obtained(self, wanted: Wanted, metadata: PackageMetadata, vouched: Vouched) -> tuple[str, int]:
+    def _obtained(self, wanted: Wanted, metadata: PackageMetadata) -> tuple[str, int]:
         """Returns the package's `h1`, of the folder where it was installed, and its bytes."""
         prior = wanted.prior
         same = prior is not None and prior.version == metadata.version
@@ -212,7 +211,11 @@ class _Installer:
 
     @property
     def _lead(self) -> str:
-        return "Could not retrieve the list of available versions for provider" if self._is_terraform else "Could not resolve provider"
+        return (
+            "Could not retrieve the list of available versions for provider"
+            if self._is_terraform
+            else "Could not resolve provider"
+        )
 
     @property
     def _is_terraform(self) -> bool:

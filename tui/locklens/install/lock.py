@@ -78,14 +78,19 @@ def choose(wanted: Iterable[Wanted], platforms: Sequence[Platform], run: Install
 
 def _chosen(wanted: Wanted, platforms: tuple[Platform, ...], run: InstallRun) -> LockRequest | Failure:
     constraints, name = combined(wanted.requirements), run.name(wanted.address)
-    version = wanted.prior.version if wanted.prior is not None else None
+    version = wanted.locked
     run.tell(QueryStarted(name, str(constraints), version is not None))
     try:
         offered = run.registry(wanted.address).versions(wanted.address)
     except RunCancelledError:
         raise
     except LockLensError as error:
-        return _failed(run, wanted.address, f"Could not retrieve the list of available versions for provider {name}: {error}", error.hint)
+        return _failed(
+            run,
+            wanted.address,
+            f"Could not retrieve the list of available versions for provider {name}: {error}",
+            error.hint,
+        )
     if offered.warnings:
         run.tell(RegistryWarned(name, offered.warnings))
     found = select(wanted.requirements, offered.versions, version, upgrade=False)
@@ -94,7 +99,9 @@ def _chosen(wanted: Wanted, platforms: tuple[Platform, ...], run: InstallRun) ->
     return LockRequest(wanted.address, found.version, platforms, constraints, wanted.prior)
 
 
-def _obtain(run: InstallRun, request: LockRequest, platform: Platform, *, accept_republished: bool) -> _Obtained | Failure:
+def _obtain(
+    run: InstallRun, request: LockRequest, platform: Platform, *, accept_republished: bool
+) -> _Obtained | Failure:
     name = run.name(request.address)
     run.tell(FetchStarted(name, request.version, platform))
     try:

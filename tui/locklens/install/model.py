@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
-from locklens.addresses import Platform, ProviderAddress
-from locklens.lockfile.model import LockEntry
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from locklens.addresses import Platform, ProviderAddress
+    from locklens.lockfile.model import LockEntry
     from locklens.project.configuration import Requirement
     from locklens.versions import Constraints, Version
 
@@ -42,6 +41,11 @@ class Wanted(Struct, frozen=True):
     address: ProviderAddress
     requirements: tuple[Requirement, ...]
     prior: LockEntry | None
+
+    @property
+    def locked(self) -> Version | None:
+        """The version in the lock file."""
+        return self.prior.version if self.prior is not None else None
 
 
 class LockRequest(Struct, frozen=True):

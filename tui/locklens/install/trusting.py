@@ -32,7 +32,7 @@ _UNKNOWN = "authentication signature from unknown issuer"
 _WORDS = {
     Refusal.BROKEN_KEY: "error decoding signing key: no OpenPGP key can be read",
     Refusal.BROKEN_SIGNATURE: "error checking signature: openpgp: the signature file cannot be read",
-    Refusal.BAD_SIGNATURE: "error checking signature: openpgp: invalid signature: the SHA256SUMS is not what was signed",
+    Refusal.BAD_SIGNATURE: "error checking signature: openpgp: invalid signature: SHA256SUMS is not what was signed",
     Refusal.REVOKED_KEY: "error checking signature: openpgp: key revoked",
     Refusal.EXPIRED_SIGNATURE: "error checking signature: openpgp: signature expired",
     Refusal.UNKNOWN_ISSUER: _UNKNOWN,

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import os
 import threading
+from datetime import UTC, datetime
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from locklens.errors import RepositoryError
+from locklens.errors import NoRepositoryError, RepositoryError
 from locklens.project.gitoutput import parse_index, parse_raw, parse_tree, with_untracked
 from locklens.project.gitprocess import FoundObject, GitCommand, ObjectReader, find_git, git_environment, sentence
 from locklens.project.tree import name_bytes
@@ -86,7 +87,7 @@ class Repository:
         answers = output.decode("utf-8", "surrogateescape").split("\n", 2)
         if len(answers) < len(questions) or (status != 0 and "must be run in a work tree" not in complaint):
             if "not a git repository" in complaint:
-                raise RepositoryError(
+                raise NoRepositoryError(
                     f"{folder} is not inside a git repository",
                     hint="compare two files with --old FILE --new FILE, or name another folder with -C DIR",
                 )
@@ -165,7 +166,7 @@ class Repository:
         raise RepositoryError(f"git cannot find the common ancestor: {sentence(complaint)}")
 
     def touching(self, path: str, most: int) -> tuple[tuple[str, str], ...]:
-        """Returns the commits before HEAD that changed a file, the newest first: id and date (ISO 8601) of each.
+        """Returns the commits before HEAD that changed a file, the newest first: id and date (ISO 8601 in UTC).
 
         Args:
             path: Relative to the top.
@@ -176,9 +177,10 @@ class Repository:
         """
         if self.is_unborn:
             return ()
-        output = self._command.answer("log", f"-{most}", "--format=%H %cI", "HEAD", "--", path)
+        output = self._command.answer("log", f"-{most}", "--format=%H %ct", "HEAD", "--", path)
         lines = (line.partition(" ") for line in output.decode("ascii", "replace").splitlines())
-        return tuple((commit, date) for commit, _, date in lines)
+        # Each committer has a time zone of their own; in one, dates sort as they are written.
+        return tuple((commit, _moment(int(seconds))) for commit, _, seconds in lines)
 
     def show(self, revision: str, path: str) -> bytes | None:
         """Returns a file of a revision without listing the revision; None where there is none. Links are not followed.
@@ -347,3 +349,10 @@ def _can_be_asked(text: str) -> bool:
 
 def _is_encodable(character: str) -> bool:
     return not "\ud800" <= character <= "\udfff" or "\udc80" <= character <= "\udcff"
+
+
+def _moment(seconds: int) -> str:
+    try:
+        return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    except (OverflowError, OSError, ValueError):
+        return ""  # Whoever makes a commit can write any number into it.

@@ -79,7 +79,9 @@ def read_configuration(
     required_addresses = frozenset(one.address for one in requirements)
     backend = root_module.backend.item if root_module.backend is not None else None
     where = None if for_locking else worktree
-    state = read_state(where, root, None if for_locking else backend, dialect=dialect, environ=environ, required=required_addresses)
+    state = read_state(
+        where, root, None if for_locking else backend, dialect=dialect, environ=environ, required=required_addresses
+    )
     return Configuration(
         root=root,
         dialect=dialect,

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from locklens.trust.model import SigningKey
 
 _TIERS = list(Tier)
+_DOUBTS = frozenset({"LK001", "LK002", "LK026"})
 
 
 class Use(Struct, frozen=True):
@@ -24,6 +25,7 @@ class Use(Struct, frozen=True):
         lock_files: That lock it.
         as_of: When the registry said who signed it, ISO 8601 in UTC; None where it did not.
         problem: Why its signer is not known, "" where it is.
+        doubts: Ids of the findings that say that what is locked is not all of what is signed now.
     """
 
     address: ProviderAddress
@@ -31,6 +33,12 @@ class Use(Struct, frozen=True):
     lock_files: tuple[str, ...]
     as_of: str | None = None
     problem: str = ""
+    doubts: tuple[str, ...] = ()
+
+    @property
+    def doubt(self) -> str:
+        """The doubts in words, "" for none."""
+        return f"{', '.join(self.doubts)}: not all that is locked is of what is signed now" if self.doubts else ""
 
     @property
     def name(self) -> str:
@@ -92,12 +100,14 @@ def signers(review: Review) -> tuple[SignerUses, ...]:
     """
     locks: dict[tuple[ProviderAddress, str], list[str]] = {}
     changes: dict[tuple[ProviderAddress, str], Change] = {}
+    doubts: dict[tuple[ProviderAddress, str], set[str]] = {}
     for root in review.roots:
         for change in root.changes:
             if change.new is not None and change.kind is not Kind.REMOVED:
                 release = change.address, str(change.new.version)
                 locks.setdefault(release, []).append(root.lock_file)
                 changes.setdefault(release, change)
+                doubts.setdefault(release, set()).update({one.rule for one in change.findings} & _DOUBTS)
     found: dict[tuple[Tier, str], tuple[SigningKey | None, list[Use]]] = {}
     for (address, version), change in sorted(changes.items(), key=lambda item: (item[0][0].sort_key, item[0][1])):
         signer = change.new_signer
@@ -105,7 +115,14 @@ def signers(review: Review) -> tuple[SignerUses, ...]:
         tier = signer.tier if signer is not None else Tier.UNKNOWN
         evidence = change.evidence
         problem = "; ".join(evidence.problems) if evidence is not None and tier is Tier.UNKNOWN else ""
-        use = Use(address, version, tuple(locks[address, version]), evidence.as_of if evidence else None, problem)
+        use = Use(
+            address,
+            version,
+            tuple(locks[address, version]),
+            evidence.as_of if evidence else None,
+            problem,
+            tuple(sorted(doubts[address, version])),
+        )
         found.setdefault((tier, key.fingerprint if key else ""), (key, []))[1].append(use)
     gathered = (SignerUses(key, tier, tuple(uses)) for (tier, _), (key, uses) in found.items())
     return tuple(sorted(gathered, key=lambda one: (_TIERS.index(one.tier), -len(one.uses), one.name)))

@@ -25,7 +25,7 @@ class PlatformPackage(Struct, frozen=True):
 
     Attributes:
         hashes: With their schemes, as reported.
-        size: Bytes; 0 where the registry does not say.
+        size: Bytes; 0 where the registry does not say, or says less than nothing.
     """
 
     platform: Platform
@@ -60,4 +60,4 @@ def _package(key: str, value: Fields) -> PlatformPackage:
     hashes = value.texts("hashes", _MAX_HASHES, _MAX_HASH)
     if not all(map(_HASH.match, hashes)):
         raise ShapeError('an invalid hash in "packages"')
-    return PlatformPackage(platform, hashes, value.number("package_size"))
+    return PlatformPackage(platform, hashes, max(value.number("package_size"), 0))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -75,7 +76,7 @@ def turn_within(path: Path, seconds: float) -> Iterator[bool]:
         os.close(descriptor)
 
 
-if os.name == "nt":
+if sys.platform == "win32":
 
     def _taken(descriptor: int) -> bool:
         import msvcrt

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 
 from locklens.hashes import is_well_formed, packages_of
+from locklens.trust.checksums import Content
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -105,7 +106,7 @@ def judge_packages(
     added = has - had
     if today is None:
         return PackageHashes((Origin.UNEXPLAINED if added or had - has else Origin.NOTHING_NEW,))
-    gone = had - today.hashes
+    gone = (had - today.hashes) | _disguised(old, added, today)
     doubled = _doubled(had | has, today)
     foreign = added - today.hashes
     others: dict[str, frozenset[str]] = {}
@@ -128,6 +129,18 @@ def _packages(hashes: Iterable[str], today: Checksums | None) -> frozenset[str]:
     """The hashes that are packages'; malformed ones are another finding's concern."""
     wanted = packages_of(text for text in hashes if is_well_formed(text))
     return wanted - today.manifests if today is not None else wanted
+
+
+def _disguised(old: Iterable[str], added: frozenset[str], today: Checksums) -> frozenset[str]:
+    """Old hashes that are listed, but for no package any more, while packages came: the list calls old zips otherwise.
+
+    Where some old hash is still a package's, others may be of files that releases carry beside their packages.
+    """
+    packages = frozenset(file.zh for file in today.files if file.content is Content.PACKAGE)
+    listed = packages_of(text for text in old if is_well_formed(text)) & today.hashes
+    if listed & packages or not added & packages:
+        return frozenset()
+    return listed - today.manifests if len(today.manifests) == 1 else listed
 
 
 def _doubled(locked: frozenset[str], today: Checksums) -> tuple[str, ...]:

@@ -40,6 +40,10 @@ class _Remembered(msgspec.Struct, frozen=True, array_like=True):
     verification: Verification
 
 
+_DECODER = msgspec.msgpack.Decoder(_Remembered)
+"""Made once, here: two threads that have msgspec look at the type for the first time crash the process."""
+
+
 def key_of(data: bytes, signature: bytes, armored_keys: Iterable[str]) -> str:
     """Returns the digest under which a verification is remembered, hex."""
     parts = [data, signature, *(text.encode("utf-8", "surrogatepass") for text in armored_keys)]
@@ -78,7 +82,7 @@ def read(data: bytes | None, now: float) -> Verification | None:
     if data is None:
         return None
     try:
-        found = msgspec.msgpack.decode(data, type=_Remembered)
+        found = _DECODER.decode(data)
     except msgspec.DecodeError:
         return None
     if now < found.made or (found.until is not None and now >= found.until):

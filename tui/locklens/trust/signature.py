@@ -34,12 +34,13 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 TIMEOUT = 20.0
-"""Seconds that gpg may take for one question; it takes a hundredth of one."""
+"""Seconds that gpg may take for one question, and likewise to import all keys of a list; it takes a hundredth of one
+for a key, but a key of half a megabyte can be made so that it takes long."""
 
 MAX_SIGNATURE_BYTES = 64 * 1024
 MAX_KEY_BYTES = 1 << 20
 MAX_SIGNATURES = 16
-MAX_KEYS = 32
+MAX_KEYS = 64
 
 _OPTIONS = (
     "--no-autostart",
@@ -99,7 +100,7 @@ class Verifier:
         self._clock = clock
         self._lock = threading.Lock()
         self._turns: dict[tuple[str, ...], threading.Lock] = {}
-        self._homes: dict[tuple[str, ...], _Home] = {}
+        self._homes: dict[tuple[str, ...], _Home | Problem] = {}
         self._folder = ""
         self._engine: Any = None
 
@@ -179,9 +180,15 @@ class Verifier:
         with turn:
             home = self._homes.get(armored_keys)
             if home is None:
-                home = _Home(engine, Path(tempfile.mkdtemp(dir=folder)), armored_keys, self._clock())
+                try:
+                    place = Path(tempfile.mkdtemp(dir=folder))
+                    home = _Home(engine, place, armored_keys, made=self._clock(), timeout=self._timeout)
+                except GpgUnavailableError as error:
+                    home = error.problem  # The next version's signature would wait as long for the same keys.
                 self._homes[armored_keys] = home
-            return home
+        if isinstance(home, Problem):
+            raise GpgUnavailableError(home)
+        return home
 
 
 def find_gpg() -> str:
@@ -220,17 +227,23 @@ class GpgUnavailableError(Exception):
 class _Home:
     """A GnuPG home with the keys of one list of armored texts; `made` is when, `ends` when what is in it expires."""
 
-    def __init__(self, engine: Any, folder: Path, armored_keys: tuple[str, ...], made: float) -> None:
+    def __init__(
+        self, engine: Any, folder: Path, armored_keys: tuple[str, ...], *, made: float, timeout: float
+    ) -> None:
         self._folder = folder
         self.made = made
         self.ends: tuple[float, ...] = ()
         # A new one would run gpg to ask for its version; the copy knows it.
         self._engine = copy.copy(engine)
         self._engine.gnupghome = str(folder)
-        answers = tuple(self._imported(text) for text in armored_keys[:MAX_KEYS])
+        answers, begun = [], time.monotonic()
+        for text in armored_keys[:MAX_KEYS]:
+            if time.monotonic() - begun > timeout:
+                raise GpgUnavailableError(Problem.TIMED_OUT)
+            answers.append(self._imported(text))
         self.listed: dict[str, dict[str, Any]] = {}
         if any(answer.names for answer in answers):
-            listings = self._listings(answers)
+            listings = self._listings(tuple(answers))
             self.listed = {str(entry["fingerprint"]): entry for listing in listings for entry in listing}
             self.ends = tuple(float(text) for listing in listings for text in listing.ends if text.isdecimal())
         self.keyrings = tuple(

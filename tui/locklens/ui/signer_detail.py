@@ -82,6 +82,8 @@ def _use_lines(use: Use, row: SignerRow, moment: str) -> Iterator[Line]:
     yield line(f"  {use.name}", Span(told, Role.DIM), hanging=4, copied=use.name)
     if use.problem:
         yield line(Span(f"    {use.problem}", Role.WARN), hanging=6, copied=use.problem)
+    if use.doubt:
+        yield line(Span(f"    {use.doubt}", Role.WARN), hanging=6)
     if use.address in row.contested:
         yield line(Span("    another version of it that is locked is signed with another key", Role.WARN), hanging=6)
     for name in use.lock_files:

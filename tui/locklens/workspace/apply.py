@@ -47,16 +47,19 @@ def apply(proposal: Proposal, *, journal: Journal | None = None) -> tuple[str, .
     journal = journal or Journal()
     with ExitStack() as stack:
         refusal = _hold(stack, journal, proposal)
+        if not refusal and journal.pending(proposal.top) is not None:
+            words = "an interrupted write in this repository is still to be settled"
+            raise ConfigurationError(words, hint="the next run of locklens here says what is in its way")
+        targets = _targets(proposal)
         record = Record(
             id=secrets.token_hex(6),
             top=os.fsencode(os.path.realpath(proposal.top)),
             words=proposal.words,
             command=proposal.command,
             at=datetime.now(UTC).isoformat(timespec="seconds"),
-            files=tuple(_target(proposal.top, file) for file in proposal.files),
+            files=tuple(targets),
         )
-        names = {target.place: file.path for target, file in zip(record.files, proposal.files, strict=True)}
-        _Writing(record, names).run(None if refusal else journal)
+        _Writing(record, {target.place: name for target, name in targets.items()}).run(None if refusal else journal)
     return (f"it cannot be undone: {refusal}",) if refusal else ()
 
 
@@ -73,6 +76,20 @@ def _hold(stack: ExitStack, journal: Journal, proposal: Proposal) -> str:
     if not is_held:
         raise ConfigurationError("another locklens is writing in this repository", hint="try again when it has ended")
     return ""
+
+
+def _targets(proposal: Proposal) -> dict[WrittenFile, str]:
+    """Finds all files' places, with the name of each; a file that links give two names is written once."""
+    found: dict[bytes, tuple[WrittenFile, str]] = {}
+    for file in proposal.files:
+        target = _target(proposal.top, file)
+        other, name = found.setdefault(target.place, (target, file.path))
+        if other != target:
+            hint = "change one after the other"
+            raise ConfigurationError(
+                f"it is the same file as {name}, and is to become another", path=file.path, hint=hint
+            )
+    return dict(found.values())
 
 
 def _target(top: Path, file: PlannedFile) -> WrittenFile:
@@ -127,11 +144,11 @@ class _Writing:
             for file in files:
                 with _told(self._names[file.place]):
                     os.replace(temporary(self._record, file), file.path)  # noqa: PTH105
+            for folder in {Path(file.path).parent for file in files}:
+                sync_folder(folder)
         except BaseException:
             self._take_back(journal)
             raise
-        for folder in {Path(file.path).parent for file in files}:
-            sync_folder(folder)
         if journal is not None:
             # Where this fails, the next run finds everything written, and says so.
             with suppress(OSError):

@@ -45,13 +45,16 @@ class AskingRun:
     def __init__(self, asking: Asking, base: Iterable[str], cancel: threading.Event | None = None) -> None:
         self._asking = asking
         self._base = frozenset(base)
-        self._cancel = cancel
+        self.cancel = cancel or threading.Event()
+        """Ends every wait for registries and packages; set where the run itself is interrupted."""
         self._lock = threading.Lock()
         self._registries: dict[str, Registries] = {}
         self._verifier = Verifier(memory=asking.cache)
         self._pool = ThreadPoolExecutor(AT_ONCE, "locklens-ask")
         self.asker = Asker(self.registries, self._verifier, Enforcement.of(asking.environ))
         self.inquiry = Inquiry(self.asker.answer, self._pool)
+        self.troubles: list[str] = []
+        """What went wrong with packages, in sentences."""
 
     def __enter__(self) -> Self:
         return self
@@ -59,6 +62,8 @@ class AskingRun:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if kind is not None and not issubclass(kind, Exception):
+            self.cancel.set()  # Ctrl+C: nobody waits for what is still on its way.
         self._pool.shutdown(wait=True, cancel_futures=True)
         for registries in self._registries.values():
             registries.close()
@@ -78,7 +83,7 @@ class AskingRun:
                     given=asking.hosts,
                     memory=asking.cache,
                     is_offline=asking.is_offline,
-                    cancel=self._cancel,
+                    cancel=self.cancel,
                 )
                 if asking.is_fresh:
                     found.forget()
@@ -114,6 +119,7 @@ class AskingRun:
     def notes(self) -> tuple[str, ...]:
         """What limits the run as a whole, in sentences."""
         found = [str(problem) for one in self._registries.values() for problem in one.problems]
+        found += self.troubles
         facts = [fact for fact in self.inquiry.known.values() if isinstance(fact, ReleaseFacts)]
         if any(fact.authentication is not None and fact.authentication.problem is not None for fact in facts):
             problem = unavailable()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
-from locklens.errors import ConfigurationError, RepositoryError
+from locklens.errors import ConfigurationError, NoRepositoryError, RepositoryError
 from locklens.project.roots import LOCK_FILE, RootPair, find_roots, lock_paths
 from locklens.project.tree import (
     MAX_FILE_BYTES,
@@ -141,7 +141,7 @@ def open_locked(folder: Path, *, roots: Sequence[str] = ()) -> Comparison:
     """
     try:
         return open_git(folder, roots=roots)
-    except RepositoryError:
+    except NoRepositoryError:
         if roots or not (folder / LOCK_FILE).is_file():
             raise
         return open_files(LOCK_FILE, LOCK_FILE, config=None, cwd=folder, stdin=bytes)

@@ -67,7 +67,7 @@ def prove(
     with AskingRun(asking, base_hosts(review), cancel) as run:
         run.inquiry.start(subjects)
         settled = list(run.inquiry.settled(is_patient=True))
-        if not Proving(run, settled, everything=True).work(confirm, on_event, cancel):
+        if not Proving(run, settled, everything=True).work(confirm, on_event):
             return ()
         roots = {root.lock_file: root for root in review.roots}
         for subject in settled:
@@ -93,33 +93,36 @@ class Proving:
         self._targets = targets(subjects, known, run.hashed(wanted), everything=everything)
         self._events: SimpleQueue[Event] = SimpleQueue()
 
-    def work(
-        self, confirm: Callable[[ProvingPlanned], bool], on_event: Callable[[Event], None], cancel: threading.Event
-    ) -> bool:
+    def work(self, confirm: Callable[[ProvingPlanned], bool], on_event: Callable[[Event], None]) -> bool:
         """Downloads and hashes; arguments as of `prove`.
 
         Returns:
             Whether anything was hashed.
 
         Raises:
-            RunCancelledError: `cancel` was set.
+            RunCancelledError: The run was cancelled.
         """
         if not self._targets:
             return False
         with ThreadPoolExecutor(AT_ONCE, "locklens-prove") as pool:
-            plan = self._plan(pool)
-            if not confirm(plan):
-                return False
-            working = {pool.submit(self._prove, target, cancel) for target in self._targets}
-            while working:
-                done, working = wait(working, 0.05, FIRST_COMPLETED)
+            try:
+                plan = self._plan(pool)
+                if not confirm(plan):
+                    return False
+                working = {pool.submit(self._prove, target) for target in self._targets}
+                while working:
+                    done, working = wait(working, 0.05, FIRST_COMPLETED)
+                    self._hand_on(on_event)
+                    if self._run.cancel.is_set():
+                        raise RunCancelledError("proving was cancelled")
+                    for future in done:
+                        future.result()
                 self._hand_on(on_event)
-                if cancel.is_set():
-                    pool.shutdown(wait=True, cancel_futures=True)
-                    raise RunCancelledError("proving was cancelled")
-                for future in done:
-                    future.result()
-            self._hand_on(on_event)
+            except BaseException:
+                # Whatever went wrong, Ctrl+C too: nobody waits for packages that are still on their way.
+                self._run.cancel.set()
+                pool.shutdown(wait=True, cancel_futures=True)
+                raise
         return True
 
     def _hand_on(self, on_event: Callable[[Event], None]) -> None:
@@ -153,21 +156,22 @@ class Proving:
             raise SourceError(str(registry), hint=registry.hint)
         return registry, registry.package(target.release.address, target.release.version, package.platform)
 
-    def _prove(self, target: Target, cancel: threading.Event) -> None:
+    def _prove(self, target: Target) -> None:
         """Hashes one package after the other until each hash in question has its package."""
         unproven = set(target.unproven)
         for package in target.packages:
-            if not unproven or cancel.is_set():
+            if not unproven or self._run.cancel.is_set():
                 return
             label = f"{target.release.address.type} {target.release.version} {package.platform}"
             try:
-                unproven.discard(self._hash(target, package, label, cancel))
+                unproven.discard(self._hash(target, package, label))
             except RunCancelledError:
                 raise
             except LockLensError as error:
+                self._run.troubles.append(f"{label} was not hashed: {error}")
                 self._events.put(PackageDone(label, 0, str(error)))
 
-    def _hash(self, target: Target, package: Package, label: str, cancel: threading.Event) -> str:
+    def _hash(self, target: Target, package: Package, label: str) -> str:
         """Downloads one package, remembers its hashes if it is the signed one, and returns its `h1`."""
         from locklens.errors import PackageError
         from locklens.packages.hashing import hash_package
@@ -184,7 +188,7 @@ class Proving:
                     told = received
                     self._events.put(PackageArriving(label, received, download.length or package.size))
 
-            hashed = hash_package(download.chunks, limit=Limits(), on_bytes=tell, cancel=cancel)
+            hashed = hash_package(download.chunks, limit=Limits(), on_bytes=tell, cancel=self._run.cancel)
         if hashed.zh != package.zh:
             raise PackageError(f"the package is not the one that is signed: it is {hashed.zh}, signed is {package.zh}")
         self._run.keep_package(hashed)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
 import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
@@ -12,14 +11,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.addresses import display_host
-from locklens.dialect import OPENTOFU, TERRAFORM, Dialect
-from locklens.errors import LockLensError, RunCancelledError
-from locklens.hcl import Problem
+from locklens.errors import RunCancelledError
 from locklens.lockfile.model import LockEntry, LockFile
-from locklens.lockfile.parse import parse
 from locklens.project.configuration import Configuration
 from locklens.project.files import configuration_files
-from locklens.project.tree import EntryKind, Tree
 from locklens.review.changes import compare
 from locklens.review.evidence import explain_alone, explained
 from locklens.review.findings import judge_agreement, judge_change, judge_file, judge_requirements
@@ -29,11 +24,14 @@ from locklens.workspace.events import Asked, Progress, RootsKnown
 from locklens.workspace.roots import read_lock, tool_of
 
 if TYPE_CHECKING:
+    import threading
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
+    from locklens.dialect import Dialect
     from locklens.project.modules import ModuleReader
     from locklens.project.roots import RootPair
+    from locklens.project.tree import Tree
     from locklens.review.releases import Fact, Question
     from locklens.storage.cache import Cache
     from locklens.workspace.asking import AskingRun
@@ -239,9 +237,7 @@ class _Completion:
             self._on_event(plan)
             return True
 
-        if Proving(run, subjects, everything=everything).work(
-            confirm, self._on_event, self._cancel or threading.Event()
-        ):
+        if Proving(run, subjects, everything=everything).work(confirm, self._on_event):
             for subject in subjects:
                 self._explain(subject, run.inquiry.known, run.hashed)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.dialect import OPENTOFU, TERRAFORM
-from locklens.errors import LockLensError
+from locklens.errors import ConfigurationError, LockLensError
 from locklens.hcl import Problem
 from locklens.lockfile.model import LockFile
 from locklens.lockfile.parse import parse
@@ -20,6 +20,8 @@ def read_lock(tree: Tree, path: str | None, tool: Dialect | None) -> LockFile:
     """Reads a lock file; None for one that does not exist. What cannot be read is one with a problem."""
     try:
         data = tree.read(path) if path is not None else None
+        if data is None and path is not None and tree.has_folder(path):
+            raise ConfigurationError("it is a folder", path=path)
     except LockLensError as error:
         refused = Problem(1, 1, "Failed to read file", str(error))
         return LockFile(path or "", b"", exists=True, writer=None, entries=(), problems=(refused,), is_complete=False)

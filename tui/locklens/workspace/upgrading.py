@@ -375,11 +375,10 @@ class _Upgrade:
         for address in addresses:
             covered = known.get(address, Coverage(()))
             found[address] = covered.platforms or (self._supply.here,)
-            lost = covered.unknown - (0 if covered.platforms else 1)
-            if lost > 0:
-                them = f"{lost} h1 of platforms" if lost > 1 else "an h1 of a platform"
-                words = f"{them} that nobody here knows: name the platforms with --platform, or they are not locked"
-                self._remark(address, f"it has {words}")
+            if covered.unknown:
+                names = ", ".join(map(str, found[address]))
+                words = f"the platform of {covered.unknown} of its h1 is not known here (--platform names platforms)"
+                self._remark(address, f"locked for {names}; {words}")
         return found
 
 

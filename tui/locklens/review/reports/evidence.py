@@ -67,7 +67,8 @@ def host_words(host: HostState, *, is_offline: bool) -> str:
     """What came of asking a registry."""
     moment = f"as of {clock(host.as_of)}" if host.as_of else ""
     if host.error is not None:
-        return f"{moment}, then failed: {visible(host.error)}" if moment else f"failed: {visible(host.error)}"
+        error = visible(host.error.removeprefix(f"{host.host}: "))
+        return f"{moment}, then failed: {error}" if moment else f"failed: {error}"
     if host.asked:
         return moment or "asked"
     reason = "offline" if is_offline else "not asked"

@@ -161,8 +161,8 @@ def key_document(key: SigningKey) -> Json:
         "key_id": key.key_id,
         "user_ids": list(key.user_ids),
         "algorithm": key.algorithm,
-        "created": key.created,
-        "expires": key.expires,
+        "created": key.created[:10],
+        "expires": key.expires[:10] if key.expires else None,
         "expired": key.expired,
         "revoked": key.revoked,
     }

@@ -51,6 +51,7 @@ def _signer(signer: SignerUses, past: Past | None) -> dict[str, Any]:
                 "lock_files": list(use.lock_files),
                 "as_of": use.as_of,
                 "problem": use.problem or None,
+                "doubts": list(use.doubts),
             }
             for use in signer.uses
         ],

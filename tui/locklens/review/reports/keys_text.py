@@ -67,4 +67,5 @@ def _past_signer(use: PastUse, signer: SignerUses) -> str:
 def _details(use: Use) -> str:
     if use.problem:
         return f"  {visible(use.problem)}"
-    return f"  as of {clock(use.as_of)}" if use.as_of else ""
+    doubt = f"  {use.doubt}" if use.doubt else ""
+    return f"  as of {clock(use.as_of)}{doubt}" if use.as_of else doubt

@@ -114,7 +114,7 @@ class Client:
         Args:
             url: http or https.
             limit: Bytes after which it is given up.
-            stall: Seconds that may pass without a byte; there is no other bound of time.
+            stall: Seconds that may pass without a byte. A server that drips is given up after ten times as long.
             retries: Attempts after the first, until an answer begins; what breaks off is not asked for again.
 
         Raises:

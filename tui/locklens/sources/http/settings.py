@@ -85,7 +85,8 @@ class Kinds(Struct, frozen=True):
             metadata=Kind("an answer", 8 * MIB, seconds, retries=retries),
             sums=Kind("a list of checksums", MIB, seconds, retries=retries),
             signature=Kind("a signature", 64 * KIB, seconds, retries=retries),
-            package_retries=0 if is_terraform else of_packages,
+            # Terraform sends a HEAD first and shrugs off what becomes of it: one hiccup does it no harm either.
+            package_retries=1 if is_terraform else of_packages,
         )
 
 

@@ -1,0 +1,300 @@
+"""upgrade, prune, restore and format as people and pipelines type them, against the sample registry."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from locklens.cli.main import main
+from locklens.demo.registry import Registry
+from locklens.demo.releases import Locked, lock_file
+from locklens.demo.serving import environment, write_cli_configuration
+from locklens.project.clifiles import this_platform
+from locklens.workspace.propose import put_entries
+
+Run = Callable[..., tuple[int, str, str]]
+HOST = "registry.terraform.io"
+terraform = shutil.which("terraform")
+LOCK = ".terraform.lock.hcl"
+
+
+@pytest.fixture(scope="module")
+def registry() -> Iterator[Registry]:
+    with Registry() as running:
+        yield running
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    for name, value in environment(write_cli_configuration(registry, tmp_path)).items():
+        monkeypatch.setenv(name, value)
+
+    def call(*argv: str) -> tuple[int, str, str]:
+        here = Path.cwd()
+        status = main(argv, lambda request, view: pytest.fail("the terminal UI was opened"))
+        os.chdir(here)
+        captured = capsys.readouterr()
+        return status, captured.out, captured.err
+
+    return call
+
+
+def requiring(**constraints: str) -> str:
+    lines = "".join(
+        f'    {name} = {{\n      source  = "{"acme" if name == "demo" else "hashicorp"}/{name}"\n      version = "{text}"\n    }}\n'
+        for name, text in constraints.items()
+    )
+    return f"terraform {{\n  required_providers {{\n{lines}  }}\n}}\n"
+
+
+def locking(**locked: str) -> bytes:
+    """A lock file of real releases; each is a version, with constraints behind a blank."""
+    entries = []
+    for name, text in locked.items():
+        version, _, constraints = text.partition(" ")
+        entries.append(Locked(f"{HOST}/{'acme' if name == 'demo' else 'hashicorp'}/{name}", version, constraints))
+    return lock_file(*entries)
+
+
+@pytest.fixture
+def top(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    top = tmp_path / "top"
+    (top / "a").mkdir(parents=True)
+    (top / "a/main.tf").write_text(requiring(demo="1.4.1", random="~> 3.6"))
+    (top / "a" / LOCK).write_bytes(locking(demo="1.4.1 1.4.1", random="3.6.2 ~> 3.6"))
+    subprocess.run(["git", "init", "-q"], cwd=top, check=True)
+    git(top, "add", ".")
+    git(top, "commit", "-qm", "first")
+    monkeypatch.chdir(top)
+    return top
+
+
+def git(top: Path, *words: str) -> str:
+    command = ["git", "-c", "user.name=n", "-c", "user.email=e", *words]
+    return subprocess.run(command, cwd=top, check=True, capture_output=True, text=True).stdout
+
+
+def events(text: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def accepted(folder: Path) -> None:
+    """Lets the real terraform say whether it takes the lock file as it is."""
+    if terraform is None:
+        return
+    before = (folder / LOCK).read_bytes()
+    command = [terraform, f"-chdir={folder}", "init", "-no-color", "-lockfile=readonly", "-input=false"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "provider dependency changes" not in done.stdout + done.stderr
+    assert (folder / LOCK).read_bytes() == before
+    shutil.rmtree(folder / ".terraform")
+
+
+# upgrade
+
+
+def test_upgrade_with_its_constraint(run: Run, top: Path) -> None:
+    before = (top / "a" / LOCK).read_bytes()
+    status, out, err = run("upgrade", "demo", "-edit-constraints", "-root=a")
+    assert status == 0, err
+    assert out == (
+        "a: acme/demo 1.4.1 becomes 1.5.0; a/main.tf:5 1.4.1 becomes 1.5.0\nwrote a/main.tf\nwrote a/.terraform.lock.hcl\n"
+    )
+    assert (top / "a/main.tf").read_text() == requiring(demo="1.5.0", random="~> 3.6")
+    after = (top / "a" / LOCK).read_bytes()
+    blocks = [data[data.index(b'provider "registry.terraform.io/hashicorp/random"') :] for data in (before, after)]
+    assert blocks[0] == blocks[1]
+    assert git(top, "status", "--short").split("\n") == [" M a/.terraform.lock.hcl", " M a/main.tf", ""]
+    accepted(top / "a")
+
+
+def test_upgrade_of_all(run: Run, top: Path) -> None:
+    status, out, err = run("-C", "a", "upgrade")
+    assert (status, out) == (0, "a: hashicorp/random 3.6.2 becomes 3.7.2\nwrote a/.terraform.lock.hcl\n")
+    assert "a: acme/demo: stays at 1.4.1; not 1.5.0" in err
+    assert "1.4.1 (a/main.tf:3)" in err
+    assert run("-C", "a", "upgrade")[:2] == (0, "nothing was changed\n")
+    accepted(top / "a")
+
+
+def test_upgrade_keeps_the_platforms_that_were_hashed_here(run: Run, top: Path) -> None:
+    other = "darwin_arm64" if this_platform() != "darwin_arm64" else "linux_amd64"
+    platforms = [f"--platform={this_platform()}", f"--platform={other}"]
+    (top / "a" / LOCK).write_bytes(locking(random="3.6.2 ~> 3.6"))
+    assert run("-C", "a", "upgrade", "random=3.6.3", *platforms)[0] == 0
+    assert (top / "a" / LOCK).read_bytes().count(b'"h1:') == 2
+    assert run("-C", "a", "upgrade", "random")[0] == 0
+    assert b'"3.7.2"' in (top / "a" / LOCK).read_bytes()
+    assert (top / "a" / LOCK).read_bytes().count(b'"h1:') == 2
+
+
+def test_a_preview_is_a_diff_that_does_what_the_command_does(run: Run, top: Path, tmp_path: Path) -> None:
+    words = ("upgrade", "--edit-constraints", "--root", "a")
+    status, out, err = run(*words, "--dry-run")
+    assert status == 0
+    assert git(top, "status", "--short") == ""
+    assert "a: acme/demo 1.4.1 becomes 1.5.0; a/main.tf:5 1.4.1 becomes 1.5.0" in err
+    assert not (Path(os.environ["XDG_DATA_HOME"]) / "locklens" / "writes").exists()
+    (tmp_path / "diff").write_text(out)
+    git(top, "apply", str(tmp_path / "diff"))
+    applied = {name: (top / "a" / name).read_bytes() for name in ("main.tf", LOCK)}
+    git(top, "checkout", ".")
+    assert run(*words)[0] == 0
+    assert applied == {name: (top / "a" / name).read_bytes() for name in ("main.tf", LOCK)}
+
+
+def test_upgrade_as_events(run: Run, top: Path) -> None:
+    status, out, err = run("upgrade", "demo=1.5.0", "random", "--edit-constraints", "--root=a", "--json")
+    assert (status, err) == (0, "")
+    found = events(out)
+    assert {one["root"] for one in found if "root" in one} == {"a"}
+    changes = [one for one in found if one["type"] == "change"]
+    assert [(one["provider"], one["kind"], one["new"]) for one in changes] == [
+        (f"{HOST}/acme/demo", "upgrade", "1.5.0"),
+        (f"{HOST}/hashicorp/random", "upgrade", "3.7.2"),
+    ]
+    assert changes[0]["edits"] == [{"file": "a/main.tf", "line": 5, "old": "1.4.1", "new": "1.5.0"}]
+    assert [one["path"] for one in found if one["type"] == "file"] == ["a/main.tf", f"a/{LOCK}"]
+    assert found[-1] == {
+        "type": "outcome",
+        "written": True,
+        "failed": False,
+        "command": "locklens upgrade demo=1.5.0 random --edit-constraints --root a",
+        "notices": [],
+    }
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "said"),
+    [
+        (["upgrade", "demo=1.5.0"], 1, "a: acme/demo: the configuration does not admit 1.5.0: 1.4.1 (a/main.tf:3)"),
+        (["upgrade", "demo=7"], 1, "the registry does not offer 7.0.0"),
+        (["upgrade", "aws"], 2, "does not require or lock 'aws'"),
+        (["upgrade", "demo=x"], 2, "names no version"),
+        (["upgrade", "--platform", "linux"], 2, "no platform"),
+        (["upgrade", "demo", "--frm"], 2, "unrecognized arguments"),
+        (["restore"], 2, "required: PROVIDER"),
+        (["restore", "demo", "--from", "nowhere"], 2, "nowhere"),
+        (["prune", "demo"], 1, "a/main.tf:3: acme/demo is required here"),
+        (["format", "x"], 2, "unrecognized arguments: x"),
+        (["format", "--root", "nowhere"], 2, "neither"),
+    ],
+)
+def test_what_fails(run: Run, top: Path, words: list[str], status: int, said: str) -> None:
+    found = run("-C", "a", *words)
+    assert found[0] == status
+    assert "error: " in found[2]
+    assert said in found[2]
+    assert git(top, "status", "--short") == ""
+
+
+def test_a_failure_as_an_event(run: Run, top: Path) -> None:
+    (top / "a" / LOCK).write_bytes(b"\n\nx\n")
+    status, out, _ = run("format", "--root", "a", "--json")
+    assert status == 1
+    first, last = events(out)
+    assert (first["type"], first["root"], first["file"], first["line"]) == ("error", "a", f"a/{LOCK}", 3)
+    assert (last["type"], last["written"], last["failed"]) == ("outcome", False, True)
+
+
+# prune, restore, format: what terraform says to the file afterwards
+
+
+def test_prune_restore_and_format_leave_what_terraform_accepts(run: Run, top: Path) -> None:
+    lock = top / "a" / LOCK
+    everything = locking(demo="1.4.1 1.4.1", null="3.2.2", random="3.6.2 ~> 3.6", tls="4.0.5")
+    lock.write_bytes(everything)
+    git(top, "commit", "-qam", "more")
+    assert run("prune", "--root", "a")[:2] == (
+        0,
+        f"a: hashicorp/null 3.2.2 is removed\na: hashicorp/tls 4.0.5 is removed\nwrote a/{LOCK}\n",
+    )
+    accepted(top / "a")
+
+    lock.write_bytes(lock.read_bytes().replace(b"3.6.2", b"3.6.3").replace(b'"h1:', b'"h1:x'))
+    assert run("-C", "a", "restore", "random", "demo")[0] == 0
+    assert lock.read_bytes() == locking(demo="1.4.1 1.4.1", random="3.6.2 ~> 3.6")
+    accepted(top / "a")
+
+    lock.write_bytes(b"# mine\n\n" + everything.split(b"\n", 2)[2].replace(b"\n", b"\r\n").replace(b"  ", b"\t"))
+    assert run("-C", "a", "prune")[0] == 0
+    accepted(top / "a")
+    assert run("-C", "a", "format")[0] == 0
+    assert lock.read_bytes() == locking(demo="1.4.1 1.4.1", random="3.6.2 ~> 3.6")
+    accepted(top / "a")
+
+
+def test_crlf_and_a_bom_stay_under_upgrade(run: Run, top: Path) -> None:
+    for name in ("main.tf", LOCK):
+        path = top / "a" / name
+        path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
+    assert run("-C", "a", "upgrade", "--edit-constraints")[0] == 0
+    for name in ("main.tf", LOCK):
+        data = (top / "a" / name).read_bytes()
+        assert data.startswith(b"\xef\xbb\xbf")
+        assert data.count(b"\n") == data.count(b"\r\n")
+    accepted(top / "a")
+
+
+def test_constraints_in_the_json_syntax(run: Run, top: Path) -> None:
+    (top / "a/main.tf").unlink()
+    text = '{"terraform": [{"required_providers": {"demo": {"source": "acme/demo", "version": "~> 1.4.0"}}}]}'
+    (top / "a/main.tf.json").write_text(text)
+    (top / "a" / LOCK).write_bytes(locking(demo="1.4.1 ~> 1.4.0"))
+    assert run("-C", "a", "upgrade", "--edit-constraints")[0] == 0
+    assert (top / "a/main.tf.json").read_text() == text.replace("1.4.0", "1.5.0")
+    accepted(top / "a")
+
+
+# Runs that meet
+
+
+def test_a_file_that_changes_while_it_is_planned(run: Run, top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = put_entries
+
+    def slow(*arguments: Any, **options: Any) -> None:
+        real(*arguments, **options)
+        (top / "a/main.tf").write_text("# somebody's\n")
+
+    monkeypatch.setattr("locklens.workspace.upgrading.put_entries", slow)
+    before = (top / "a" / LOCK).read_bytes()
+    status, out, err = run("-C", "a", "upgrade", "--edit-constraints")
+    assert (status, out) == (1, "")
+    assert "error: a/main.tf: it changed on disk since it was read" in err
+    assert (top / "a" / LOCK).read_bytes() == before
+    assert (top / "a/main.tf").read_text() == "# somebody's\n"
+
+
+def test_the_next_command_says_what_it_settled(run: Run, top: Path) -> None:
+    """A run that is killed between two files, and a command that only reads."""
+    script = (
+        "import os, sys\n"
+        "rename = os.replace\n"
+        "def killed(source, target):\n"
+        "    rename(source, target)\n"
+        "    if '.locklens-' in os.fspath(source):\n"
+        "        os.kill(os.getpid(), 9)\n"
+        "os.replace = killed\n"
+        "from locklens.cli.main import main\n"
+        "main(sys.argv[1:], None)\n"
+    )
+    command = [sys.executable, "-c", script, "-C", "a", "upgrade", "demo", "--edit-constraints"]
+    assert subprocess.run(command, capture_output=True, check=False).returncode == -9
+    assert git(top, "status", "--short").split("\n")[:1] == [" M a/main.tf"]
+    status, _, err = run("review", "--offline", "--format", "text", "--fail-on", "never")
+    assert status == 0
+    assert err.startswith(
+        "note: an interrupted write (locklens upgrade demo --edit-constraints) was completed: a/main.tf, a/.terraform.lock.hcl\n"
+    )
+    assert b'"1.5.0"' in (top / "a" / LOCK).read_bytes()
+    assert "?? " not in git(top, "status", "--short")
+    accepted(top / "a")

@@ -1,0 +1,69 @@
+"""locklens beside what the real tools did: every case, both tools. Where it does otherwise, the table says why."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from collections import Counter
+from collections.abc import Iterator
+
+import pytest
+from conformance import golden
+from conformance.case import TERRAFORM, TOOLS, Deviation, Tool
+from conformance.cases import CASES
+from conformance.forking import Locklens
+from conformance.generated import generated
+from conformance.outcome import Status, differences
+from conformance.running import is_here, process, run_cases
+
+_GENERATED = 400 if os.environ.get("LOCKLENS_CONFORMANCE") == "all" else 30
+
+pytestmark = pytest.mark.skipif(
+    sys.platform != "linux" or platform.machine() != "x86_64", reason="the golden files were recorded on linux_amd64"
+)
+both = pytest.mark.parametrize("tool", TOOLS.values(), ids=lambda tool: tool.name)
+
+DEVIATING = {
+    "terraform": {
+        Deviation.ODD_SUMS: 4, Deviation.TAMPERED_FOLDER: 4, Deviation.REPUBLISHED: 6, Deviation.STRICT_READONLY: 3,
+        Deviation.KEEPS_CRLF: 2, Deviation.NO_REGISTRY_NEEDED: 4, Deviation.REQUIRED_VERSION: 1,
+        Deviation.LOCAL_MODULES: 5, Deviation.SAFE_ZIP: 4,
+    },
+    "opentofu": {
+        Deviation.ODD_SUMS: 4, Deviation.TAMPERED_FOLDER: 9, Deviation.REPUBLISHED: 6, Deviation.STRICT_READONLY: 3,
+        Deviation.KEEPS_CRLF: 2, Deviation.NO_REGISTRY_NEEDED: 4, Deviation.LOCAL_MODULES: 5, Deviation.SAFE_ZIP: 4,
+        Deviation.REGISTRY_HASHES: 3,
+    },
+}  # fmt: skip
+"""In how many cases locklens does otherwise, by reason."""
+
+
+@pytest.fixture(scope="module")
+def locklens() -> Iterator[Locklens]:
+    with Locklens() as running:
+        yield running
+
+
+@both
+def test_it_does_what_the_tool_does(tool: Tool, locklens: Locklens) -> None:
+    chosen = [case for case in CASES if tool.name in case.tools]
+    found = run_cases(chosen, tool, locklens.of(tool))
+    told = [(case.deviation, golden.judge(case, tool, found[case.key])) for case in chosen]
+    assert [line for deviation, lines in told if not deviation for line in lines] == []
+    assert Counter(deviation for deviation, lines in told if lines) == DEVIATING[tool.name]
+
+
+def test_it_does_what_terraform_does_with_cases_that_nobody_thought_of(locklens: Locklens) -> None:
+    if not is_here(TERRAFORM):
+        pytest.skip("needs terraform on PATH")
+    chosen = [generated(seed) for seed in range(_GENERATED)]
+    expected = run_cases(chosen, TERRAFORM, process("terraform"))
+    found = run_cases(chosen, TERRAFORM, locklens.of(TERRAFORM))
+    told = []
+    for case in chosen:
+        for turn, one, other in zip(case.turns, expected[case.key], found[case.key], strict=True):
+            is_strict = "-lockfile=readonly" in turn.words and other.lock == one.lock and other.status is Status.FAILED
+            parts = ("lock", "installed") if is_strict else ("status", "lock", "installed")
+            told += differences(one, other, parts)
+    assert told == []

@@ -1,0 +1,98 @@
+"""A root module, a registry on loopback, and the environment that leads to it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conformance.case import requires
+
+from locklens.demo.faults import Faults, Rule
+from locklens.demo.published import Offer
+from locklens.demo.registry import Registry
+from locklens.dialect import TERRAFORM
+from locklens.install.events import Event
+from locklens.storage.cache import Cache
+from locklens.workspace.installing import Installing
+from locklens.workspace.rootmodule import Options, Outcome, Readonly
+
+PLATFORMS = ("darwin_arm64", "linux_amd64")
+HOST = "registry.terraform.io"
+
+
+class Place:
+    """Where a test works."""
+
+    def __init__(self, folder: Path, registry: Registry) -> None:
+        self.folder = folder
+        self.registry = registry
+        self.events: list[Event] = []
+        self.cache = folder / "home" / "cache.sqlite3"
+        home = folder / "home"
+        (home / "tmp").mkdir(parents=True)
+        service = registry.service_url(HOST)
+        (home / "cli.tfrc").write_text(f'host "{HOST}" {{\n  services = {{ "providers.v1" = "{service}" }}\n}}\n')
+        self.environ = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(home),
+            "TMPDIR": str(home / "tmp"),
+            "TF_CLI_CONFIG_FILE": str(home / "cli.tfrc"),
+        }
+        self.root = folder / "root"
+        self.root.mkdir()
+        self.require(("acme/demo", ""))
+
+    @property
+    def lock_file(self) -> Path:
+        return self.root / ".terraform.lock.hcl"
+
+    def require(self, *providers: tuple[str, str]) -> None:
+        (self.root / "main.tf").write_text(requires(*providers))
+
+    def fail(self, *rules: Rule) -> None:
+        self.registry.faults = Faults(rules)
+
+    def asked(self) -> list[str]:
+        """What the registry was asked since the last call."""
+        steps = [str(request.step) for request in self.registry.requests[self._before :]]
+        self._before = len(self.registry.requests)
+        return steps
+
+    _before = 0
+
+    def _installing(self, **options: Any) -> tuple[Cache, Installing]:
+        self.events.clear()
+        cache = Cache(self.cache)
+        found = Options(self.root, self.environ, TERRAFORM, **options)
+        return cache, Installing(found, cache, on_event=self.events.append)
+
+    def init(
+        self, *, upgrade: bool = False, readonly: Readonly = Readonly.NO, path: str = "", **options: Any
+    ) -> Outcome:
+        cache, installing = self._installing(**options)
+        with cache, installing:
+            return installing.init(path, upgrade=upgrade, readonly=readonly)
+
+    def lock(self, *platforms: str, providers: tuple[str, ...] = (), **options: Any) -> Outcome:
+        from locklens.addresses import Platform
+
+        own = {name: options.pop(name) for name in ("accept_republished", "check") if name in options}
+        cache, installing = self._installing(**options)
+        with cache, installing:
+            return installing.lock("", [Platform.parse(one) for one in platforms], providers, **own)
+
+    def told(self, kind: type[Any]) -> list[Any]:
+        return [event for event in self.events if isinstance(event, kind)]
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Place]:
+    offers = {
+        f"{HOST}/acme/demo": [Offer("1.0.0", PLATFORMS), Offer("1.1.0", PLATFORMS)],
+        f"{HOST}/acme/other": [Offer("1.0.0", PLATFORMS)],
+    }
+    with Registry(offers, tells_packages=False) as registry:
+        yield Place(tmp_path, registry)

@@ -1,0 +1,264 @@
+"""What goes wrong on the way, on the disk, or at the publisher: each has its sentence, and nothing is half done."""
+
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from install.conftest import HOST, Place
+
+from locklens.demo.faults import Fault, Rule, Step
+from locklens.errors import ConfigurationError
+from locklens.install.events import FolderReplaced, PackageHashed, ReleaseWarned
+from locklens.sources.http import client
+from locklens.workspace import installing
+from locklens.workspace.rootmodule import Outcome, Readonly
+
+
+def words(outcome: Outcome) -> str:
+    assert outcome.has_failed
+    return " ".join(f"{one.summary}: {one.words}" for one in outcome.troubles)
+
+
+def leftovers(place: Place) -> list[str]:
+    """Whatever lies in the data folder or the temporary one."""
+    data, scratch = place.root / ".terraform", Path(place.environ["TMPDIR"])
+    found = [path for top in (data, scratch) if top.exists() for path in top.rglob("*")]
+    return [path.name for path in found if path.name != ".locklens.lock"]
+
+
+ON_THE_WAY = {
+    "cut": (Rule(Fault.CUT, step=Step.PACKAGE), "breaks off"),
+    "truncated": (Rule(Fault.TRUNCATED, step=Step.PACKAGE), "breaks off"),
+    "longer-than-said": (Rule(Fault.WRONG_LENGTH, step=Step.PACKAGE), "incorrect checksum"),
+    "429": (Rule(Fault.TOO_MANY_REQUESTS, step=Step.PACKAGE), "429 Too Many Requests"),
+    "404": (Rule(Fault.NOT_FOUND, step=Step.PACKAGE), "404 Not Found"),
+    "page": (Rule(Fault.HTML, step=Step.PACKAGE), "incorrect checksum"),
+    "tampered": (Rule(Fault.TAMPERED_PACKAGE), "incorrect checksum"),
+    "cut-sums": (Rule(Fault.CUT, step=Step.SUMS), "list of checksums"),
+    "versions-429": (Rule(Fault.TOO_MANY_REQUESTS, step=Step.VERSIONS), "429"),
+    "bad-signature": (Rule(Fault.BAD_SIGNATURE), "error checking signature"),
+    "not-for-here": (Rule(Fault.NOT_FOUND, step=Step.DOWNLOAD), "linux_amd64"),
+}
+
+
+@pytest.fixture(autouse=True)
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Waits between attempts are measured elsewhere."""
+    monkeypatch.setattr("locklens.sources.http.sending.wait_before", lambda *_: 0.01)
+
+
+@pytest.mark.parametrize("fault", ON_THE_WAY)
+@pytest.mark.parametrize("command", ["init", "lock"])
+def test_a_package_that_does_not_arrive(place: Place, fault: str, command: str) -> None:
+    rule, said = ON_THE_WAY[fault]
+    place.fail(rule)
+    outcome = place.init() if command == "init" else place.lock("linux_amd64")
+    assert said in words(outcome)
+    assert not place.lock_file.exists()
+    assert leftovers(place) == []
+    place.fail()
+    assert not (place.init() if command == "init" else place.lock("linux_amd64")).has_failed
+    assert place.lock_file.exists()
+
+
+@pytest.mark.parametrize("command", ["init", "lock"])
+def test_a_package_that_stalls(place: Place, command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        vars(client.Client.download)["__wrapped__"], "__kwdefaults__", {"limit": 2**32, "stall": 0.3, "retries": 0}
+    )
+    place.fail(Rule(Fault.STALLED, step=Step.PACKAGE))
+    outcome = place.init() if command == "init" else place.lock("linux_amd64")
+    assert "stopped sending a package for 0.3 seconds" in words(outcome)
+    assert not place.lock_file.exists()
+    assert leftovers(place) == []
+
+
+def test_a_hiccup_is_got_over(place: Place) -> None:
+    place.fail(Rule(Fault.TOO_MANY_REQUESTS, step=Step.PACKAGE, times=1))
+    assert not place.init().has_failed
+    assert place.asked().count("package") == 2
+
+
+def test_one_provider_that_fails_leaves_the_others_installed_and_the_lock_file_alone(place: Place) -> None:
+    place.require(("acme/demo", ""), ("acme/other", ""))
+    place.fail(Rule(Fault.NOT_FOUND, "acme/other", step=Step.PACKAGE))
+    outcome = place.init()
+    assert "acme/other v1.0.0" in words(outcome)
+    assert not place.lock_file.exists()
+    assert (place.root / f".terraform/providers/{HOST}/acme/demo/1.1.0/linux_amd64").is_dir()
+    assert not (place.root / f".terraform/providers/{HOST}/acme/other").exists()
+
+
+def full(*_: Any, **__: Any) -> Any:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_a_full_disk_while_a_package_arrives(place: Place, tmp_path: Path) -> None:
+    small = tmp_path / "small"
+    small.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=4k", "tmpfs", small], check=False, capture_output=True
+    )
+    if mounted.returncode:
+        pytest.skip("needs the right to mount")
+    try:
+        place.environ["TF_DATA_DIR"] = str(small)
+        outcome = place.init()
+        assert "No space left on device" in words(outcome)
+        assert "make room" in outcome.troubles[0].hint
+        assert not place.lock_file.exists()
+        assert [path.name for path in small.rglob("*")] == [".locklens.lock"]
+    finally:
+        subprocess.run(["umount", small], check=True)
+
+
+def test_a_full_disk_while_a_package_is_hashed(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.TemporaryFile", full)
+    outcome = place.lock("linux_amd64")
+    assert "No space left on device" in words(outcome)
+    assert not place.lock_file.exists()
+
+
+@pytest.mark.parametrize("command", ["init", "lock"])
+def test_a_full_disk_while_the_lock_file_is_written(
+    place: Place, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert not place.lock("darwin_arm64").has_failed
+    before = place.lock_file.read_bytes()
+    with monkeypatch.context() as patched:
+        patched.setattr("os.fsync", full)
+        with pytest.raises(ConfigurationError, match="No space left on device"):
+            place.init() if command == "init" else place.lock("linux_amd64")
+    assert place.lock_file.read_bytes() == before
+    assert [path.name for path in place.root.glob(".terraform.lock.hcl?*")] == []
+
+
+def test_a_data_folder_that_cannot_be_written(place: Place) -> None:
+    (place.root / ".terraform").write_text("a file")
+    with pytest.raises(ConfigurationError, match=r"cannot be written"):
+        place.init()
+    assert not place.lock_file.exists()
+
+
+def test_a_version_folder_that_cannot_be_written(place: Place) -> None:
+    blocked = place.root / f".terraform/providers/{HOST}/acme/demo"
+    blocked.parent.mkdir(parents=True)
+    blocked.write_text("a file")
+    assert "cannot be written" in words(place.init())
+    assert blocked.read_text() == "a file"
+
+
+def test_what_is_installed_needs_nobody(place: Place) -> None:
+    assert not place.init().has_failed
+    place.asked()
+    place.fail(Rule(Fault.SERVER_ERROR))
+    before = place.lock_file.stat()
+    for path in (place.root / ".terraform", place.root):
+        path.chmod(0o555)
+    try:
+        assert not place.init().has_failed
+        assert not place.init(readonly=Readonly.STRICT).has_failed
+    finally:
+        for path in (place.root, place.root / ".terraform"):
+            path.chmod(0o755)
+    assert place.asked() == []
+    assert place.lock_file.stat() == before
+
+
+def test_a_tampered_folder_is_replaced_as_a_whole_and_said(place: Place) -> None:
+    place.init()
+    before = place.lock_file.read_bytes()
+    folder = place.root / f".terraform/providers/{HOST}/acme/demo/1.1.0/linux_amd64"
+    (folder / "extra").write_text("x")
+    assert not place.init().has_failed
+    assert not (folder / "extra").exists()
+    assert place.lock_file.read_bytes() == before
+    assert [Path(event.folder) for event in place.told(FolderReplaced)] == [folder]
+
+
+def test_a_folder_that_is_a_link_is_not_written_through(place: Place, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "mine").write_text("mine")
+    folder = place.root / f".terraform/providers/{HOST}/acme/demo/1.1.0/linux_amd64"
+    folder.parent.mkdir(parents=True)
+    folder.symlink_to(outside)
+    assert not place.init().has_failed
+    assert [path.name for path in outside.iterdir()] == ["mine"]
+    assert not folder.is_symlink()
+
+
+def test_what_a_killed_run_left_is_cleared(place: Place) -> None:
+    left = place.root / f".terraform/providers/{HOST}/acme/demo/1.1.0/.locklens-linux_amd64-abc"
+    left.mkdir(parents=True)
+    (left / "package.zip").write_text("half")
+    assert not place.init().has_failed
+    assert not left.exists()
+
+
+def test_lock_refuses_a_republished_package(place: Place) -> None:
+    place.lock("linux_amd64")
+    before = place.lock_file.read_bytes()
+    place.fail(Rule(Fault.REPUBLISHED, "acme/demo", "1.1.0"))
+    outcome = place.lock("linux_amd64")
+    assert "published again" in words(outcome)
+    assert "signs today" in words(outcome)
+    assert "--accept-republished" in outcome.troubles[0].hint
+    assert place.lock_file.read_bytes() == before
+    accepted = place.lock("linux_amd64", accept_republished=True)
+    assert not accepted.has_failed
+    assert before.count(b"zh:") < place.lock_file.read_bytes().count(b"zh:")
+    assert ["published again" in event.words for event in place.told(ReleaseWarned)] == [True]
+
+
+@pytest.mark.parametrize(
+    ("fault", "named"), [(Fault.SUMS_WITH_BLANK_LINE, "(blank)"), (Fault.SUMS_WITH_ODD_LINE, "line ")]
+)
+@pytest.mark.parametrize("command", ["init", "lock"])
+def test_a_line_of_sha256sums_that_lists_nothing_is_skipped_and_named(
+    place: Place, fault: Fault, named: str, command: str
+) -> None:
+    def run() -> Outcome:
+        return place.init() if command == "init" else place.lock("linux_amd64")
+
+    run()
+    whole = place.lock_file.read_bytes()
+    place.lock_file.unlink()
+    place.fail(Rule(fault))
+    assert not run().has_failed
+    assert place.lock_file.read_bytes() == whole
+    assert [named in event.words for event in place.told(ReleaseWarned)] == [True]
+
+
+def test_each_thing_is_asked_once_for_all_platforms_and_nothing_downloaded_again(place: Place) -> None:
+    assert not place.lock("linux_amd64", "darwin_arm64").has_failed
+    asked = place.asked()
+    assert {step: asked.count(step) for step in asked} == {
+        "versions": 1, "download": 2, "sums": 1, "signature": 1, "package": 2,
+    }  # fmt: skip
+    before = place.lock_file.read_bytes()
+    place.lock_file.unlink()
+    assert not place.lock("linux_amd64", "darwin_arm64").has_failed
+    assert "package" not in place.asked()
+    assert [event.was_remembered for event in place.told(PackageHashed)] == [True, True]
+    assert place.lock_file.read_bytes() == before
+
+
+def test_a_lock_file_that_changed_meanwhile_is_left_alone(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    place.lock("darwin_arm64")
+
+    real = vars(installing)["lock_entries"]
+
+    def meddling(*arguments: Any, **options: Any) -> Any:
+        place.lock_file.write_text("# mine\n")
+        return real(*arguments, **options)
+
+    monkeypatch.setattr(installing, "lock_entries", meddling)
+    with pytest.raises(ConfigurationError, match="changed"):
+        place.lock("linux_amd64")
+    assert place.lock_file.read_text() == "# mine\n"

@@ -1,0 +1,173 @@
+"""What there is to say of a root before and after it was worked on: refusals, warnings, notes."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from locklens.addresses import AddressError
+from locklens.errors import ConfigurationError
+from locklens.lockfile.update import Difference
+from locklens.project.clifiles import implied_folders
+from locklens.workspace.rootmodule import Readonly, Trouble
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from locklens.addresses import Platform, ProviderAddress
+    from locklens.dialect import Dialect
+    from locklens.install.model import Failure, Settled, Wanted
+    from locklens.install.run import InstallRun
+    from locklens.lockfile.model import LockEntry
+    from locklens.workspace.rootmodule import Options, Root
+
+_NAMES_SHOWN = 5
+
+
+def unmanaged(tool: Dialect, environ: Mapping[str, str]) -> frozenset[ProviderAddress]:
+    """The providers that TF_REATTACH_PROVIDERS says somebody else runs: they are neither installed nor locked.
+
+    Raises:
+        ConfigurationError: It is no JSON object of provider addresses.
+    """
+    text = environ.get("TF_REATTACH_PROVIDERS", "")
+    if not text:
+        return frozenset()
+    try:
+        return frozenset(tool.parse_source(name) for name in dict(json.loads(text)))
+    except (ValueError, TypeError, AddressError, RecursionError) as error:
+        hint = "unset it, or see the documentation of provider debugging"
+        raise ConfigurationError("TF_REATTACH_PROVIDERS is no JSON object of providers", hint=hint) from error
+
+
+# What keeps a root from being worked on
+
+
+def unreadable(root: Root, options: Options) -> list[Trouble]:
+    """Why nothing can be done with a root; [] where something can."""
+    found = [
+        Trouble(
+            f"failed to read dependency lock file: {one.summary}",
+            f"{root.lock.path}:{one.line}: {one.detail}",
+            _MARKERS if root.lock.conflict else "",
+        )
+        for one in root.lock.problems
+    ]
+    for problem in root.configuration.problems:
+        if problem.is_error:
+            place = f"{problem.file}:{problem.line}" if problem.line is not None else problem.file
+            found.append(Trouble(problem.summary, f"{place}: {problem.detail}"))
+    missing = root.configuration.missing_modules
+    if missing and not options.allow_missing_modules:
+        found += [
+            Trouble(one.reason, f'{one.file}:{one.line}: module "{one.call}" ({one.source}) cannot be read')
+            for one in missing[:_NAMES_SHOWN]
+        ]
+        hint = f"`{root.tool.command} get` fetches remote modules; --allow-missing-modules works on what is there"
+        found[-1] = Trouble(found[-1].summary, found[-1].words, hint)
+    state = root.configuration.state
+    if state.kind == "unreadable":
+        found.append(Trouble("Error loading state", state.detail))
+    return found
+
+
+_MARKERS = "settle the conflict that git left in the file"
+
+
+def routed(root: Root, run: InstallRun, options: Options) -> list[Trouble]:
+    """Why packages would have to come from elsewhere than from registries."""
+    found = []
+    if run.config.has_provider_installation:
+        words = "provider_installation in the CLI configuration says where to install from, which is not supported yet"
+        found.append(Trouble("Not supported yet", words, "locklens lock asks the registries whatever it says"))
+    for folder in implied_folders(root.tool, options.environ, options.folder / root.path):
+        words = f"{folder} has providers, which {root.tool.command} would install from; that is not supported yet"
+        found.append(Trouble("Not supported yet", words, "locklens lock asks the registries all the same"))
+    return found
+
+
+def named(root: Root, providers: Sequence[str], wanted: list[Wanted]) -> tuple[list[Wanted], list[Trouble]]:
+    """Returns the providers that were named, or what is wrong with the names."""
+    by_address = {one.address: one for one in wanted}
+    chosen: dict[ProviderAddress, Wanted] = {}
+    troubles = []
+    for text in providers:
+        try:
+            address = root.tool.parse_source(text)
+        except AddressError as error:
+            troubles.append(Trouble("Invalid provider argument", f"{text!r} is no provider address: {error}"))
+            continue
+        if address in by_address:
+            chosen[address] = by_address[address]
+        elif not root.tool.is_builtin(address):
+            words = f"The provider {address} is not required by the current configuration"
+            hint = "locklens why says what requires a provider"
+            troubles.append(Trouble("Invalid provider argument", words, hint))
+    return list(chosen.values()), troubles
+
+
+# What there is to say
+
+
+def failed(failure: Failure) -> Trouble:
+    """A provider that failed, as a trouble."""
+    return Trouble(failure.summary, failure.words, failure.hint)
+
+
+def warnings(root: Root) -> list[Trouble]:
+    """What is odd about a root, and kept nothing from being done."""
+    found = [
+        Trouble(one.summary, f"{root.lock.path}:{one.line}: {one.detail}", is_warning=True)
+        for one in root.lock.warnings
+    ]
+    for problem in root.configuration.problems:
+        if not problem.is_error:
+            place = f"{problem.file}:{problem.line}" if problem.line is not None else problem.file
+            found.append(Trouble(problem.summary, f"{place}: {problem.detail}", is_warning=True))
+    if root.moved:
+        names = ", ".join(f"{old} to {new}" for old, new in root.moved)
+        words = f"{root.tool.product} automatically rewrote some entries of the lock file: {names}"
+        found.append(Trouble("Dependency lock file entries automatically updated", words, is_warning=True))
+    return found
+
+
+def refused_change(change: Difference, readonly: Readonly) -> Trouble:
+    """What `--lockfile readonly` has against a change."""
+    if change is Difference.PROVIDERS:
+        words = "Changes to the required provider dependencies were detected, but the lock file is read-only"
+        return Trouble("Provider dependency changes detected", words, "run it without --lockfile, and commit the file")
+    words = "Changes to the provider selections were detected, but not saved in the .terraform.lock.hcl file"
+    is_lenient = readonly is Readonly.LENIENT
+    hint = "" if is_lenient else "run it without --lockfile; --lockfile readonly-lenient passes over other hashes"
+    return Trouble("Provider lock file not updated", words, hint, is_warning=is_lenient)
+
+
+def incomplete(settled: Settled, run: InstallRun, here: Platform) -> list[Trouble]:
+    """The tools' warning of a lock file that does for this machine alone."""
+    if not settled.incomplete:
+        return []
+    names = ", ".join(map(run.name, settled.incomplete))
+    words = f"the lock file has hashes for {here} alone of {names}"
+    hint = "locklens lock --platform adds those of further platforms"
+    return [Trouble("Incomplete lock file information for providers", words, hint, is_warning=True)]
+
+
+def removed(root: Root, after: Sequence[LockEntry]) -> list[str]:
+    """Names what left the lock file, because nothing requires it."""
+    left = {entry.address for entry in after}
+    gone = [entry for entry in root.lock.entries if entry.address not in left]
+    return [
+        f"{entry.address.short(root.tool.default_host)} {entry.version} is no longer locked: nothing requires it"
+        for entry in gone
+    ]
+
+
+def orphans_kept(root: Root, after: Sequence[LockEntry]) -> list[str]:
+    """Names what stays in the lock file, though nothing that could be read requires it."""
+    required = root.configuration.required()
+    kept = [entry.address.short(root.tool.default_host) for entry in after if entry.address not in required]
+    if not kept:
+        return []
+    hidden = "" if root.configuration.complete else ", as far as can be told"
+    stay, them = ("stays", "it") if len(kept) == 1 else ("stay", "them")
+    return [f"{', '.join(kept)} {stay} locked, though nothing requires {them}{hidden}"]
