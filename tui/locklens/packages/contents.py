@@ -21,7 +21,7 @@ LOCAL_HEADER = struct.Struct("<4s2x2H8x2L2H")
 
 LOCAL_SIGNATURE = b"PK\x03\x04"
 DESCRIPTOR_SIGNATURE = b"PK\x07\x08"
-PIECE = 1 << 16
+PIECE = 1 << 18
 
 
 class Digest:

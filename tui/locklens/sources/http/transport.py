@@ -30,6 +30,9 @@ _GLANCE = 0.1
 
 _IDLE_SECONDS = 15.0
 
+_MOST_AT_ONCE = 1 << 19
+"""Bytes that one read takes, at most."""
+
 _PLAIN_URL = re.compile(
     r"(https?)://(([a-z0-9-]+(?:\.[a-z0-9-]+)*)(?::([1-9][0-9]{3}|[1-5][0-9]{4}))?)"
     r"((?:/[A-Za-z0-9_~-][A-Za-z0-9_.~-]*)+)\Z"
@@ -61,8 +64,18 @@ class _Stream(httpcore.NetworkStream):
     def __init__(self, inner: httpcore.NetworkStream, bounds: Bounds) -> None:
         self._inner = inner
         self._bounds = bounds
+        self._wanted = 0
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        """Reads what is there; more than is asked for where bytes arrive faster than they are fetched.
+
+        Each chunk of a large package goes through several hands, and threads wait for each other at each.
+        """
+        data = self._read(max(max_bytes, self._wanted), timeout)
+        self._wanted = _MOST_AT_ONCE if len(data) >= max_bytes else 0
+        return data
+
+    def _read(self, max_bytes: int, timeout: float | None) -> bytes:
         while True:
             left = self._bounds.left(timeout)
             if not left:
