@@ -184,6 +184,8 @@ def serve(name: str, delay: float, model: Path) -> None:
         proving.SAMPLE = 4096
         proving.make_package(model, 2048)
     Handler.published, Handler.delay = Published(line, model), delay if line.has_delay else 0.0
+    # With the usual five, a connection among many at once waits for a second.
+    ThreadingHTTPServer.request_queue_size = 128
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
     print(server.server_port, flush=True)
