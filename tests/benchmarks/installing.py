@@ -215,10 +215,21 @@ def asked(port: int) -> int:
 def run_line(name: str, tools: dict[str, list[str]], rounds: int, delay: float) -> None:
     """Measures a line, and prints it."""
     line = LINES[name]
+    if "lock" not in line.words:
+        tools = {tool: command for tool, command in tools.items() if tool != "locklens warm"}
     with tempfile.TemporaryDirectory() as top:
         place = Path(top)
         server = subprocess.Popen(
-            [sys.executable, __file__, "--serve", name, "--delay", str(delay * 1000), "--model", str(place / "model.zip")],
+            [
+                sys.executable,
+                __file__,
+                "--serve",
+                name,
+                "--delay",
+                str(delay * 1000),
+                "--model",
+                str(place / "model.zip"),
+            ],
             stdout=subprocess.PIPE,
         )
         try:
@@ -268,7 +279,9 @@ def report(name: str, found: dict[str, list[tuple[float, float]]], counts: dict[
     for tool in found:
         ratios = [f"{walls[tool] / walls[other]:.2f} of {other}'s" for other in ("tofu", "terraform") if other in walls]
         cpu = f", CPU {works[tool] / works['tofu']:.2f}" if "tofu" in works else ""
-        print(f"  {tool:13} {walls[tool]:7.2f} s, CPU {works[tool]:6.2f} s, {counts[tool]:4} requests; {', '.join(ratios)}{cpu}")
+        print(
+            f"  {tool:13} {walls[tool]:7.2f} s, CPU {works[tool]:6.2f} s, {counts[tool]:4} requests; {', '.join(ratios)}{cpu}"
+        )
 
 
 def main() -> None:

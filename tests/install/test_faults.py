@@ -68,7 +68,9 @@ def test_a_package_that_does_not_arrive(place: Place, fault: str, command: str) 
 
 @pytest.mark.parametrize("command", ["init", "lock"])
 def test_a_package_that_stalls(place: Place, command: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client.Client.download.__wrapped__, "__kwdefaults__", {"limit": 2**32, "stall": 0.3, "retries": 0})
+    monkeypatch.setattr(
+        client.Client.download.__wrapped__, "__kwdefaults__", {"limit": 2**32, "stall": 0.3, "retries": 0}
+    )
     place.fail(Rule(Fault.STALLED, step=Step.PACKAGE))
     outcome = place.init() if command == "init" else place.lock("linux_amd64")
     assert "stopped sending a package for 0.3 seconds" in words(outcome)
@@ -99,7 +101,9 @@ def full(*_: Any, **__: Any) -> Any:
 def test_a_full_disk_while_a_package_arrives(place: Place, tmp_path: Path) -> None:
     small = tmp_path / "small"
     small.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4k", "tmpfs", small], check=False, capture_output=True)
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=4k", "tmpfs", small], check=False, capture_output=True
+    )
     if mounted.returncode:
         pytest.skip("needs the right to mount")
     try:

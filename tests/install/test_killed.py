@@ -63,7 +63,7 @@ def test_killed_at_random_moments(place: Place, locklens: Locklens, words: tuple
         finished = locklens.of(TERRAFORM)(invocation)
         assert finished.status == 0, finished.output
         assert place.lock_file.read_bytes() == new
-        assert not [path for path in place.root.rglob(".locklens-*")]
+        assert not list(place.root.rglob(".locklens-*"))
     assert any(ended for ended, _ in seen)
     assert any(not is_new for _, is_new in seen)
 
@@ -78,5 +78,5 @@ def test_several_at_once_in_one_folder(place: Place, locklens: Locklens) -> None
     assert [one.status for one in found] == [0] * 6, found
     assert sum("has created a lock file" in one.output for one in found) == 1
     assert place.asked().count("package") == 2
-    assert not [path for path in place.root.rglob(".locklens-*")]
+    assert not list(place.root.rglob(".locklens-*"))
     assert Path(place.root / ".terraform/.locklens.lock").is_file()
