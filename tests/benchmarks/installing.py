@@ -23,7 +23,7 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-import proving
+from benchmarks import proving
 from conformance.case import requires
 from msgspec import Struct
 
