@@ -14,8 +14,8 @@ from install.conftest import HOST, Place
 from locklens.demo.faults import Fault, Rule, Step
 from locklens.errors import ConfigurationError
 from locklens.install.events import FolderReplaced, PackageHashed, ReleaseWarned
-from locklens.sources.http import client
-from locklens.workspace import installing
+from locklens.install.lock import lock_entries
+from locklens.sources.http.client import Client
 from locklens.workspace.rootmodule import Outcome, Readonly
 
 
@@ -68,9 +68,8 @@ def test_a_package_that_does_not_arrive(place: Place, fault: str, command: str) 
 
 @pytest.mark.parametrize("command", ["init", "lock"])
 def test_a_package_that_stalls(place: Place, command: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        vars(client.Client.download)["__wrapped__"], "__kwdefaults__", {"limit": 2**32, "stall": 0.3, "retries": 0}
-    )
+    real = Client.download
+    monkeypatch.setattr(Client, "download", lambda *arguments, **options: real(*arguments, **options, stall=0.3))
     place.fail(Rule(Fault.STALLED, step=Step.PACKAGE))
     outcome = place.init() if command == "init" else place.lock("linux_amd64")
     assert "stopped sending a package for 0.3 seconds" in words(outcome)
@@ -252,13 +251,13 @@ def test_each_thing_is_asked_once_for_all_platforms_and_nothing_downloaded_again
 def test_a_lock_file_that_changed_meanwhile_is_left_alone(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     place.lock("darwin_arm64")
 
-    real = vars(installing)["lock_entries"]
+    real = lock_entries
 
     def meddling(*arguments: Any, **options: Any) -> Any:
         place.lock_file.write_text("# mine\n")
         return real(*arguments, **options)
 
-    monkeypatch.setattr(installing, "lock_entries", meddling)
+    monkeypatch.setattr("locklens.workspace.installing.lock_entries", meddling)
     with pytest.raises(ConfigurationError, match="changed"):
         place.lock("linux_amd64")
     assert place.lock_file.read_text() == "# mine\n"

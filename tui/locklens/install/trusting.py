@@ -104,7 +104,10 @@ class Gatekeeper:
             raise self._refused(judged, release, checksums)
         lost = checksums.odd and checksums.collected().hashes != checksums.hashes
         hashes = checksums.hashes if lost or not judged.locked else judged.locked
-        return Vouched(judged, checksums, hashes, tuple(_warnings(judged, checksums, metadata)))
+        is_own = self._dialect is OPENTOFU and release.host == OPENTOFU.default_host
+        is_recording = is_own and not self._enforcement.validation
+        warnings = _warnings(judged, checksums, metadata, is_recording=is_recording)
+        return Vouched(judged, checksums, hashes, tuple(warnings))
 
     def words(self, vouched: Vouched) -> str:
         """What the tool says of the signature."""
@@ -157,7 +160,10 @@ def _checksum_words(refusal: Refusal, release: Release, checksums: Checksums) ->
     return f'checksum list has invalid SHA256 hash for "{release.filename}"'
 
 
-def _warnings(judged: Authentication, checksums: Checksums, metadata: PackageMetadata) -> list[str]:
+def _warnings(
+    judged: Authentication, checksums: Checksums, metadata: PackageMetadata, *, is_recording: bool
+) -> list[str]:
+    """What is odd about a release; `is_recording`: whether the tool would record what the registry reports."""
     found = []
     if checksums.odd:
         named = [f"line {odd.line} ({odd.why})" for odd in checksums.odd[:_LINES_NAMED]]
@@ -168,6 +174,6 @@ def _warnings(judged: Authentication, checksums: Checksums, metadata: PackageMet
         found.append("gpg key expired: the signature is good, and counts")
     elif judged.lenience is Lenience.EXPIRED_SIGNATURE:
         found.append("gpg key expired or the signature has: it is good otherwise, and counts")
-    if metadata.packages:
+    if metadata.packages and is_recording:
         found.append("the registry's own list of hashes (`packages`) is not recorded yet")
     return found

@@ -24,6 +24,7 @@ from locklens.workspace.remarks import (
     routed,
     unmanaged,
     unreadable,
+    unused_cache,
     warnings,
 )
 from locklens.workspace.rootmodule import Outcome, Readonly, read_root, write_lock
@@ -220,7 +221,7 @@ class _Initialising:
         after = self._after(root, settled.entries)
         change = difference(root.entries, after)
         data = rewritten(root.lock, after, root.tool) if change is not Difference.NONE else root.lock.data
-        troubles = [*warnings(root)]
+        troubles = [*warnings(root), *unused_cache(self._run)]
         is_written = False
         if change is not Difference.NONE and self._readonly is not Readonly.NO:
             troubles.append(refused_change(change, self._readonly))

@@ -86,6 +86,15 @@ def routed(root: Root, run: InstallRun, options: Options) -> list[Trouble]:
     return found
 
 
+def unused_cache(run: InstallRun) -> list[Trouble]:
+    """A warning of a plugin cache that is set and not used."""
+    folder = run.config.plugin_cache_dir
+    if not folder:
+        return []
+    words = f"plugin_cache_dir ({folder}) is not supported yet: packages were installed without it"
+    return [Trouble("Plugin cache not used", words, is_warning=True)]
+
+
 def named(root: Root, providers: Sequence[str], wanted: list[Wanted]) -> tuple[list[Wanted], list[Trouble]]:
     """Returns the providers that were named, or what is wrong with the names."""
     by_address = {one.address: one for one in wanted}

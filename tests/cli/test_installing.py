@@ -1,0 +1,156 @@
+"""`init` and `lock` as commands: where words go, how they end, and what `--dry-run`, `--check` and `--json` do."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from install import conftest
+from install.conftest import HOST, Place
+
+from locklens.cli.main import main
+from locklens.demo.faults import Fault, Rule, Step
+
+place = conftest.place
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(place: Place, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
+    monkeypatch.chdir(place.root)
+    for name in ("HOME", "TF_CLI_CONFIG_FILE"):
+        monkeypatch.setenv(name, place.environ[name])
+
+    def call(*words: str) -> tuple[int, str, str]:
+        status = main(words, lambda *_: 0)
+        said = capfd.readouterr()
+        return status, said.out, said.err
+
+    return call
+
+
+def test_init_tells_in_the_tools_words(place: Place, run: Run) -> None:
+    status, out, err = run("init", "-input=false", "-no-color", "-backend-config=x")
+    assert status == 0
+    assert "Terraform has created a lock file .terraform.lock.hcl" in out
+    assert err.splitlines()[:2] == ["- Finding latest version of acme/demo...", "- Installing acme/demo v1.1.0..."]
+    assert "- Installed acme/demo v1.1.0 (self-signed, key ID " in err
+    status, out, err = run("init")
+    assert (status, out) == (0, "All that is required is installed.\n")
+    assert "- Using previously-installed acme/demo v1.1.0" in err
+
+
+def test_both_spellings_do_the_same(place: Place, run: Run) -> None:
+    assert run("providers", "lock", "-platform=linux_amd64", "acme/demo")[0] == 0
+    before = place.lock_file.read_bytes()
+    place.lock_file.unlink()
+    status, out, _ = run("lock", "--platform", "linux_amd64", "acme/demo")
+    assert (status, place.lock_file.read_bytes()) == (0, before)
+    assert "has updated the lock file" in out
+    assert "found no need for changes" in run("lock", "--platform", "linux_amd64")[1]
+
+
+def test_check_writes_nothing_and_says_whether_it_would(place: Place, run: Run) -> None:
+    status, out, _ = run("lock", "--check", "--platform", "linux_amd64")
+    assert (status, out) == (1, ".terraform.lock.hcl: would change\n")
+    assert not place.lock_file.exists()
+    run("lock", "--platform", "linux_amd64")
+    assert run("lock", "--check", "--platform", "linux_amd64")[:2] == (0, ".terraform.lock.hcl: is complete\n")
+
+
+@pytest.mark.parametrize("words", [("init",), ("lock",)])
+def test_a_dry_run_prints_a_diff_and_writes_nothing(place: Place, run: Run, words: tuple[str, ...]) -> None:
+    status, out, _ = run(*words, "--dry-run")
+    assert status == 0
+    assert out.startswith("--- /dev/null\n+++ .terraform.lock.hcl\n")
+    assert sorted(path.name for path in place.root.iterdir()) == ["main.tf"]
+    run(*words)
+    written = [line[1:] for line in out.splitlines() if line.startswith("+") and not line.startswith("+++")]
+    assert place.lock_file.read_text().splitlines() == written
+
+
+def test_json_is_an_event_a_line(place: Place, run: Run) -> None:
+    status, out, err = run("init", "--json")
+    events = [json.loads(line) for line in out.splitlines()]
+    assert (status, err) == (0, "")
+    assert [event["type"] for event in events] == ["query_started", "fetch_started", "provider_installed", "outcome"]
+    assert events[-1]["written"] is True
+    assert {event["root"] for event in events} == {"."}
+
+
+def test_several_roots(place: Place, run: Run) -> None:
+    for name in ("one", "two"):
+        (place.root / name).mkdir()
+        (place.root / name / "main.tf").write_bytes((place.root / "main.tf").read_bytes())
+    (place.root / "two" / "main.tf").write_text("}")
+    status, out, err = run("init", "--root", "one", "--root", "two", "--root", "gone")
+    assert status == 1
+    assert out.count("has created a lock file") == 1
+    assert "one:\n" in err
+    assert "two/main.tf:1: " in err
+    assert "error: gone: there is no such folder" in err
+    assert (place.root / "one/.terraform.lock.hcl").exists()
+    assert (place.root / f"one/.terraform/providers/{HOST}/acme/demo").is_dir()
+    assert run("init", "--root", "gone")[0] == 2
+
+
+def test_readonly(place: Place, run: Run) -> None:
+    assert run("init", "-lockfile=readonly")[0] == 1
+    run("lock", "-platform=darwin_arm64")
+    before = place.lock_file.read_bytes()
+    status, _, err = run("init", "-lockfile=readonly")
+    assert status == 1
+    assert "Error: Provider lock file not updated" in err
+    status, _, err = run("init", "--lockfile", "readonly-lenient")
+    assert status == 0
+    assert "Warning: Provider lock file not updated" in err
+    assert place.lock_file.read_bytes() == before
+    assert run("init", "-upgrade", "-lockfile=readonly")[0] == 2
+
+
+def test_what_failed_is_an_error_with_a_hint(place: Place, run: Run) -> None:
+    place.fail(Rule(Fault.NOT_FOUND, step=Step.VERSIONS))
+    status, out, err = run("init")
+    assert (status, out) == (1, "")
+    assert "Error: Failed to query available provider packages" in err
+    assert "does not have a provider named" in err
+
+
+def test_modules_that_are_missing_are_named_with_the_command_that_fetches_them(place: Place, run: Run) -> None:
+    with (place.root / "main.tf").open("a") as file:
+        file.write('module "net" {\n  source = "acme/net/aws"\n}\n')
+    status, _, err = run("init")
+    assert status == 1
+    assert 'module "net" (acme/net/aws) cannot be read' in err
+    assert "hint: `terraform get` fetches remote modules; --allow-missing-modules" in err
+    run("lock", "--allow-missing-modules")
+    place.lock_file.write_text(
+        place.lock_file.read_text() + 'provider "registry.terraform.io/acme/other" {\n  version = "1.0.0"\n}\n'
+    )
+    status, _, err = run("init", "--allow-missing-modules")
+    assert status == 0
+    assert "acme/other stays locked, though nothing requires it, as far as can be told" in err
+    assert "acme/other" in place.lock_file.read_text()
+
+
+def test_what_routes_elsewhere_is_refused_and_never_ignored(place: Place, run: Run) -> None:
+    folder = place.root / f"terraform.d/plugins/{HOST}/acme/demo"
+    folder.mkdir(parents=True)
+    status, _, err = run("init")
+    assert status == 1
+    assert "not supported yet" in err
+    assert run("lock")[0] == 0
+    folder.rmdir()
+    config = Path(place.environ["TF_CLI_CONFIG_FILE"])
+    before = config.read_text()
+    config.write_text(before + "provider_installation {\n  direct {}\n}\n")
+    status, _, err = run("init")
+    assert status == 1
+    assert "provider_installation" in err
+    config.write_text(before + 'plugin_cache_dir = "/nowhere"\n')
+    status, _, err = run("init")
+    assert status == 0
+    assert "plugin_cache_dir" in err
