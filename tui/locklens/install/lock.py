@@ -25,6 +25,7 @@ from locklens.install.model import Failure, LockRequest
 from locklens.lockfile.update import locked, tracking
 from locklens.selection import Unselectable, combined, select
 from locklens.trust.continuity import judge_packages
+from locklens.versions import neighbour
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -134,7 +135,7 @@ def _check_continuity(
     prior = request.prior
     if prior is None or prior.version != request.version or not vouched.signed:
         return
-    gone = judge_packages(prior.hashes, prior.hashes, vouched.checksums).gone
+    gone = judge_packages(prior.hashes, (*prior.hashes, *vouched.signed), vouched.checksums).gone
     if not gone:
         return
     words = (
@@ -142,13 +143,25 @@ def _check_continuity(
         f"{'is' if len(gone) == 1 else 'are'} not in the SHA256SUMS that {vouched.signer} signs today"
     )
     if not accept_republished:
-        hint = (
-            "ask the publisher why; who signed what is locked is not on record. "
-            "--accept-republished adds the new hashes to the old ones"
-        )
-        raise RepublishedError(words, hint=hint)
+        hint = "ask the publisher why; --accept-republished adds the new hashes to the old ones"
+        raise RepublishedError(words + _signed_before(run, request), hint=hint)
     if is_first:
         run.tell(ReleaseWarned(run.name(request.address), request.version, words))
+
+
+def _signed_before(run: InstallRun, request: LockRequest) -> str:
+    """Says who signed the version next to one that was published again: whom one would expect to have signed it."""
+    try:
+        offered = run.registry(request.address).versions(request.address).versions
+        other = neighbour((one.version for one in offered), request.version)
+        if other is None:
+            return "; no other version tells who signed before"
+        _, vouched = admitted(run, request.address, other, request.platforms[0])
+    except RunCancelledError:
+        raise
+    except LockLensError as error:
+        return f"; who signed before is not known: {error}"
+    return f"; {other} is signed by {vouched.signer}"
 
 
 def _entry(run: InstallRun, request: LockRequest, own: Sequence[_Obtained | Failure]) -> LockEntry | Failure:

@@ -69,7 +69,7 @@ class Vouched(Struct, frozen=True):
         if key is None:
             return "nobody"
         names = f" ({key.user_ids[0]})" if key.user_ids else ""
-        return f"key {key.key_id}{names}"
+        return f"key {key.fingerprint}{names}"
 
 
 class Gatekeeper:

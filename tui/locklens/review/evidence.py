@@ -17,7 +17,7 @@ from locklens.review.releases import Fact, Listing, ListingId, Question, Release
 from locklens.review.verdicts import in_order
 from locklens.trust.continuity import Origin, judge_folders, judge_packages
 from locklens.trust.vouching import Voucher
-from locklens.versions import newest, precedence
+from locklens.versions import neighbour
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -237,9 +237,7 @@ def _version_before(case: Case) -> ReleaseId | None:
     version = case.entry.version
     if not case.is_same_release:
         return None
-    listed = [one.version for one in case.listing.versions if not one.version.prerelease]
-    higher = sorted((one for one in listed if one.compare(version) > 0), key=precedence)
-    nearest = newest(one for one in listed if one.compare(version) < 0) or next(iter(higher), None)
+    nearest = neighbour((one.version for one in case.listing.versions), version)
     return ReleaseId(case.tool.name, case.change.address, nearest) if nearest is not None else None
 
 

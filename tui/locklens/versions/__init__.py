@@ -11,7 +11,7 @@ from __future__ import annotations
 from locklens.versions.admitting import NotAdmissibleError, admitting
 from locklens.versions.constraints import Constraints, Relation, canonical, newest_matching
 from locklens.versions.terms import WRONG_SYNTAX, ConstraintSyntaxError, Operator, Term
-from locklens.versions.version import Version, VersionSyntaxError, newest, precedence
+from locklens.versions.version import Version, VersionSyntaxError, neighbour, newest, precedence
 
 __all__ = [
     "WRONG_SYNTAX",
@@ -25,6 +25,7 @@ __all__ = [
     "VersionSyntaxError",
     "admitting",
     "canonical",
+    "neighbour",
     "newest",
     "newest_matching",
     "precedence",

@@ -179,3 +179,10 @@ def quoted(text: str) -> str:
 def newest(versions: Iterable[Version]) -> Version | None:
     """The version of the highest precedence; among equals the text decides, so that the answer is always the same."""
     return max(versions, key=lambda version: (precedence(version), str(version)), default=None)
+
+
+def neighbour(versions: Iterable[Version], version: Version) -> Version | None:
+    """The release before a version, or else the one after it; None where there is no other."""
+    releases = [one for one in versions if not one.prerelease]
+    later = sorted((one for one in releases if one.compare(version) > 0), key=precedence)
+    return newest(one for one in releases if one.compare(version) < 0) or next(iter(later), None)
