@@ -7,6 +7,8 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 import locklens
 from locklens.errors import RunCancelledError, UnavailableError
 from locklens.sources.http.failures import TIMEOUTS, TRANSPORT_ERRORS, FailedError, Failure, explain
@@ -29,6 +31,11 @@ AT_ONCE = 16
 _ENOUGH_FAILURES = 3
 """Requests in a row that got no answer: then the host is not tried again in this run, or 60 providers would wait one
 time-out after another."""
+
+_LEAST_RATE = 4096
+_PATIENCE = 10
+"""Bytes a second that a download must come to in the end, and how many times longer than without a byte it may fall
+short of that: a server that sends one byte now and then would never stall."""
 
 _GLANCE = 0.1
 _OK = 200
@@ -148,7 +155,7 @@ class Sender:
         host_key = host_of(url)
         with self._slot(host_key) as host:
             if host.last is not None and host.failures >= _ENOUGH_FAILURES:
-                raise FailedError(host.last)
+                raise FailedError(replace(host.last, may_pass=False))
             start, as_of, outcome, size = time.monotonic(), moment(), "", 0
             try:
                 reply = self._send(url, kind, token)
@@ -263,15 +270,19 @@ class Sender:
         return Download(url, known, self._chunks(response, url, kind))
 
     def _chunks(self, response: httpx.Response, url: str, kind: Kind) -> Iterator[bytes]:
-        received = 0
+        received, waited, since = 0, 0.0, time.monotonic()
         try:
             for chunk in response.iter_raw():
                 received += len(chunk)
+                waited += time.monotonic() - since
                 if received > kind.limit:
                     raise self._error(url, too_large(url, kind))
+                if waited > _PATIENCE * kind.seconds + received / _LEAST_RATE:
+                    raise self._error(url, Failure(f"{host_name(url)} sends {kind.words} too slowly to wait for it"))
                 yield chunk
                 # Time that the caller takes for a chunk is not the server's.
-                self._bounds.deadline = time.monotonic() + kind.seconds
+                since = time.monotonic()
+                self._bounds.deadline = since + kind.seconds
         except TRANSPORT_ERRORS as error:
             failure = explain(error, host_of(url), kind.seconds)
             words = broken_words(failure, url, kind)
