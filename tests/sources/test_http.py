@@ -21,7 +21,7 @@ from locklens.errors import RunCancelledError, UnavailableError
 from locklens.project.tokens import Token
 from locklens.sources.http import Kind, Kinds, open_client
 from locklens.sources.http.client import Client
-from locklens.sources.http.settings import wait_before
+from locklens.sources.http.settings import requests_per_host, wait_before
 
 PLAIN = Kind("an answer", 64 * 1024, 5.0)
 BRIEF = Kind("an answer", 64 * 1024, 0.4)
@@ -484,3 +484,30 @@ def test_nothing_of_the_http_library_leaves(server: Server, client: Client) -> N
         client.get(server.url("/x").replace("http:", "https:"), PLAIN)
     assert caught.value.__cause__ is None
     assert isinstance(ssl.SSLError(), OSError)
+
+
+@pytest.mark.parametrize(("setting", "most"), [("2", 2), ("0", 16), ("many", 16), ("1000", 64)])
+def test_a_setting_says_what_one_host_has_to_bear(setting: str, most: int) -> None:
+    assert requests_per_host({"LOCKLENS_REQUESTS_PER_HOST": setting}) == most
+
+
+def test_a_host_bears_no_more_than_that(server: Server) -> None:
+    now, seen = [0], [0]
+    guard = threading.Lock()
+
+    def slowly(handler: Handler) -> None:
+        with guard:
+            now[0] += 1
+            seen[0] = max(seen[0], now[0])
+        time.sleep(0.05)
+        with guard:
+            now[0] -= 1
+        handler.reply(200, b"{}")
+
+    for number in range(8):
+        server.on(f"/{number}", slowly)
+    client = open_client({"LOCKLENS_REQUESTS_PER_HOST": "2"})
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda number: client.get(server.url(f"/{number}"), PLAIN), range(8)))
+    client.close()
+    assert seen == [2]

@@ -13,7 +13,7 @@ import locklens
 from locklens.errors import RunCancelledError, UnavailableError
 from locklens.sources.http.failures import TIMEOUTS, TRANSPORT_ERRORS, FailedError, Failure, explain
 from locklens.sources.http.reading import broken_words, drain, host_name, read_body, redirected, too_large
-from locklens.sources.http.settings import Kind, is_transient, wait_before
+from locklens.sources.http.settings import Kind, is_transient, requests_per_host, wait_before
 from locklens.sources.http.transport import Bounds, Transport
 from locklens.sources.http.values import Answer, Download, Exchange, moment, status_words
 from locklens.sources.urls import host_of, origin, shown
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     import httpx
 
     from locklens.project.tokens import Token
-
-AT_ONCE = 16
-"""Requests to one host at the same time."""
 
 _ENOUGH_FAILURES = 3
 """Requests in a row that got no answer: then the host is not tried again in this run, or 60 providers would wait one
@@ -45,8 +42,8 @@ _REDIRECTS = {301, 302, 303, 307, 308}
 class _Host:
     """What is known of a host in this run."""
 
-    def __init__(self) -> None:
-        self.slots = threading.BoundedSemaphore(AT_ONCE)
+    def __init__(self, at_once: int) -> None:
+        self.slots = threading.BoundedSemaphore(at_once)
         self.failures = 0
         self.last: Failure | None = None
 
@@ -86,6 +83,7 @@ class Sender:
         self._pause = self._wait if pause is None else pause
         self._lock = threading.Lock()
         self._hosts: dict[str, _Host] = {}
+        self._at_once = requests_per_host(environ)
         self._transport = Transport(environ, self._bounds)
 
     def close(self) -> None:
@@ -178,7 +176,7 @@ class Sender:
     def _slot(self, name: str) -> Iterator[_Host]:
         """Waits for one of the host's slots; waiting does not count against the request's time."""
         with self._lock:
-            host = self._hosts.setdefault(name, _Host())
+            host = self._hosts.setdefault(name, _Host(self._at_once))
         start = time.monotonic()
         while not host.slots.acquire(timeout=_GLANCE):
             if self._cancel.is_set():

@@ -31,6 +31,12 @@ _MOST_RETRIES = 100
 _TOO_MANY_REQUESTS, _SERVER_ERRORS, _NOT_IMPLEMENTED = 429, 500, 501
 
 
+AT_ONCE = 16
+"""Requests to one host at the same time, unless LOCKLENS_REQUESTS_PER_HOST says otherwise."""
+
+_MOST_AT_ONCE = 64
+
+
 class Kind(Struct, frozen=True):
     """One kind of answer.
 
@@ -88,6 +94,11 @@ class Kinds(Struct, frozen=True):
             # Terraform sends a HEAD first and shrugs off what becomes of it: one hiccup does it no harm either.
             package_retries=1 if is_terraform else of_packages,
         )
+
+
+def requests_per_host(environ: Mapping[str, str]) -> int:
+    """Returns how many requests one host has to bear at the same time: LOCKLENS_REQUESTS_PER_HOST, from 1 to 64."""
+    return _positive(environ, "LOCKLENS_REQUESTS_PER_HOST", _MOST_AT_ONCE) or AT_ONCE
 
 
 def _positive(environ: Mapping[str, str], name: str, most: int) -> int:
