@@ -7,8 +7,6 @@ import sys
 from locklens.errors import ConfigurationError
 from locklens.storage.cache import Cache
 
-_UNITS = ("bytes", "KiB", "MiB", "GiB")
-
 
 def info() -> str:
     """Returns where the cache is and what is in it.
@@ -16,6 +14,7 @@ def info() -> str:
     Raises:
         ConfigurationError: It cannot be read.
     """
+    from locklens.review.reports.sizes import size_words
     from locklens.review.reports.visible import visible
 
     with Cache() as cache:
@@ -28,7 +27,7 @@ def info() -> str:
     ages = f", asked from {found.oldest} to {found.newest}" if found.oldest else ""
     lines = (
         f"file           {visible(str(found.path))}",
-        f"size           {_amount(found.size)}",
+        f"size           {size_words(found.size)}",
         f"answers        {found.answers}{ages}",
         f"verifications  {found.verifications}",
         f"packages       {found.packages}",
@@ -48,13 +47,3 @@ def clear() -> str:
     with Cache() as cache:
         cache.clear()
     return f"cleared {visible(str(default_path()))}; marks are kept\n"
-
-
-def _amount(size: int) -> str:
-    """A number of bytes with a unit that leaves less than 1,024 of them."""
-    amount, unit = float(size), _UNITS[0]
-    for unit in _UNITS:
-        if amount < 1024 or unit == _UNITS[-1]:
-            break
-        amount /= 1024
-    return f"{size} {unit}" if unit == _UNITS[0] else f"{amount:.1f} {unit}"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 import time
 from typing import TYPE_CHECKING, Any, assert_never
 
 import msgspec
 
-from locklens.cli.output import is_terminal, put, tell
+from locklens.cli.live import LiveLine
+from locklens.cli.output import put
 from locklens.install.events import (
     AlreadyInstalled,
     FetchStarted,
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from locklens.install.events import Event
     from locklens.workspace.rootmodule import Outcome
 
-_REDRAW_SECONDS = 0.1
-_WIDEST = 110
 
 _TRACKED = {
     Tracking.NEW_PROVIDER: (
@@ -52,33 +50,31 @@ class Telling:
 
     def __init__(self, *, is_alone: bool) -> None:
         self._is_alone = is_alone
-        self._is_live = is_terminal(sys.stderr)
-        self._drawn = 0
-        self._last = float("-inf")
+        self._line = LiveLine()
         self._arriving: dict[str, tuple[PackageArriving, float, int]] = {}
 
     def begin(self, root: str) -> None:
         """Tells which root comes next."""
         if not self._is_alone:
-            self._say(f"{root}:")
+            self._line.say(f"{root}:")
 
     def wait(self) -> None:
         """Tells that another process is at work."""
-        self._say("- Waiting for another locklens that installs into the same folder...")
+        self._line.say("- Waiting for another locklens that installs into the same folder...")
 
     def end(self) -> None:
         """Wipes what is written over."""
         self._arriving.clear()
-        self._wipe()
+        self._line.wipe()
 
     def conclude(self, outcome: Outcome) -> None:
         """Tells what went wrong, and what else there is to know."""
         self.end()
         for note in outcome.notes:
-            self._say(f"- {note}")
+            self._line.say(f"- {note}")
         for trouble in outcome.troubles:
             lead = "Warning" if trouble.is_warning else "Error"
-            self._say(
+            self._line.say(
                 "",
                 f"{lead}: {trouble.summary}",
                 "",
@@ -96,30 +92,14 @@ class Telling:
                 del self._arriving[label]
         lines = words_of(event)
         if lines:
-            self._say(*lines)
-
-    def _say(self, *lines: str) -> None:
-        self._wipe()
-        tell(lines)
+            self._line.say(*lines)
 
     def _arrive(self, event: PackageArriving) -> None:
         label = f"{event.provider} {event.version} {event.platform}"
         now = time.monotonic()
         _, started, first = self._arriving.get(label, (event, now, event.received))
         self._arriving[label] = event, started, first
-        if not self._is_live or now - self._last < _REDRAW_SECONDS:
-            return
-        self._last = now
-        text = "; ".join(_share(label, *one, now) for label, one in self._arriving.items())[:_WIDEST]
-        self._wipe()
-        sys.stderr.write(text)
-        sys.stderr.flush()
-        self._drawn = len(text)
-
-    def _wipe(self) -> None:
-        if self._drawn:
-            sys.stderr.write(f"\r{' ' * self._drawn}\r")
-            self._drawn = 0
+        self._line.draw(lambda: "; ".join(_share(label, *one, now) for label, one in self._arriving.items()))
 
 
 def _share(label: str, event: PackageArriving, started: float, first: int, now: float) -> str:

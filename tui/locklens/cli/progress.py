@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-import time
 from typing import TYPE_CHECKING, assert_never
 
-from locklens.cli.output import is_terminal, tell
+from locklens.cli.live import LiveLine
 from locklens.review.reports.sizes import size_words
 from locklens.workspace.events import Asked, PackageArriving, PackageDone, Progress, ProvingPlanned, RootsKnown
 
 if TYPE_CHECKING:
     from locklens.workspace.events import Event
-
-_REDRAW_SECONDS = 0.1
 
 
 class Telling:
@@ -25,9 +21,7 @@ class Telling:
 
     def __init__(self, *, is_verbose: bool) -> None:
         self._is_verbose = is_verbose
-        self._is_live = is_terminal(sys.stderr)
-        self._drawn = 0
-        self._last = float("-inf")
+        self._line = LiveLine()
         self._arriving: dict[str, PackageArriving] = {}
 
     def take(self, event: Event) -> None:
@@ -35,40 +29,23 @@ class Telling:
         match event:
             case Asked():
                 if self._is_verbose:
-                    self._say(*event.log)
+                    self._line.say(*event.log)
             case ProvingPlanned():
-                self._say(planned_words(event))
+                self._line.say(planned_words(event))
             case PackageArriving():
                 self._arriving[event.label] = event
-                self._draw()
+                self._line.draw(self._words)
             case PackageDone():
                 self._arriving.pop(event.label, None)
                 outcome = f"failed: {event.problem}" if event.problem else f"hashed, {size_words(event.size)}"
-                self._say(f"{event.label}: {outcome}")
+                self._line.say(f"{event.label}: {outcome}")
             case Progress() | RootsKnown():
                 pass
             case _:
                 assert_never(event)
 
-    def _say(self, *lines: str) -> None:
-        self._wipe()
-        tell(lines)
-
-    def _draw(self) -> None:
-        if not self._is_live or time.monotonic() - self._last < _REDRAW_SECONDS:
-            return
-        self._last = time.monotonic()
-        parts = [f"{one.label} {arriving_words(one)}" for one in self._arriving.values()]
-        text = "; ".join(parts)[:110]
-        self._wipe()
-        sys.stderr.write(text)
-        sys.stderr.flush()
-        self._drawn = len(text)
-
-    def _wipe(self) -> None:
-        if self._drawn:
-            sys.stderr.write(f"\r{' ' * self._drawn}\r")
-            self._drawn = 0
+    def _words(self) -> str:
+        return "; ".join(f"{one.label} {arriving_words(one)}" for one in self._arriving.values())
 
 
 def planned_words(plan: ProvingPlanned) -> str:

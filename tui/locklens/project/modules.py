@@ -10,8 +10,6 @@ import hashlib
 import threading
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
-
 from locklens.errors import LockLensError
 from locklens.project.contents import read_contents
 from locklens.project.files import configuration_files, is_json
@@ -22,11 +20,6 @@ if TYPE_CHECKING:
     from locklens.dialect import Dialect
     from locklens.project.declared import Contents
     from locklens.project.tree import Tree
-
-
-class _Failure(Struct, frozen=True):
-    summary: str
-    detail: str
 
 
 class ModuleReader:
