@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from textual.command import CommandPalette
 from textual.widgets import Input
 
-from locklens.ui.keys import REVIEW, TABS, UNSUPPORTED
+from locklens.ui.keyboard import TABS, UNSUPPORTED
+from locklens.ui.keyboard.review import REVIEW
 from locklens.ui.outline import Grouping
 from locklens.ui.screens.export import ExportScreen
 from locklens.ui.screens.lines import LinesScreen

@@ -24,7 +24,7 @@ from locklens.storage.cache import Cache
 from locklens.trust.model import SigningKey, Tier
 from locklens.ui.app import LockLensApp
 from locklens.ui.feed import WorkspaceSource
-from locklens.ui.keys import SIGNERS
+from locklens.ui.keyboard.signers import SIGNERS
 from locklens.ui.screens.export import ExportScreen
 from locklens.ui.screens.review import ReviewScreen
 from locklens.ui.screens.signers import SignersScreen

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from locklens.review.model import Kind, Review, Severity
 from locklens.review.reports import words
 from locklens.trust.model import Tier
-from locklens.ui.keys import TABS, KeyTable
+from locklens.ui.keyboard import TABS, KeyTable
 from locklens.ui.outline import Grouping
 from locklens.ui.sentences import configuration_read, explained, host_in_short, registries_in_short, reviewed, verdict
 from locklens.ui.spans import Line, Role, Span, counted, line

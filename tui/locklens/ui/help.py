@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 from locklens.review.reports.words import SIGN_MEANINGS
 from locklens.ui.explained import MEANINGS
-from locklens.ui.keys import REVIEW, SIGNERS, UNSUPPORTED, KeyTable
+from locklens.ui.keyboard import UNSUPPORTED, KeyTable
+from locklens.ui.keyboard.review import REVIEW
+from locklens.ui.keyboard.signers import SIGNERS
 from locklens.ui.signing import TIERS
 from locklens.ui.spans import Line, Role, Span, heading, line
 

@@ -9,7 +9,7 @@ from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 from textual.markup import escape
 
-from locklens.ui.keys import TABS, KeyTable
+from locklens.ui.keyboard import TABS, KeyTable
 from locklens.ui.screens.panes import PanesScreen
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from textual.containers import Horizontal, Vertical
 from textual.widgets import Input, Static
 
 from locklens.ui import bars
-from locklens.ui.keys import TABS, KeyTable
+from locklens.ui.keyboard import TABS, KeyTable
 from locklens.ui.messages import ViewWanted
 from locklens.ui.screens.lines import LinesScreen
 from locklens.ui.screens.loading import LoadingScreen
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from locklens.ui.spans import Line
     from locklens.ui.widgets.bar import Layout
     from locklens.ui.widgets.row_list import RowList
+    from locklens.workspace.intents import Intent
 
 _MESSAGE_SECONDS = 8.0
 _FACTS_FROM_HEIGHT = 28
@@ -262,6 +263,10 @@ class PanesScreen(LoadingScreen):
             self.say(f"{tab.title} is this screen")
         else:
             self.post_message(ViewWanted(tab.view, self.top))
+
+    def preview(self, intent: Intent) -> None:
+        """Plans what is wanted, and shows it; nothing is on disk before it is confirmed there."""
+        self.say(f"not supported yet: {intent.title}")
 
     def action_unsupported(self, what: str) -> None:
         """Answers for what is not built yet."""

@@ -11,7 +11,8 @@ from locklens.ui.detail import detail_lines
 from locklens.ui.feed import with_roots
 from locklens.ui.filters import PLACEHOLDER, Filter, parse_filter
 from locklens.ui.help import review_help
-from locklens.ui.keys import REVIEW, bindings
+from locklens.ui.keyboard import bindings
+from locklens.ui.keyboard.review import REVIEW
 from locklens.ui.notices import notice_lines
 from locklens.ui.outline import Grouping, Node, NodeKind, outline
 from locklens.ui.rawdiff import diff_lines

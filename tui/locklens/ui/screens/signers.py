@@ -11,7 +11,8 @@ from locklens.errors import LockLensError
 from locklens.review.keys import signers
 from locklens.ui import bars
 from locklens.ui.help import signers_help
-from locklens.ui.keys import SIGNERS, bindings
+from locklens.ui.keyboard import bindings
+from locklens.ui.keyboard.signers import SIGNERS
 from locklens.ui.messages import HistoryRead
 from locklens.ui.notices import signers_notice
 from locklens.ui.screens.handing import Handed, HandingScreen

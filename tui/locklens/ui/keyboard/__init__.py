@@ -1,0 +1,110 @@
+"""What a screen's keys are: the bindings, the key line, the help and the palette are made from one table of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from textual.binding import Binding
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One action and its keys.
+
+    Attributes:
+        keys: As Textual names them, separated by commas.
+        shown: As people read them.
+        action: Of the screen; "" for keys that the focused pane handles itself.
+        words: What it does, as the help says it.
+        short: What the key line says; "" where it has no room for it.
+    """
+
+    keys: str
+    shown: str
+    action: str
+    words: str
+    short: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyGroup:
+    """Keys that belong together."""
+
+    title: str
+    keys: tuple[Key, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KeyTable:
+    """The keys of a screen.
+
+    Attributes:
+        groups: All of them.
+        in_list: Those that the key line has while the list has the focus, by what they are listed as, the most needed
+            first.
+        in_detail: Likewise, for the detail.
+    """
+
+    groups: tuple[KeyGroup, ...]
+    in_list: tuple[str, ...]
+    in_detail: tuple[str, ...]
+
+
+EVERYWHERE = (
+    Key("question_mark", "?", "help", "this help", "keys"),
+    Key(
+        "colon,ctrl+p",
+        ": ctrl+p",
+        "palette",
+        "command palette: every action by name, export as JSON or text, theme",
+        "palette",
+    ),
+)
+"""Keys that every screen has."""
+
+UNSUPPORTED = KeyGroup(
+    "Not supported yet",
+    (
+        Key("L", "L", "unsupported('lock')", "lock platforms"),
+        Key("U", "U", "unsupported('upgrade')", "upgrade"),
+        Key("P", "P", "unsupported('prune')", "prune what nothing requires"),
+        Key("R", "R", "unsupported('restore')", "restore the entry of the base"),
+        Key("A", "A", "unsupported('accept')", "accept with a reason"),
+        Key("T", "T", "unsupported('trust')", "trust a signing key"),
+        Key("D", "D", "unsupported('drop a pin')", "drop a pin"),
+        Key("F", "F", "unsupported('format')", "format the lock file"),
+        Key("S", "S", "unsupported('stage')", "stage the lock file"),
+        Key("Z", "Z", "unsupported('undo')", "undo the last apply"),
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Tab:
+    """One of the six screens.
+
+    Attributes:
+        view: Its name; "" for one that is not built yet.
+    """
+
+    key: str
+    title: str
+    view: str = ""
+
+
+TABS = (
+    Tab("1", "Review", "review"),
+    Tab("2", "Upgrade"),
+    Tab("3", "Hashes"),
+    Tab("4", "Keys", "keys"),
+    Tab("5", "Health"),
+    Tab("6", "Doctor"),
+)
+
+
+def bindings(table: KeyTable) -> list[Binding]:
+    """The bindings of a screen."""
+    keys = [key for group in table.groups for key in group.keys if key.keys]
+    bound = [Binding(key.keys, key.action, key.words, show=False) for key in keys]
+    bound += [Binding(tab.key, f"tab({tab.key!r})", tab.title, show=False) for tab in TABS]
+    return [*bound, Binding("h,left", "focus_list", "Back to the list", show=False)]

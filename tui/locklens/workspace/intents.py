@@ -1,0 +1,33 @@
+"""What the user wants to write, before it is known what that comes to: each intent makes a plan of itself.
+
+The command line and the terminal UI make the same intents; only `locklens.workspace.apply` writes what they planned.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from locklens.workspace.planning import Plan
+    from locklens.workspace.upgrading import Supply
+
+
+class Intent(Protocol):
+    """One write that is wanted, in one root or in many."""
+
+    @property
+    def title(self) -> str:
+        """What it is, in a few words, such as "Prune 2 roots"."""
+
+    def plan(self, supply: Supply, *, on_root: Callable[[str], None] = lambda _: None) -> Plan:
+        """Finds out what is to be written.
+
+        Args:
+            supply: Where versions and hashes are from.
+            on_root: Told of each root that it comes to.
+
+        Raises:
+            LockLensError: It cannot be found out for any root.
+        """
