@@ -17,6 +17,9 @@ from locklens.project.tree import name_bytes
 from locklens.workspace.roots import read_lock, tool_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
     from locklens.lockfile.model import LockFile
@@ -78,6 +81,17 @@ class RootReader:
                 module_reader=self._modules,
             )
         return Root(path, tool, lock, configuration) if lock.exists or configuration.has_files else None
+
+
+def enclosing(folders: Sequence[Path]) -> Path:
+    """Returns the top of what may be written where work is done in some folders: the repository that all of them are in.
+
+    It is found without git, by its `.git`; where there is none, the folder that has all of them stands for it.
+    """
+    from pathlib import Path
+
+    common = Path(os.path.commonpath([os.path.realpath(folder) for folder in folders]))
+    return next((top for top in (common, *common.parents) if os.path.lexists(top / ".git")), common)
 
 
 def lock_path(path: str) -> str:

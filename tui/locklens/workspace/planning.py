@@ -15,7 +15,7 @@ from locklens.workspace.open import within
 from locklens.workspace.proposal import PlannedFile, Proposal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from locklens.addresses import ProviderAddress
@@ -195,6 +195,24 @@ class Draft:
 
 def _order(path: str) -> tuple[bool, bytes]:
     return path.endswith(LOCK_FILE), name_bytes(path)
+
+
+def lock_changes(
+    root: str, tool: Dialect, before: Iterable[LockEntry], after: Iterable[LockEntry]
+) -> tuple[Change, ...]:
+    """Returns what becomes of each provider of a root whose lock file is written anew."""
+    old, new = ({entry.address: entry for entry in entries} for entries in (before, after))
+    return tuple(
+        Change(root, address, address.short(tool.default_host), old.get(address), new.get(address))
+        for address in sorted(old.keys() | new.keys())
+        if not _same(old.get(address), new.get(address))
+    )
+
+
+def _same(one: LockEntry | None, other: LockEntry | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return (one.version, one.constraints, one.hashes) == (other.version, other.constraints, other.hashes)
 
 
 def change_words(change: Change) -> str:
