@@ -130,15 +130,18 @@ def require_folder(tree: Tree, path: str) -> str:
     return folder
 
 
-def enclosing(folders: Sequence[Path]) -> Path:
-    """Returns the top of what may be written where some folders are worked on: the repository that all of them are in.
+def enclosing(folder: Path, roots: Sequence[Path]) -> Path:
+    """Returns the top of what may be written where some roots are worked on: the repository that all of them are in.
 
-    It is found without git, by its `.git`; where there is none, the folder that has all of them stands for it.
+    It is found without git, by its `.git`. Where there is none, the folder that has all of them and the one in which
+    the user works stands for it.
     """
     from pathlib import Path
 
-    common = Path(os.path.commonpath([os.path.realpath(folder) for folder in folders]))
-    return next((top for top in (common, *common.parents) if os.path.lexists(top / ".git")), common)
+    here, places = os.path.realpath(folder), [os.path.realpath(root) for root in roots]
+    common = Path(os.path.commonpath(places or [here]))
+    whole = Path(os.path.commonpath([here, *places]))
+    return next((top for top in (common, *common.parents) if os.path.lexists(top / ".git")), whole)
 
 
 def lock_path(path: str) -> str:

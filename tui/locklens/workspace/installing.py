@@ -213,7 +213,7 @@ class _Initialising:
         options = self._options
         where = WriteRequest(options.folder, (root.path,) if root.path else (), options.tool, options.test_directory)
         path = options.folder / root.path
-        top = enclosing([path])
+        top = enclosing(options.folder, [path])
         name = path_below(top, path)
         told = tuple(map(change_words, changes(root, name, after)))
         proposal = Proposal(top, (planned_lock(root, name, data),), told, command_line("init", where, words))

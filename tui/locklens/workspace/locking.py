@@ -232,7 +232,7 @@ class _Planning:
 
     def __init__(self, folder: Path, roots: Sequence[Root]) -> None:
         self._folder = folder
-        self._top = enclosing([folder / root.path for root in roots] or [folder])
+        self._top = enclosing(folder, [folder / root.path for root in roots])
         self._files: list[PlannedFile] = []
         self._changes: list[Change] = []
         self._remarks: list[Remark] = []
