@@ -38,7 +38,10 @@ ONE, TWO = Version(1, 0, 0), Version(2, 0, 0)
 def api(**dates: Any) -> dict[str, Any]:
     """A JSON:API document; the names are versions with `_` for `.`."""
     items = [
-        {"type": "provider-versions", "attributes": {"version": name.strip("_").replace("_", "."), "published-at": date}}
+        {
+            "type": "provider-versions",
+            "attributes": {"version": name.strip("_").replace("_", "."), "published-at": date},
+        }
         for name, date in dates.items()
     ]
     return {"data": {"type": "providers"}, "included": items}
@@ -201,7 +204,10 @@ def test_the_sample_registry_serves_them(tmp_path: Path, address: ProviderAddres
             nothing = ProviderAddress(address.host, "nobody", "none")
             assert registries.registry(address.host).release_dates(nothing) == ReleaseDates()
     now = datetime.now(UTC)
-    assert {str(version): days_old(moment, now) for version, moment in found.moments.items()} == {"1.0.0": 40, "3.0.0": 0}
+    assert {str(version): days_old(moment, now) for version, moment in found.moments.items()} == {
+        "1.0.0": 40,
+        "3.0.0": 0,
+    }
 
 
 def test_days() -> None:
