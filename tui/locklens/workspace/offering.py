@@ -20,17 +20,19 @@ from locklens.review.releases import Listing, ListingId, ReleaseFacts, ReleaseId
 from locklens.workspace.asking import AskingRun, base_hosts
 from locklens.workspace.found import Root
 from locklens.workspace.offers import Offer, Offers, Refused, offer_before_asking, offer_of
+from locklens.workspace.prospects import KnownRelease
 from locklens.workspace.upgrading import require_upgradable
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
     from locklens.review.model import Review
     from locklens.sources.release_dates import ReleaseDates
+    from locklens.versions import Version
     from locklens.workspace.review import Asking
 
 BATCH_SECONDS = 0.1
@@ -93,7 +95,8 @@ def offers(
         waiting.setdefault((one.tool, one.address), []).append(one)
     moment, told = now or datetime.now(UTC), time.monotonic()
     with AskingRun(request.asking, request.base, cancel) as run:
-        for which, listing, dates in run.all(partial(_ask, run), waiting):
+        locked = {which: frozenset(one.locked for one in own if one.locked) for which, own in waiting.items()}
+        for which, listing, dates in run.all(partial(_ask, run), locked.items()):
             for one in waiting[which]:
                 known[one.root, one.address] = _answered(one, listing, dates, moment)
             if time.monotonic() - told >= BATCH_SECONDS:
@@ -126,12 +129,16 @@ def _drafted(request: OfferRequest) -> Offers:
 
 
 def _ask(
-    run: AskingRun, which: tuple[Dialect, ProviderAddress]
+    run: AskingRun, what: tuple[tuple[Dialect, ProviderAddress], frozenset[Version]]
 ) -> tuple[tuple[Dialect, ProviderAddress], Listing, ReleaseDates]:
-    tool, address = which
+    (tool, address), locked = what
     listing = run.asker.answer(ListingId(tool.name, address))
     assert isinstance(listing, Listing)
-    return which, listing, run.release_dates(address, tool)
+    if listing.is_known and not all(map(listing.has, locked)):
+        # What is remembered may be older than a locked version.
+        listing = run.asker.answer(ListingId(tool.name, address, is_fresh=True))
+        assert isinstance(listing, Listing)
+    return what[0], listing, run.release_dates(address, tool)
 
 
 def _answered(offer: Offer, listing: Listing, dates: ReleaseDates, now: datetime) -> Offer:
@@ -144,13 +151,6 @@ def _unanswered(offer: Offer, problem: str, hint: str = "") -> Offer:
     from msgspec.structs import replace
 
     return replace(offer, is_asked=True, problem=problem, hint=hint)
-
-
-class KnownRelease(Struct, frozen=True):
-    """What is known of one version, and the `h1` of its packages that were hashed here, by `zh`."""
-
-    facts: ReleaseFacts
-    hashed: Mapping[str, str]
 
 
 def releases(
