@@ -12,6 +12,7 @@ from locklens.ui.marks import MarkKeeper
 from locklens.ui.messages import MarksNotKept, ViewWanted
 from locklens.ui.screens.review import ReviewScreen
 from locklens.ui.screens.signers import SignersScreen
+from locklens.ui.screens.upgrade import UpgradeScreen
 from locklens.ui.themes import DARK, THEMES
 
 if TYPE_CHECKING:
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
     from locklens.ui.screens.panes import PanesScreen
     from locklens.workspace.review import ReviewRequest
 
-_VIEWS: dict[str, type[PanesScreen]] = {ReviewScreen.VIEW: ReviewScreen, SignersScreen.VIEW: SignersScreen}
+_SCREENS: tuple[type[PanesScreen], ...] = (ReviewScreen, SignersScreen, UpgradeScreen)
+_VIEWS = {screen.VIEW: screen for screen in _SCREENS}
 
 
 class LockLensApp(App[int]):
@@ -28,7 +30,7 @@ class LockLensApp(App[int]):
 
     Args:
         source: Opens what the first screen shows.
-        view: Which screen is the first: "review" or "keys".
+        view: Which screen is the first: "review", "keys" or "upgrade".
         store_path: The store of marks; None for the user's own.
     """
 
@@ -71,6 +73,8 @@ class LockLensApp(App[int]):
         else:
             while self.screen is not screen:
                 self.pop_screen()
+        if event.provider is not None:
+            self._views[event.view].show_provider(*event.provider)
 
     def _tell_screen(self, notice: str) -> None:
         if (screen := next(iter(self._views.values()), None)) is not None:
@@ -86,7 +90,7 @@ def run(request: ReviewRequest, view: str = "review", *, store_path: Path | None
 
     Args:
         request: What to review.
-        view: Which screen to begin with: "review" or "keys".
+        view: Which screen to begin with: "review", "keys" or "upgrade".
         store_path: The store of marks; None for the user's own.
 
     Returns:
