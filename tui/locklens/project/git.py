@@ -1,7 +1,7 @@
 """A git repository, read through the `git` command: revisions, listings, contents, and what changed between two sides.
 
-Git is started nowhere else (`locklens.project.gitprocess` says how). Nothing is fetched, nothing is written, no file is
-checked out. A review needs a handful of processes however many files there are: one for each listing or comparison,
+`locklens.project.gitprocess` says how git is started. Nothing is fetched, nothing is written, no file is checked out;
+what is staged is put into the index by `locklens.project.gitindex`. A review needs a handful of processes however many files there are: one for each listing or comparison,
 and one long-lived `git cat-file --batch` for names and contents.
 """
 
