@@ -137,13 +137,14 @@ class _Writing:
                 journal.begin(self._record)
         try:
             for file in files:
-                with _told(self._names[file.place]):
-                    stage(file, file.new, temporary(self._record, file))
+                if file.new is not None:
+                    with _told(self._names[file.place]):
+                        stage(file, file.new, temporary(self._record, file))
             for file in files:
                 _require_unchanged(file, self._names[file.place])
             for file in files:
                 with _told(self._names[file.place]):
-                    os.replace(temporary(self._record, file), file.path)  # noqa: PTH105
+                    self._put(file)
             for folder in {Path(file.path).parent for file in files}:
                 sync_folder(folder)
         except BaseException:
@@ -153,6 +154,12 @@ class _Writing:
             # Where this fails, the next run finds everything written, and says so.
             with suppress(OSError):
                 journal.finish(self._top)
+
+    def _put(self, file: WrittenFile) -> None:
+        if file.new is None:
+            Path(file.path).unlink(missing_ok=True)
+        else:
+            os.replace(temporary(self._record, file), file.path)  # noqa: PTH105
 
     def _take_back(self, journal: Journal | None) -> None:
         try:

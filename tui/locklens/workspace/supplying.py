@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Self
 
 from locklens.addresses import Platform
-from locklens.errors import LockLensError, RunCancelledError
+from locklens.errors import LockLensError, OfflineError, RunCancelledError
 from locklens.install.fetching import admitted
 from locklens.install.lock import lock_entries
 from locklens.install.model import Failure, LockRequest
@@ -52,6 +52,7 @@ class RegistrySupply:
         self._cancel = cancel
         self._stack = ExitStack()
         self._runs: dict[str, InstallRun] = {}
+        self._hosts: set[str] = set()
 
     def __enter__(self) -> Self:
         return self
@@ -71,11 +72,17 @@ class RegistrySupply:
         """What was asked of whom, and how long it took."""
         return tuple(line for run in self._runs.values() for line in run.log)
 
+    @property
+    def hosts(self) -> frozenset[str]:
+        """Whose providers were asked for, comparison form."""
+        return frozenset(self._hosts)
+
     def listed(
         self, addresses: Sequence[ProviderAddress], tool: Dialect
     ) -> Mapping[ProviderAddress, Sequence[ListedVersion] | LockLensError]:
         """Returns what is offered of each provider, or why nobody can say."""
         run = self._run(tool)
+        self._hosts.update(one.host for one in addresses)
 
         def ask(address: ProviderAddress) -> Sequence[ListedVersion] | LockLensError:
             try:
@@ -111,6 +118,7 @@ class RegistrySupply:
 
     def entries(self, moves: Sequence[Move], tool: Dialect) -> Mapping[ProviderAddress, LockEntry | LockLensError]:
         """Returns the new entry of each provider, or why there is none."""
+        self._hosts.update(move.address.host for move in moves)
         requests = [
             LockRequest(move.address, move.version, move.platforms, move.constraints, move.prior) for move in moves
         ]
@@ -123,6 +131,33 @@ class RegistrySupply:
             run = InstallRun(tool, self._environ, self._cache, on_event=self._on_event, cancel=self._cancel)
             self._runs[tool.name] = self._stack.enter_context(run)
         return run
+
+
+class OfflineSupply:
+    """Has no answer, for nobody is to be asked; what needs none can be planned all the same."""
+
+    @property
+    def here(self) -> Platform:
+        """The platform of this machine."""
+        return Platform.parse(this_platform())
+
+    def listed(
+        self, addresses: Sequence[ProviderAddress], tool: Dialect
+    ) -> Mapping[ProviderAddress, Sequence[ListedVersion] | LockLensError]:
+        """Says that nobody is asked."""
+        raise _offline()
+
+    def coverage(self, entries: Sequence[LockEntry], tool: Dialect) -> Mapping[ProviderAddress, Coverage]:
+        """Says that nobody is asked."""
+        raise _offline()
+
+    def entries(self, moves: Sequence[Move], tool: Dialect) -> Mapping[ProviderAddress, LockEntry | LockLensError]:
+        """Says that nobody is asked."""
+        raise _offline()
+
+
+def _offline() -> OfflineError:
+    return OfflineError("it takes the registries, and nobody is asked offline", hint="leave out --offline")
 
 
 def _entry_or_error(found: LockEntry | Failure) -> LockEntry | LockLensError:
