@@ -42,9 +42,7 @@ def said(data: bytes) -> dict[ProviderAddress, LockEntry]:
     return {address: replace(entry, line=0, hash_lines=()) for address, entry in lock.by_address.items()}
 
 
-def expected(
-    data: bytes, donor: bytes, chosen: set[ProviderAddress]
-) -> dict[ProviderAddress, LockEntry]:
+def expected(data: bytes, donor: bytes, chosen: set[ProviderAddress]) -> dict[ProviderAddress, LockEntry]:
     old, new = said(data), said(donor)
     every = {address: (new if address in chosen else old).get(address) for address in (*old, *new)}
     return {address: entry for address, entry in every.items() if entry is not None}
@@ -84,7 +82,9 @@ def test_real_changes_taken_one_after_the_other_end_in_the_new_file(case: Path, 
 
 def test_a_block_keeps_the_bytes_that_it_has_there() -> None:
     old = HEADER + block("a") + "\n" + block("b") + "\n" + block("c")
-    changed = "# why\n" + block("b", "2.0.0").replace("\n}", "\n  # in it\n} # behind it", 1).replace("  version", "\tversion")
+    changed = "# why\n" + block("b", "2.0.0").replace("\n}", "\n  # in it\n} # behind it", 1).replace(
+        "  version", "\tversion"
+    )
     new = "# other header\n\n" + block("a", "3.0.0") + "\n# apart\n\n" + changed + "\n" + block("c")
     assert grafted(old, new, "b") == HEADER + block("a") + "\n" + changed + "\n" + block("c")
     assert grafted(old, new, "a") == HEADER + block("a", "3.0.0") + "\n" + block("b") + "\n" + block("c")

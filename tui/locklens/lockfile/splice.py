@@ -95,7 +95,9 @@ def block_spans(data: bytes, dialect: Dialect) -> list[BlockSpan]:
         reason = f": line {problems[0].line}: {problems[0].summary}" if problems else ""
         raise ConfigurationError(f"the lock file cannot be changed in place{reason}", hint="mend the file first")
     return [
-        BlockSpan(dialect.parse_source(block.labels[0]) if block.type == "provider" else None, block.place.start, block.end)
+        BlockSpan(
+            dialect.parse_source(block.labels[0]) if block.type == "provider" else None, block.place.start, block.end
+        )
         for block in body.all_blocks()
     ]
 

@@ -65,7 +65,7 @@ def _subject(plan: Plan) -> str:
     )
 
 
-def _told(plan: Plan, roots: Sequence[str], is_brief: bool, places: str = "") -> str:  # noqa: FBT001
+def _told(plan: Plan, roots: Sequence[str], is_brief: bool, places: str = "") -> str:
     where = places or _places(roots)
     if not plan.changes:
         return f"Format the lock file{'' if len(roots) == 1 else 's'} of {where}"
