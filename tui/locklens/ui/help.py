@@ -9,6 +9,7 @@ from locklens.ui.explained import MEANINGS
 from locklens.ui.keyboard import UNSUPPORTED, KeyTable
 from locklens.ui.keyboard.review import REVIEW
 from locklens.ui.keyboard.signers import SIGNERS
+from locklens.ui.keyboard.why import WHY
 from locklens.ui.signing import TIERS
 from locklens.ui.spans import Line, Role, Span, heading, line
 
@@ -39,6 +40,11 @@ def signers_help() -> Iterator[Line]:
     """The keys of the screen of signers, and its words."""
     yield from _key_lines(SIGNERS)
     yield from _section("SIGNED BY", _TIERS)
+
+
+def why_help() -> Iterator[Line]:
+    """The keys of the answer to why a provider is there."""
+    yield from _key_lines(WHY)
 
 
 _TIERS = {tier.value: meaning for tier, meaning in TIERS.items()}
