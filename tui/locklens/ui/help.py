@@ -10,6 +10,7 @@ from locklens.ui.keyboard import UNSUPPORTED, KeyTable
 from locklens.ui.keyboard.review import REVIEW
 from locklens.ui.keyboard.signers import SIGNERS
 from locklens.ui.keyboard.upgrade import UPGRADE
+from locklens.ui.keyboard.why import WHY
 from locklens.ui.signing import TIERS
 from locklens.ui.spans import Line, Role, Span, heading, line
 
@@ -67,6 +68,13 @@ _UPGRADE_SIGNERS = {
     "REFUSED": "the tool would refuse it",
     "?": "not known; the detail says why",
 }
+
+
+def why_help() -> Iterator[Line]:
+    """The keys of the answer to why a provider is there."""
+    yield from _key_lines(WHY)
+
+
 _TIERS = {tier.value: meaning for tier, meaning in TIERS.items()}
 _PROOFS = {
     "signed": "a zh that the publisher's signed SHA256SUMS lists",

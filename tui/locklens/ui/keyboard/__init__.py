@@ -73,7 +73,6 @@ UNSUPPORTED = KeyGroup(
         Key("T", "T", "unsupported('trust')", "trust a signing key"),
         Key("D", "D", "unsupported('drop a pin')", "drop a pin"),
         Key("F", "F", "unsupported('format')", "format the lock file"),
-        Key("S", "S", "unsupported('stage')", "stage the lock file"),
         Key("Z", "Z", "unsupported('undo')", "undo the last apply"),
     ),
 )

@@ -40,7 +40,13 @@ REVIEWING = KeyGroup(
         ),
         Key("b", "b", "group", "group by root, by provider, by severity", "group"),
         Key("d", "d", "diff", "raw diff of the provider's block, or of all of the root's", "raw diff"),
-        Key("w", "w", "why", "why the provider is there: who requires it, as a tree", "why"),
+        Key(
+            "w",
+            "w",
+            "why",
+            "why the provider is there and at its version: who requires it, what holds back the newest",
+            "why",
+        ),
         Key("x", "x", "expand", "whole hashes, kept hashes, and what each rule means", "expand"),
         Key(
             "y",
@@ -69,13 +75,27 @@ REVIEWING = KeyGroup(
     ),
 )
 
+STAGING = KeyGroup(
+    "Staging",
+    (
+        Key(
+            "S",
+            "S",
+            "stage",
+            "stage all changes that are marked, of every root, as git add -p would: the rest stays in the work tree;"
+            " shown first",
+            "stage",
+        ),
+    ),
+)
+
 PROGRAM = KeyGroup(
     "Program",
     (*EVERYWHERE, Key("q", "q", "leave", "quit; below 100 columns first back to the list", "quit")),
 )
 
 REVIEW = KeyTable(
-    (MOVING, REVIEWING, PROGRAM, UNSUPPORTED),
-    ("?", "q", "space", "enter", "n", "/", "v", "d", "b", "x", "w", ":", "y", "e", "tab", "r", "h l", "j k"),
+    (MOVING, REVIEWING, STAGING, PROGRAM, UNSUPPORTED),
+    ("?", "q", "space", "enter", "n", "/", "v", "S", "d", "b", "x", "w", ":", "y", "e", "tab", "r", "h l", "j k"),
     ("?", "esc", "j k", "y", "e", "x", "v", "space", "d", "w", "n", "tab", "q", ":", "r"),
 )

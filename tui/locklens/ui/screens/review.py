@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from textual import on
 
+from locklens.errors import LockLensError
 from locklens.ui import bars
 from locklens.ui.detail import detail_lines
 from locklens.ui.feed import with_roots
@@ -21,8 +22,8 @@ from locklens.ui.screens.handing import Handed, HandingScreen
 from locklens.ui.screens.lines import LinesScreen
 from locklens.ui.screens.proving import Proved, ProvingScreen
 from locklens.ui.spans import Line, counted
-from locklens.ui.why import why_lines
 from locklens.ui.widgets.change_list import ChangeList
+from locklens.workspace.staging import reviewed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -222,6 +223,18 @@ class ReviewScreen(HandingScreen):
         self.say(f"marked {number} as reviewed" if marked else f"took the mark of {number} back")
         self.refresh_list()
 
+    def action_stage(self) -> None:
+        """Plans to stage all changes that are marked, whatever the filter shows."""
+        if self.review is None:
+            self.say("nothing to stage yet")
+            return
+        try:
+            intent = reviewed(self.review, self.top, self.marks)
+        except LockLensError as error:
+            self.say(f"{error}; {error.hint}")
+        else:
+            self.preview(intent)
+
     def action_group(self) -> None:
         """Groups by the next thing."""
         self.grouping = self.grouping.following
@@ -253,9 +266,12 @@ class ReviewScreen(HandingScreen):
         self.app.push_screen(LinesScreen("Raw diff of the lock file", lines, closing="d"))
 
     def action_why(self) -> None:
-        """Shows who requires the provider."""
-        lines = why_lines(self.node) if self.node is not None else ()
-        if not lines:
+        """Shows who requires the provider, and what holds it back."""
+        node = self.node
+        if node is not None and node.pair is not None and node.root is not None:
+            self.show_why(node.root.path, node.pair.address)
+        elif node is None or node.change is None:
             self.say("why: choose a row with a provider")
-            return
-        self.app.push_screen(LinesScreen("Why this provider is there", lines, closing="w"))
+        else:
+            first, *others = (subject.root.path for subject in node.subjects)
+            self.show_why(first, node.change.address, others=others)
