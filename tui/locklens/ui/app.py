@@ -10,6 +10,7 @@ from textual.app import App
 from locklens.ui.feed import ReviewSource, WorkspaceSource
 from locklens.ui.marks import MarkKeeper
 from locklens.ui.messages import MarksNotKept, ViewWanted
+from locklens.ui.screens.hashes import HashesScreen
 from locklens.ui.screens.review import ReviewScreen
 from locklens.ui.screens.signers import SignersScreen
 from locklens.ui.themes import DARK, THEMES
@@ -20,7 +21,11 @@ if TYPE_CHECKING:
     from locklens.ui.screens.panes import PanesScreen
     from locklens.workspace.review import ReviewRequest
 
-_VIEWS: dict[str, type[PanesScreen]] = {ReviewScreen.VIEW: ReviewScreen, SignersScreen.VIEW: SignersScreen}
+_VIEWS: dict[str, type[PanesScreen]] = {
+    ReviewScreen.VIEW: ReviewScreen,
+    HashesScreen.VIEW: HashesScreen,
+    SignersScreen.VIEW: SignersScreen,
+}
 
 
 class LockLensApp(App[int]):
@@ -28,7 +33,7 @@ class LockLensApp(App[int]):
 
     Args:
         source: Opens what the first screen shows.
-        view: Which screen is the first: "review" or "keys".
+        view: Which screen is the first: "review", "hashes" or "keys".
         store_path: The store of marks; None for the user's own.
     """
 
@@ -86,7 +91,7 @@ def run(request: ReviewRequest, view: str = "review", *, store_path: Path | None
 
     Args:
         request: What to review.
-        view: Which screen to begin with: "review" or "keys".
+        view: Which screen to begin with: "review", "hashes" or "keys".
         store_path: The store of marks; None for the user's own.
 
     Returns:

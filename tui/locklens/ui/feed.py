@@ -82,7 +82,7 @@ class ReviewSource(Protocol):
         """Returns the source of another screen, with the same asking.
 
         Args:
-            view: "review" or "keys".
+            view: "review", "hashes" or "keys".
             folder: In the repository; None for the current one.
         """
 
@@ -157,9 +157,9 @@ class WorkspaceSource:
 
         from locklens.workspace.open import open_git, open_locked
 
-        is_keys = view == "keys"
-        opened = partial(open_locked if is_keys else open_git, folder or Path.cwd())
-        return WorkspaceSource(replace(self.request, open=opened, include_unchanged=is_keys, prove="none"))
+        is_whole = view in {"hashes", "keys"}
+        opened = partial(open_locked if is_whole else open_git, folder or Path.cwd())
+        return WorkspaceSource(replace(self.request, open=opened, include_unchanged=is_whole, prove="none"))
 
     def prove(
         self,

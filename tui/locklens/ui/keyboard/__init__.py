@@ -95,7 +95,7 @@ class Tab:
 TABS = (
     Tab("1", "Review", "review"),
     Tab("2", "Upgrade"),
-    Tab("3", "Hashes"),
+    Tab("3", "Hashes", "hashes"),
     Tab("4", "Keys", "keys"),
     Tab("5", "Health"),
     Tab("6", "Doctor"),
