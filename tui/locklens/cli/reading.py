@@ -95,6 +95,7 @@ def request_of(found: Namespace, opened: Callable[[], Comparison], asking: Askin
         fail_on=found.fail_on,
         asking=asking,
         prove=found.prove,
+        policy=Path(found.policy) if found.policy else None,
     )
 
 
