@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from locklens.addresses import Platform, ProviderAddress
     from locklens.dialect import Dialect
+    from locklens.install.model import Wanted
     from locklens.lockfile.model import LockEntry
     from locklens.project.configuration import Requirement
     from locklens.sources.metadata import ListedVersion
@@ -41,6 +42,7 @@ class Move(Struct, frozen=True):
         platforms: For which packages it is to be locked.
         constraints: All of the configuration's, together, as they will be.
         prior: Its entry now, None where it has none.
+        accepts_republished: Whether a locked package may be gone from what the publisher signs today.
     """
 
     address: ProviderAddress
@@ -48,6 +50,7 @@ class Move(Struct, frozen=True):
     platforms: tuple[Platform, ...]
     constraints: Constraints
     prior: LockEntry | None
+    accepts_republished: bool = False
 
 
 class Coverage(Struct, frozen=True):
@@ -63,7 +66,7 @@ class Coverage(Struct, frozen=True):
 
 
 class Supply(Protocol):
-    """Where versions and hashes are from. Each question is about all providers of a root at once."""
+    """Where versions and hashes are from. Nobody is asked, and nothing is fetched, twice in a run."""
 
     @property
     def here(self) -> Platform:
@@ -77,8 +80,17 @@ class Supply(Protocol):
     def coverage(self, entries: Sequence[LockEntry], tool: Dialect) -> Mapping[ProviderAddress, Coverage]:
         """Returns for which platforms each entry has an `h1`."""
 
+    def choose(self, wanted: Sequence[Wanted], tool: Dialect) -> Sequence[Version | LockLensError]:
+        """Returns which version of each is to be locked as `providers lock` has it, or why there is none."""
+
+    def fetch(self, moves: Sequence[Move], tool: Dialect) -> None:
+        """Gets what the moves of all roots take, all at once, so that `entries` of each root need not wait for it."""
+
     def entries(self, moves: Sequence[Move], tool: Dialect) -> Mapping[ProviderAddress, LockEntry | LockLensError]:
-        """Returns the new entry of each provider, or why there is none."""
+        """Returns the new entry of each provider of one root, or why there is none."""
+
+    def h1s(self, address: ProviderAddress, version: Version, tool: Dialect) -> Mapping[Platform, str]:
+        """Returns the `h1` of the packages that this run got; nobody is asked."""
 
 
 class Pick(Struct, frozen=True):
