@@ -128,7 +128,7 @@ def show(request: ReviewRequest, found: Namespace, view: str, open_ui: OpenUi) -
         view: What of it is wanted: "review", "hashes" or "keys".
         open_ui: Opens the terminal UI on that view.
     """
-    form = _format(found, view)
+    form = _format(found)
     if form == "tui":
         if not has_terminal():
             raise ConfigurationError("the terminal UI needs a terminal", hint="use --format text or json")
@@ -155,7 +155,7 @@ def show(request: ReviewRequest, found: Namespace, view: str, open_ui: OpenUi) -
     return FINDINGS if result.fails(found.fail_on) else DONE
 
 
-def _format(found: Namespace, view: str) -> str:
+def _format(found: Namespace) -> str:
     if found.format:
         return str(found.format)
     is_drawn = "-" not in {found.old, found.new}

@@ -31,14 +31,16 @@ class WrittenFile(msgspec.Struct, frozen=True):
     Attributes:
         place: Its absolute path without links, as the file system spells it.
         old: Its bytes before, None where there was no such file.
-        new: Its bytes afterwards.
+        new: Its bytes afterwards, None where it is removed.
         mode: Its permissions.
+        link: Where the link leads that was there before and is replaced, None where there was none.
     """
 
     place: bytes
     old: bytes | None
-    new: bytes
+    new: bytes | None
     mode: int
+    link: bytes | None = None
 
     @property
     def path(self) -> str:
@@ -135,6 +137,15 @@ class Journal:
             OSError: It cannot be done.
         """
         self._path(top, "pending").unlink(missing_ok=True)
+
+    def forget(self, top: Path) -> None:
+        """Removes what is kept of a repository that is no more.
+
+        Raises:
+            OSError: It cannot be done.
+        """
+        for suffix in ("pending", "applied", "lock"):
+            self._path(top, suffix).unlink(missing_ok=True)
 
     def pending(self, top: Path) -> Record | None:
         """Returns what was begun and not finished."""

@@ -137,9 +137,7 @@ def hash_lines(change: Change, *, is_asking: bool, in_full: bool) -> Iterator[Li
             yield hash_line("=", Role.DIM, fact, pending or proof_span(fact.proof), in_full=in_full)
 
 
-def hash_line(
-    sign: str, role: Role, fact: HashFact, proof: Span, *, in_full: bool, place: Place | None = None
-) -> Line:
+def hash_line(sign: str, role: Role, fact: HashFact, proof: Span, *, in_full: bool, place: Place | None = None) -> Line:
     """One hash with its platform and its proof.
 
     Args:

@@ -75,7 +75,9 @@ def hashes_facts(review: Review, progress: Reading) -> Iterator[Line]:
     if not policy.platforms:
         yield fact_line("wanted platforms", Span("none in particular: ? says how to name them", Role.DIM))
     for number, one in enumerate(policy.platforms):
-        yield fact_line("" if number else "wanted platforms", Span(f"{one.platform!s:<14}"), Span(f" {one.why}", Role.DIM))
+        yield fact_line(
+            "" if number else "wanted platforms", Span(f"{one.platform!s:<14}"), Span(f" {one.why}", Role.DIM)
+        )
     paths = ", ".join(f"{path.value}{' (h1 alone)' if path.needs_h1 else ''}" for path in policy.paths_in_order)
     yield fact_line("install paths", Span(paths))
     yield fact_line("policy", Span(source_words(review), Role.DIM))

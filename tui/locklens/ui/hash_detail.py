@@ -82,7 +82,11 @@ def _provider_lines(
 def _changed(change: Change, review: Review) -> str:
     if change.kind is Kind.UNCHANGED:
         return f"  as in {review.base.name}"
-    old = f", {change.old.version} before" if change.old and change.new and change.old.version != change.new.version else ""
+    old = (
+        f", {change.old.version} before"
+        if change.old and change.new and change.old.version != change.new.version
+        else ""
+    )
     return f"  changed since {review.base.name}: {change.kind.value}{old}"
 
 
@@ -186,7 +190,9 @@ def _proving_lines(change: Change) -> Iterator[Line]:
     left = len(set(evidence.offered) - set(evidence.hashed))
     if not left:
         return
-    size = f", {size_words(evidence.to_prove_bytes)}" if evidence.to_prove_bytes is not None and evidence.to_prove else ""
+    size = (
+        f", {size_words(evidence.to_prove_bytes)}" if evidence.to_prove_bytes is not None and evidence.to_prove else ""
+    )
     told = f"  -> v hashes at most {counted(left, 'package')}{size}, and says first how much that is"
     yield line(Span(told, Role.DIM), hanging=5)
 
@@ -197,7 +203,9 @@ def _ladder_lines(facts: Sequence[HashFact]) -> Iterator[Line]:
     counts = Counter((_scheme(fact), proof_span(fact.proof).text) for fact in facts)
     for word, meaning in PROOFS.items():
         own = ", ".join(f"{counts[scheme, word]} {scheme}" for scheme in ("zh", "h1") if counts[scheme, word])
-        yield line(Span(f"  {word:<10}", Role.STRONG if own else Role.DIM), f"{own:<13}", Span(meaning, Role.DIM), hanging=25)
+        yield line(
+            Span(f"  {word:<10}", Role.STRONG if own else Role.DIM), f"{own:<13}", Span(meaning, Role.DIM), hanging=25
+        )
 
 
 def _scheme(fact: HashFact) -> str:
@@ -223,14 +231,18 @@ def _root_lines(root: RootReview, review: Review, *, in_full: bool, is_asking: b
     if changes:
         facts = [fact for change in changes for fact in change.locked]
         explained = sum(fact.is_explained for fact in facts)
-        yield from heading(f"PROVIDERS  {len(changes)}, {explained} of {counted(len(facts), 'hash', 'hashes')} explained")
+        yield from heading(
+            f"PROVIDERS  {len(changes)}, {explained} of {counted(len(facts), 'hash', 'hashes')} explained"
+        )
         width = min(max(len(change.address.short(root.tool.default_host)) for change in changes), 30)
         for change in sorted(changes, key=lambda one: one.address.sort_key):
             name = change.address.short(root.tool.default_host).ljust(width)
             told = in_words(coverage(change, review.policy)) if is_settled(change) else "…"
             entry = Place(root.lock_file, change.new.line if change.new else 1)
             version = str(change.new.version) if change.new else ""
-            yield line(f"  {name} {version:<9} ", Span(told, Role.DIM), hanging=4, copied=change_copied(change), place=entry)
+            yield line(
+                f"  {name} {version:<9} ", Span(told, Role.DIM), hanging=4, copied=change_copied(change), place=entry
+            )
     yield from policy_detail(review)
     yield from _ladder_lines([fact for change in changes for fact in change.locked])
     yield from asked_lines(review, is_asking=is_asking)

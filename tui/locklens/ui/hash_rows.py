@@ -105,9 +105,7 @@ def _of_root(
         yield from shown
 
 
-def _of_provider(
-    root: RootReview, change: Change, policy: Policy, asked: Asked, chosen: Collection[Named]
-) -> HashRow:
+def _of_provider(root: RootReview, change: Change, policy: Policy, asked: Asked, chosen: Collection[Named]) -> HashRow:
     named = (root.lock_file, change.address)
     return HashRow(
         f"{root.lock_file}:{change.address}",

@@ -11,6 +11,7 @@ from locklens.ui.keyboard import UNSUPPORTED, KeyTable
 from locklens.ui.keyboard.hashes import HASHES
 from locklens.ui.keyboard.review import REVIEW
 from locklens.ui.keyboard.signers import SIGNERS
+from locklens.ui.keyboard.upgrade import UPGRADE
 from locklens.ui.signing import TIERS
 from locklens.ui.spans import Line, Role, Span, heading, line
 
@@ -83,6 +84,31 @@ _HASH_FILTER = {
 }
 
 
+def upgrade_help() -> Iterator[Line]:
+    """The keys of the screen of upgrades, and its words."""
+    yield from _key_lines(UPGRADE)
+    yield from _section("IN THE LIST", _UPGRADE_SIGNS)
+    yield from _section("SIGNER, against that of the locked version", _UPGRADE_SIGNERS)
+    yield from _section("SIGNED BY", _TIERS)
+
+
+_UPGRADE_SIGNS = {
+    "[x] [ ] [-]": "chosen, not chosen, chosen in some of the roots",
+    "-": "there is no version to choose: right steps to one that needs an edited constraint",
+    "*": "the configuration excludes the version: its constraint is edited, which Preview shows",
+    "in range": "the newest version that the constraints admit as they are: what init -upgrade would select",
+    "newest": "the newest release there is",
+    "age": "days since the release, as the registry says, unsigned; ? where it does not say",
+    "held by": "what keeps it from the newest version: a constraint with its line, the cooldown, or how far it may go",
+}
+_UPGRADE_SIGNERS = {
+    "partner =": "the same key",
+    "NEW KEY": "another key; the detail has both",
+    "NOT SIGNED": "nobody signed it, and somebody signed the locked version",
+    "partner +": "signed, and the locked version was not",
+    "REFUSED": "the tool would refuse it",
+    "?": "not known; the detail says why",
+}
 _TIERS = {tier.value: meaning for tier, meaning in TIERS.items()}
 _REVIEW_FILTER = {
     "text": "in provider, root, version, finding, file, hash or signer",

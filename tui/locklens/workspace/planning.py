@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -15,10 +17,9 @@ from locklens.workspace.open import within
 from locklens.workspace.proposal import PlannedFile, Proposal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from locklens.addresses import ProviderAddress
+    from locklens.addresses import Platform, ProviderAddress
     from locklens.dialect import Dialect
     from locklens.lockfile.model import LockEntry
     from locklens.project.constraint_edits import ConstraintEdit
@@ -34,12 +35,23 @@ class WriteRequest(Struct, frozen=True):
         roots: Folders, relative to `folder`; () for `folder` itself.
         tool: Whose rules count for every root; None: each root's own tool.
         test_directory: Where a root's test files are, relative to the root.
+        is_elsewhere: Whether `folder` is not the current one, so that the command line has to name it.
     """
 
     folder: Path
     roots: tuple[str, ...] = ()
     tool: Dialect | None = None
     test_directory: str = "tests"
+    is_elsewhere: bool = False
+
+    @classmethod
+    def at(cls, top: Path, roots: Iterable[str], *, tool: Dialect | None, test_directory: str) -> WriteRequest:
+        """Returns the request for roots that are known relative to a top, named as from the current folder."""
+        here, real = os.getcwd(), os.path.realpath(top)  # noqa: PTH109
+        if os.path.commonpath([here, real]) != real:
+            return cls(top, tuple(root or "." for root in roots), tool, test_directory, is_elsewhere=True)
+        names = (os.path.relpath(os.path.join(real, root), here) for root in roots)  # noqa: PTH118
+        return cls(Path(here), tuple(name.replace(os.sep, "/") for name in names), tool, test_directory)
 
 
 class Change(Struct, frozen=True):
@@ -52,6 +64,7 @@ class Change(Struct, frozen=True):
         old: Its entry before, None where there was none.
         new: Its entry afterwards, None where it is removed.
         edits: The constraints that are rewritten for it.
+        platforms: Those that it gets the hashes of, where it stays at its version.
     """
 
     root: str
@@ -60,6 +73,7 @@ class Change(Struct, frozen=True):
     old: LockEntry | None
     new: LockEntry | None
     edits: tuple[ConstraintEdit, ...] = ()
+    platforms: tuple[Platform, ...] = ()
 
     @property
     def kind(self) -> str:
@@ -89,12 +103,27 @@ class Failed(Struct, frozen=True):
 
 
 class Plan(Struct, frozen=True):
-    """What a command came to: what it would write, and what it has to say."""
+    """What a command came to: what it would write, and what it has to say; `asked` are the hosts that were asked."""
 
     proposal: Proposal
     changes: tuple[Change, ...]
     remarks: tuple[Remark, ...]
     failures: tuple[Failed, ...]
+    asked: frozenset[str] = frozenset()
+
+
+def joined(plans: Sequence[Plan]) -> Plan:
+    """Returns several plans of one repository as one; none of them has a file of another."""
+    proposals = [plan.proposal for plan in plans]
+    files = sorted((file for one in proposals for file in one.files), key=lambda file: _order(file.path))
+    words = tuple(word for one in proposals for word in one.words)
+    command = " && ".join(one.command for one in proposals)
+    return Plan(
+        Proposal(proposals[0].top, tuple(files), words, command),
+        tuple(change for plan in plans for change in plan.changes),
+        tuple(remark for plan in plans for remark in plan.remarks),
+        tuple(failed for plan in plans for failed in plan.failures),
+    )
 
 
 class Draft:
@@ -207,14 +236,15 @@ def change_words(change: Change) -> str:
     if change.old is None:
         return f"{lead} {new} is added"
     edits = "".join(f"; {edit.file}:{edit.line} {edit.old} becomes {edit.new}" for edit in change.edits)
-    return f"{lead} {old} becomes {new}{edits}" if old != new else f"{lead} {old} gets another entry{edits}"
+    if old != new:
+        return f"{lead} {old} becomes {new}{edits}"
+    if change.platforms:
+        return f"{lead} {old} gets hashes for {', '.join(map(str, change.platforms))}"
+    return f"{lead} {old} gets another entry{edits}"
 
 
 def _ground(request: WriteRequest) -> tuple[Path, Tree, Sequence[str], tuple[str, ...]]:
     """Returns what may be written in, its files, the roots' folders, and every folder with a lock file."""
-    import os
-    from pathlib import Path
-
     from locklens.project.git import Repository
 
     wanted = request.roots or (".",)

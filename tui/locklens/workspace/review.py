@@ -152,6 +152,7 @@ def complete(
     *,
     on_event: Callable[[Event], None] = lambda _: None,
     cancel: threading.Event | None = None,
+    vouched_hosts: frozenset[str] | None = None,
 ) -> Review:
     """Reads the configuration of each root, asks registries about what changed, and judges by both.
 
@@ -161,6 +162,8 @@ def complete(
         request: Whom to ask, and where test files are.
         on_event: Called in this thread; with roots not more often than BATCH_SECONDS.
         cancel: Set by another thread to stop.
+        vouched_hosts: Hosts that may be asked because what is trusted names them, comparison form; None: those of the
+            base.
 
     Raises:
         RunCancelledError: `cancel` was set.
@@ -175,7 +178,8 @@ def complete(
         return completion.settled_by_nobody()
     from locklens.workspace.asking import AskingRun, base_hosts, host_states
 
-    with AskingRun(request.asking, base_hosts(review), cancel) as run:
+    hosts_of_base = base_hosts(review) if vouched_hosts is None else vouched_hosts
+    with AskingRun(request.asking, hosts_of_base, cancel) as run:
         run.inquiry.start(subjects)
         completion.read_configurations(comparison, read, meanwhile=lambda: completion.settle(run, is_patient=False))
         completion.settle(run, is_patient=True)

@@ -94,7 +94,7 @@ class Tab:
 
 TABS = (
     Tab("1", "Review", "review"),
-    Tab("2", "Upgrade"),
+    Tab("2", "Upgrade", "upgrade"),
     Tab("3", "Hashes", "hashes"),
     Tab("4", "Keys", "keys"),
     Tab("5", "Health"),

@@ -25,7 +25,9 @@ HASHES = KeyTable(
         KeyGroup(
             "Reading",
             (
-                Key("space", "space", "mark", "mark the provider or the whole root for v and L, or take it back", "mark"),
+                Key(
+                    "space", "space", "mark", "mark the provider or the whole root for v and L, or take it back", "mark"
+                ),
                 Key("a", "a", "mark_shown", "mark all that the filter shows, or take all marks back", "all"),
                 Key(
                     "slash",
@@ -52,7 +54,15 @@ HASHES = KeyTable(
         ),
         KeyGroup(
             "Writing, with a preview first",
-            (Key("L", "L", "lock", "lock the wanted platforms that are missing, of what is marked or else of the row", "lock"),),
+            (
+                Key(
+                    "L",
+                    "L",
+                    "lock",
+                    "lock the wanted platforms that are missing, of what is marked or else of the row",
+                    "lock",
+                ),
+            ),
         ),
         KeyGroup("Program", (*EVERYWHERE, Key("q", "q", "leave", "back to the screen before, or quit", "back"))),
         KeyGroup(UNSUPPORTED.title, tuple(key for key in UNSUPPORTED.keys if key.shown not in _OWN)),

@@ -23,6 +23,7 @@ from locklens.ui.spans import Place, counted
 from locklens.ui.why import why_lines
 from locklens.ui.widgets.hash_list import HashList
 from locklens.workspace.missing import lock_missing
+from locklens.workspace.planning import WriteRequest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -94,7 +95,9 @@ class HashesScreen(HandingScreen):
     def review_arrived(self) -> None:
         """Shows the new review; what is not locked any more is not marked any more either."""
         if self.review is not None:
-            self.chosen &= {(root.lock_file, one.address) for root in self.review.roots for one in root.changes if one.new}
+            self.chosen &= {
+                (root.lock_file, one.address) for root in self.review.roots for one in root.changes if one.new
+            }
         self.refresh_list()
 
     def notice(self) -> tuple[Line, ...]:
@@ -237,7 +240,7 @@ class HashesScreen(HandingScreen):
         if self.is_asking:
             self.say("lock: the registries are still being asked; press L again when they have answered")
             return
-        intent = lock_missing(self.review, chosen, self.top)
+        intent = lock_missing(self.review, chosen, WriteRequest(self.top) if self.top is not None else None)
         if isinstance(intent, str):
             self.say(f"lock: {intent}")
         else:

@@ -46,7 +46,7 @@ class HashList(RowList[HashRow]):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
-        self._name = self._version = 0
+        self._room = self._version_room = 0
 
     def tell_highlighted(self) -> None:
         """Says what is under the cursor."""
@@ -66,8 +66,8 @@ class HashList(RowList[HashRow]):
 
     def lay_out(self, rows: tuple[HashRow, ...], width: int) -> None:
         """Leaves to the names what the other columns do not need."""
-        self._version = min(max((len(row.version) for row in rows), default=0), _MOST_VERSION)
-        self._name = max(0, width - _LEAD - _SEVERITY - self._version - 1 - _COVER - _PROOF)
+        self._version_room = min(max((len(row.version) for row in rows), default=0), _MOST_VERSION)
+        self._room = max(0, width - _LEAD - _SEVERITY - self._version_room - 1 - _COVER - _PROOF)
 
     def painted(self, row: HashRow, width: int, *, cursor: bool) -> Painted:
         """Paints a root or a provider."""
@@ -82,8 +82,8 @@ class HashList(RowList[HashRow]):
             return [*lead, Span(shown, Role.HEADING), severity, heads]
         return [
             *lead,
-            Span(fitted(row.name, self._name), Role.PLAIN),
-            Span(f" {fitted(row.version, self._version)}", Role.DIM),
+            Span(fitted(row.name, self._room), Role.PLAIN),
+            Span(f" {fitted(row.version, self._version_room)}", Role.DIM),
             severity_span(row.severity, width=_SEVERITY) if row.severity else Span(" " * _SEVERITY),
             Span(f"{row.cover.text:>{_COVER}}", row.cover.role),
             Span(f"{row.proof.text:>{_PROOF}}", row.proof.role),
