@@ -28,7 +28,7 @@ _POLICY = """# Platforms that must be able to install, each with why.
 [platforms]
 linux_amd64 = "CI, production"
 darwin_arm64 = "laptops"
-windows_amd64 = "two laptops in finance"
+windows_amd64 = "two laptops"
 """
 _TOP = {
     "README.md": _README,

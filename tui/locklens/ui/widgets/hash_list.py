@@ -77,7 +77,7 @@ class HashList(RowList[HashRow]):
             room = max(0, width - _LEAD - _SEVERITY - tail)
             name = harmless(row.name)
             shown = fitted_end(name, room) if cell_len(name) > room else fitted(name, room)
-            heads = Span(f"{'cover':>{_COVER}}{'proof':>{_PROOF}}" if row.total else "", Role.DIM)
+            heads = Span(f"{'cover':>{_COVER}}{'proof':>{_PROOF}}" if row.named else "", Role.DIM)
             return [*lead, Span(shown + " ", Role.HEADING), _severity(row), heads]
         return [
             *lead,
@@ -92,7 +92,7 @@ class HashList(RowList[HashRow]):
     def _mark(row: HashRow) -> Span:
         if not row.chosen:
             return Span("· " if row.change is not None else "  ", Role.DIM)
-        return Span("x " if row.chosen == row.total else "- ", Role.STRONG)
+        return Span("x " if row.chosen == len(row.named) else "- ", Role.STRONG)
 
 
 def _severity(row: HashRow) -> Span:
