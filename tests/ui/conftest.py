@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import AsyncIterator, Callable, Collection, Iterable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from msgspec.structs import replace
@@ -38,6 +38,7 @@ from locklens.ui.widgets.change_list import ChangeList
 from locklens.ui.widgets.line_view import LineView
 from locklens.versions import Constraints, Version
 from locklens.workspace.events import Event, Progress, RootsKnown
+from locklens.workspace.planning import WriteRequest
 
 if TYPE_CHECKING:
     import threading
@@ -45,9 +46,14 @@ if TYPE_CHECKING:
 
     from textual.pilot import Pilot
 
+    from locklens.install.events import Event as InstallEvent
     from locklens.review.keys import PastUse, SignerUses
     from locklens.ui.rows import Row
     from locklens.workspace.events import ProvingPlanned
+    from locklens.workspace.foresee import Foreseen
+    from locklens.workspace.intents import Intent
+    from locklens.workspace.planning import Plan
+    from locklens.workspace.proposal import Proposal
 
 
 NOBODY = Evidence(problems=("the registry was not asked",), answer=Answer.NOT_ASKED)
@@ -319,6 +325,10 @@ class ServedReview:
         self.closed = True
 
 
+def refuse(*_: object) -> Any:
+    raise LockLensError("nothing of that here")
+
+
 @dataclass
 class ServingSource:
     """Serves what a test puts in: a review or an error."""
@@ -335,6 +345,11 @@ class ServingSource:
     proofs: list[frozenset[tuple[str, ProviderAddress]]] = field(default_factory=list)
     proving: Callable[..., tuple[RootReview, ...]] = lambda *_: ()
     past: Callable[..., tuple[PastUse, ...]] = lambda *_: ()
+    intents: list[Intent] = field(default_factory=list)
+    planning: Callable[..., Plan] = refuse
+    foreseeing: Callable[..., Foreseen] = refuse
+    applied: list[Proposal] = field(default_factory=list)
+    applying: Callable[[Proposal], tuple[str, ...]] = lambda _: ()
 
     def open(self, *, is_fresh: bool = False) -> ServedReview:
         if self.error is not None:
@@ -360,6 +375,27 @@ class ServingSource:
     ) -> tuple[RootReview, ...]:
         self.proofs.append(frozenset(chosen))
         return self.proving(review, confirm, on_event, cancel)
+
+    def where(self, top: Path, roots: Iterable[str]) -> WriteRequest:
+        return WriteRequest(top, tuple(roots))
+
+    def plan(
+        self,
+        intent: Intent,
+        *,
+        on_root: Callable[[str], None],
+        on_event: Callable[[InstallEvent], None],
+        cancel: threading.Event,
+    ) -> Plan:
+        self.intents.append(intent)
+        return self.planning(intent, on_root, on_event, cancel)
+
+    def foresee(self, plan: Plan, *, on_event: Callable[[Event], None], cancel: threading.Event) -> Foreseen:
+        return self.foreseeing(plan, on_event, cancel)
+
+    def apply(self, proposal: Proposal) -> tuple[str, ...]:
+        self.applied.append(proposal)
+        return self.applying(proposal)
 
     def history(
         self, signer: SignerUses, *, on_event: Callable[[Event], None], cancel: threading.Event

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from locklens.review.reports.words import SIGN_MEANINGS
 from locklens.ui.explained import MEANINGS
 from locklens.ui.keyboard import UNSUPPORTED, KeyTable
+from locklens.ui.keyboard.preview import PREVIEW
 from locklens.ui.keyboard.review import REVIEW
 from locklens.ui.keyboard.signers import SIGNERS
 from locklens.ui.signing import TIERS
@@ -39,6 +40,16 @@ def signers_help() -> Iterator[Line]:
     """The keys of the screen of signers, and its words."""
     yield from _key_lines(SIGNERS)
     yield from _section("SIGNED BY", _TIERS)
+
+
+def preview_help() -> Iterator[Line]:
+    """The keys of the Preview, and its signs."""
+    yield line("Nothing is on disk before enter. Then each file is replaced in one step, all of them or none,")
+    yield line("and Z on any screen undoes it, also in a later run, as long as the files are still the ones written.")
+    yield line()
+    yield from _key_lines(PREVIEW)
+    yield from _section("STEPS", {"ok": "done", "..": "going on", "--": "still to come", "!!": "failed"})
+    yield from _section("SIGNS", SIGN_MEANINGS)
 
 
 _TIERS = {tier.value: meaning for tier, meaning in TIERS.items()}

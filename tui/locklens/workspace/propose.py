@@ -33,9 +33,7 @@ def _nobody(_: str) -> None:
     """Hears of roots where nobody wants to."""
 
 
-def prune(
-    request: WriteRequest, providers: Sequence[str] = (), *, on_root: Callable[[str], None] = _nobody
-) -> Plan:
+def prune(request: WriteRequest, providers: Sequence[str] = (), *, on_root: Callable[[str], None] = _nobody) -> Plan:
     """Plans to remove what nothing requires.
 
     Where something that may require a provider cannot be read (an unfetched module, a remote state), the provider is

@@ -142,16 +142,26 @@ class OfflineSupply:
         return Platform.parse(this_platform())
 
     def listed(
-        self, addresses: Sequence[ProviderAddress], tool: Dialect
+        self,
+        addresses: Sequence[ProviderAddress],  # noqa: ARG002
+        tool: Dialect,  # noqa: ARG002
     ) -> Mapping[ProviderAddress, Sequence[ListedVersion] | LockLensError]:
         """Says that nobody is asked."""
         raise _offline()
 
-    def coverage(self, entries: Sequence[LockEntry], tool: Dialect) -> Mapping[ProviderAddress, Coverage]:
+    def coverage(
+        self,
+        entries: Sequence[LockEntry],  # noqa: ARG002
+        tool: Dialect,  # noqa: ARG002
+    ) -> Mapping[ProviderAddress, Coverage]:
         """Says that nobody is asked."""
         raise _offline()
 
-    def entries(self, moves: Sequence[Move], tool: Dialect) -> Mapping[ProviderAddress, LockEntry | LockLensError]:
+    def entries(
+        self,
+        moves: Sequence[Move],  # noqa: ARG002
+        tool: Dialect,  # noqa: ARG002
+    ) -> Mapping[ProviderAddress, LockEntry | LockLensError]:
         """Says that nobody is asked."""
         raise _offline()
 

@@ -12,7 +12,7 @@ from textual import on, work
 from locklens.errors import LockLensError
 from locklens.ui.copying import copied_line, node_copied
 from locklens.ui.messages import Exported
-from locklens.ui.outside import editor_command, has_browser, place_of, release_page, work_tree_file
+from locklens.ui.outside import has_browser, place_of, release_page, work_tree_file
 from locklens.ui.screens.export import ExportScreen
 from locklens.ui.screens.panes import PanesScreen
 
@@ -72,22 +72,15 @@ class HandingScreen(PanesScreen):
         self.say(f"copied: {copied_line(text)}")
 
     def action_edit(self) -> None:
-        """Opens the highlighted line in the editor; the screen comes back when the editor is closed."""
-        import subprocess
-
-        from textual.app import SuspendNotSupported
-
+        """Opens the highlighted line in the editor."""
         line = self.line
         place = line.place if line is not None and line.place is not None else self.handed.place
         try:
             path = work_tree_file(self.review, self.top, place)
-            command = editor_command(os.environ, path, place.line if place else 1)
-            with self.app.suspend():
-                subprocess.run(command, check=False, cwd=self.top)
         except LockLensError as error:
-            self.say(f"{error}; {error.hint}" if error.hint else str(error))
-        except (OSError, SuspendNotSupported) as error:
-            self.say(f"the editor cannot be started: {error}")
+            self.say_error(error)
+            return
+        self.open_editor(path, place.line if place else 1, self.top)
 
     def action_open_page(self) -> None:
         """Opens the release's page, or copies its address."""
@@ -98,7 +91,7 @@ class HandingScreen(PanesScreen):
         try:
             url = release_page(*release)
         except LockLensError as error:
-            self.say(f"{error}; {error.hint}")
+            self.say_error(error)
             return
         if has_browser(os.environ):
             self._browse(url)
