@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import AsyncIterator, Callable, Collection, Iterable
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -38,7 +38,10 @@ from locklens.ui.widgets.change_list import ChangeList
 from locklens.ui.widgets.line_view import LineView
 from locklens.versions import Constraints, Version
 from locklens.workspace.events import Event, Progress, RootsKnown
+from locklens.workspace.offers import Offers
+from locklens.workspace.picking import UpgradeIntent
 from locklens.workspace.planning import WriteRequest
+from locklens.workspace.upgrading import Pick
 
 if TYPE_CHECKING:
     import threading
@@ -48,12 +51,14 @@ if TYPE_CHECKING:
 
     from locklens.install.events import Event as InstallEvent
     from locklens.review.keys import PastUse, SignerUses
+    from locklens.review.releases import ReleaseId
     from locklens.ui.rows import Row
     from locklens.workspace.events import ProvingPlanned
     from locklens.workspace.foresee import Foreseen
     from locklens.workspace.intents import Intent
     from locklens.workspace.planning import Plan
     from locklens.workspace.proposal import Proposal
+    from locklens.workspace.prospects import KnownRelease
 
 
 NOBODY = Evidence(problems=("the registry was not asked",), answer=Answer.NOT_ASKED)
@@ -350,6 +355,10 @@ class ServingSource:
     foreseeing: Callable[..., Foreseen] = refuse
     applied: list[Proposal] = field(default_factory=list)
     applying: Callable[[Proposal], tuple[str, ...]] = lambda _: ()
+    offering: Callable[..., Offers] = lambda *_: Offers()
+    known: dict[ReleaseId, KnownRelease] = field(default_factory=dict)
+    asked_releases: list[ReleaseId] = field(default_factory=list)
+    asked_fresh: list[bool] = field(default_factory=list)
 
     def open(self, *, is_fresh: bool = False) -> ServedReview:
         if self.error is not None:
@@ -401,6 +410,28 @@ class ServingSource:
         self, signer: SignerUses, *, on_event: Callable[[Event], None], cancel: threading.Event
     ) -> tuple[PastUse, ...]:
         return self.past(signer, on_event, cancel)
+
+    def offers(
+        self, review: Review, top: Path, *, on_known: Callable[[Offers], None], cancel: threading.Event, is_fresh: bool
+    ) -> Offers:
+        self.asked_fresh.append(is_fresh)
+        return self.offering(on_known, cancel)
+
+    def releases(
+        self,
+        review: Review,
+        wanted: Sequence[ReleaseId],
+        *,
+        on_known: Callable[[KnownRelease], None],
+        cancel: threading.Event,
+    ) -> None:
+        self.asked_releases += wanted
+        for one in wanted:
+            if one in self.known:
+                on_known(self.known[one])
+
+    def upgrading(self, top: Path, picks: tuple[Pick, ...]) -> Intent:
+        return UpgradeIntent(top, picks)
 
 
 @pytest.fixture

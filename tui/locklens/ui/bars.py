@@ -130,17 +130,18 @@ def status(facts: StatusFacts) -> tuple[Layout, ...]:
         parts.append(Piece(f"by {facts.grouping}", Role.DIM))
     if facts.narrowed:
         parts.append(Piece("filtered", Role.WARN))
-    standing = _joined(parts)
+    standing = joined(parts)
     if facts.message:
         message = Piece(f" {facts.message}", Role.STRONG)
         return Layout((message,), (Piece("  "), *standing, Piece(" "))), Layout((message,))
     if facts.review is not None:
-        more = _joined([*parts, Piece(f"{explained(facts.review)} hashes explained", Role.DIM)])
+        more = joined([*parts, Piece(f"{explained(facts.review)} hashes explained", Role.DIM)])
         return Layout((Piece(" "), *more)), Layout((Piece(" "), *standing))
     return (Layout((Piece(" "), *standing)),)
 
 
-def _joined(parts: list[Piece]) -> tuple[Piece, ...]:
+def joined(parts: list[Piece]) -> tuple[Piece, ...]:
+    """The parts of a status line with what stands between them."""
     return tuple(piece for part in parts for piece in (Piece(" | ", Role.DIM), part))[1:]
 
 
@@ -195,7 +196,7 @@ def signers_status(
         parts.append(Piece(counted(len(review.notes), "note"), Role.WARN))
     if is_narrowed:
         parts.append(Piece("filtered", Role.WARN))
-    standing = _joined(parts)
+    standing = joined(parts)
     if message:
         told = Piece(f" {message}", Role.STRONG)
         return Layout((told,), (Piece("  "), *standing, Piece(" "))), Layout((told,))
@@ -238,7 +239,7 @@ def fact_lines(review: Review, marks: frozenset[str], progress: Reading) -> tupl
         ("changes reviewed", reviewed(review, marks)),
         ("configurations read", configuration_read(review)),
     )
-    lines = [_fact_line(name, Span(text)) for name, text in facts]
+    lines = [fact_line(name, Span(text)) for name, text in facts]
     signs = [(words.sign(kind), meaning) for kind, meaning in _LEGEND] + [("?", "about the root"), ("✓", "reviewed")]
     cells = [(Span(f" {symbol:<2} ", Role.STRONG), Span(meaning.ljust(15), Role.DIM)) for symbol, meaning in signs]
     legend = [line(*(span for cell in cells[start : start + 3] for span in cell)) for start in range(0, len(cells), 3)]
@@ -249,18 +250,19 @@ def registry_lines(review: Review, progress: Reading) -> Iterator[Line]:
     """Each registry with what came of asking it, and what limits the whole review."""
     name = "registries"
     if progress.done is not None:
-        yield _fact_line(name, Span(progress.words, Role.INFO))
+        yield fact_line(name, Span(progress.words, Role.INFO))
         name = ""
     for host in review.hosts:
         is_good = host.asked and host.error is None
         told = host_in_short(host, review)
-        yield _fact_line(name, Span(f"{host.host}  "), Span(told, Role.DIM if is_good else Role.WARN))
+        yield fact_line(name, Span(f"{host.host}  "), Span(told, Role.DIM if is_good else Role.WARN))
         name = ""
     if name:
-        yield _fact_line(name, Span("none asked"))
+        yield fact_line(name, Span("none asked"))
     for note in review.notes:
-        yield _fact_line("note", Span(note, Role.WARN))
+        yield fact_line("note", Span(note, Role.WARN))
 
 
-def _fact_line(name: str, *spans: Span) -> Line:
+def fact_line(name: str, *spans: Span) -> Line:
+    """A line of the panel below the list."""
     return line(Span(f" {name}".ljust(_FACT), Role.DIM), *spans, hanging=_FACT)

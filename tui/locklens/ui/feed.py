@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -16,13 +16,17 @@ if TYPE_CHECKING:
     from locklens.install.events import Event as InstallEvent
     from locklens.review.keys import PastUse, SignerUses
     from locklens.review.model import Review, RootReview
+    from locklens.review.releases import ReleaseId
     from locklens.workspace.events import Event, ProvingPlanned
     from locklens.workspace.foresee import Foreseen
     from locklens.workspace.intents import Intent
+    from locklens.workspace.offers import Offers
     from locklens.workspace.open import Comparison
     from locklens.workspace.planning import Plan, WriteRequest
     from locklens.workspace.proposal import Proposal
+    from locklens.workspace.prospects import KnownRelease
     from locklens.workspace.review import ReviewRequest
+    from locklens.workspace.upgrading import Pick
 
 Stamp = tuple[int, int, int] | None
 Stamps = Mapping[Path, Stamp]
@@ -87,7 +91,7 @@ class ReviewSource(Protocol):
         """Returns the source of another screen, with the same asking.
 
         Args:
-            view: "review" or "keys".
+            view: "review", "upgrade", "hashes" or "keys".
             folder: In the repository; None for the current one.
         """
 
@@ -181,12 +185,53 @@ class ReviewSource(Protocol):
             LockLensError: There is no history, or it was cancelled.
         """
 
+    def offers(
+        self, review: Review, top: Path, *, on_known: Callable[[Offers], None], cancel: threading.Event, is_fresh: bool
+    ) -> Offers:
+        """Finds out what the roots of a review could be upgraded to.
+
+        Args:
+            review: Whose configurations are read.
+            top: What its paths are relative to.
+            on_known: Called in this thread with what is known so far.
+            cancel: Set by another thread to stop.
+            is_fresh: Whether registries are asked again, whatever is remembered.
+
+        Raises:
+            LockLensError: It was cancelled.
+        """
+
+    def releases(
+        self,
+        review: Review,
+        wanted: Sequence[ReleaseId],
+        *,
+        on_known: Callable[[KnownRelease], None],
+        cancel: threading.Event,
+    ) -> None:
+        """Finds out who signed versions; arguments and errors as of `offers`.
+
+        Args:
+            review: Whose roots they may be for.
+            wanted: Which.
+            on_known: Called in this thread with each of them.
+            cancel: Set by another thread to stop.
+        """
+
+    def upgrading(self, top: Path, picks: tuple[Pick, ...]) -> Intent:
+        """Returns what it is to move providers to the versions that were picked."""
+
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceSource:
-    """The real source: the use cases of the workspace."""
+    """The real source: the use cases of the workspace.
+
+    Attributes:
+        reads_only: Whether reviews are made of files alone: another question than theirs is asked of registries.
+    """
 
     request: ReviewRequest
+    reads_only: bool = False
 
     @property
     def fail_on(self) -> str:
@@ -202,6 +247,8 @@ class WorkspaceSource:
         request = self.request
         if is_fresh and request.asking is not None:
             request = replace(request, asking=replace(request.asking, is_fresh=True))
+        if self.reads_only:
+            request = replace(request, asking=None)
         comparison = request.open()
         return _WorkspaceReview(comparison, draft(comparison, request), request)
 
@@ -213,9 +260,10 @@ class WorkspaceSource:
 
         from locklens.workspace.open import open_git, open_locked
 
-        is_keys = view == "keys"
-        opened = partial(open_locked if is_keys else open_git, folder or Path.cwd())
-        return WorkspaceSource(replace(self.request, open=opened, include_unchanged=is_keys, prove="none"))
+        is_whole = view in {"upgrade", "hashes", "keys"}
+        opened = partial(open_locked if is_whole else open_git, folder or Path.cwd())
+        request = replace(self.request, open=opened, include_unchanged=is_whole, prove="none")
+        return WorkspaceSource(request, reads_only=view == "upgrade")
 
     def prove(
         self,
@@ -285,6 +333,40 @@ class WorkspaceSource:
         from locklens.workspace.history import signing_history
 
         return signing_history(self.request, signer, on_event=on_event, cancel=cancel)
+
+    def offers(
+        self, review: Review, top: Path, *, on_known: Callable[[Offers], None], cancel: threading.Event, is_fresh: bool
+    ) -> Offers:
+        """Finds it out with the request's asking."""
+        from msgspec.structs import replace
+
+        from locklens.workspace.offering import OfferRequest, offers
+
+        asking = self.request.asking
+        asking = replace(asking, is_fresh=is_fresh) if asking is not None else None
+        return offers(OfferRequest.of_review(review, top, asking), on_known=on_known, cancel=cancel)
+
+    def releases(
+        self,
+        review: Review,
+        wanted: Sequence[ReleaseId],
+        *,
+        on_known: Callable[[KnownRelease], None],
+        cancel: threading.Event,
+    ) -> None:
+        """Finds it out with the request's asking."""
+        from locklens.workspace.asking import base_hosts
+        from locklens.workspace.offering import releases
+
+        if self.request.asking is not None:
+            for one in releases(wanted, self.request.asking, base_hosts(review), cancel=cancel):
+                on_known(one)
+
+    def upgrading(self, top: Path, picks: tuple[Pick, ...]) -> Intent:
+        """The request's tool and test folder count."""
+        from locklens.workspace.picking import UpgradeIntent
+
+        return UpgradeIntent(top, picks, self.request.tool, self.request.test_directory)
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,7 @@ def commands(table: KeyTable, command: str) -> Iterator[Command]:
     """
     for form in ("json", "text"):
         name = form.upper() if form == "json" else form
-        told = f"what `locklens {command} --format {form}` prints"
+        told = "what this screen says" if command == "upgrade" else f"what `locklens {command} --format {form}` prints"
         yield Command(f"Export as {name}", told, f"export({form!r})")
     yield from key_commands(table)
     for tab in TABS:

@@ -71,7 +71,8 @@ def prove(
             return ()
         roots = {root.lock_file: root for root in review.roots}
         for subject in settled:
-            roots[subject.lock_file] = explained(roots[subject.lock_file], subject, run.inquiry.known, run.hashed)
+            root, known = roots[subject.lock_file], run.inquiry.known
+            roots[subject.lock_file] = explained(root, subject, known, run.hashed, policy=review.policy)
     changed = tuple(roots[name] for name in dict.fromkeys(subject.lock_file for subject in settled))
     on_event(RootsKnown(changed))
     return changed

@@ -93,8 +93,8 @@ class Tab:
 
 TABS = (
     Tab("1", "Review", "review"),
-    Tab("2", "Upgrade"),
-    Tab("3", "Hashes"),
+    Tab("2", "Upgrade", "upgrade"),
+    Tab("3", "Hashes", "hashes"),
     Tab("4", "Keys", "keys"),
     Tab("5", "Health"),
     Tab("6", "Doctor"),

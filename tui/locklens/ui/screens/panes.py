@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from textual.app import ComposeResult
 
+    from locklens.addresses import ProviderAddress
     from locklens.ui.feed import ReviewSource
     from locklens.ui.marks import MarkKeeper
     from locklens.ui.spans import Line
@@ -208,6 +209,9 @@ class PanesScreen(LoadingScreen):
             self.say(f"{tab.title} is this screen")
         else:
             self.post_message(ViewWanted(tab.view, self.top))
+
+    def show_provider(self, root: str, address: ProviderAddress) -> None:
+        """Highlights a provider of a root, where the screen has such rows."""
 
     def preview(self, intent: Intent) -> None:
         """Plans what is wanted, and shows it; nothing is on disk before it is confirmed there."""
