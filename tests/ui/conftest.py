@@ -38,6 +38,8 @@ from locklens.ui.widgets.change_list import ChangeList
 from locklens.ui.widgets.line_view import LineView
 from locklens.versions import Constraints, Version
 from locklens.workspace.events import Event, Progress, RootsKnown
+from locklens.workspace.review import ReviewRequest
+from locklens.workspace.why import why_reviewed
 
 if TYPE_CHECKING:
     import threading
@@ -46,6 +48,8 @@ if TYPE_CHECKING:
     from textual.pilot import Pilot
 
     from locklens.review.keys import PastUse, SignerUses
+    from locklens.review.why import Why
+    from locklens.ui.feed import WhySubject
     from locklens.ui.rows import Row
     from locklens.workspace.events import ProvingPlanned
 
@@ -319,6 +323,12 @@ class ServedReview:
         self.closed = True
 
 
+def explained(subject: WhySubject, ask: Callable[..., object] = lambda _: None) -> Why:
+    """What the workspace says of it, whatever the registry is."""
+    request = ReviewRequest(lambda: None)  # type: ignore[arg-type, return-value]
+    return why_reviewed(request, subject.review, subject.roots, subject.address, top=subject.top, ask=ask)  # type: ignore[arg-type]
+
+
 @dataclass
 class ServingSource:
     """Serves what a test puts in: a review or an error."""
@@ -335,6 +345,8 @@ class ServingSource:
     proofs: list[frozenset[tuple[str, ProviderAddress]]] = field(default_factory=list)
     proving: Callable[..., tuple[RootReview, ...]] = lambda *_: ()
     past: Callable[..., tuple[PastUse, ...]] = lambda *_: ()
+    whys: list[tuple[WhySubject, bool, bool]] = field(default_factory=list)
+    explaining: Callable[[WhySubject, bool], Why] = lambda subject, _: explained(subject)
 
     def open(self, *, is_fresh: bool = False) -> ServedReview:
         if self.error is not None:
@@ -360,6 +372,10 @@ class ServingSource:
     ) -> tuple[RootReview, ...]:
         self.proofs.append(frozenset(chosen))
         return self.proving(review, confirm, on_event, cancel)
+
+    def why(self, subject: WhySubject, *, is_asking: bool, is_fresh: bool, cancel: threading.Event) -> Why:
+        self.whys.append((subject, is_asking, is_fresh))
+        return self.explaining(subject, is_asking)
 
     def history(
         self, signer: SignerUses, *, on_event: Callable[[Event], None], cancel: threading.Event
