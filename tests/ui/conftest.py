@@ -41,7 +41,9 @@ from locklens.workspace.events import Event, Progress, RootsKnown
 from locklens.workspace.offers import Offers
 from locklens.workspace.picking import UpgradeIntent
 from locklens.workspace.planning import WriteRequest
+from locklens.workspace.review import ReviewRequest
 from locklens.workspace.upgrading import Pick
+from locklens.workspace.why import why_reviewed
 
 if TYPE_CHECKING:
     import threading
@@ -52,6 +54,8 @@ if TYPE_CHECKING:
     from locklens.install.events import Event as InstallEvent
     from locklens.review.keys import PastUse, SignerUses
     from locklens.review.releases import ReleaseId
+    from locklens.review.why import Why
+    from locklens.ui.feed import WhySubject
     from locklens.ui.rows import Row
     from locklens.workspace.events import ProvingPlanned
     from locklens.workspace.foresee import Foreseen
@@ -334,6 +338,12 @@ def refuse(*_: object) -> Any:
     raise LockLensError("nothing of that here")
 
 
+def explained(subject: WhySubject, ask: Callable[..., object] = lambda _: None) -> Why:
+    """What the workspace says of it, whatever the registry is."""
+    request = ReviewRequest(lambda: None)  # type: ignore[arg-type, return-value]
+    return why_reviewed(request, subject.review, subject.roots, subject.address, top=subject.top, ask=ask)  # type: ignore[arg-type]
+
+
 @dataclass
 class ServingSource:
     """Serves what a test puts in: a review or an error."""
@@ -359,6 +369,8 @@ class ServingSource:
     known: dict[ReleaseId, KnownRelease] = field(default_factory=dict)
     asked_releases: list[ReleaseId] = field(default_factory=list)
     asked_fresh: list[bool] = field(default_factory=list)
+    whys: list[tuple[WhySubject, bool, bool]] = field(default_factory=list)
+    explaining: Callable[[WhySubject, bool], Why] = lambda subject, _: explained(subject)
 
     def open(self, *, is_fresh: bool = False) -> ServedReview:
         if self.error is not None:
@@ -405,6 +417,10 @@ class ServingSource:
     def apply(self, proposal: Proposal) -> tuple[str, ...]:
         self.applied.append(proposal)
         return self.applying(proposal)
+
+    def why(self, subject: WhySubject, *, is_asking: bool, is_fresh: bool, cancel: threading.Event) -> Why:
+        self.whys.append((subject, is_asking, is_fresh))
+        return self.explaining(subject, is_asking)
 
     def history(
         self, signer: SignerUses, *, on_event: Callable[[Event], None], cancel: threading.Event

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from locklens.review.keys import PastUse, SignerUses
     from locklens.review.model import Review, RootReview
     from locklens.review.releases import ReleaseId
+    from locklens.review.why import Why
     from locklens.workspace.events import Event, ProvingPlanned
     from locklens.workspace.foresee import Foreseen
     from locklens.workspace.intents import Intent
@@ -30,6 +31,16 @@ if TYPE_CHECKING:
 
 Stamp = tuple[int, int, int] | None
 Stamps = Mapping[Path, Stamp]
+
+
+@dataclass(frozen=True, slots=True)
+class WhySubject:
+    """What is to be explained: a provider in roots of a review; `top` is what their paths are relative to."""
+
+    review: Review
+    top: Path | None
+    roots: tuple[str, ...]
+    address: ProviderAddress
 
 
 class OpenedReview(Protocol):
@@ -169,6 +180,19 @@ class ReviewSource(Protocol):
         Raises:
             StaleLockFileError: A file changed on disk since the plan was made.
             LockLensError: It cannot be written.
+        """
+
+    def why(self, subject: WhySubject, *, is_asking: bool, is_fresh: bool, cancel: threading.Event) -> Why:
+        """Explains why a provider is there, and what holds it back.
+
+        Args:
+            subject: The provider and the roots.
+            is_asking: Whether its registry is asked which versions there are.
+            is_fresh: Whether it is asked whatever is remembered.
+            cancel: Set by another thread to stop.
+
+        Raises:
+            LockLensError: Nobody can say, or it was cancelled.
         """
 
     def history(
@@ -325,6 +349,23 @@ class WorkspaceSource:
         from locklens.workspace.apply import apply
 
         return apply(proposal)
+
+    def why(self, subject: WhySubject, *, is_asking: bool, is_fresh: bool, cancel: threading.Event) -> Why:
+        """Explains it with the request's asking."""
+        from functools import partial
+
+        from msgspec.structs import replace
+
+        from locklens.workspace.why import why_reviewed
+
+        explain = partial(why_reviewed, self.request, subject.review, subject.roots, subject.address, top=subject.top)
+        asking = self.request.asking
+        if not is_asking or asking is None:
+            return explain()
+        from locklens.workspace.asking import AskingRun, base_hosts
+
+        with AskingRun(replace(asking, is_fresh=is_fresh), base_hosts(subject.review), cancel) as run:
+            return explain(ask=run.offered)
 
     def history(
         self, signer: SignerUses, *, on_event: Callable[[Event], None], cancel: threading.Event

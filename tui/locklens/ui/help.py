@@ -13,6 +13,7 @@ from locklens.ui.keyboard.preview import PREVIEW
 from locklens.ui.keyboard.review import REVIEW
 from locklens.ui.keyboard.signers import SIGNERS
 from locklens.ui.keyboard.upgrade import UPGRADE
+from locklens.ui.keyboard.why import WHY
 from locklens.ui.signing import TIERS
 from locklens.ui.spans import Line, Role, Span, heading, line
 
@@ -53,6 +54,11 @@ def preview_help() -> Iterator[Line]:
     yield from _key_lines(PREVIEW)
     yield from _section("STEPS", {"ok": "done", "..": "going on", "--": "still to come", "!!": "failed"})
     yield from _section("SIGNS", SIGN_MEANINGS)
+
+
+def why_help() -> Iterator[Line]:
+    """The keys of the answer to why a provider is there."""
+    yield from _key_lines(WHY)
 
 
 def hashes_help() -> Iterator[Line]:

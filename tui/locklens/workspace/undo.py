@@ -17,10 +17,10 @@ from locklens.project.roots import LOCK_FILE
 from locklens.storage.journal import Journal
 from locklens.storage.placing import current
 from locklens.workspace.planning import Change, Plan, change_words
-from locklens.workspace.proposal import PlannedFile, Proposal
+from locklens.workspace.proposal import PlannedFile, Proposal, Target
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from locklens.storage.journal import Record, WrittenFile
 
@@ -47,7 +47,11 @@ def undo(folder: Path, *, journal: Journal | None = None) -> Plan:
         raise ConfigurationError("nothing was applied here that could be undone", path=str(top))
     real_top = os.path.realpath(top)
     names = {file: os.path.relpath(file.path, real_top).replace(os.sep, "/") for file in record.files}
-    touched = [names[file] for file in record.files if not _is_as_written(file, names[file])]
+    target = Target(record.target)
+    if target is Target.INDEX:
+        touched = _staged_since(top, {names[file]: file.new for file in record.files})
+    else:
+        touched = [names[file] for file in record.files if not _is_as_written(file, names[file])]
     if touched:
         more = len(touched) - _NAMED
         named = ", ".join(touched[:_NAMED]) + (f" and {more} more" if more > 0 else "")
@@ -56,8 +60,17 @@ def undo(folder: Path, *, journal: Journal | None = None) -> Plan:
     files = tuple(PlannedFile(names[file], file.new, file.old) for file in record.files)
     changes = tuple(change for file in files for change in _changes(file))
     taken_back = f"takes back what was applied on {_moment(record)} ({record.command})"
-    proposal = Proposal(top, files, (*map(change_words, changes), taken_back), COMMAND)
+    proposal = Proposal(top, files, (*map(change_words, changes), taken_back), COMMAND, target)
     return Plan(proposal, changes, (), ())
+
+
+def _staged_since(top: Path, written: Mapping[str, bytes | None]) -> list[str]:
+    """Returns the files of which the index has something else than what was staged."""
+    from locklens.project.git import Repository
+
+    with Repository.discover(top) as repository:
+        found = repository.index.read(tuple(written))
+    return [path for path, data in written.items() if found[path].data != data]
 
 
 def _top(folder: Path) -> Path:

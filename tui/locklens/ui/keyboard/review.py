@@ -40,7 +40,13 @@ REVIEWING = KeyGroup(
         ),
         Key("b", "b", "group", "group by root, by provider, by severity", "group"),
         Key("d", "d", "diff", "raw diff of the provider's block, or of all of the root's", "raw diff"),
-        Key("w", "w", "why", "why the provider is there: who requires it, as a tree", "why"),
+        Key(
+            "w",
+            "w",
+            "why",
+            "why the provider is there and at its version: who requires it, what holds back the newest",
+            "why",
+        ),
         Key("x", "x", "expand", "whole hashes, kept hashes, and what each rule means", "expand"),
         Key(
             "y",
@@ -74,7 +80,23 @@ DECIDING = KeyGroup(
     (
         Key("R", "R", "restore", "restore the row's change, or all of the group or section, from the base", "restore"),
         Key("P", "P", "prune", "prune the highlighted orphan, or all that nothing requires in the row's root", "prune"),
+        Key(
+            "L",
+            "L",
+            "lock",
+            "lock the wanted platforms that are missing; without locklens.toml: those that other entries of the file"
+            " have",
+            "lock",
+        ),
+        Key("U", "U", "upgrade", "to the row's provider on the screen of upgrades", "upgrade"),
         Key("F", "F", "format", "write the lock file of the row's root as its tool does", "format"),
+        Key(
+            "S",
+            "S",
+            "stage",
+            "stage all changes that are marked, of every root, as git add -p would: the rest stays in the work tree",
+            "stage",
+        ),
         UNDO,
     ),
 )
@@ -86,6 +108,6 @@ PROGRAM = KeyGroup(
 
 REVIEW = KeyTable(
     (MOVING, REVIEWING, DECIDING, PROGRAM, UNSUPPORTED),
-    ("?", "q", "space", "enter", "n", "/", "v", "R", "d", "b", "P", "x", "Z", "w", ":", "y", "F", "e", "tab", "j k"),
+    ("?", "q", "space", "enter", "n", "/", "v", "S", "d", "b", "R", "P", "x", "w", ":", "y", "e", "tab", "r", "j k"),
     ("?", "esc", "j k", "y", "e", "x", "v", "space", "R", "d", "w", "n", "tab", "q", ":", "r"),
 )

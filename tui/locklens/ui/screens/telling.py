@@ -98,13 +98,16 @@ class TellingScreen(Screen[ScreenResultType]):
     async def _click_bar(self, event: Bar.Clicked) -> None:
         await self.run_action(event.action)
 
-    def open_editor(self, path: Path, number: int, folder: Path | None) -> None:
+    def open_editor(self, path: Path, number: int, folder: Path | None) -> str:
         """Opens a line in the editor; the screen comes back when the editor is closed.
 
         Args:
             path: The file.
             number: The line, from 1.
             folder: Where the editor starts.
+
+        Returns:
+            What kept it from that, "" for nothing.
         """
         import subprocess
 
@@ -115,9 +118,10 @@ class TellingScreen(Screen[ScreenResultType]):
             with self.app.suspend():
                 subprocess.run(command, check=False, cwd=folder)
         except LockLensError as error:
-            self.say_error(error)
+            return f"{error}; {error.hint}" if error.hint else str(error)
         except (OSError, SuspendNotSupported) as error:
-            self.say(f"the editor cannot be started: {error}")
+            return f"the editor cannot be started: {error}"
+        return ""
 
     def action_help(self) -> None:
         """Shows all keys."""
