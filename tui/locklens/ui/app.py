@@ -9,7 +9,7 @@ from textual.app import App
 
 from locklens.ui.feed import ReviewSource, WorkspaceSource
 from locklens.ui.marks import MarkKeeper
-from locklens.ui.messages import MarksNotKept, ViewWanted
+from locklens.ui.messages import FilesWritten, MarksNotKept, ViewWanted
 from locklens.ui.screens.hashes import HashesScreen
 from locklens.ui.screens.review import ReviewScreen
 from locklens.ui.screens.signers import SignersScreen
@@ -76,6 +76,13 @@ class LockLensApp(App[int]):
                 self.pop_screen()
         if event.provider is not None:
             self._views[event.view].show_provider(*event.provider)
+
+    @on(FilesWritten)
+    def _reload_views(self) -> None:
+        """Has every open screen read again."""
+        for screen in self._views.values():
+            if screen.is_open:
+                screen.reload()
 
     def _tell_screen(self, notice: str) -> None:
         if (screen := next(iter(self._views.values()), None)) is not None:

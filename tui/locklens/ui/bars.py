@@ -10,6 +10,7 @@ from locklens.review.reports import words
 from locklens.trust.model import Tier
 from locklens.ui.keyboard import TABS, KeyTable
 from locklens.ui.outline import Grouping
+from locklens.ui.preview_lines import Stage
 from locklens.ui.sentences import configuration_read, explained, host_in_short, registries_in_short, reviewed, verdict
 from locklens.ui.spans import Line, Role, Span, counted, line
 from locklens.ui.widgets.bar import Layout, Piece
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from locklens.review.keys import SignerUses
+    from locklens.ui.preview_lines import Standing
 
 _ROLES = {Severity.BLOCK: Role.BLOCK, Severity.WARN: Role.WARN, Severity.INFO: Role.INFO}
 
@@ -201,6 +203,30 @@ def signers_status(
     return Layout((Piece(" "), *standing), (Piece("compare all 40 digits, not the last 16 ", Role.DIM),)), Layout(
         (Piece(" "), *standing)
     )
+
+
+def preview_head(standing: Standing) -> tuple[Layout, ...]:
+    """The first line of the Preview: what is wanted, and that nothing is written."""
+    name = (Piece(" locklens  ", Role.STRONG), Piece("preview  ", Role.DIM))
+    title = Piece(standing.title)
+    state = "being written" if standing.stage is Stage.WRITING else "nothing written yet"
+    right = (Piece(f" {state} ", Role.INFO),)
+    return Layout((*name, title), right), Layout((Piece(" preview  ", Role.DIM), title), right), Layout((*right, title))
+
+
+def preview_status(standing: Standing, reason: str, message: str) -> tuple[Layout, ...]:
+    """The line above the keys of the Preview: a message, or whether it can be applied."""
+    failed = len(standing.plan.failures) if standing.plan is not None else 0
+    if message:
+        told = Piece(f" {message}", Role.STRONG)
+    elif reason:
+        told = Piece(f" {reason}", Role.INFO if standing.stage in {Stage.PLANNING, Stage.REVIEWING} else Role.WARN)
+    else:
+        files = counted(len(standing.plan.proposal.files), "file") if standing.plan is not None else ""
+        told = Piece(f" ready: enter writes {files}", Role.GOOD)
+    right = (Piece(f"  {counted(failed, 'failure')} ", Role.BLOCK),) if failed else ()
+    safe = (*right, Piece("  esc leaves nothing behind ", Role.DIM))
+    return Layout((told,), safe), Layout((told,), right), Layout((told,))
 
 
 _FACT = 26

@@ -9,9 +9,11 @@ from locklens.ui.explained import MEANINGS
 from locklens.ui.hash_detail import PROOFS
 from locklens.ui.keyboard import UNSUPPORTED, KeyTable
 from locklens.ui.keyboard.hashes import HASHES
+from locklens.ui.keyboard.preview import PREVIEW
 from locklens.ui.keyboard.review import REVIEW
 from locklens.ui.keyboard.signers import SIGNERS
 from locklens.ui.keyboard.upgrade import UPGRADE
+from locklens.ui.keyboard.why import WHY
 from locklens.ui.signing import TIERS
 from locklens.ui.spans import Line, Role, Span, heading, line
 
@@ -42,6 +44,21 @@ def signers_help() -> Iterator[Line]:
     """The keys of the screen of signers, and its words."""
     yield from _key_lines(SIGNERS)
     yield from _section("SIGNED BY", _TIERS)
+
+
+def preview_help() -> Iterator[Line]:
+    """The keys of the Preview, and its signs."""
+    yield line("Nothing is on disk before enter. Then each file is replaced in one step, all of them or none,")
+    yield line("and Z on any screen undoes it, also in a later run, as long as the files are still the ones written.")
+    yield line()
+    yield from _key_lines(PREVIEW)
+    yield from _section("STEPS", {"ok": "done", "..": "going on", "--": "still to come", "!!": "failed"})
+    yield from _section("SIGNS", SIGN_MEANINGS)
+
+
+def why_help() -> Iterator[Line]:
+    """The keys of the answer to why a provider is there."""
+    yield from _key_lines(WHY)
 
 
 def hashes_help() -> Iterator[Line]:

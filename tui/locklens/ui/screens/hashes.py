@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from textual import on
 
 from locklens.ui.copying import change_copied
+from locklens.ui.deciding import locking
 from locklens.ui.feed import with_roots
 from locklens.ui.hash_bars import hashes_facts, hashes_head, hashes_status
 from locklens.ui.hash_detail import hash_detail
@@ -15,15 +16,10 @@ from locklens.ui.help import hashes_help
 from locklens.ui.keyboard import bindings
 from locklens.ui.keyboard.hashes import HASHES
 from locklens.ui.notices import locked_notice
-from locklens.ui.outline import Node, NodeKind, Subject
 from locklens.ui.screens.handing import Handed, HandingScreen
-from locklens.ui.screens.lines import LinesScreen
 from locklens.ui.screens.proving import Proved, ProvingScreen
 from locklens.ui.spans import Place, counted
-from locklens.ui.why import why_lines
 from locklens.ui.widgets.hash_list import HashList
-from locklens.workspace.missing import lock_missing
-from locklens.workspace.planning import WriteRequest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -156,8 +152,7 @@ class HashesScreen(HandingScreen):
         if row is None or row.change is None:
             self.say("why: choose a row with a provider")
             return
-        node = Node(row.key, NodeKind.CHANGE, row.name, subjects=(Subject(row.root, row.change),), root=row.root)
-        self.app.push_screen(LinesScreen("Why this provider is there", why_lines(node), closing="w"))
+        self.show_why(row.root.path, row.change.address)
 
     # Moving
 
@@ -240,8 +235,4 @@ class HashesScreen(HandingScreen):
         if self.is_asking:
             self.say("lock: the registries are still being asked; press L again when they have answered")
             return
-        intent = lock_missing(self.review, chosen, WriteRequest(self.top) if self.top is not None else None)
-        if isinstance(intent, str):
-            self.say(f"lock: {intent}")
-        else:
-            self.preview(intent)
+        self.decide("lock", lambda: locking(chosen, self.review, self.top, self.source.where))
