@@ -24,8 +24,15 @@ _README = """# infra
 A sample of locklens: the last commit and the work tree differ in every way that lock files do.
 Run `locklens review` here.
 """
+_POLICY = """# Platforms that must be able to install, each with why.
+[platforms]
+linux_amd64 = "CI, production"
+darwin_arm64 = "laptops"
+windows_amd64 = "two laptops"
+"""
 _TOP = {
     "README.md": _README,
+    "locklens.toml": _POLICY,
     ".gitignore": ".terraform/\n",
     # One sample is about line ends: whoever looks at it must get those that were written.
     ".gitattributes": "* -text\n",

@@ -172,7 +172,7 @@ def _provider(picking: Picking, offer: Offer) -> UpgradeRow:
         offers=(offer,),
         mark="[x]" if picking.is_chosen(offer) else "[ ]" if choice is not None else " - ",
         locked=str(offer.locked) if offer.locked is not None else "none",
-        pick=_pick(picking, offer, choice),
+        pick=_pick(offer, choice),
         in_range=str(offer.in_range.version) if offer.in_range is not None else "none" if offer.choices else "",
         newest=str(offer.newest) if offer.newest is not None else "",
         age=_age(picking, choice),
@@ -183,7 +183,7 @@ def _provider(picking: Picking, offer: Offer) -> UpgradeRow:
     )
 
 
-def _pick(picking: Picking, offer: Offer, choice: Choice | None) -> Span:
+def _pick(offer: Offer, choice: Choice | None) -> Span:
     if not offer.is_asked:
         return Span("…", Role.DIM)
     if choice is None:
@@ -310,10 +310,15 @@ def _group(rows: list[UpgradeRow], picking: Picking, unfolded: frozenset[str]) -
         age=_common([row.age for row in rows if row.age.text], lambda one: one.text) or Span(""),
         bump=_common([row.bump for row in rows if row.bump.text], lambda one: one.text) or Span(""),
         signer=_common([row.signer for row in rows if row.signer.text], lambda one: one.text) or Span(""),
-        note=notes if notes is not None and notes.text else Span(f"in {len(rows)} roots", Role.DIM),
+        note=notes if notes is not None and notes.text else Span(_roots(offers, picking), Role.DIM),
         is_folded=key not in unfolded,
         is_warned=any(row.is_warned for row in rows),
     )
+
+
+def _roots(offers: tuple[Offer, ...], picking: Picking) -> str:
+    held = sum(picking.standing(one).state is State.HELD for one in offers)
+    return f"in {len(offers)} roots" + (f", {held} held" if held else "")
 
 
 def _mark(offers: tuple[Offer, ...], picked: list[Choice | None], picking: Picking) -> str:

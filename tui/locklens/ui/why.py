@@ -44,8 +44,7 @@ def why_lines(why: Why, *, is_asking: bool = False) -> Iterator[Line]:
     for number, root in enumerate(roots):
         if number:
             yield Line()
-        place = Place(root.lock_file, 1) if root.lock_file is not None else None
-        yield line(Span(root.path or ".", Role.STRONG), Span(f"  {root.tool.product}", Role.DIM), place=place)
+        yield line(Span(root.path or ".", Role.STRONG), Span(f"  {root.tool.product}", Role.DIM))
         yield from _root_lines(root, is_asking=is_asking)
 
 
@@ -159,13 +158,14 @@ def _registry_lines(root: RootWhy, *, is_asking: bool) -> Iterator[Line]:
         yield _labelled("REGISTRY", newest, copied=newest)
         if not offer.has_locked:
             yield _labelled("", Span("does not offer the locked version", Role.WARN))
-        yield from _upgrade_lines(offer)
+        yield from _upgrade_lines(offer, explanation.locked)
 
 
-def _upgrade_lines(offer: Offer) -> Iterator[Line]:
+def _upgrade_lines(offer: Offer, entry: LockEntry | None) -> Iterator[Line]:
     if isinstance(offer.upgraded, Selection):
         version = str(offer.upgraded.version)
-        yield _labelled("UPGRADE", f"selects {version}", copied=version)
+        same = ", which is locked already" if entry is not None and entry.version == offer.upgraded.version else ""
+        yield _labelled("UPGRADE", f"selects {version}{same}", copied=version)
         yield from _held_lines("NEWER", offer.newer)
         return
     yield _labelled("UPGRADE", Span(f"selects nothing: {_obstacle(offer.upgraded)}", Role.BLOCK))

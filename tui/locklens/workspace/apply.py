@@ -66,7 +66,8 @@ def apply(proposal: Proposal, *, journal: Journal | None = None) -> tuple[str, .
             refusal = _put_in_index(proposal, record, None if refusal else journal) or refusal
         else:
             refusal = refusal or _begin(journal, record)
-            _Writing(record, {target.place: name for target, name in targets.items()}).run(None if refusal else journal)
+            kept = None if refusal else journal
+            _Writing(record, {target.place: name for target, name in targets.items()}).run(kept)
     return (f"it cannot be undone: {refusal}",) if refusal else ()
 
 
@@ -75,7 +76,7 @@ def _hold(stack: ExitStack, journal: Journal, proposal: Proposal) -> str:
     try:
         is_held = stack.enter_context(journal.held(proposal.top, wait=_WAIT_SECONDS))
     except OSError as error:
-        return _without_journal(journal, error, 1 if proposal.target is Target.INDEX else len(proposal.files))
+        return _without_journal(journal, error, len(proposal.files) if proposal.target is Target.FILES else 1)
     if not is_held:
         raise ConfigurationError("another locklens is writing in this repository", hint="try again when it has ended")
     return ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from locklens.ui.keyboard import EVERYWHERE, UNSUPPORTED, Key, KeyGroup, KeyTable
+from locklens.ui.keyboard import EVERYWHERE, UNDO, UNSUPPORTED, Key, KeyGroup, KeyTable
 
 MOVING = KeyGroup(
     "Moving",
@@ -75,17 +75,29 @@ REVIEWING = KeyGroup(
     ),
 )
 
-STAGING = KeyGroup(
-    "Staging",
+DECIDING = KeyGroup(
+    "Deciding: each lands on a Preview, nothing is written before enter there",
     (
+        Key("R", "R", "restore", "restore the row's change, or all of the group or section, from the base", "restore"),
+        Key("P", "P", "prune", "prune the highlighted orphan, or all that nothing requires in the row's root", "prune"),
+        Key(
+            "L",
+            "L",
+            "lock",
+            "lock the wanted platforms that are missing; without locklens.toml: those that other entries of the file"
+            " have",
+            "lock",
+        ),
+        Key("U", "U", "upgrade", "to the row's provider on the screen of upgrades", "upgrade"),
+        Key("F", "F", "format", "write the lock file of the row's root as its tool does", "format"),
         Key(
             "S",
             "S",
             "stage",
-            "stage all changes that are marked, of every root, as git add -p would: the rest stays in the work tree;"
-            " shown first",
+            "stage all changes that are marked, of every root, as git add -p would: the rest stays in the work tree",
             "stage",
         ),
+        UNDO,
     ),
 )
 
@@ -95,7 +107,7 @@ PROGRAM = KeyGroup(
 )
 
 REVIEW = KeyTable(
-    (MOVING, REVIEWING, STAGING, PROGRAM, UNSUPPORTED),
-    ("?", "q", "space", "enter", "n", "/", "v", "S", "d", "b", "x", "w", ":", "y", "e", "tab", "r", "h l", "j k"),
-    ("?", "esc", "j k", "y", "e", "x", "v", "space", "d", "w", "n", "tab", "q", ":", "r"),
+    (MOVING, REVIEWING, DECIDING, PROGRAM, UNSUPPORTED),
+    ("?", "q", "space", "enter", "n", "/", "v", "S", "d", "b", "R", "P", "x", "w", ":", "y", "e", "tab", "r", "j k"),
+    ("?", "esc", "j k", "y", "e", "x", "v", "space", "R", "d", "w", "n", "tab", "q", ":", "r"),
 )

@@ -13,6 +13,7 @@ from textual.screen import ModalScreen
 from textual.worker import get_current_worker
 
 from locklens.errors import LockLensError
+from locklens.ui import bars
 from locklens.ui.copying import copied_line
 from locklens.ui.help import why_help
 from locklens.ui.keyboard.why import WHY
@@ -88,12 +89,7 @@ class WhyScreen(ModalScreen[None]):
 
     def on_mount(self) -> None:
         """Begins to find out."""
-        pieces = [Piece(" ")]
-        keys = {key.shown: key for group in WHY.groups for key in group.keys}
-        for shown in WHY.in_list:
-            key = keys[shown]
-            pieces += [Piece(shown, Role.INFO, key.action), Piece(f" {key.short}   ", Role.DIM, key.action)]
-        self.query_one("#dialog-keys", Bar).show_layouts(Layout(tuple(pieces)))
+        self.query_one("#dialog-keys", Bar).show_layouts(*bars.key_line(WHY, in_detail=False))
         self._refresh()
         self.query_one(LineView).focus()
         self._find_out(self._run, is_fresh=False)

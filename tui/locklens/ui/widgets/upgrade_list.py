@@ -25,7 +25,8 @@ _VERSION_LEAST, _VERSION_MOST = 8, 12
 _AGE, _BUMP, _SIGNER = 4, 5, 13
 _NAME_LEAST, _NAME_MOST = 18, 34
 _IN_RANGE_FROM_WIDTH = 96
-_SIGNER_FROM_WIDTH = 76
+_SIGNER_FROM_WIDTH = 92
+"""On narrow screens the last column says what is wrong with a signer."""
 
 
 class UpgradeList(RowList[UpgradeRow]):
