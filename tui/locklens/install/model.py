@@ -54,6 +54,7 @@ class LockRequest(Struct, frozen=True):
     Attributes:
         constraints: All of the configuration's, together, for the entry.
         prior: Its entry in the lock file, None where it has none.
+        accepts_republished: Whether a locked package may be gone from what the publisher signs today.
     """
 
     address: ProviderAddress
@@ -61,6 +62,7 @@ class LockRequest(Struct, frozen=True):
     platforms: tuple[Platform, ...]
     constraints: Constraints
     prior: LockEntry | None = None
+    accepts_republished: bool = False
 
 
 class Settled(Struct, frozen=True):

@@ -25,6 +25,7 @@ from locklens.errors import (
 from locklens.sources.documents import ShapeError
 from locklens.sources.http.values import status_words
 from locklens.sources.metadata import PackageMetadata, RegistryVersions, SignedChecksums, read_package, read_versions
+from locklens.sources.release_dates import PLACES, ReleaseDates, dates_url, read_dates
 from locklens.sources.urls import has_query, host_of, resolve
 
 if TYPE_CHECKING:
@@ -126,6 +127,20 @@ class Registry:
             sums = fetch(metadata.shasums_url, self._kinds.sums, "list of checksums")
             signature = asked.result()
         return SignedChecksums(sums.body, signature.body, min(sums.as_of, signature.as_of))
+
+    def release_dates(self, address: ProviderAddress) -> ReleaseDates:
+        """Returns when the provider's versions were released, as far as anybody says so: nothing here is an error.
+
+        Raises:
+            RunCancelledError: The run was cancelled.
+        """
+        if self.host not in PLACES:
+            return ReleaseDates()
+        try:
+            url = dates_url(self._discovery.providers(self.host), address)
+            return read_dates(self._client.get(url, self._kinds.dates))
+        except SourceError:
+            return ReleaseDates()
 
     def package_size(self, metadata: PackageMetadata) -> int | None:
         """Returns how many bytes a package has, None where its server does not say so beforehand.

@@ -33,12 +33,14 @@ class WrittenFile(msgspec.Struct, frozen=True):
         old: Its bytes before, None where there was no such file.
         new: Its bytes afterwards, None where it is removed.
         mode: Its permissions.
+        link: Where the link leads that was there before and is replaced, None where there was none.
     """
 
     place: bytes
     old: bytes | None
     new: bytes | None
     mode: int
+    link: bytes | None = None
 
     @property
     def path(self) -> str:

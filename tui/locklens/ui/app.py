@@ -9,9 +9,11 @@ from textual.app import App
 
 from locklens.ui.feed import ReviewSource, WorkspaceSource
 from locklens.ui.marks import MarkKeeper
-from locklens.ui.messages import MarksNotKept, ViewWanted
+from locklens.ui.messages import FilesWritten, MarksNotKept, ViewWanted
+from locklens.ui.screens.hashes import HashesScreen
 from locklens.ui.screens.review import ReviewScreen
 from locklens.ui.screens.signers import SignersScreen
+from locklens.ui.screens.upgrade import UpgradeScreen
 from locklens.ui.themes import DARK, THEMES
 
 if TYPE_CHECKING:
@@ -20,7 +22,8 @@ if TYPE_CHECKING:
     from locklens.ui.screens.panes import PanesScreen
     from locklens.workspace.review import ReviewRequest
 
-_VIEWS: dict[str, type[PanesScreen]] = {ReviewScreen.VIEW: ReviewScreen, SignersScreen.VIEW: SignersScreen}
+_SCREENS: tuple[type[PanesScreen], ...] = (ReviewScreen, UpgradeScreen, HashesScreen, SignersScreen)
+_VIEWS = {screen.VIEW: screen for screen in _SCREENS}
 
 
 class LockLensApp(App[int]):
@@ -28,7 +31,7 @@ class LockLensApp(App[int]):
 
     Args:
         source: Opens what the first screen shows.
-        view: Which screen is the first: "review" or "keys".
+        view: Which screen is the first: "review", "upgrade", "hashes" or "keys".
         store_path: The store of marks; None for the user's own.
     """
 
@@ -71,6 +74,15 @@ class LockLensApp(App[int]):
         else:
             while self.screen is not screen:
                 self.pop_screen()
+        if event.provider is not None:
+            self._views[event.view].show_provider(*event.provider)
+
+    @on(FilesWritten)
+    def _reload_views(self) -> None:
+        """Has every open screen read again."""
+        for screen in self._views.values():
+            if screen.is_open:
+                screen.reload()
 
     def _tell_screen(self, notice: str) -> None:
         if (screen := next(iter(self._views.values()), None)) is not None:
@@ -86,7 +98,7 @@ def run(request: ReviewRequest, view: str = "review", *, store_path: Path | None
 
     Args:
         request: What to review.
-        view: Which screen to begin with: "review" or "keys".
+        view: Which screen to begin with: "review", "upgrade", "hashes" or "keys".
         store_path: The store of marks; None for the user's own.
 
     Returns:

@@ -8,7 +8,6 @@ was interrupted between two files is completed, or taken back, by the next run i
 from __future__ import annotations
 
 import os
-import secrets
 import stat
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from locklens.errors import ConfigurationError, StaleLockFileError
 from locklens.storage.journal import Journal, Record, WrittenFile
-from locklens.storage.placing import current, put, stage, sync_folder, temporary
+from locklens.storage.placing import current, link_at, put, stage, sync_folder, temporary
 from locklens.workspace.proposal import Target
 
 if TYPE_CHECKING:
@@ -55,7 +54,7 @@ def apply(proposal: Proposal, *, journal: Journal | None = None) -> tuple[str, .
         is_staging = proposal.target is Target.INDEX
         targets = _paths(proposal) if is_staging else _targets(proposal)
         record = Record(
-            id=secrets.token_hex(6),
+            id=os.urandom(6).hex(),
             top=os.fsencode(os.path.realpath(proposal.top)),
             words=proposal.words,
             command=proposal.command,
@@ -63,11 +62,12 @@ def apply(proposal: Proposal, *, journal: Journal | None = None) -> tuple[str, .
             files=tuple(targets),
             target=proposal.target,
         )
-        kept = None if refusal else journal
         if is_staging:
-            refusal = _put_in_index(proposal, record, kept) or refusal
+            refusal = _put_in_index(proposal, record, None if refusal else journal) or refusal
         else:
-            _Writing(record, {target.place: name for target, name in targets.items()}).run(kept)
+            refusal = refusal or _begin(journal, record)
+            names = {target.place: name for target, name in targets.items()}
+            _Writing(record, names).run(None if refusal else journal)
     return (f"it cannot be undone: {refusal}",) if refusal else ()
 
 
@@ -76,11 +76,7 @@ def _hold(stack: ExitStack, journal: Journal, proposal: Proposal) -> str:
     try:
         is_held = stack.enter_context(journal.held(proposal.top, wait=_WAIT_SECONDS))
     except OSError as error:
-        words = f"the data folder {journal.folder} cannot be used: {_reason(error)}"
-        if len(proposal.files) > 1 and proposal.target is Target.FILES:
-            hint = "several files are written together only with a journal there; XDG_DATA_HOME names another folder"
-            raise ConfigurationError(words, hint=hint) from error
-        return words
+        return _without_journal(journal, error, len(proposal.files) if proposal.target is Target.FILES else 1)
     if not is_held:
         raise ConfigurationError("another locklens is writing in this repository", hint="try again when it has ended")
     return ""
@@ -97,7 +93,7 @@ def _put_in_index(proposal: Proposal, record: Record, journal: Journal | None) -
     try:
         journal.keep(record)
     except OSError as error:
-        return f"the data folder {journal.folder} cannot be used: {_reason(error)}"
+        return _without_journal(journal, error, 1)
     return ""
 
 
@@ -106,6 +102,24 @@ def _paths(proposal: Proposal) -> dict[WrittenFile, str]:
     top = os.path.realpath(proposal.top)
     places = {file.path: os.fsencode(os.path.join(top, file.path)) for file in proposal.files}  # noqa: PTH118
     return {WrittenFile(places[file.path], file.old, file.new, _NEW_MODE): file.path for file in proposal.files}
+
+
+def _begin(journal: Journal, record: Record) -> str:
+    """Begins a record; returns why there is no journal, "" where there is one."""
+    try:
+        journal.begin(record)
+    except OSError as error:
+        return _without_journal(journal, error, len(record.files))
+    return ""
+
+
+def _without_journal(journal: Journal, error: OSError, number: int) -> str:
+    """Returns why there is no journal, with which one file may be written all the same."""
+    words = f"the data folder {journal.folder} cannot be used: {_reason(error)}"
+    if number > 1:
+        hint = "several files are written together only with a journal there; XDG_DATA_HOME names another folder"
+        raise ConfigurationError(words, hint=hint) from error
+    return words
 
 
 def _targets(proposal: Proposal) -> dict[WrittenFile, str]:
@@ -125,15 +139,23 @@ def _targets(proposal: Proposal) -> dict[WrittenFile, str]:
 def _target(top: Path, file: PlannedFile) -> WrittenFile:
     """Finds a file's true place, and checks that it is there as it was read."""
     real_top = os.path.realpath(top)
-    place = os.path.realpath(os.path.join(real_top, file.path))  # noqa: PTH118
+    name = os.path.join(real_top, file.path)  # noqa: PTH118
+    place = _of_tools(name) if file.is_tools else os.path.realpath(name)
     if os.path.commonpath([real_top, place]) != real_top:
         hint = "locklens writes no file outside of the repository"
         raise ConfigurationError(f"it leads out of the repository, to {place}", path=file.path, hint=hint)
-    target = WrittenFile(os.fsencode(place), file.old, file.new, _NEW_MODE)
+    link = link_at(os.fsencode(place)) if file.is_tools else None
+    target = WrittenFile(os.fsencode(place), file.old, file.new, _NEW_MODE, link)
     _require_unchanged(target, file.path)
-    if file.old is None:
+    if file.old is None or file.is_tools:
         return target
     return WrittenFile(target.place, file.old, file.new, stat.S_IMODE(os.stat(place).st_mode))  # noqa: PTH116
+
+
+def _of_tools(name: str) -> str:
+    """Returns a file's place without following it where it is a link itself."""
+    folder, base = os.path.split(name)
+    return os.path.join(os.path.realpath(folder), base)  # noqa: PTH118
 
 
 def _require_unchanged(file: WrittenFile, name: str) -> None:
@@ -162,9 +184,6 @@ class _Writing:
     def run(self, journal: Journal | None) -> None:
         """Writes all, or leaves all as it was."""
         files = self._record.files
-        if journal is not None:
-            with _told(str(journal.folder)):
-                journal.begin(self._record)
         try:
             for file in files:
                 if file.new is not None:

@@ -19,7 +19,7 @@ from locklens.workspace.proposal import PlannedFile, Proposal
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from locklens.addresses import ProviderAddress
+    from locklens.addresses import Platform, ProviderAddress
     from locklens.dialect import Dialect
     from locklens.lockfile.model import LockEntry
     from locklens.project.constraint_edits import ConstraintEdit
@@ -64,6 +64,7 @@ class Change(Struct, frozen=True):
         old: Its entry before, None where there was none.
         new: Its entry afterwards, None where it is removed.
         edits: The constraints that are rewritten for it.
+        platforms: Those that it gets the hashes of, where it stays at its version.
     """
 
     root: str
@@ -72,6 +73,7 @@ class Change(Struct, frozen=True):
     old: LockEntry | None
     new: LockEntry | None
     edits: tuple[ConstraintEdit, ...] = ()
+    platforms: tuple[Platform, ...] = ()
 
     @property
     def kind(self) -> str:
@@ -234,7 +236,11 @@ def change_words(change: Change) -> str:
     if change.old is None:
         return f"{lead} {new} is added"
     edits = "".join(f"; {edit.file}:{edit.line} {edit.old} becomes {edit.new}" for edit in change.edits)
-    return f"{lead} {old} becomes {new}{edits}" if old != new else f"{lead} {old} gets another entry{edits}"
+    if old != new:
+        return f"{lead} {old} becomes {new}{edits}"
+    if change.platforms:
+        return f"{lead} {old} gets hashes for {', '.join(map(str, change.platforms))}"
+    return f"{lead} {old} gets another entry{edits}"
 
 
 def _ground(request: WriteRequest) -> tuple[Path, Tree, Sequence[str], tuple[str, ...]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from enum import StrEnum
 from hashlib import sha256
 from pathlib import Path  # noqa: TC003 - msgspec reads the annotations
@@ -21,11 +20,14 @@ class PlannedFile(Struct, frozen=True):
         path: Relative to the proposal's top.
         old: The bytes that the plan was made from, None where there was no such file.
         new: The bytes that are to be there, None where the file is removed.
+        is_tools: Whether it is put there as the tools put their lock file: a link is replaced and what it leads to
+            stays as it is, and the permissions are 0644. Otherwise links are followed, and permissions stay.
     """
 
     path: str
     old: bytes | None
     new: bytes | None
+    is_tools: bool = False
 
     @property
     def digest(self) -> str | None:
@@ -34,6 +36,8 @@ class PlannedFile(Struct, frozen=True):
 
     def diff(self) -> str:
         """Returns the change as a unified diff that `git apply` and `patch -p1` take."""
+        import difflib
+
         before, after = _lines(self.old or b""), _lines(self.new or b"")
         names = (
             "/dev/null" if self.old is None else f"a/{self.path}",

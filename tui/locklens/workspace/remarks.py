@@ -9,7 +9,7 @@ from locklens.addresses import AddressError
 from locklens.errors import ConfigurationError
 from locklens.lockfile.update import Difference
 from locklens.project.clifiles import implied_folders
-from locklens.workspace.rootmodule import Readonly, Trouble
+from locklens.workspace.outcomes import Readonly, Trouble
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from locklens.install.model import Failure, Settled, Wanted
     from locklens.install.run import InstallRun
     from locklens.lockfile.model import LockEntry
-    from locklens.workspace.rootmodule import Options, Root
+    from locklens.workspace.found import Root
+    from locklens.workspace.outcomes import Options
 
 _NAMES_SHOWN = 5
 
@@ -43,8 +44,8 @@ def unmanaged(tool: Dialect, environ: Mapping[str, str]) -> frozenset[ProviderAd
 # What keeps a root from being worked on
 
 
-def unreadable(root: Root, options: Options) -> list[Trouble]:
-    """Why nothing can be done with a root; [] where something can."""
+def unreadable(root: Root, *, allows_missing: bool) -> list[Trouble]:
+    """Why nothing can be done with a root; [] where something can; `allows_missing`: whether modules may be missing."""
     found = [
         Trouble(
             f"failed to read dependency lock file: {one.summary}",
@@ -58,7 +59,7 @@ def unreadable(root: Root, options: Options) -> list[Trouble]:
             place = f"{problem.file}:{problem.line}" if problem.line is not None else problem.file
             found.append(Trouble(problem.summary, f"{place}: {problem.detail}"))
     missing = root.configuration.missing_modules
-    if missing and not options.allow_missing_modules:
+    if missing and not allows_missing:
         found += [
             Trouble(one.reason, f'{one.file}:{one.line}: module "{one.call}" ({one.source}) cannot be read')
             for one in missing[:_NAMES_SHOWN]
@@ -133,8 +134,8 @@ def warnings(root: Root) -> list[Trouble]:
         if not problem.is_error:
             place = f"{problem.file}:{problem.line}" if problem.line is not None else problem.file
             found.append(Trouble(problem.summary, f"{place}: {problem.detail}", is_warning=True))
-    if root.moved:
-        names = ", ".join(f"{old} to {new}" for old, new in root.moved)
+    if moved := root.migration.moved:
+        names = ", ".join(f"{old} to {new}" for old, new in moved)
         words = f"{root.tool.product} automatically rewrote some entries of the lock file: {names}"
         found.append(Trouble("Dependency lock file entries automatically updated", words, is_warning=True))
     return found

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 from locklens.addresses import Platform
 from locklens.errors import LockLensError, OfflineError, RunCancelledError
 from locklens.install.fetching import admitted
-from locklens.install.lock import lock_entries
+from locklens.install.lock import Locker, choose
 from locklens.install.model import Failure, LockRequest
 from locklens.install.run import InstallRun
 from locklens.project.clifiles import this_platform
@@ -22,9 +22,11 @@ if TYPE_CHECKING:
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
     from locklens.install.events import Event
+    from locklens.install.model import Wanted
     from locklens.lockfile.model import LockEntry
     from locklens.sources.metadata import ListedVersion
     from locklens.storage.cache import Cache
+    from locklens.versions import Version
     from locklens.workspace.upgrading import Move
 
 
@@ -52,6 +54,7 @@ class RegistrySupply:
         self._cancel = cancel
         self._stack = ExitStack()
         self._runs: dict[str, InstallRun] = {}
+        self._lockers: dict[str, Locker] = {}
         self._hosts: set[str] = set()
 
     def __enter__(self) -> Self:
@@ -116,14 +119,34 @@ class RegistrySupply:
         known |= {text: one.platform for one in metadata.packages for text in one.hashes if text.startswith("h1:")}
         return Coverage(tuple(sorted({known[h1] for h1 in own if h1 in known})), sum(h1 not in known for h1 in own))
 
-    def entries(self, moves: Sequence[Move], tool: Dialect) -> Mapping[ProviderAddress, LockEntry | LockLensError]:
-        """Returns the new entry of each provider, or why there is none."""
+    def choose(self, wanted: Sequence[Wanted], tool: Dialect) -> Sequence[Version | LockLensError]:
+        """Returns which version of each is to be locked, or why there is none."""
+        self._hosts.update(one.address.host for one in wanted)
+        found = choose(wanted, self._run(tool))
+        return [_error(one) if isinstance(one, Failure) else one for one in found]
+
+    def fetch(self, moves: Sequence[Move], tool: Dialect) -> None:
+        """Gets what the moves of all roots take, all at once."""
         self._hosts.update(move.address.host for move in moves)
-        requests = [
-            LockRequest(move.address, move.version, move.platforms, move.constraints, move.prior) for move in moves
-        ]
-        found = lock_entries(requests, self._run(tool))
-        return {address: _entry_or_error(one) for address, one in found.items()}
+        self._locker(tool).fetch(list(map(_request, moves)))
+
+    def entries(self, moves: Sequence[Move], tool: Dialect) -> Mapping[ProviderAddress, LockEntry | LockLensError]:
+        """Returns the new entry of each provider of one root, or why there is none."""
+        self._hosts.update(move.address.host for move in moves)
+        found = self._locker(tool).entries(list(map(_request, moves)))
+        return {
+            move.address: _error(one) if isinstance(one, Failure) else one
+            for move, one in zip(moves, found, strict=True)
+        }
+
+    def h1s(self, address: ProviderAddress, version: Version, tool: Dialect) -> Mapping[Platform, str]:
+        """Returns the `h1` of the packages that this run got; nobody is asked."""
+        return self._locker(tool).h1s(address, version)
+
+    def _locker(self, tool: Dialect) -> Locker:
+        if tool.name not in self._lockers:
+            self._lockers[tool.name] = Locker(self._run(tool))
+        return self._lockers[tool.name]
 
     def _run(self, tool: Dialect) -> InstallRun:
         run = self._runs.get(tool.name)
@@ -142,16 +165,42 @@ class OfflineSupply:
         return Platform.parse(this_platform())
 
     def listed(
-        self, addresses: Sequence[ProviderAddress], tool: Dialect
+        self,
+        addresses: Sequence[ProviderAddress],  # noqa: ARG002
+        tool: Dialect,  # noqa: ARG002
     ) -> Mapping[ProviderAddress, Sequence[ListedVersion] | LockLensError]:
         """Says that nobody is asked."""
         raise _offline()
 
-    def coverage(self, entries: Sequence[LockEntry], tool: Dialect) -> Mapping[ProviderAddress, Coverage]:
+    def coverage(
+        self,
+        entries: Sequence[LockEntry],  # noqa: ARG002
+        tool: Dialect,  # noqa: ARG002
+    ) -> Mapping[ProviderAddress, Coverage]:
         """Says that nobody is asked."""
         raise _offline()
 
-    def entries(self, moves: Sequence[Move], tool: Dialect) -> Mapping[ProviderAddress, LockEntry | LockLensError]:
+    def choose(
+        self,
+        wanted: Sequence[Wanted],  # noqa: ARG002
+        tool: Dialect,  # noqa: ARG002
+    ) -> Sequence[Version | LockLensError]:
+        """Says that nobody is asked."""
+        raise _offline()
+
+    def fetch(self, moves: Sequence[Move], tool: Dialect) -> None:  # noqa: ARG002
+        """Says that nobody is asked."""
+        raise _offline()
+
+    def h1s(self, address: ProviderAddress, version: Version, tool: Dialect) -> Mapping[Platform, str]:  # noqa: ARG002
+        """Returns nothing, for nothing was got."""
+        return {}
+
+    def entries(
+        self,
+        moves: Sequence[Move],  # noqa: ARG002
+        tool: Dialect,  # noqa: ARG002
+    ) -> Mapping[ProviderAddress, LockEntry | LockLensError]:
         """Says that nobody is asked."""
         raise _offline()
 
@@ -160,5 +209,11 @@ def _offline() -> OfflineError:
     return OfflineError("it takes the registries, and nobody is asked offline", hint="leave out --offline")
 
 
-def _entry_or_error(found: LockEntry | Failure) -> LockEntry | LockLensError:
-    return LockLensError(found.words, hint=found.hint) if isinstance(found, Failure) else found
+def _request(move: Move) -> LockRequest:
+    return LockRequest(
+        move.address, move.version, move.platforms, move.constraints, move.prior, move.accepts_republished
+    )
+
+
+def _error(found: Failure) -> LockLensError:
+    return LockLensError(found.words, hint=found.hint)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from locklens.addresses import Platform, ProviderAddress
     from locklens.dialect import Dialect
+    from locklens.install.model import Wanted
     from locklens.lockfile.model import LockEntry
     from locklens.project.configuration import Requirement
     from locklens.sources.metadata import ListedVersion
@@ -41,6 +42,7 @@ class Move(Struct, frozen=True):
         platforms: For which packages it is to be locked.
         constraints: All of the configuration's, together, as they will be.
         prior: Its entry now, None where it has none.
+        accepts_republished: Whether a locked package may be gone from what the publisher signs today.
     """
 
     address: ProviderAddress
@@ -48,6 +50,7 @@ class Move(Struct, frozen=True):
     platforms: tuple[Platform, ...]
     constraints: Constraints
     prior: LockEntry | None
+    accepts_republished: bool = False
 
 
 class Coverage(Struct, frozen=True):
@@ -63,7 +66,7 @@ class Coverage(Struct, frozen=True):
 
 
 class Supply(Protocol):
-    """Where versions and hashes are from. Each question is about all providers of a root at once."""
+    """Where versions and hashes are from. Nobody is asked, and nothing is fetched, twice in a run."""
 
     @property
     def here(self) -> Platform:
@@ -77,8 +80,25 @@ class Supply(Protocol):
     def coverage(self, entries: Sequence[LockEntry], tool: Dialect) -> Mapping[ProviderAddress, Coverage]:
         """Returns for which platforms each entry has an `h1`."""
 
+    def choose(self, wanted: Sequence[Wanted], tool: Dialect) -> Sequence[Version | LockLensError]:
+        """Returns which version of each is to be locked as `providers lock` has it, or why there is none."""
+
+    def fetch(self, moves: Sequence[Move], tool: Dialect) -> None:
+        """Gets what the moves of all roots take, all at once, so that `entries` of each root need not wait for it."""
+
     def entries(self, moves: Sequence[Move], tool: Dialect) -> Mapping[ProviderAddress, LockEntry | LockLensError]:
-        """Returns the new entry of each provider, or why there is none."""
+        """Returns the new entry of each provider of one root, or why there is none."""
+
+    def h1s(self, address: ProviderAddress, version: Version, tool: Dialect) -> Mapping[Platform, str]:
+        """Returns the `h1` of the packages that this run got; nobody is asked."""
+
+
+class Pick(Struct, frozen=True):
+    """A version that was chosen for one provider of one root; `root` is its folder in the repository."""
+
+    root: str
+    address: ProviderAddress
+    version: Version
 
 
 class UpgradeRequest(Struct, frozen=True):
@@ -90,6 +110,7 @@ class UpgradeRequest(Struct, frozen=True):
         platforms: For which packages they are to be locked; () for those that each entry does for now.
         edits_constraints: Whether constraints may be rewritten for it.
         allows_missing: Whether modules may be missing, whose constraints then do not count.
+        picks: Instead of `providers`: what was chosen in each root, where that is not the same in all.
     """
 
     where: WriteRequest
@@ -97,6 +118,7 @@ class UpgradeRequest(Struct, frozen=True):
     platforms: tuple[Platform, ...] = ()
     edits_constraints: bool = False
     allows_missing: bool = False
+    picks: tuple[Pick, ...] = ()
 
 
 def upgrade(request: UpgradeRequest, supply: Supply, *, on_root: Callable[[str], None] = lambda _: None) -> Plan:
@@ -112,20 +134,38 @@ def upgrade(request: UpgradeRequest, supply: Supply, *, on_root: Callable[[str],
         RepositoryError: Git failed.
     """
     draft = Draft(request.where)
-    named = [_named(text) for text in request.providers]
-    chosen = {text: chosen_by_root([text], draft.roots) for text, _ in named}
+    chosen = _chosen(request, draft.roots)
     for first in draft.roots:
         on_root(first.path)
         with draft.attempt(first):
             # Roots before this one may have edited a module of both.
             root = draft.root(first.path)
-            wanted = {address: version for text, version in named for address in chosen[text][root.path]}
-            if not named:
+            wanted = chosen[root.path]
+            if not (request.providers or request.picks):
                 required = root.configuration.required()
                 wanted = {entry.address: None for entry in root.lock.entries if entry.address in required}
             _Upgrade(request, supply, draft, root).run(wanted)
     draft.remarks += _left_behind(draft)
-    return draft.plan(_command(request))
+    return draft.plan(_picking_commands(request, draft) if request.picks else _command(request))
+
+
+def _chosen(request: UpgradeRequest, roots: Sequence[Root]) -> dict[str, Mapping[ProviderAddress, Version | None]]:
+    """Returns what was chosen by name in each root: versions, None for the newest that may be.
+
+    Raises:
+        ConfigurationError: A name is no provider, or a version none.
+    """
+    if request.picks:
+        return {
+            root.path: {pick.address: pick.version for pick in request.picks if pick.root == root.path}
+            for root in roots
+        }
+    named = [_named(text) for text in request.providers]
+    by_text = {text: chosen_by_root([text], roots) for text, _ in named}
+    return {
+        root.path: {address: version for text, version in named for address in by_text[text][root.path]}
+        for root in roots
+    }
 
 
 def _named(text: str) -> tuple[str, Version | None]:
@@ -136,6 +176,22 @@ def _named(text: str) -> tuple[str, Version | None]:
         return name, Version.parse(version)
     except VersionSyntaxError as error:
         raise ConfigurationError(f"{text!r} names no version: {error}", hint=f"write it as {name}=1.2.3") from error
+
+
+def _picking_commands(request: UpgradeRequest, draft: Draft) -> str:
+    """The commands that do what was picked: roots in which the same was picked have one together."""
+    groups: dict[tuple[str, ...], list[tuple[str, str]]] = {}
+    for root, name in zip(draft.roots, request.where.roots, strict=True):
+        own = (pick for pick in request.picks if pick.root == root.path)
+        words = tuple(f"{root.name_of(pick.address)}={pick.version}" for pick in own)
+        groups.setdefault(words, []).append((root.path, name))
+    edited = {change.root for change in draft.changes if change.edits}
+    commands = []
+    for words, places in groups.items():
+        where = replace(request.where, roots=tuple(name for _, name in places))
+        is_edited = any(path in edited for path, _ in places)
+        commands.append(_command(replace(request, where=where, providers=words, picks=(), edits_constraints=is_edited)))
+    return " && ".join(commands)
 
 
 def _command(request: UpgradeRequest) -> str:
@@ -164,6 +220,32 @@ def _left_behind(draft: Draft) -> list[Remark]:
     return found
 
 
+def require_upgradable(root: Root, *, allows_missing: bool = False) -> None:
+    """Refuses a root in which nothing can be upgraded.
+
+    Args:
+        root: As it was read.
+        allows_missing: Whether modules may be missing.
+
+    Raises:
+        ConfigurationError: Its lock file is absent or broken, or not all of its constraints are known.
+    """
+    require_sound(root)
+    configuration = root.configuration
+    for problem in configuration.problems:
+        if problem.is_error:
+            words = f"{problem.summary}: {problem.detail}" if problem.detail else problem.summary
+            raise ConfigurationError(words, path=problem.file, line=problem.line)
+    if not configuration.missing_modules or allows_missing:
+        return
+    module = configuration.missing_modules[0]
+    more = len(configuration.missing_modules) - 1
+    also = f", nor can {more} more" if more else ""
+    words = f"module {module.call} ({module.source}) cannot be read{also}: {module.reason}"
+    hint = f"{root.tool.command} get fetches modules; --allow-missing-modules goes on without"
+    raise ConfigurationError(words, path=module.file, line=module.line, hint=hint)
+
+
 class _Upgrade:
     """Plans one root."""
 
@@ -176,8 +258,11 @@ class _Upgrade:
 
     def run(self, wanted: Mapping[ProviderAddress, Version | None]) -> None:
         """Plans to move providers, each to a version, or to the newest that may be (None)."""
-        require_sound(self._root)
-        self._require_readable()
+        require_upgradable(self._root, allows_missing=self._request.allows_missing)
+        if missing := self._root.configuration.missing_modules:
+            names = ", ".join(module.call for module in missing)
+            words = f"constraints in modules that cannot be read do not count: {names}"
+            self._draft.remarks.append(Remark(self._root.path, "", words))
         offered = self._supply.listed(tuple(wanted), self._root.tool)
         targets: dict[ProviderAddress, Version] = {}
         for address, version in wanted.items():
@@ -192,27 +277,6 @@ class _Upgrade:
             self._root = self._reread(targets)
         entries = self._entries(targets)
         put_entries(self._draft, self._root, entries, edits=self._edits)
-
-    def _require_readable(self) -> None:
-        """Refuses a configuration of which not all constraints are known."""
-        configuration = self._root.configuration
-        for problem in configuration.problems:
-            if problem.is_error:
-                words = f"{problem.summary}: {problem.detail}" if problem.detail else problem.summary
-                raise ConfigurationError(words, path=problem.file, line=problem.line)
-        if not configuration.missing_modules:
-            return
-        if self._request.allows_missing:
-            names = ", ".join(module.call for module in configuration.missing_modules)
-            words = f"constraints in modules that cannot be read do not count: {names}"
-            self._draft.remarks.append(Remark(self._root.path, "", words))
-            return
-        module = configuration.missing_modules[0]
-        more = len(configuration.missing_modules) - 1
-        also = f", nor can {more} more" if more else ""
-        words = f"module {module.call} ({module.source}) cannot be read{also}: {module.reason}"
-        hint = f"{self._root.tool.command} get fetches modules; --allow-missing-modules goes on without"
-        raise ConfigurationError(words, path=module.file, line=module.line, hint=hint)
 
     def _fail(self, address: ProviderAddress, error: LockLensError) -> None:
         self._draft.failures.append(Failed(self._root.path, self._root.name_of(address), error))

@@ -61,6 +61,7 @@ class Kinds(Struct, frozen=True):
     """The kinds of answers, with the time-outs and retries that the running tool would use.
 
     Attributes:
+        dates: Release dates, which no tool asks for and which may be missing: nobody waits for them twice.
         package_retries: How often a package is asked for again that did not begin to arrive.
     """
 
@@ -68,6 +69,7 @@ class Kinds(Struct, frozen=True):
     metadata: Kind
     sums: Kind
     signature: Kind
+    dates: Kind
     package_retries: int = 0
 
     @classmethod
@@ -91,6 +93,7 @@ class Kinds(Struct, frozen=True):
             metadata=Kind("an answer", 8 * MIB, seconds, retries=retries),
             sums=Kind("a list of checksums", MIB, seconds, retries=retries),
             signature=Kind("a signature", 64 * KIB, seconds, retries=retries),
+            dates=Kind("a list of release dates", 16 * MIB, seconds, accept="application/json"),
             # Terraform sends a HEAD first and shrugs off what becomes of it: one hiccup does it no harm either.
             package_retries=1 if is_terraform else of_packages,
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from locklens.ui.keyboard import EVERYWHERE, UNSUPPORTED, Key, KeyGroup, KeyTable
+from locklens.ui.keyboard import EVERYWHERE, UNDO, UNSUPPORTED, Key, KeyGroup, KeyTable
 
 MOVING = KeyGroup(
     "Moving",
@@ -75,17 +75,20 @@ REVIEWING = KeyGroup(
     ),
 )
 
-STAGING = KeyGroup(
-    "Staging",
+DECIDING = KeyGroup(
+    "Deciding: each lands on a Preview, nothing is written before enter there",
     (
+        Key("R", "R", "restore", "restore the row's change, or all of the group or section, from the base", "restore"),
+        Key("P", "P", "prune", "prune the highlighted orphan, or all that nothing requires in the row's root", "prune"),
+        Key("F", "F", "format", "write the lock file of the row's root as its tool does", "format"),
         Key(
             "S",
             "S",
             "stage",
-            "stage all changes that are marked, of every root, as git add -p would: the rest stays in the work tree;"
-            " shown first",
+            "stage all changes that are marked, of every root, as git add -p would; the rest stays in the work tree",
             "stage",
         ),
+        UNDO,
     ),
 )
 
@@ -95,7 +98,29 @@ PROGRAM = KeyGroup(
 )
 
 REVIEW = KeyTable(
-    (MOVING, REVIEWING, STAGING, PROGRAM, UNSUPPORTED),
-    ("?", "q", "space", "enter", "n", "/", "v", "S", "d", "b", "x", "w", ":", "y", "e", "tab", "r", "h l", "j k"),
-    ("?", "esc", "j k", "y", "e", "x", "v", "space", "d", "w", "n", "tab", "q", ":", "r"),
+    (MOVING, REVIEWING, DECIDING, PROGRAM, UNSUPPORTED),
+    (
+        "?",
+        "q",
+        "space",
+        "enter",
+        "n",
+        "/",
+        "v",
+        "S",
+        "R",
+        "d",
+        "b",
+        "P",
+        "x",
+        "Z",
+        "w",
+        ":",
+        "y",
+        "F",
+        "e",
+        "tab",
+        "j k",
+    ),
+    ("?", "esc", "j k", "y", "e", "x", "v", "space", "R", "d", "w", "n", "tab", "q", ":", "r"),
 )

@@ -13,9 +13,10 @@ from locklens.errors import LockLensError
 from locklens.ui.copying import copied_line, node_copied
 from locklens.ui.feed import WhySubject
 from locklens.ui.messages import Exported
-from locklens.ui.outside import editor_command, has_browser, place_of, release_page, work_tree_file
+from locklens.ui.outside import has_browser, place_of, release_page, work_tree_file
 from locklens.ui.screens.export import ExportScreen
 from locklens.ui.screens.panes import PanesScreen
+from locklens.ui.screens.telling import edited, in_words
 from locklens.ui.screens.why import WhyScreen
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ class HandingScreen(PanesScreen):
         self.say(f"copied: {copied_line(text)}")
 
     def action_edit(self) -> None:
-        """Opens the highlighted line in the editor; the screen comes back when the editor is closed."""
+        """Opens the highlighted line in the editor."""
         line = self.line
         place = line.place if line is not None and line.place is not None else self.handed.place
         if problem := self.edit(place):
@@ -85,20 +86,11 @@ class HandingScreen(PanesScreen):
 
     def edit(self, place: Place | None) -> str:
         """Opens a place in the editor; returns what kept it from that, "" for nothing."""
-        import subprocess
-
-        from textual.app import SuspendNotSupported
-
         try:
             path = work_tree_file(self.review, self.top, place)
-            command = editor_command(os.environ, path, place.line if place else 1)
-            with self.app.suspend():
-                subprocess.run(command, check=False, cwd=self.top)
         except LockLensError as error:
-            return f"{error}; {error.hint}" if error.hint else str(error)
-        except (OSError, SuspendNotSupported) as error:
-            return f"the editor cannot be started: {error}"
-        return ""
+            return in_words(error)
+        return edited(self.app, path, place.line if place else 1, self.top)
 
     def show_why(self, root: str, address: ProviderAddress, *, others: Sequence[str] = ()) -> None:
         """Shows why a provider is there, and what holds it back.
@@ -127,7 +119,7 @@ class HandingScreen(PanesScreen):
         try:
             url = release_page(*release)
         except LockLensError as error:
-            self.say(f"{error}; {error.hint}")
+            self.say_error(error)
             return
         if has_browser(os.environ):
             self._browse(url)

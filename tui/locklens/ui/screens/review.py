@@ -8,6 +8,7 @@ from textual import on
 
 from locklens.errors import LockLensError
 from locklens.ui import bars
+from locklens.ui.deciding import formatting, pruning, restoring
 from locklens.ui.detail import detail_lines
 from locklens.ui.feed import with_roots
 from locklens.ui.filters import PLACEHOLDER, Filter, parse_filter
@@ -26,14 +27,17 @@ from locklens.ui.widgets.change_list import ChangeList
 from locklens.workspace.staging import reviewed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
 
     from textual.binding import BindingType
 
     from locklens.review.model import Review, RootReview
+    from locklens.ui.deciding import Where
     from locklens.ui.feed import ReviewSource
     from locklens.ui.marks import MarkKeeper
     from locklens.ui.widgets.bar import Layout
+    from locklens.workspace.intents import Intent
 
 
 class ReviewScreen(HandingScreen):
@@ -201,6 +205,30 @@ class ReviewScreen(HandingScreen):
             self.say(proved.words)
             if proved.is_partial:
                 self.reload()
+
+    # Deciding: what the row stands for counts, marks say only what was reviewed
+
+    def action_restore(self) -> None:
+        """Plans to restore what the highlighted row stands for from the base."""
+        self._decide("restore", restoring)
+
+    def action_prune(self) -> None:
+        """Plans to prune the highlighted orphan, or those of the row's roots."""
+        self._decide("prune", pruning)
+
+    def action_format(self) -> None:
+        """Plans to format the lock files of the row's roots."""
+        self._decide("format", formatting)
+
+    def _decide(self, what: str, intent_of: Callable[[Node | None, Review | None, Path | None, Where], Intent]) -> None:
+        try:
+            intent = intent_of(self.node, self.review, self.top, self.source.where)
+        except LockLensError as error:
+            self.say(f"{what}: {error}")
+        else:
+            self.preview(intent)
+
+    # Marks
 
     def action_mark(self) -> None:
         """Marks what the highlighted row stands for, or takes the mark back."""
