@@ -355,8 +355,8 @@ _NEEDS = {
     "packages": "Packages are downloaded and hashed with --prove changed, or with v on the screen.",
     "wanted": "It is reported where locklens.toml names platforms. Of which platform a hash is, registries tell; where "
     "nobody can, only what is certain is said.",
-    "cooldown": "It is reported where locklens.toml names a cooldown and the registry says when versions were released, "
-    "as registry.terraform.io does, and api.opentofu.org for registry.opentofu.org.",
+    "cooldown": "It is reported where locklens.toml names a cooldown and the registry says when versions were "
+    "released, as registry.terraform.io does, and api.opentofu.org for registry.opentofu.org.",
     "policy": "This finding needs a policy and is not reported yet.",
 }
 
