@@ -334,14 +334,14 @@ class ServedReview:
         self.closed = True
 
 
+def refuse(*_: object) -> Any:
+    raise LockLensError("nothing of that here")
+
+
 def explained(subject: WhySubject, ask: Callable[..., object] = lambda _: None) -> Why:
     """What the workspace says of it, whatever the registry is."""
     request = ReviewRequest(lambda: None)  # type: ignore[arg-type, return-value]
     return why_reviewed(request, subject.review, subject.roots, subject.address, top=subject.top, ask=ask)  # type: ignore[arg-type]
-
-
-def refuse(*_: object) -> Any:
-    raise LockLensError("nothing of that here")
 
 
 @dataclass
@@ -360,8 +360,6 @@ class ServingSource:
     proofs: list[frozenset[tuple[str, ProviderAddress]]] = field(default_factory=list)
     proving: Callable[..., tuple[RootReview, ...]] = lambda *_: ()
     past: Callable[..., tuple[PastUse, ...]] = lambda *_: ()
-    whys: list[tuple[WhySubject, bool, bool]] = field(default_factory=list)
-    explaining: Callable[[WhySubject, bool], Why] = lambda subject, _: explained(subject)
     intents: list[Intent] = field(default_factory=list)
     planning: Callable[..., Plan] = refuse
     foreseeing: Callable[..., Foreseen] = refuse
@@ -371,6 +369,8 @@ class ServingSource:
     known: dict[ReleaseId, KnownRelease] = field(default_factory=dict)
     asked_releases: list[ReleaseId] = field(default_factory=list)
     asked_fresh: list[bool] = field(default_factory=list)
+    whys: list[tuple[WhySubject, bool, bool]] = field(default_factory=list)
+    explaining: Callable[[WhySubject, bool], Why] = lambda subject, _: explained(subject)
 
     def open(self, *, is_fresh: bool = False) -> ServedReview:
         if self.error is not None:
@@ -397,10 +397,6 @@ class ServingSource:
         self.proofs.append(frozenset(chosen))
         return self.proving(review, confirm, on_event, cancel)
 
-    def why(self, subject: WhySubject, *, is_asking: bool, is_fresh: bool, cancel: threading.Event) -> Why:
-        self.whys.append((subject, is_asking, is_fresh))
-        return self.explaining(subject, is_asking)
-
     def where(self, top: Path, roots: Iterable[str]) -> WriteRequest:
         return WriteRequest(top, tuple(roots))
 
@@ -421,6 +417,10 @@ class ServingSource:
     def apply(self, proposal: Proposal) -> tuple[str, ...]:
         self.applied.append(proposal)
         return self.applying(proposal)
+
+    def why(self, subject: WhySubject, *, is_asking: bool, is_fresh: bool, cancel: threading.Event) -> Why:
+        self.whys.append((subject, is_asking, is_fresh))
+        return self.explaining(subject, is_asking)
 
     def history(
         self, signer: SignerUses, *, on_event: Callable[[Event], None], cancel: threading.Event

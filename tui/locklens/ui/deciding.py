@@ -10,11 +10,13 @@ from locklens.review.model import Kind
 from locklens.workspace.intents import FormatIntent, PruneIntent, Restored, RestoreIntent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection, Iterable
     from pathlib import Path
 
+    from locklens.addresses import ProviderAddress
     from locklens.review.model import Review, RootReview
     from locklens.ui.outline import Node, Subject
+    from locklens.workspace.intents import Intent
     from locklens.workspace.planning import WriteRequest
 
     Where = Callable[[Path, Iterable[str]], WriteRequest]
@@ -64,6 +66,29 @@ def formatting(node: Node | None, review: Review | None, top: Path | None, where
     """
     folder = writable(review, top)
     return FormatIntent(where(folder, _paths(_roots(node))))
+
+
+def locking(
+    chosen: Collection[tuple[str, ProviderAddress]], review: Review | None, top: Path | None, where: Where
+) -> Intent:
+    """Returns the intent to lock the platforms that providers lack.
+
+    Args:
+        chosen: Each by lock file and address.
+        review: What is shown.
+        top: What its paths are relative to.
+        where: Names roots.
+
+    Raises:
+        LockLensError: That cannot be done here, or nothing is lacking.
+    """
+    from locklens.workspace.missing import lock_missing
+
+    folder = writable(review, top)
+    assert review is not None
+    if not chosen:
+        raise LockLensError("choose a row with a provider that is locked")
+    return lock_missing(review, chosen, lambda roots: where(folder, roots))
 
 
 def restoring(node: Node | None, review: Review | None, top: Path | None, where: Where) -> RestoreIntent:

@@ -131,19 +131,6 @@ class ReviewSource(Protocol):
             LockLensError: It was cancelled, or nobody is to be asked.
         """
 
-    def why(self, subject: WhySubject, *, is_asking: bool, is_fresh: bool, cancel: threading.Event) -> Why:
-        """Explains why a provider is there, and what holds it back.
-
-        Args:
-            subject: The provider and the roots.
-            is_asking: Whether its registry is asked which versions there are.
-            is_fresh: Whether it is asked whatever is remembered.
-            cancel: Set by another thread to stop.
-
-        Raises:
-            LockLensError: Nobody can say, or it was cancelled.
-        """
-
     def where(self, top: Path, roots: Iterable[str]) -> WriteRequest:
         """Returns what to write in, by the tool and the test folder that the reviews go by.
 
@@ -193,6 +180,19 @@ class ReviewSource(Protocol):
         Raises:
             StaleLockFileError: A file changed on disk since the plan was made.
             LockLensError: It cannot be written.
+        """
+
+    def why(self, subject: WhySubject, *, is_asking: bool, is_fresh: bool, cancel: threading.Event) -> Why:
+        """Explains why a provider is there, and what holds it back.
+
+        Args:
+            subject: The provider and the roots.
+            is_asking: Whether its registry is asked which versions there are.
+            is_fresh: Whether it is asked whatever is remembered.
+            cancel: Set by another thread to stop.
+
+        Raises:
+            LockLensError: Nobody can say, or it was cancelled.
         """
 
     def history(
@@ -307,23 +307,6 @@ class WorkspaceSource:
             raise OfflineError("nothing can be downloaded offline", hint="leave out --offline")
         return prove(review, chosen, asking, confirm=confirm, on_event=on_event, cancel=cancel)
 
-    def why(self, subject: WhySubject, *, is_asking: bool, is_fresh: bool, cancel: threading.Event) -> Why:
-        """Explains it with the request's asking."""
-        from functools import partial
-
-        from msgspec.structs import replace
-
-        from locklens.workspace.why import why_reviewed
-
-        explain = partial(why_reviewed, self.request, subject.review, subject.roots, subject.address, top=subject.top)
-        asking = self.request.asking
-        if not is_asking or asking is None:
-            return explain()
-        from locklens.workspace.asking import AskingRun, base_hosts
-
-        with AskingRun(replace(asking, is_fresh=is_fresh), base_hosts(subject.review), cancel) as run:
-            return explain(ask=run.offered)
-
     def where(self, top: Path, roots: Iterable[str]) -> WriteRequest:
         """Names the roots as from the current folder, so that the command lines are right there."""
         from locklens.workspace.planning import WriteRequest
@@ -366,6 +349,23 @@ class WorkspaceSource:
         from locklens.workspace.apply import apply
 
         return apply(proposal)
+
+    def why(self, subject: WhySubject, *, is_asking: bool, is_fresh: bool, cancel: threading.Event) -> Why:
+        """Explains it with the request's asking."""
+        from functools import partial
+
+        from msgspec.structs import replace
+
+        from locklens.workspace.why import why_reviewed
+
+        explain = partial(why_reviewed, self.request, subject.review, subject.roots, subject.address, top=subject.top)
+        asking = self.request.asking
+        if not is_asking or asking is None:
+            return explain()
+        from locklens.workspace.asking import AskingRun, base_hosts
+
+        with AskingRun(replace(asking, is_fresh=is_fresh), base_hosts(subject.review), cancel) as run:
+            return explain(ask=run.offered)
 
     def history(
         self, signer: SignerUses, *, on_event: Callable[[Event], None], cancel: threading.Event

@@ -46,11 +46,6 @@ def signers_help() -> Iterator[Line]:
     yield from _section("SIGNED BY", _TIERS)
 
 
-def why_help() -> Iterator[Line]:
-    """The keys of the answer to why a provider is there."""
-    yield from _key_lines(WHY)
-
-
 def preview_help() -> Iterator[Line]:
     """The keys of the Preview, and its signs."""
     yield line("Nothing is on disk before enter. Then each file is replaced in one step, all of them or none,")
@@ -59,6 +54,11 @@ def preview_help() -> Iterator[Line]:
     yield from _key_lines(PREVIEW)
     yield from _section("STEPS", {"ok": "done", "..": "going on", "--": "still to come", "!!": "failed"})
     yield from _section("SIGNS", SIGN_MEANINGS)
+
+
+def why_help() -> Iterator[Line]:
+    """The keys of the answer to why a provider is there."""
+    yield from _key_lines(WHY)
 
 
 def hashes_help() -> Iterator[Line]:

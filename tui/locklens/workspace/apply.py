@@ -66,8 +66,8 @@ def apply(proposal: Proposal, *, journal: Journal | None = None) -> tuple[str, .
             refusal = _put_in_index(proposal, record, None if refusal else journal) or refusal
         else:
             refusal = refusal or _begin(journal, record)
-            names = {target.place: name for target, name in targets.items()}
-            _Writing(record, names).run(None if refusal else journal)
+            kept = None if refusal else journal
+            _Writing(record, {target.place: name for target, name in targets.items()}).run(kept)
     return (f"it cannot be undone: {refusal}",) if refusal else ()
 
 
@@ -80,28 +80,6 @@ def _hold(stack: ExitStack, journal: Journal, proposal: Proposal) -> str:
     if not is_held:
         raise ConfigurationError("another locklens is writing in this repository", hint="try again when it has ended")
     return ""
-
-
-def _put_in_index(proposal: Proposal, record: Record, journal: Journal | None) -> str:
-    """Stages all files or none; returns why that cannot be undone, "" where it can."""
-    from locklens.project.git import Repository
-
-    with Repository.discover(proposal.top) as repository:
-        repository.index.put({file.path: (file.old, file.new) for file in proposal.files})
-    if journal is None:
-        return ""
-    try:
-        journal.keep(record)
-    except OSError as error:
-        return _without_journal(journal, error, 1)
-    return ""
-
-
-def _paths(proposal: Proposal) -> dict[WrittenFile, str]:
-    """Returns the files of a proposal that goes into the index, where paths are names and lead nowhere."""
-    top = os.path.realpath(proposal.top)
-    places = {file.path: os.fsencode(os.path.join(top, file.path)) for file in proposal.files}  # noqa: PTH118
-    return {WrittenFile(places[file.path], file.old, file.new, _NEW_MODE): file.path for file in proposal.files}
 
 
 def _begin(journal: Journal, record: Record) -> str:
@@ -120,6 +98,28 @@ def _without_journal(journal: Journal, error: OSError, number: int) -> str:
         hint = "several files are written together only with a journal there; XDG_DATA_HOME names another folder"
         raise ConfigurationError(words, hint=hint) from error
     return words
+
+
+def _put_in_index(proposal: Proposal, record: Record, journal: Journal | None) -> str:
+    """Stages all files or none; returns why that cannot be undone, "" where it can."""
+    from locklens.project.git import Repository
+
+    with Repository.discover(proposal.top) as repository:
+        repository.index.put({file.path: (file.old, file.new) for file in proposal.files})
+    if journal is None:
+        return ""
+    try:
+        journal.keep(record)
+    except OSError as error:
+        return f"the data folder {journal.folder} cannot be used: {_reason(error)}"
+    return ""
+
+
+def _paths(proposal: Proposal) -> dict[WrittenFile, str]:
+    """Returns the files of a proposal that goes into the index, where paths are names and lead nowhere."""
+    top = os.path.realpath(proposal.top)
+    places = {file.path: os.fsencode(os.path.join(top, file.path)) for file in proposal.files}  # noqa: PTH118
+    return {WrittenFile(places[file.path], file.old, file.new, _NEW_MODE): file.path for file in proposal.files}
 
 
 def _targets(proposal: Proposal) -> dict[WrittenFile, str]:

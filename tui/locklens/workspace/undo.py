@@ -59,8 +59,7 @@ def undo(folder: Path, *, journal: Journal | None = None) -> Plan:
         raise StaleLockFileError(f"{named}: {words}", hint="git shows what changed; git restore takes back more")
     files = tuple(PlannedFile(names[file], file.new, file.old) for file in record.files)
     changes = tuple(change for file in files for change in _changes(file))
-    place = " in git's index" if target is Target.INDEX else ""
-    taken_back = f"takes back what was applied{place} on {_moment(record)} ({record.command})"
+    taken_back = f"takes back what was applied on {_moment(record)} ({record.command})"
     proposal = Proposal(top, files, (*map(change_words, changes), taken_back), COMMAND, target)
     return Plan(proposal, changes, (), ())
 

@@ -65,11 +65,24 @@ EVERYWHERE = (
 UNDO = Key("Z", "Z", "undo", "undo the last apply, also of an earlier run; once more does it again", "undo")
 """On all of the six screens."""
 
+_ELSEWHERE = (
+    Key("L", "L", "elsewhere('lock', '3 Hashes, or 1 Review')", "lock missing platforms: on Review and on Hashes"),
+    Key("U", "U", "elsewhere('upgrade', '2 Upgrade')", "upgrade: on Upgrade"),
+    Key("R", "R", "elsewhere('restore', '1 Review')", "restore from the base: on Review"),
+    Key("P", "P", "elsewhere('prune', '1 Review')", "prune what nothing requires: on Review"),
+    Key("F", "F", "elsewhere('format', '1 Review')", "format the lock file: on Review"),
+    Key("S", "S", "elsewhere('stage', '1 Review')", "stage what is marked: on Review"),
+)
+
+
+def elsewhere(*own: str) -> KeyGroup:
+    """The keys that plan a write on other screens; `own` are those that the screen has itself."""
+    return KeyGroup("On another screen", tuple(key for key in _ELSEWHERE if key.keys not in own))
+
+
 UNSUPPORTED = KeyGroup(
     "Not supported yet",
     (
-        Key("L", "L", "unsupported('lock')", "lock platforms"),
-        Key("U", "U", "unsupported('upgrade')", "upgrade"),
         Key("A", "A", "unsupported('accept')", "accept with a reason"),
         Key("T", "T", "unsupported('trust')", "trust a signing key"),
         Key("D", "D", "unsupported('drop a pin')", "drop a pin"),

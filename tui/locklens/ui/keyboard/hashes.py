@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from locklens.ui.keyboard import EVERYWHERE, UNSUPPORTED, Key, KeyGroup, KeyTable
-
-_OWN = frozenset({"L"})
+from locklens.ui.keyboard import EVERYWHERE, UNDO, UNSUPPORTED, Key, KeyGroup, KeyTable, elsewhere
 
 HASHES = KeyTable(
     (
@@ -70,8 +68,9 @@ HASHES = KeyTable(
                 ),
             ),
         ),
-        KeyGroup("Program", (*EVERYWHERE, Key("q", "q", "leave", "back to the screen before, or quit", "back"))),
-        KeyGroup(UNSUPPORTED.title, tuple(key for key in UNSUPPORTED.keys if key.shown not in _OWN)),
+        KeyGroup("Program", (UNDO, *EVERYWHERE, Key("q", "q", "leave", "back to the screen before, or quit", "back"))),
+        elsewhere("L"),
+        UNSUPPORTED,
     ),
     ("?", "q", "space", "v", "L", "/", "n", "enter", "a", "x", "w", "y", "e", "tab", "r", ":", "j k"),
     ("?", "esc", "j k", "y", "e", "x", "v", "L", "w", "tab", "q", ":", "r"),

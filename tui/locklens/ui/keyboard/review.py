@@ -80,12 +80,21 @@ DECIDING = KeyGroup(
     (
         Key("R", "R", "restore", "restore the row's change, or all of the group or section, from the base", "restore"),
         Key("P", "P", "prune", "prune the highlighted orphan, or all that nothing requires in the row's root", "prune"),
+        Key(
+            "L",
+            "L",
+            "lock",
+            "lock the wanted platforms that are missing; without locklens.toml: those that other entries of the file"
+            " have",
+            "lock",
+        ),
+        Key("U", "U", "upgrade", "to the row's provider on the screen of upgrades", "upgrade"),
         Key("F", "F", "format", "write the lock file of the row's root as its tool does", "format"),
         Key(
             "S",
             "S",
             "stage",
-            "stage all changes that are marked, of every root, as git add -p would; the rest stays in the work tree",
+            "stage all changes that are marked, of every root, as git add -p would: the rest stays in the work tree",
             "stage",
         ),
         UNDO,
@@ -99,28 +108,6 @@ PROGRAM = KeyGroup(
 
 REVIEW = KeyTable(
     (MOVING, REVIEWING, DECIDING, PROGRAM, UNSUPPORTED),
-    (
-        "?",
-        "q",
-        "space",
-        "enter",
-        "n",
-        "/",
-        "v",
-        "S",
-        "R",
-        "d",
-        "b",
-        "P",
-        "x",
-        "Z",
-        "w",
-        ":",
-        "y",
-        "F",
-        "e",
-        "tab",
-        "j k",
-    ),
+    ("?", "q", "space", "enter", "n", "/", "v", "S", "d", "b", "R", "P", "x", "w", ":", "y", "e", "tab", "r", "j k"),
     ("?", "esc", "j k", "y", "e", "x", "v", "space", "R", "d", "w", "n", "tab", "q", ":", "r"),
 )

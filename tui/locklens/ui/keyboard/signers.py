@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from locklens.ui.keyboard import EVERYWHERE, UNDO, UNSUPPORTED, Key, KeyGroup, KeyTable
+from locklens.ui.keyboard import EVERYWHERE, UNDO, UNSUPPORTED, Key, KeyGroup, KeyTable, elsewhere
 
 SIGNERS = KeyTable(
     (
@@ -29,6 +29,7 @@ SIGNERS = KeyTable(
             ),
         ),
         KeyGroup("Program", (UNDO, *EVERYWHERE, Key("q", "q", "leave", "back to the screen before, or quit", "back"))),
+        elsewhere(),
         UNSUPPORTED,
     ),
     ("?", "q", "enter", "y", "/", "r", "tab", ":", "j k"),

@@ -16,7 +16,6 @@ from locklens.ui.messages import Exported
 from locklens.ui.outside import has_browser, place_of, release_page, work_tree_file
 from locklens.ui.screens.export import ExportScreen
 from locklens.ui.screens.panes import PanesScreen
-from locklens.ui.screens.telling import edited, in_words
 from locklens.ui.screens.why import WhyScreen
 
 if TYPE_CHECKING:
@@ -89,8 +88,8 @@ class HandingScreen(PanesScreen):
         try:
             path = work_tree_file(self.review, self.top, place)
         except LockLensError as error:
-            return in_words(error)
-        return edited(self.app, path, place.line if place else 1, self.top)
+            return f"{error}; {error.hint}" if error.hint else str(error)
+        return self.open_editor(path, place.line if place else 1, self.top)
 
     def show_why(self, root: str, address: ProviderAddress, *, others: Sequence[str] = ()) -> None:
         """Shows why a provider is there, and what holds it back.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from textual import on
 
 from locklens.ui.copying import change_copied
+from locklens.ui.deciding import locking
 from locklens.ui.feed import with_roots
 from locklens.ui.hash_bars import hashes_facts, hashes_head, hashes_status
 from locklens.ui.hash_detail import hash_detail
@@ -19,8 +20,6 @@ from locklens.ui.screens.handing import Handed, HandingScreen
 from locklens.ui.screens.proving import Proved, ProvingScreen
 from locklens.ui.spans import Place, counted
 from locklens.ui.widgets.hash_list import HashList
-from locklens.workspace.missing import lock_missing
-from locklens.workspace.planning import WriteRequest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -148,12 +147,12 @@ class HashesScreen(HandingScreen):
         self.say("whole hashes and rules" if self.in_full else "short hashes")
 
     def action_why(self) -> None:
-        """Shows who requires the provider, and what holds it back."""
+        """Shows who requires the provider."""
         row = self.left.current
         if row is None or row.change is None:
             self.say("why: choose a row with a provider")
-        else:
-            self.show_why(row.root.path, row.change.address)
+            return
+        self.show_why(row.root.path, row.change.address)
 
     # Moving
 
@@ -236,8 +235,4 @@ class HashesScreen(HandingScreen):
         if self.is_asking:
             self.say("lock: the registries are still being asked; press L again when they have answered")
             return
-        intent = lock_missing(self.review, chosen, WriteRequest(self.top) if self.top is not None else None)
-        if isinstance(intent, str):
-            self.say(f"lock: {intent}")
-        else:
-            self.preview(intent)
+        self.decide("lock", lambda: locking(chosen, self.review, self.top, self.source.where))

@@ -10,6 +10,7 @@ from textual import on
 from textual.containers import Horizontal, Vertical
 from textual.widgets import Input, Static
 
+from locklens.errors import LockLensError
 from locklens.ui import bars
 from locklens.ui.keyboard import TABS
 from locklens.ui.messages import FilesWritten, ViewWanted
@@ -20,7 +21,7 @@ from locklens.ui.widgets.line_view import LineView
 from locklens.workspace.intents import UndoIntent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from typing import Any
 
     from textual.app import ComposeResult
@@ -226,6 +227,19 @@ class PanesScreen(LoadingScreen):
         else:
             self.say(applied.words)
             self.post_message(FilesWritten())
+
+    def decide(self, what: str, intent_of: Callable[[], Intent]) -> None:
+        """Previews an intent, or says why there is none."""
+        try:
+            intent = intent_of()
+        except LockLensError as error:
+            self.say(f"{what}: {error}")
+        else:
+            self.preview(intent)
+
+    def action_elsewhere(self, what: str, screen: str) -> None:
+        """Says where a key works."""
+        self.say(f"{what}: on the screen {screen}")
 
     def action_undo(self) -> None:
         """Plans to take back what was applied last."""

@@ -28,6 +28,7 @@ from locklens.ui.spans import counted
 from locklens.ui.widgets.bar import Bar
 from locklens.ui.widgets.line_view import LineView
 from locklens.workspace.events import Event, Progress
+from locklens.workspace.proposal import Target
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -296,7 +297,8 @@ class PreviewScreen(TellingScreen[Applied | None]):
         roots = len({failed.root for failed in plan.failures}) if plan is not None else 0
         left = f"; {counted(roots, 'root')} stayed as before, see there" if roots else ""
         told = "; ".join(event.notices) or "Z undoes it"
-        self.dismiss(Applied(f"wrote {files}{left}; {told}"))
+        done = "staged" if plan is not None and plan.proposal.target is Target.INDEX else "wrote"
+        self.dismiss(Applied(f"{done} {files}{left}; {told}"))
 
     def action_cancel(self) -> None:
         """Leaves; what is going on stops, and nothing is written."""
@@ -372,7 +374,8 @@ class PreviewScreen(TellingScreen[Applied | None]):
         except LockLensError as error:
             self.say_error(error)
             return
-        self.open_editor(path, place.line, top)
+        if problem := self.open_editor(path, place.line, top):
+            self.say(problem)
 
     def action_undo(self) -> None:
         """Says where that is done."""

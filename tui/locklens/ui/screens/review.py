@@ -8,13 +8,14 @@ from textual import on
 
 from locklens.errors import LockLensError
 from locklens.ui import bars
-from locklens.ui.deciding import formatting, pruning, restoring
+from locklens.ui.deciding import formatting, locking, pruning, restoring
 from locklens.ui.detail import detail_lines
 from locklens.ui.feed import with_roots
 from locklens.ui.filters import PLACEHOLDER, Filter, parse_filter
 from locklens.ui.help import review_help
 from locklens.ui.keyboard import bindings
 from locklens.ui.keyboard.review import REVIEW
+from locklens.ui.messages import ViewWanted
 from locklens.ui.notices import notice_lines
 from locklens.ui.outline import Grouping, Node, NodeKind, outline
 from locklens.ui.rawdiff import diff_lines
@@ -220,13 +221,28 @@ class ReviewScreen(HandingScreen):
         """Plans to format the lock files of the row's roots."""
         self._decide("format", formatting)
 
-    def _decide(self, what: str, intent_of: Callable[[Node | None, Review | None, Path | None, Where], Intent]) -> None:
-        try:
-            intent = intent_of(self.node, self.review, self.top, self.source.where)
-        except LockLensError as error:
-            self.say(f"{what}: {error}")
+    def action_lock(self) -> None:
+        """Plans to lock the platforms that the row's providers lack."""
+        if self.is_asking:
+            self.say("lock: the registries are still being asked; press L again when they have answered")
+            return
+        subjects = self.node.subjects if self.node is not None else ()
+        chosen = {(subject.root.lock_file, subject.change.address) for subject in subjects if subject.change.new}
+        self.decide("lock", lambda: locking(chosen, self.review, self.top, self.source.where))
+
+    def action_upgrade(self) -> None:
+        """Goes to the provider on the screen of upgrades."""
+        node = self.node
+        subject = node.subjects[0] if node is not None and node.change is not None else None
+        if self.review is not None and self.review.head.kind == "git":
+            self.say("upgrade: two revisions are compared, and only the work tree can be written")
+        elif subject is None or subject.change.new is None:
+            self.post_message(ViewWanted("upgrade", self.top))
         else:
-            self.preview(intent)
+            self.post_message(ViewWanted("upgrade", self.top, (subject.root.path, subject.change.address)))
+
+    def _decide(self, what: str, intent_of: Callable[[Node | None, Review | None, Path | None, Where], Intent]) -> None:
+        self.decide(what, lambda: intent_of(self.node, self.review, self.top, self.source.where))
 
     # Marks
 

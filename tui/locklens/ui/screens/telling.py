@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.screen import Screen, ScreenResultType
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from textual.app import App
     from textual.command import Provider
     from textual.timer import Timer
 
@@ -38,38 +37,6 @@ def _commands() -> type[Provider]:
     from locklens.ui.palette import ScreenCommands
 
     return ScreenCommands
-
-
-def edited(app: App[Any], path: Path, number: int, folder: Path | None) -> str:
-    """Opens a line in the editor; the screen comes back when the editor is closed.
-
-    Args:
-        app: What leaves the terminal to it.
-        path: The file.
-        number: The line, from 1.
-        folder: Where the editor starts.
-
-    Returns:
-        What kept it from that, "" for nothing.
-    """
-    import subprocess
-
-    from textual.app import SuspendNotSupported
-
-    try:
-        command = editor_command(os.environ, path, number)
-        with app.suspend():
-            subprocess.run(command, check=False, cwd=folder)
-    except LockLensError as error:
-        return in_words(error)
-    except (OSError, SuspendNotSupported) as error:
-        return f"the editor cannot be started: {error}"
-    return ""
-
-
-def in_words(error: LockLensError) -> str:
-    """An error, and what helps."""
-    return f"{error}; {error.hint}" if error.hint else str(error)
 
 
 class TellingScreen(Screen[ScreenResultType]):
@@ -121,7 +88,7 @@ class TellingScreen(Screen[ScreenResultType]):
 
     def say_error(self, error: LockLensError) -> None:
         """Puts an error and what helps into the status line."""
-        self.say(in_words(error))
+        self.say(f"{error}; {error.hint}" if error.hint else str(error))
 
     def _say_no_more(self) -> None:
         self.message = ""
@@ -131,16 +98,30 @@ class TellingScreen(Screen[ScreenResultType]):
     async def _click_bar(self, event: Bar.Clicked) -> None:
         await self.run_action(event.action)
 
-    def open_editor(self, path: Path, number: int, folder: Path | None) -> None:
-        """Opens a line in the editor, or says what keeps it from that.
+    def open_editor(self, path: Path, number: int, folder: Path | None) -> str:
+        """Opens a line in the editor; the screen comes back when the editor is closed.
 
         Args:
             path: The file.
             number: The line, from 1.
             folder: Where the editor starts.
+
+        Returns:
+            What kept it from that, "" for nothing.
         """
-        if problem := edited(self.app, path, number, folder):
-            self.say(problem)
+        import subprocess
+
+        from textual.app import SuspendNotSupported
+
+        try:
+            command = editor_command(os.environ, path, number)
+            with self.app.suspend():
+                subprocess.run(command, check=False, cwd=folder)
+        except LockLensError as error:
+            return f"{error}; {error.hint}" if error.hint else str(error)
+        except (OSError, SuspendNotSupported) as error:
+            return f"the editor cannot be started: {error}"
+        return ""
 
     def action_help(self) -> None:
         """Shows all keys."""
