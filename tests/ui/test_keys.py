@@ -237,12 +237,11 @@ async def test_grouping(samples: Samples, running: Running) -> None:
         assert on.titles[0] == "infra/prod/network"
 
 
-async def test_diff_why_and_help(samples: Samples, running: Running) -> None:
+async def test_diff_and_help(samples: Samples, running: Running) -> None:
     async with running(samples.full()) as on:
         await on.press("j")
         for key, words in (
             ("d", "+++ b/infra/prod/network/.terraform.lock.hcl"),
-            ("w", "├─ the root module"),
             ("question_mark", "MOVING"),
         ):
             await on.press(key)
@@ -255,8 +254,6 @@ async def test_diff_why_and_help(samples: Samples, running: Running) -> None:
         await on.go_to("LK006")
         await on.press("d")
         assert "nothing differs here in the lock file" in on.text
-        await on.press("w")
-        assert "choose a row with a provider" in on.text
 
 
 async def test_the_help_says_every_key(samples: Samples, running: Running) -> None:

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from locklens.dialect import DIALECTS
 from locklens.policy import Policy
+from locklens.review.age import age_findings
 from locklens.review.coverage import Locked
 from locklens.review.model import Answer, Evidence, HashFact, Proof, Signer
 from locklens.review.platforms import platform_findings
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from locklens.trust.continuity import FolderHashes, PackageHashes
 
 _NO_POLICY = Policy.none()
-_PLATFORM_RULES = frozenset({"LK008", "LK009"})
+_POLICY_RULES = frozenset({"LK008", "LK009", "LK014"})
 _PROOFS = {Voucher.SIGNED: Proof.SIGNED, Voucher.REPORTED: Proof.REPORTED}
 
 
@@ -150,7 +151,7 @@ def explain(
     """
     if change.new is None:
         return replace(change, evidence=Evidence())
-    own = tuple(finding for finding in change.findings if finding.rule not in PROVENANCE | _PLATFORM_RULES)
+    own = tuple(finding for finding in change.findings if finding.rule not in PROVENANCE | _POLICY_RULES)
     case = case_of(change, tool, known, hashed)
     added = _facts(change.added, case, case.new)
     found = replace(
@@ -164,7 +165,8 @@ def explain(
         new_signer=case.new.signer,
     )
     about_platforms = platform_findings(found, _before(case), lock_file, policy)
-    return replace(found, findings=in_order((*own, *findings_of(case, lock_file), *about_platforms)))
+    about_age = age_findings(found, lock_file, policy)
+    return replace(found, findings=in_order((*own, *findings_of(case, lock_file), *about_platforms, *about_age)))
 
 
 def _before(case: Case) -> Locked | None:
@@ -339,6 +341,8 @@ def _evidence(case: Case) -> Evidence:
         sum(sizes) if len(sizes) == len(to_hash) else None,
         None if locked.offered is None else tuple(sorted(locked.offered)),
         tuple(sorted(locked.hashed)),
+        case.new.released.date().isoformat() if case.new.released is not None else None,
+        case.new.days,
     )
 
 

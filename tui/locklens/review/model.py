@@ -128,6 +128,9 @@ class Evidence(Struct, frozen=True):
         offered: The platforms of which the new version has a package that somebody vouches for; None where that is not
             known.
         hashed: Those of them whose `h1` is known, locked or not.
+        released: The day of the new version's release, ISO 8601, as the registry says; None where nobody says, or
+            nobody asked: without a cooldown it does not matter.
+        days: Since then.
     """
 
     as_of: str | None = None
@@ -138,6 +141,8 @@ class Evidence(Struct, frozen=True):
     to_prove_bytes: int | None = None
     offered: tuple[str, ...] | None = None
     hashed: tuple[str, ...] = ()
+    released: str | None = None
+    days: int | None = None
 
 
 class Finding(Struct, frozen=True):

@@ -16,7 +16,7 @@ class Rule(Struct, frozen=True):
 
     Attributes:
         severity: What it counts as unless the rule says otherwise for a case.
-        needs: What the rule waits for beyond the files: "", "registry", "wanted", "policy" or "packages".
+        needs: What the rule waits for beyond the files: "", "registry", "wanted", "cooldown", "policy" or "packages".
     """
 
     id: str
@@ -177,11 +177,12 @@ _ALL = (
         "LK014",
         WARN,
         "Released very recently",
-        "The version is younger than the policy's cooldown.",
+        "The version is new here, and younger than the policy's cooldown (days, in locklens.toml). The date is the "
+        "registry's word, unsigned; where it has none, nothing is said.",
         "Most malicious releases are found within days. Waiting lets others find them.",
         "Look at the release's date in the registry.",
-        "Wait, or take the newest version that is old enough.",
-        "policy",
+        "Wait, or take the newest version that is old enough: U chooses it.",
+        "cooldown",
     ),
     Rule(
         "LK015",
@@ -354,6 +355,8 @@ _NEEDS = {
     "packages": "Packages are downloaded and hashed with --prove changed, or with v on the screen.",
     "wanted": "It is reported where locklens.toml names platforms. Of which platform a hash is, registries tell; where "
     "nobody can, only what is certain is said.",
+    "cooldown": "It is reported where locklens.toml names a cooldown and the registry says when versions were "
+    "released, as registry.terraform.io does, and api.opentofu.org for registry.opentofu.org.",
     "policy": "This finding needs a policy and is not reported yet.",
 }
 

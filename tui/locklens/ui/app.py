@@ -9,7 +9,8 @@ from textual.app import App
 
 from locklens.ui.feed import ReviewSource, WorkspaceSource
 from locklens.ui.marks import MarkKeeper
-from locklens.ui.messages import MarksNotKept, ViewWanted
+from locklens.ui.messages import FilesWritten, MarksNotKept, ViewWanted
+from locklens.ui.screens.hashes import HashesScreen
 from locklens.ui.screens.review import ReviewScreen
 from locklens.ui.screens.signers import SignersScreen
 from locklens.ui.screens.upgrade import UpgradeScreen
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from locklens.ui.screens.panes import PanesScreen
     from locklens.workspace.review import ReviewRequest
 
-_SCREENS: tuple[type[PanesScreen], ...] = (ReviewScreen, SignersScreen, UpgradeScreen)
+_SCREENS: tuple[type[PanesScreen], ...] = (ReviewScreen, UpgradeScreen, HashesScreen, SignersScreen)
 _VIEWS = {screen.VIEW: screen for screen in _SCREENS}
 
 
@@ -30,7 +31,7 @@ class LockLensApp(App[int]):
 
     Args:
         source: Opens what the first screen shows.
-        view: Which screen is the first: "review", "keys" or "upgrade".
+        view: Which screen is the first: "review", "upgrade", "hashes" or "keys".
         store_path: The store of marks; None for the user's own.
     """
 
@@ -76,6 +77,13 @@ class LockLensApp(App[int]):
         if event.provider is not None:
             self._views[event.view].show_provider(*event.provider)
 
+    @on(FilesWritten)
+    def _reload_views(self) -> None:
+        """Has every open screen read again."""
+        for screen in self._views.values():
+            if screen.is_open:
+                screen.reload()
+
     def _tell_screen(self, notice: str) -> None:
         if (screen := next(iter(self._views.values()), None)) is not None:
             screen.post_message(MarksNotKept(notice))
@@ -90,7 +98,7 @@ def run(request: ReviewRequest, view: str = "review", *, store_path: Path | None
 
     Args:
         request: What to review.
-        view: Which screen to begin with: "review", "keys" or "upgrade".
+        view: Which screen to begin with: "review", "upgrade", "hashes" or "keys".
         store_path: The store of marks; None for the user's own.
 
     Returns:

@@ -26,10 +26,10 @@ def notice_lines(
     return _empty(review)
 
 
-def signers_notice(
+def locked_notice(
     review: Review | None, error: LockLensError | None, *, narrowed: str, has_rows: bool
 ) -> tuple[Line, ...]:
-    """Returns what to show instead of the list of signers; () where that is to be shown."""
+    """Returns what to show instead of a list of what is locked; () where that is to be shown."""
     if review is None:
         return _failed(error) if error is not None else (line(), line(Span("  Reading lock files …", Role.DIM)))
     if has_rows:

@@ -44,9 +44,12 @@ class AskingRun:
         asking: What is allowed.
         base: Hosts that the base's lock files name, comparison form.
         cancel: Set by another thread to stop.
+        asks_ages: Whether to ask when versions were released, too.
     """
 
-    def __init__(self, asking: Asking, base: Iterable[str], cancel: threading.Event | None = None) -> None:
+    def __init__(
+        self, asking: Asking, base: Iterable[str], cancel: threading.Event | None = None, *, asks_ages: bool = False
+    ) -> None:
         self._asking = asking
         self._base = frozenset(base)
         self.cancel = cancel or threading.Event()
@@ -55,7 +58,7 @@ class AskingRun:
         self._registries: dict[str, Registries] = {}
         self._verifier = Verifier(memory=asking.cache)
         self._pool = ThreadPoolExecutor(AT_ONCE, "locklens-ask")
-        self.asker = Asker(self.registries, self._verifier, Enforcement.of(asking.environ))
+        self.asker = Asker(self.registries, self._verifier, Enforcement.of(asking.environ), asks_ages=asks_ages)
         self.inquiry = Inquiry(self.asker.answer, self._pool)
         self.troubles: list[str] = []
         """What went wrong with packages, in sentences."""

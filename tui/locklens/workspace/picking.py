@@ -45,6 +45,6 @@ class UpgradeIntent(Struct, frozen=True):
 
     def plan(self, supply: Supply, *, on_root: Callable[[str], None] = lambda _: None) -> Plan:
         """Finds out what is to be written; arguments and errors as of `upgrade`."""
-        roots = dict.fromkeys(pick.root or "." for pick in self.picks)
-        where = WriteRequest(self.top, tuple(roots), self.tool, self.test_directory)
+        roots = dict.fromkeys(pick.root for pick in self.picks)
+        where = WriteRequest.at(self.top, roots, tool=self.tool, test_directory=self.test_directory)
         return upgrade(UpgradeRequest(where, picks=self.picks, edits_constraints=True), supply, on_root=on_root)

@@ -64,7 +64,7 @@ def prove(
         for change in root.changes
         if (root.lock_file, change.address) in chosen and change.new is not None
     ]
-    with AskingRun(asking, base_hosts(review), cancel) as run:
+    with AskingRun(asking, base_hosts(review), cancel, asks_ages=review.policy.cooldown is not None) as run:
         run.inquiry.start(subjects)
         settled = list(run.inquiry.settled(is_patient=True))
         if not Proving(run, settled, everything=True).work(confirm, on_event):

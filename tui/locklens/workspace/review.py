@@ -179,7 +179,7 @@ def complete(
     from locklens.workspace.asking import AskingRun, base_hosts, host_states
 
     hosts_of_base = base_hosts(review) if vouched_hosts is None else vouched_hosts
-    with AskingRun(request.asking, hosts_of_base, cancel) as run:
+    with AskingRun(request.asking, hosts_of_base, cancel, asks_ages=review.policy.cooldown is not None) as run:
         run.inquiry.start(subjects)
         completion.read_configurations(comparison, read, meanwhile=lambda: completion.settle(run, is_patient=False))
         completion.settle(run, is_patient=True)

@@ -192,17 +192,17 @@ def _named(text: str) -> tuple[str, Version | None]:
 
 def _picking_commands(request: UpgradeRequest, draft: Draft) -> str:
     """The commands that do what was picked: roots in which the same was picked have one together."""
-    groups: dict[tuple[str, ...], list[str]] = {}
-    for root in draft.roots:
+    groups: dict[tuple[str, ...], list[tuple[str, str]]] = {}
+    for root, name in zip(draft.roots, request.where.roots, strict=True):
         own = (pick for pick in request.picks if pick.root == root.path)
         words = tuple(f"{root.name_of(pick.address)}={pick.version}" for pick in own)
-        groups.setdefault(words, []).append(root.path)
+        groups.setdefault(words, []).append((root.path, name))
     edited = {change.root for change in draft.changes if change.edits}
     commands = []
-    for words, paths in groups.items():
-        where = replace(request.where, roots=tuple(path or "." for path in paths))
-        one = replace(request, where=where, providers=words, picks=(), edits_constraints=not edited.isdisjoint(paths))
-        commands.append(_command(one))
+    for words, places in groups.items():
+        where = replace(request.where, roots=tuple(name for _, name in places))
+        is_edited = any(path in edited for path, _ in places)
+        commands.append(_command(replace(request, where=where, providers=words, picks=(), edits_constraints=is_edited)))
     return " && ".join(commands)
 
 

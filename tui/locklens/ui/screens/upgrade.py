@@ -82,6 +82,8 @@ class UpgradeScreen(HandingScreen):
         self._is_fresh = False
         self._is_offering = False
         self._has_offers = False
+        self._has_terms = False
+        """Whether the policy's cooldown is heeded or was done away with by the user."""
         self._tried: frozenset[ReleaseId] = frozenset()
         self._is_looking_up = False
         self._timer_of_releases: Timer | None = None
@@ -135,6 +137,9 @@ class UpgradeScreen(HandingScreen):
 
     def review_arrived(self) -> None:
         """Asks what there is once the configurations are read."""
+        if self.review is not None and not self._has_terms:
+            self._has_terms = True
+            self.picking = self.picking.with_terms(replace(self.picking.terms, cooldown=self.review.policy.cooldown))
         if self.review is not None and not self.is_asking and not self._is_offering and self.error is None:
             self._is_offering = True
             if self._is_fresh:
@@ -422,7 +427,8 @@ class UpgradeScreen(HandingScreen):
 
     @property
     def _usual_cooldown(self) -> int:
-        return USUAL_COOLDOWN
+        own = self.review.policy.cooldown if self.review is not None else None
+        return USUAL_COOLDOWN if own is None else own
 
     def action_upgrade(self) -> None:
         """Shows what it would be to move what was chosen."""
