@@ -112,7 +112,8 @@ class Registries:
                     cancel=self._cancel,
                     pause=self._pause,
                 )
-                kinds = Kinds.of(self._dialect, self._environ)
+                given = self.config.protocols
+                kinds = Kinds.of(self._dialect, self._environ, seconds=given.seconds, retries=given.retries)
                 discovery = Discovery(
                     client,
                     kinds.discovery,

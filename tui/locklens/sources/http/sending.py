@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-import locklens
 from locklens.errors import RunCancelledError, UnavailableError
 from locklens.sources.http.failures import TIMEOUTS, TRANSPORT_ERRORS, FailedError, Failure, explain
 from locklens.sources.http.reading import broken_words, drain, host_name, read_body, redirected, too_large
-from locklens.sources.http.settings import Kind, is_transient, requests_per_host, wait_before
+from locklens.sources.http.settings import Kind, is_transient, requests_per_host, user_agent, wait_before
 from locklens.sources.http.transport import Bounds, Transport
 from locklens.sources.http.values import Answer, Download, Exchange, moment, status_words
 from locklens.sources.urls import host_of, origin, shown
@@ -84,6 +83,7 @@ class Sender:
         self._lock = threading.Lock()
         self._hosts: dict[str, _Host] = {}
         self._at_once = requests_per_host(environ)
+        self._agent = user_agent(environ)
         self._transport = Transport(environ, self._bounds)
 
     def close(self) -> None:
@@ -199,7 +199,7 @@ class Sender:
     def _open(self, url: str, kind: Kind, token: Token | None, *, encoding: str, method: str = "GET") -> httpx.Response:
         """Sends a request and returns the answer with its body unread."""
         headers = {
-            "User-Agent": f"locklens/{locklens.__version__}",
+            "User-Agent": self._agent,
             "Accept": kind.accept,
             "Accept-Encoding": encoding,
         }
