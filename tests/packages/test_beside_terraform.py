@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 from packages.odd import ACCEPTED, REFUSED
+from packages.zips import unpacked
 
 from locklens.errors import PackageError
 from locklens.packages.hashing import hash_package
 from locklens.packages.limits import Limits
-from locklens.packages.unpack import unpack
 
 terraform = shutil.which("terraform")
 pytestmark = pytest.mark.skipif(terraform is None or sys.platform != "linux", reason="needs terraform on Linux")
@@ -100,5 +100,5 @@ def test_unpacking_makes_the_files_that_terraform_makes(tmp_path: Path) -> None:
     for number, (name, data) in enumerate(ACCEPTED.items()):
         archive = tmp_path / f"{number}.zip"
         archive.write_bytes(data)
-        assert unpack(archive, tmp_path / f"into{number}", limit=Limits()) == real.locked()[name]
+        assert unpacked(archive, tmp_path / f"into{number}", limit=Limits()) == real.locked()[name]
         assert laid(tmp_path / f"into{number}") == laid(real.unpacked(name)), name

@@ -10,13 +10,12 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from packages.zips import BINARY, DESCRIPTORS, FILE, FOLDER, LINK, PROGRAM, Item, build
+from packages.zips import BINARY, DESCRIPTORS, FILE, FOLDER, LINK, PROGRAM, Item, build, unpacked
 
 from locklens.errors import PackageError
 from locklens.hashes import h1_of_folder
 from locklens.packages.hashing import hash_package
 from locklens.packages.limits import Limits
-from locklens.packages.unpack import unpack
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="file names of any bytes")
 
@@ -67,7 +66,7 @@ def agreed(data: bytes, step: int) -> str:
         chunks = (data[at : at + step] for at in range(0, len(data), step))
         refusals = []
         try:
-            unpacked = unpack(archive, into, limit=Limits())
+            unpacked_h1 = unpacked(archive, into, limit=Limits())
         except PackageError as error:
             refusals.append(str(error))
         try:
@@ -81,7 +80,7 @@ def agreed(data: bytes, step: int) -> str:
         for path in into.rglob("*"):
             if path.is_file():
                 path.chmod(0o600)
-        assert hashed.h1 == unpacked == h1_of_folder(into)
+        assert hashed.h1 == unpacked_h1 == h1_of_folder(into)
         files = [path for path in into.rglob("*") if path.is_file()]
         assert (hashed.files, hashed.unpacked_size) == (len(files), sum(path.stat().st_size for path in files))
         assert sorted(path.name for path in Path(folder).iterdir()) == ["into", "package.zip"]

@@ -88,13 +88,15 @@ def test_chunks_of_any_size_give_the_same(data: bytes, engine: str) -> None:
 
 
 @pytest.mark.parametrize(("data", "words"), REFUSED.values(), ids=REFUSED)
-def test_what_cannot_be_unpacked_says_why_and_has_its_zh(data: bytes, words: str, engine: str) -> None:
+def test_what_cannot_be_unpacked_says_why_once_its_zh_was_judged(data: bytes, words: str, engine: str) -> None:
     for size in (7, 1 << 16):
+        judged: list[str] = []
+        chunks = (data[at : at + size] for at in range(0, len(data), size))
         with pytest.raises(PackageError) as caught:
-            hashed(data, size)
+            hash_package(chunks, limit=Limits(), judge=lambda zh, _: judged.append(zh))
         assert words in str(caught.value)
         assert str(caught.value).isprintable()
-        assert caught.value.zh == "zh:" + hashlib.sha256(data).hexdigest()
+        assert judged == ["zh:" + hashlib.sha256(data).hexdigest()]
 
 
 NOISE = random.Random(2).randbytes(300_000)
@@ -158,7 +160,7 @@ def test_the_temporary_file_is_gone_whatever_happens(tmp_path: Path, monkeypatch
         raise KeyboardInterrupt
 
     before = threading.active_count()
-    hash_package([ONE_FILE_ZIP], limit=Limits(), spool_folder=tmp_path)
+    hash_package([build([Item(BINARY, NOISE * 5, STORED)])], limit=Limits(), spool_folder=tmp_path)
     for chunks, error in (
         (failing(), UnavailableError),
         (cancelled(), RunCancelledError),
@@ -187,13 +189,15 @@ def test_cancelling_ends_even_what_is_read_again() -> None:
 
 
 def test_no_room_for_the_temporary_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    large = build([Item(BINARY, NOISE * 5, STORED)])
+    assert hash_package([ONE_FILE_ZIP], limit=Limits(), spool_folder=tmp_path / "missing") == hashed(ONE_FILE_ZIP)
     with pytest.raises(ConfigurationError, match="cannot be kept in the temporary folder") as caught:
-        hash_package([ONE_FILE_ZIP], limit=Limits(), spool_folder=tmp_path / "missing")
+        hash_package([large], limit=Limits(), spool_folder=tmp_path / "missing")
     assert "TMPDIR" in caught.value.hint
     full = Path("/dev/full")
     if full.exists():
         monkeypatch.setattr("tempfile.TemporaryFile", lambda **_: full.open("r+b", buffering=0))
-        for data in (ONE_FILE_ZIP, USUAL["without descriptors"]):
+        for data in (large, build([Item(BINARY, NOISE * 9)])):
             with pytest.raises(ConfigurationError, match="No space left on device"):
                 hashed(data)
 

@@ -9,13 +9,12 @@ from pathlib import Path
 
 import pytest
 from packages.odd import PROVIDER, TEXT
-from packages.zips import BINARY, STORED, Item, build
+from packages.zips import BINARY, STORED, Item, build, unpacked
 
 from locklens.errors import PackageError
 from locklens.hashes import h1_of_folder
 from locklens.packages.hashing import hash_package
 from locklens.packages.limits import Limits
-from locklens.packages.unpack import unpack
 
 MIB = 1024**2
 
@@ -27,7 +26,9 @@ def both(data: bytes, folder: Path, limit: Limits) -> str:
     outcomes = []
     for is_unpacked in (False, True):
         try:
-            outcomes.append(unpack(archive, into, limit=limit) if is_unpacked else hash_package([data], limit=limit).h1)
+            outcomes.append(
+                unpacked(archive, into, limit=limit) if is_unpacked else hash_package([data], limit=limit).h1
+            )
         except PackageError as error:
             outcomes.append(str(error))
     assert outcomes[0] == outcomes[1]

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import struct
+import threading
 import zlib
 from collections.abc import Sequence
+from pathlib import Path
 
 from msgspec import Struct
+
+from locklens.packages.limits import Limits
+from locklens.packages.unpack import unpack
 
 BINARY = b"terraform-provider-demo_v1.0.0"
 STORED, DEFLATED = 0, 8
@@ -156,3 +161,12 @@ def _central(item: Item, offset: int) -> bytes:
         facts["crc"], facts["packed"], facts["size"], len(name), len(extra), len(comment), 0, 0,
         item.attributes, facts["offset"],
     ) + name + extra + comment  # fmt: skip
+
+
+def unpacked(
+    archive: Path, into: Path, *, limit: Limits, cancel: threading.Event | None = None, step: int = 4096
+) -> str:
+    """Unpacks a zip file that arrives in pieces, and returns its h1."""
+    data = archive.read_bytes()
+    chunks = (data[at : at + step] for at in range(0, len(data), step))
+    return unpack(chunks, into, limit=limit, cancel=cancel).h1

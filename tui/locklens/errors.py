@@ -100,16 +100,7 @@ class UnauthorizedError(SourceError):
 
 
 class PackageError(LockLensError):
-    """A provider's package cannot be hashed or unpacked: it is damaged, hostile, or beyond a bound.
-
-    Attributes:
-        zh: Of its bytes where all of them were read, "" otherwise. Where it is not the one that was promised, that is
-            what is wrong with the package.
-    """
-
-    def __init__(self, message: str, *, hint: str = "", zh: str = "") -> None:
-        super().__init__(message, hint=hint)
-        self.zh = zh
+    """A provider's package cannot be hashed or unpacked: it is damaged, hostile, or beyond a bound."""
 
 
 class TrustError(LockLensError):

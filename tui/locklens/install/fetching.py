@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
+from functools import partial
 from typing import TYPE_CHECKING
 
 from locklens.errors import ConfigurationError, PackageError, TrustError
 from locklens.install.events import PackageArriving, ReleaseWarned
-from locklens.packages.limits import Limits, shown, stop_if
+from locklens.packages.limits import Limits
 from locklens.sources.metadata import is_supported
 from locklens.versions.version import precedence
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+    from typing import BinaryIO
 
     from locklens.addresses import Platform, ProviderAddress
     from locklens.hashes import HashedPackage
@@ -62,43 +63,43 @@ def hashed(run: InstallRun, metadata: PackageMetadata) -> HashedPackage:
     """
     from locklens.packages.hashing import hash_package
 
+    return _taken(run, metadata, hash_package, lambda _: None)
+
+
+def unpacked(
+    run: InstallRun, metadata: PackageMetadata, into: Path, judge: Callable[[BinaryIO], None]
+) -> HashedPackage:
+    """Unpacks a package into a new folder while it arrives, and remembers its hashes; errors as of `hashed`.
+
+    Of a package that is refused nothing is left there. `judge` is given the zip file once it is known to be the one
+    that is vouched for, and may refuse it all the same.
+    """
+    from locklens.packages.unpack import unpack
+
+    return _taken(run, metadata, partial(unpack, into=into), judge)
+
+
+def _taken(
+    run: InstallRun, metadata: PackageMetadata, take: Callable[..., HashedPackage], judge: Callable[[BinaryIO], None]
+) -> HashedPackage:
+    def judged(zh: str, archive: BinaryIO) -> None:
+        if zh != "zh:" + metadata.shasum:
+            words = f"archive has incorrect checksum {zh} (expected zh:{metadata.shasum})"
+            hint = "the package was tampered with, or published again without its checksums"
+            raise TrustError(words, hint=hint)
+        judge(archive)
+
     with run.registry(metadata.address).open_package(metadata) as download:
-        tell = _teller(run, metadata, download.length)
-        try:
-            found = hash_package(
-                download.chunks,
-                limit=LIMITS,
-                on_bytes=tell,
-                cancel=run.cancel,
-                check=lambda names: check_program(names, metadata.address),
-            )
-        except PackageError as error:
-            _check_zh(metadata, error.zh or _expected(metadata))
-            raise
-    _check_zh(metadata, found.zh)
+        found = take(
+            download.chunks,
+            limit=LIMITS,
+            on_bytes=_teller(run, metadata, download.length),
+            cancel=run.cancel,
+            judge=judged,
+            check=lambda names: check_program(names, metadata.address),
+        )
     run.cache.keep_package(found)
     return found
-
-
-def keep(run: InstallRun, metadata: PackageMetadata, archive: Path) -> int:
-    """Downloads a package to a file, and returns its bytes; errors as of `hashed`, but for what is in it."""
-    sha256, size = hashlib.sha256(), 0
-    with run.registry(metadata.address).open_package(metadata) as download:
-        tell = _teller(run, metadata, download.length)
-        try:
-            with archive.open("wb") as file:
-                for chunk in download.chunks:
-                    stop_if(run.cancel)
-                    size += len(chunk)
-                    if size > LIMITS.packed:
-                        raise PackageError(f"the package has more than {shown(LIMITS.packed)}, which is not read")
-                    sha256.update(chunk)
-                    file.write(chunk)
-                    tell(len(chunk))
-        except OSError as error:
-            raise unwritable(archive.parent.parent, error) from error
-    _check_zh(metadata, "zh:" + sha256.hexdigest())
-    return size
 
 
 def unwritable(folder: Path, error: OSError) -> ConfigurationError:
@@ -120,17 +121,6 @@ def check_program(names: list[bytes], address: ProviderAddress) -> None:
         if b"/" not in name and name.startswith(start) and name[len(start) : len(start) + 1] in {b"", b"_", b"."}:
             return
     raise PackageError(f"provider binary not found: could not find executable file starting with {start.decode()}")
-
-
-def _expected(metadata: PackageMetadata) -> str:
-    return "zh:" + metadata.shasum
-
-
-def _check_zh(metadata: PackageMetadata, zh: str) -> None:
-    if zh != _expected(metadata):
-        words = f"archive has incorrect checksum {zh} (expected {_expected(metadata)})"
-        hint = "the package was tampered with, or published again without its checksums"
-        raise TrustError(words, hint=hint)
 
 
 def _teller(run: InstallRun, metadata: PackageMetadata, length: int | None) -> Callable[[int], None]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from locklens.hashes import h1_of_folder
-from locklens.install.fetching import check_program, unwritable
+from locklens.install.fetching import unwritable
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -102,13 +102,3 @@ def h1_at(place: Path) -> str:
         return h1_of_folder(place) if place.is_dir() else ""
     except (OSError, ValueError):
         return ""
-
-
-def check_installed(unpacked: Path, address: ProviderAddress) -> None:
-    """Makes sure that an unpacked package has a program.
-
-    Raises:
-        PackageError: It has none.
-    """
-    with os.scandir(os.fsencode(unpacked)) as entries:
-        check_program([entry.name for entry in entries if not entry.is_dir(follow_symlinks=False)], address)

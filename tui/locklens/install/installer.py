@@ -21,8 +21,8 @@ from locklens.install.events import (
     QueryStarted,
     RegistryWarned,
 )
-from locklens.install.fetching import LIMITS, admitted, hashed, keep, warn
-from locklens.install.folders import check_installed, h1_at
+from locklens.install.fetching import admitted, hashed, unpacked, warn
+from locklens.install.folders import h1_at
 from locklens.install.model import Failure, Settled
 from locklens.lockfile.update import fetched, is_incomplete, reused
 from locklens.selection import Selection, Unselectable, before_asking, combined, select
@@ -30,6 +30,7 @@ from locklens.selection import Selection, Unselectable, before_asking, combined,
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
+    from typing import BinaryIO
 
     from locklens.addresses import Platform, ProviderAddress
     from locklens.install.folders import DataFolder
@@ -180,23 +181,21 @@ class _Installer:
             if locked and not {package.zh, package.h1} & locked:
                 raise self._mismatch(metadata)
             return package.h1, package.size
-        from locklens.packages.unpack import unpack
+
+        def judge(archive: BinaryIO) -> None:
+            if locked and "zh:" + metadata.shasum not in locked and not _has_h1(archive, locked):
+                raise self._mismatch(metadata)
 
         place = self._place(metadata.address, metadata.version)
         with self._into.staging(place) as staging:
-            archive, unpacked = staging / "package.zip", staging / "package"
-            size = keep(self._run, metadata, archive)
-            if locked and "zh:" + metadata.shasum not in locked and not _has_h1(archive, locked):
-                raise self._mismatch(metadata)
-            h1 = unpack(archive, unpacked, limit=LIMITS, cancel=self._run.cancel)
-            check_installed(unpacked, metadata.address)
-            archive.unlink()
+            folder = staging / "package"
+            package = unpacked(self._run, metadata, folder, judge)
             before = h1_at(place)
-            is_other = (place.exists() or place.is_symlink()) and before != h1
-            self._into.put(unpacked, place)
+            is_other = (place.exists() or place.is_symlink()) and before != package.h1
+            self._into.put(folder, place)
             if is_other:
                 self._run.tell(FolderReplaced(self._run.name(metadata.address), metadata.version, str(place)))
-        return h1, size
+        return package.h1, package.size
 
     def _mismatch(self, metadata: PackageMetadata) -> TrustError:
         words = (
@@ -232,7 +231,7 @@ class _Installer:
         return Failure(address, summary, words, hint)
 
 
-def _has_h1(archive: Path, locked: set[str]) -> bool:
+def _has_h1(archive: BinaryIO, locked: set[str]) -> bool:
     """Whether the zip file itself has a locked `h1`; that of a folder differs where the zip file lists folders."""
     if not any(text.startswith("h1:") for text in locked):
         return False

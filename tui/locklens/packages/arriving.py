@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from functools import partial
 
-from locklens.errors import ConfigurationError, PackageError
+from locklens.errors import PackageError
 from locklens.packages.contents import PIECE
 from locklens.packages.limits import shown, stop_if
 
@@ -102,17 +102,7 @@ class Arriving:
 
     def _keep(self, chunk: bytes) -> None:
         self._sha256.update(chunk)
-        try:
-            self._spool.write(chunk)
-        except OSError as error:
-            raise unwritable(error) from error
-
-
-def unwritable(error: OSError) -> ConfigurationError:
-    """The error for a folder of temporary files that cannot be used."""
-    reason = error.strerror or str(error)
-    hint = "make room, or name another folder in TMPDIR"
-    return ConfigurationError(f"a package cannot be kept in the temporary folder while it arrives: {reason}", hint=hint)
+        self._spool.write(chunk)
 
 
 def _bounded(

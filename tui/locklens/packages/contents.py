@@ -36,6 +36,9 @@ class Digest:
         self._sha256.update(block)
         self.crc = crc32(block, self.crc)
 
+    def end(self) -> None:
+        """Says that there is no more."""
+
     def hex(self) -> str:
         """The SHA-256, as an `h1` takes it."""
         return self._sha256.hexdigest()

@@ -4,26 +4,55 @@ from __future__ import annotations
 
 from contextlib import contextmanager, suppress
 from functools import partial
+from typing import TYPE_CHECKING, cast
 
-from locklens.errors import PackageError
+from msgspec import Struct
+
+from locklens.errors import ConfigurationError
 from locklens.hashes import HashedPackage, h1_of_digests
 from locklens.packages.archive import read_directory
-from locklens.packages.arriving import Arriving, unwritable
+from locklens.packages.arriving import Arriving
 from locklens.packages.contents import Contents, Digest
 from locklens.packages.contents import check as check_content
-from locklens.packages.layout import lay_out
+from locklens.packages.layout import Layout, lay_out
 from locklens.packages.pipeline import SecondThread
 from locklens.packages.zipstream import read_entries
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
     from typing import BinaryIO
 
+    from locklens.packages.archive import Entry
     from locklens.packages.limits import Limits
     from locklens.packages.zipstream import Streamed
+
+    Judge = Callable[[str, BinaryIO], None]
+    """Is given the `zh` and the whole zip file, and raises what it likes where that is not the right one."""
+
+_IN_MEMORY = 1 << 20
+"""Bytes of a package up to which it takes no temporary file."""
+
+
+class Passed(Struct, frozen=True):
+    """A package that arrived and was read.
+
+    Attributes:
+        size: Bytes of the zip file.
+        digests: Of the file at each path of the layout; of the last content where several have one name.
+    """
+
+    zh: str
+    size: int
+    layout: Layout
+    digests: dict[bytes, Digest]
+
+    @property
+    def hashed(self) -> HashedPackage:
+        """What there is to know of it."""
+        h1 = h1_of_digests((path, digest.hex()) for path, digest in self.digests.items())
+        return HashedPackage(self.zh, h1, self.size, self.layout.size, len(self.layout.files))
 
 
 def hash_package(
@@ -33,6 +62,7 @@ def hash_package(
     spool_folder: Path | None = None,
     on_bytes: Callable[[int], None] | None = None,
     cancel: threading.Event | None = None,
+    judge: Judge = lambda *_: None,
     check: Callable[[list[bytes]], None] = lambda _: None,
 ) -> HashedPackage:
     """Hashes a zip file of which the bytes arrive one after another.
@@ -46,6 +76,7 @@ def hash_package(
             temporary folder.
         on_bytes: Is told how many bytes each chunk has.
         cancel: Looked at between chunks and blocks.
+        judge: Is asked when all bytes are there, before anything is made of the zip file's directory.
         check: Is given the paths of all files, and may raise a PackageError for what is missing.
 
     Raises:
@@ -53,65 +84,89 @@ def hash_package(
         RunCancelledError: The run was cancelled.
         ConfigurationError: There is no room for the temporary file.
     """
-    with _spool(spool_folder) as spool, SecondThread() as second:
+    work = partial(read_package, chunks, limit=limit, on_bytes=on_bytes, cancel=cancel, judge=judge, check=check)
+    try:
+        with spool_in(spool_folder) as spool:
+            return work(spool).hashed
+    except OSError as error:
+        reason = error.strerror or str(error)
+        words = f"a package cannot be kept in the temporary folder while it arrives: {reason}"
+        raise ConfigurationError(words, hint="make room, or name another folder in TMPDIR") from error
+
+
+def read_package(
+    chunks: Iterable[bytes],
+    spool: BinaryIO,
+    *,
+    limit: Limits,
+    new: Callable[[], Digest] = Digest,
+    on_bytes: Callable[[int], None] | None = None,
+    cancel: threading.Event | None = None,
+    judge: Judge = lambda *_: None,
+    check: Callable[[list[bytes]], None] = lambda _: None,
+) -> Passed:
+    """Reads a zip file while it arrives, into the empty file `spool`; all else as of `hash_package`.
+
+    `new` makes the digest of each content; some of them may turn out to be of no file.
+
+    Raises:
+        OSError: The spool cannot be written or read, or what a digest does fails.
+    """
+    with SecondThread() as second:
         arriving = Arriving(chunks, spool, second, limit=limit, on_bytes=on_bytes, cancel=cancel)
-        streamed = read_entries(arriving, second, limit)
+        streamed = read_entries(arriving, second, limit, new)
         arriving.drain()
         second.finish()
-        zh = arriving.zh
-        try:
-            return _resolve(spool, zh, arriving.size, streamed, second=second, limit=limit, cancel=cancel, check=check)
-        except PackageError as error:
-            error.zh = zh
-            raise
-        except OSError as error:
-            raise unwritable(error) from error
+        zh, size = arriving.zh, arriving.size
+        judge(zh, spool)
+        layout = lay_out(read_directory(spool, size, limit), size, limit)
+        digests = _resolve(layout, streamed, Contents(spool, size, cancel=cancel), second, new)
+        check(list(layout.files))
+    return Passed(zh, size, layout, digests)
 
 
 def _resolve(
-    spool: BinaryIO,
-    zh: str,
-    size: int,
-    streamed: Mapping[int, Streamed],
-    *,
+    layout: Layout,
+    streamed: dict[int, Streamed],
+    contents: Contents,
     second: SecondThread,
-    limit: Limits,
-    cancel: threading.Event | None,
-    check: Callable[[list[bytes]], None],
-) -> HashedPackage:
+    new: Callable[[], Digest],
+) -> dict[bytes, Digest]:
     """Holds what passed against the central directory, and reads again what it does not confirm."""
-    layout = lay_out(read_directory(spool, size, limit), size, limit)
-    contents = Contents(spool, size, cancel=cancel)
     digests: dict[bytes, Digest] = {}
-    read = []
+    read: list[tuple[Entry, Digest]] = []
     for path, entry in layout.opened:
-        passed = streamed.get(entry.offset)
+        passed = streamed.pop(entry.offset, None)
         if passed is not None and passed.is_of(entry):
             digests[path] = passed.digest
             continue
-        digest = digests[path] = Digest()
+        digest = digests[path] = new()
         for block in contents.blocks(entry):
             second.do(partial(digest.update, block))
+        second.do(digest.end)
         read.append((entry, digest))
     second.finish()
     for entry, digest in read:
         check_content(entry, digest)
-    check(list(layout.files))
-    h1 = h1_of_digests((path, digest.hex()) for path, digest in digests.items())
-    return HashedPackage(zh, h1, size, layout.size, len(layout.files))
+    return digests
 
 
 @contextmanager
-def _spool(folder: Path | None) -> Iterator[BinaryIO]:
-    """A temporary file without a name where the system has such: not even a killed process leaves it behind."""
+def spool_in(folder: Path | None) -> Iterator[BinaryIO]:
+    """A temporary file without a name where the system has such: not even a killed process leaves it behind.
+
+    Args:
+        folder: Where it is, None for the system's temporary folder; a small one is in memory.
+
+    Raises:
+        OSError: It cannot be made.
+    """
     import tempfile
 
+    place = None if folder is None else str(folder)
+    file = tempfile.SpooledTemporaryFile(_IN_MEMORY, prefix="locklens-", dir=place)  # noqa: SIM115 - closing it may fail
     try:
-        file = tempfile.TemporaryFile(prefix="locklens-", dir=folder)  # noqa: SIM115 - closing it may fail
-    except OSError as error:
-        raise unwritable(error) from error
-    try:
-        yield file
+        yield cast("BinaryIO", file)
     finally:
         # Bytes that were not written yet may find no room; whoever needed them was told.
         with suppress(OSError):

@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 from contextlib import suppress
-from functools import partial
 from typing import TYPE_CHECKING
 
 from locklens.errors import ConfigurationError, PackageError
-from locklens.hashes import h1_of_digests
-from locklens.packages.archive import read_directory
-from locklens.packages.contents import Contents, Digest, check
-from locklens.packages.layout import lay_out
-from locklens.packages.limits import shown
-from locklens.packages.pipeline import SecondThread
+from locklens.packages.contents import Digest
+from locklens.packages.hashing import read_package, spool_in
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
-    from typing import BinaryIO
 
-    from locklens.packages.archive import Entry
+    from locklens.hashes import HashedPackage
+    from locklens.packages.hashing import Judge, Passed
     from locklens.packages.layout import Layout
     from locklens.packages.limits import Limits
 
@@ -40,68 +36,77 @@ _DEVICES = {
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 
 
-def unpack(archive: Path, into: Path, *, limit: Limits, cancel: threading.Event | None = None) -> str:
-    """Unpacks a zip file and returns the `h1` of what was written.
+def unpack(
+    chunks: Iterable[bytes],
+    into: Path,
+    *,
+    limit: Limits,
+    on_bytes: Callable[[int], None] | None = None,
+    cancel: threading.Event | None = None,
+    judge: Judge = lambda *_: None,
+    check: Callable[[list[bytes]], None] = lambda _: None,
+) -> HashedPackage:
+    """Unpacks a zip file while it arrives, and returns the hashes of what arrived and of what was written.
 
-    Permissions are the zip file's, folders are subject to the umask. Symbolic links become files with their target as
-    text. On any error nothing is left of what was written.
+    What is in it is written at once, under names of our own beside the folder; what the files are called, and which
+    there are, says the zip file's directory at its end. Permissions are the zip file's, folders are subject to the
+    umask. Symbolic links become files with their target as text. On any error nothing is left of what was written.
 
     Args:
-        archive: The zip file.
-        into: A folder that does not exist yet, or is empty; nobody else writes to it.
+        chunks: The bytes, in chunks of any sizes, read once in this thread. What they raise passes through.
+        into: A folder that does not exist yet, or is empty; nobody else writes to it, or beside it.
         limit: What the package may be at most.
-        cancel: Looked at between blocks.
+        on_bytes: Is told how many bytes each chunk has.
+        cancel: Looked at between chunks and blocks.
+        judge: Is asked when all bytes are there, before anything is made of the zip file's directory.
+        check: Is given the paths of all files, and may raise a PackageError for what is missing.
 
     Raises:
         PackageError: The tools could not unpack it, its `h1` could not be said, it is beyond a bound, or two of its
             names are one for this file system.
         RunCancelledError: The run was cancelled.
-        ConfigurationError: The zip file cannot be read, or the folder cannot be written to or is not empty.
+        ConfigurationError: The folder cannot be written to or is not empty.
     """
     try:
-        with archive.open("rb") as file:
-            size = os.fstat(file.fileno()).st_size
-            if size > limit.packed:
-                raise PackageError(f"the package has more than {shown(limit.packed)}, which is not read")
-            layout = lay_out(read_directory(file, size, limit), size, limit)
+        with _Folder(into) as folder, spool_in(into.parent) as spool:
+            passed = read_package(
+                chunks,
+                spool,
+                limit=limit,
+                new=folder.content,
+                on_bytes=on_bytes,
+                cancel=cancel,
+                judge=judge,
+                check=check,
+            )
             if os.name == "nt":
-                check_names_for_windows(layout)
-            with _Folder(into) as folder:
-                digests = _write(layout, Contents(file, size, cancel=cancel), folder)
-                h1 = h1_of_digests((path, digest.hex()) for path, digest in digests.items())
-                folder.set_permissions(layout)
+                check_names_for_windows(passed.layout)
+            folder.settle(passed)
     except FileExistsError as error:
         raise PackageError("two files or folders of the package have one name on this file system") from error
     except OSError as error:
-        place = archive if error.filename == str(archive) else into
         hint = "make room, or name another folder"
-        raise ConfigurationError(
-            f"cannot be unpacked: {error.strerror or error}", path=str(place), hint=hint
-        ) from error
-    return h1
+        words = f"cannot be unpacked: {error.strerror or error}"
+        raise ConfigurationError(words, path=str(into), hint=hint) from error
+    return passed.hashed
 
 
-def _write(layout: Layout, contents: Contents, folder: _Folder) -> dict[bytes, Digest]:
-    """Writes all folders and files; what a later one of the same name replaces is read all the same."""
-    digests: dict[bytes, Digest] = {}
-    read: list[tuple[Entry, Digest]] = []
-    folder.make(layout.folders)
-    with SecondThread() as second:
-        for path, entry in layout.opened:
-            is_kept = layout.files[path] is entry
-            digest = digests[path] = Digest()
-            if is_kept:
-                second.do(partial(folder.begin, path))
-            for block in contents.blocks(entry):
-                second.do(partial(digest.update, block))
-                if is_kept:
-                    second.do(partial(folder.write, block))
-            read.append((entry, digest))
-        second.do(folder.end)
-        second.finish()
-    for entry, digest in read:
-        check(entry, digest)
-    return digests
+class _Content(Digest):
+    """A content that is written while it passes."""
+
+    def __init__(self, place: bytes) -> None:
+        super().__init__()
+        self.place = place
+        self._file = os.fdopen(os.open(place, _NEW, 0o600), "wb")
+
+    def update(self, block: bytes | memoryview) -> None:
+        """Takes the next block."""
+        self._file.write(block)
+        super().update(block)
+
+    def end(self) -> None:
+        """Closes the file."""
+        self._file.close()
 
 
 class _Folder:
@@ -110,7 +115,8 @@ class _Folder:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._top = os.fsencode(path)
-        self._file: BinaryIO | None = None
+        self._beside = b""
+        self._contents: list[_Content] = []
         self._is_own = False
 
     def __enter__(self) -> _Folder:
@@ -121,13 +127,16 @@ class _Folder:
             if self._path.is_symlink() or not self._path.is_dir() or any(self._path.iterdir()):
                 hint = "name a folder that does not exist yet"
                 raise ConfigurationError("is not an empty folder", path=str(self._path), hint=hint) from None
+        self._beside = tempfile.mkdtemp(prefix=b".locklens-", dir=os.path.dirname(self._top) or b".")  # noqa: PTH120
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        for content in self._contents:
+            with suppress(OSError):
+                content.end()
+        shutil.rmtree(self._beside, ignore_errors=True)
         if kind is None:
             return
-        with suppress(OSError):
-            self.end()
         if self._is_own:
             shutil.rmtree(self._path, ignore_errors=True)
             return
@@ -137,30 +146,26 @@ class _Folder:
             else:
                 inside.unlink(missing_ok=True)
 
-    def make(self, folders: Iterable[bytes]) -> None:
-        """Makes folders, each after the one that holds it."""
-        for path in folders:
+    def content(self) -> _Content:
+        """Returns where the next content goes."""
+        content = _Content(os.path.join(self._beside, b"%d" % len(self._contents)))  # noqa: PTH118
+        self._contents.append(content)
+        return content
+
+    def settle(self, passed: Passed) -> None:
+        """Gives the files their names, and the permissions that the zip file says.
+
+        Those come last, since a file that may not be read cannot be moved everywhere.
+        """
+        for path in passed.layout.folders:
             os.mkdir(self._inside(path), _FOLDER_MODE)  # noqa: PTH102 - paths are bytes
-
-    def begin(self, path: bytes) -> None:
-        """Opens a new file after the one before."""
-        self.end()
-        self._file = os.fdopen(os.open(self._inside(path), _NEW, 0o600), "wb")
-
-    def write(self, block: bytes | memoryview) -> None:
-        """Adds to the file."""
-        assert self._file is not None
-        self._file.write(block)
-
-    def end(self) -> None:
-        """Closes the file, if there is one."""
-        file, self._file = self._file, None
-        if file is not None:
-            file.close()
-
-    def set_permissions(self, layout: Layout) -> None:
-        """Gives each file those that the zip file says; last, since an unreadable file could not be written to."""
-        for path, entry in layout.files.items():
+        for path in passed.layout.files:
+            content, place = passed.digests[path], self._inside(path)
+            assert isinstance(content, _Content)
+            if os.path.lexists(place):
+                raise FileExistsError
+            os.rename(content.place, place)  # noqa: PTH104
+        for path, entry in passed.layout.files.items():
             os.chmod(self._inside(path), entry.permissions)  # noqa: PTH101
 
     def _inside(self, path: bytes) -> bytes:

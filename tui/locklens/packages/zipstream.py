@@ -17,7 +17,7 @@ from locklens.packages.inflate import InflateError, inflated
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from locklens.packages.arriving import Arriving
     from locklens.packages.limits import Limits
@@ -54,13 +54,16 @@ class Streamed(Struct, frozen=True):
         )
 
 
-def read_entries(arriving: Arriving, second: SecondThread, limit: Limits) -> dict[int, Streamed]:
+def read_entries(
+    arriving: Arriving, second: SecondThread, limit: Limits, new: Callable[[], Digest]
+) -> dict[int, Streamed]:
     """Hashes contents as they arrive, up to the first that cannot be read from the front, or the central directory.
 
     Args:
         arriving: At its start.
         second: Hashes; the digests are whole when it has finished.
         limit: So that a bomb is not inflated before its size is known.
+        new: Makes the digest of one content.
 
     Returns:
         The contents by the offset of their header.
@@ -81,7 +84,7 @@ def read_entries(arriving: Arriving, second: SecondThread, limit: Limits) -> dic
             blocks = _stored(arriving, packed)
         else:
             break
-        start, before, digest = arriving.position, size, Digest()
+        start, before, digest = arriving.position, size, new()
         try:
             for block in blocks:
                 size += len(block)
@@ -90,6 +93,7 @@ def read_entries(arriving: Arriving, second: SecondThread, limit: Limits) -> dic
                 second.do(partial(digest.update, block))
         except InflateError:
             break
+        second.do(digest.end)
         taken, produced = arriving.position - start, size - before
         descriptor = _read_descriptor(arriving, taken, produced) if has_descriptor else None
         if has_descriptor and descriptor is None:
