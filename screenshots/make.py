@@ -48,6 +48,8 @@ SCENES = (
     Scene("why", (110, 32), ("n", "n", "w")),
     Scene("hashes", (120, 32), ("3", "n", "n", "n")),
     Scene("signers", (120, 32), ("4",)),
+    Scene("upgrade", (120, 36), ("2", "j", "space", "j")),
+    Scene("preview", (120, 36), ("2", "a", "U")),
     Scene("keys", (110, 40), ("question_mark",)),
 )
 
@@ -59,8 +61,10 @@ async def picture(request: ReviewRequest, scene: Scene, store: Path) -> str:
         app.theme = scene.theme
         await app.workers.wait_for_complete()
         await pilot.pause()
-        await pilot.press(*scene.keys)
-        await app.workers.wait_for_complete()
+        for key in scene.keys:
+            await pilot.press(key)
+            await app.workers.wait_for_complete()
+            await pilot.pause()
         await pilot.pause(0.3)
         return app.export_screenshot(title="locklens")
 
