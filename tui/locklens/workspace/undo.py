@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from locklens.storage.journal import Record, WrittenFile
 
-COMMAND = "locklens undo"
 _NAMED = 3
 
 
@@ -60,7 +59,7 @@ def undo(folder: Path, *, journal: Journal | None = None) -> Plan:
     files = tuple(PlannedFile(names[file], file.new, file.old) for file in record.files)
     changes = tuple(change for file in files for change in _changes(file))
     taken_back = f"takes back what was applied on {_moment(record)} ({record.command})"
-    proposal = Proposal(top, files, (*map(change_words, changes), taken_back), COMMAND, target)
+    proposal = Proposal(top, files, (*map(change_words, changes), taken_back), _command(top), target)
     return Plan(proposal, changes, (), ())
 
 
@@ -89,6 +88,13 @@ def _is_as_written(file: WrittenFile, name: str) -> bool:
     except OSError as error:
         reason = (error.strerror or "unknown error").lower()
         raise ConfigurationError(f"cannot be read: {reason}", path=name) from error
+
+
+def _command(top: Path) -> str:
+    from locklens.workspace.planning import WriteRequest
+    from locklens.workspace.propose import command_line
+
+    return command_line("undo", WriteRequest.at(top, (), tool=None, test_directory="tests"), ())
 
 
 def _moment(record: Record) -> str:
