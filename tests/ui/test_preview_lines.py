@@ -41,8 +41,8 @@ LINUX, MAC = Platform("linux", "amd64"), Platform("darwin", "arm64")
 def planned(samples: Samples, *roots: str, name: str = "hashicorp/aws", **more: object) -> Plan:
     old, new = samples.entry(name, "5.1.0"), samples.entry(name, "5.2.0")
     changes = tuple(Change(root, samples.address(name), name, old, new) for root in roots)
-    data = [render([entry], TERRAFORM) for entry in (old, new)]
-    files = tuple(PlannedFile(f"{root}/{LOCK}" if root else LOCK, *data) for root in roots)
+    before, after = (render([entry], TERRAFORM) for entry in (old, new))
+    files = tuple(PlannedFile(f"{root}/{LOCK}" if root else LOCK, before, after) for root in roots)
     words = tuple(f"{root}: moved" for root in roots)
     plan = Plan(Proposal(Path("/top"), files, words, "locklens upgrade aws"), changes, (), ())
     return replace(plan, **more)
