@@ -74,6 +74,8 @@ def _upgrade(request: WriteRequest, found: Namespace) -> Plan:
         allows_missing=found.allow_missing_modules,
     )
     telling = JsonTelling() if found.json else Telling(is_alone=len(request.roots) < 2)
+    if len(request.roots) > 1:
+        telling.begin(None)
     with (
         Cache.in_memory() if found.no_cache else Cache() as cache,
         RegistrySupply(os.environ, cache, on_event=telling.take) as supply,
