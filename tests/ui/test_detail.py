@@ -11,7 +11,6 @@ from locklens.ui.copying import change_copied, copied_line, node_copied
 from locklens.ui.detail import detail_lines
 from locklens.ui.outline import Grouping, Node, outline
 from locklens.ui.rawdiff import diff_lines
-from locklens.ui.why import why_lines
 
 if TYPE_CHECKING:
     from ui.conftest import Samples
@@ -155,13 +154,6 @@ def test_a_hunk_names_its_provider(samples: Samples) -> None:
     assert '@@ provider "registry.terraform.io/acme/a"' in texts(diff_lines(first_node(review)))
 
 
-def test_why_is_a_tree(samples: Samples) -> None:
-    change = samples.change(required_by=(samples.requirement("~> 5.0"), samples.requirement(">= 4", module="edge")))
-    review = samples.review(samples.root("r", [change], configuration=samples.configuration(missing=("far",))))
-    text = texts(why_lines(first_node(review)))
-    assert text.index("├─ the root module") < text.index("├─ module edge") < text.index("└─ cannot say: module far")
-
-
 def test_copies_are_one_harmless_line_without_paths(samples: Samples) -> None:
     change = samples.change(findings=(samples.finding("LK003", Severity.WARN),))
     review = samples.review(samples.root("secret/path", [change]))
@@ -169,3 +161,26 @@ def test_copies_are_one_harmless_line_without_paths(samples: Samples) -> None:
     assert node_copied(first_node(review)) == "registry.terraform.io/hashicorp/aws 5.1.0 -> 5.2.0 (LK003)"
     assert copied_line("a\nrm -rf /\x1b[31m\u202e") == "a rm -rf /\\x1b[31m\\u202e"
     assert "secret" not in node_copied(first_node(review))
+
+
+def test_the_first_of_many_unfetched_modules_are_named_and_all_in_full(samples: Samples) -> None:
+    names = tuple(f"m{number}" for number in range(9))
+    change = samples.change(required_by=(samples.requirement(),))
+    review = samples.review(samples.root("infra", [change], configuration=samples.configuration(missing=names)))
+    for node in (first_node(review), outline(review, Grouping.ROOT)[0]):
+        text = texts(detail_lines(node, review))
+        assert "module m1 is not fetched" in text
+        assert "module m2" not in text
+        assert "nor are 7 more: x lists them, terraform get fetches them" in text
+        assert "module m8 is not fetched" in texts(detail_lines(node, review, in_full=True))
+
+
+def test_places_in_a_root_are_told_as_seen_from_it(samples: Samples) -> None:
+    inside = replace(samples.requirement("~> 5.0"), file="infra/a/main.tf")
+    outside = replace(samples.requirement(">= 4"), file="infra/modules/m/main.tf")
+    review = samples.review(
+        samples.root("infra/a", [samples.change(required_by=(inside, outside))], configuration=samples.configuration())
+    )
+    text = texts(detail_lines(first_node(review), review))
+    assert "  main.tf:3  ~> 5.0" in text
+    assert "  infra/modules/m/main.tf:3  >= 4" in text

@@ -19,8 +19,9 @@ from locklens.versions import Version
 from locklens.workspace.apply import apply
 from locklens.workspace.picking import UpgradeIntent
 from locklens.workspace.planning import Plan
+from locklens.workspace.supply import Supply
 from locklens.workspace.supplying import RegistrySupply
-from locklens.workspace.upgrading import Pick, Supply
+from locklens.workspace.upgrading import Pick
 
 __all__ = ["top"]
 

@@ -26,6 +26,12 @@ A sample of locklens: the last commit and the work tree differ in every way that
 Run `locklens review` here.
 """
 _POLICY = """cooldown = 7 # days that a release must be old
+
+# Platforms that must be able to install, each with why.
+[platforms]
+linux_amd64 = "CI, production"
+darwin_arm64 = "laptops"
+windows_amd64 = "two laptops"
 """
 _TOP = {
     "README.md": _README,

@@ -58,6 +58,7 @@ class Record(msgspec.Struct, frozen=True):
         command: The command line that does the same.
         at: When, ISO 8601 in UTC.
         files: In the order in which they are written.
+        target: "files", or "index" where git's index has the bytes; such a record is never pending.
     """
 
     id: str
@@ -67,6 +68,7 @@ class Record(msgspec.Struct, frozen=True):
     at: str
     files: tuple[WrittenFile, ...]
     schema: int = _SCHEMA
+    target: str = "files"
 
 
 class Journal:
@@ -112,7 +114,18 @@ class Journal:
         Raises:
             OSError: It cannot be kept.
         """
-        path = self._path(Path(os.fsdecode(record.top)), "pending")
+        self._keep(record, "pending")
+
+    def keep(self, record: Record) -> None:
+        """Keeps a record as the last applied one; the repository is held.
+
+        Raises:
+            OSError: It cannot be kept.
+        """
+        self._keep(record, "applied")
+
+    def _keep(self, record: Record, suffix: str) -> None:
+        path = self._path(Path(os.fsdecode(record.top)), suffix)
         fresh = path.with_suffix(".new")
         fresh.unlink(missing_ok=True)
         with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:  # noqa: PTH123

@@ -13,19 +13,34 @@ if TYPE_CHECKING:
     import threading
 
     from locklens.addresses import ProviderAddress
+    from locklens.install.events import Event as InstallEvent
     from locklens.review.keys import PastUse, SignerUses
     from locklens.review.model import Review, RootReview
     from locklens.review.releases import ReleaseId
+    from locklens.review.why import Why
     from locklens.workspace.events import Event, ProvingPlanned
+    from locklens.workspace.foresee import Foreseen
     from locklens.workspace.intents import Intent
     from locklens.workspace.offers import Offers
     from locklens.workspace.open import Comparison
+    from locklens.workspace.planning import Plan, WriteRequest
+    from locklens.workspace.proposal import Proposal
     from locklens.workspace.prospects import KnownRelease
     from locklens.workspace.review import ReviewRequest
     from locklens.workspace.upgrading import Pick
 
 Stamp = tuple[int, int, int] | None
 Stamps = Mapping[Path, Stamp]
+
+
+@dataclass(frozen=True, slots=True)
+class WhySubject:
+    """What is to be explained: a provider in roots of a review; `top` is what their paths are relative to."""
+
+    review: Review
+    top: Path | None
+    roots: tuple[str, ...]
+    address: ProviderAddress
 
 
 class OpenedReview(Protocol):
@@ -87,7 +102,7 @@ class ReviewSource(Protocol):
         """Returns the source of another screen, with the same asking.
 
         Args:
-            view: "review", "keys" or "upgrade".
+            view: "review", "upgrade", "hashes" or "keys".
             folder: In the repository; None for the current one.
         """
 
@@ -114,6 +129,70 @@ class ReviewSource(Protocol):
 
         Raises:
             LockLensError: It was cancelled, or nobody is to be asked.
+        """
+
+    def where(self, top: Path, roots: Iterable[str]) -> WriteRequest:
+        """Returns what to write in, by the tool and the test folder that the reviews go by.
+
+        Args:
+            top: What the roots are relative to.
+            roots: Folders, "" for the top itself.
+        """
+
+    def plan(
+        self,
+        intent: Intent,
+        *,
+        on_root: Callable[[str], None],
+        on_event: Callable[[InstallEvent], None],
+        cancel: threading.Event,
+    ) -> Plan:
+        """Finds out what is to be written.
+
+        Args:
+            intent: What is wanted.
+            on_root: Told of each root that it comes to, in this thread.
+            on_event: Told of packages, from any thread, but never from two at once.
+            cancel: Set by another thread to stop.
+
+        Raises:
+            LockLensError: It cannot be found out, or was cancelled.
+        """
+
+    def foresee(self, plan: Plan, *, on_event: Callable[[Event], None], cancel: threading.Event) -> Foreseen:
+        """Reviews what is planned.
+
+        Args:
+            plan: With files to write.
+            on_event: Called in this thread.
+            cancel: Set by another thread to stop.
+
+        Raises:
+            LockLensError: It cannot be reviewed, or was cancelled.
+        """
+
+    def apply(self, proposal: Proposal) -> tuple[str, ...]:
+        """Writes what is planned: all of it, or nothing.
+
+        Returns:
+            What limits it, in sentences.
+
+        Raises:
+            StaleLockFileError: A file changed on disk since the plan was made.
+            LockLensError: It cannot be written.
+        """
+
+    def why(self, subject: WhySubject, *, is_asking: bool, is_fresh: bool, cancel: threading.Event) -> Why:
+        """Explains why a provider is there, and what holds it back.
+
+        Args:
+            subject: The provider and the roots.
+            is_asking: Whether its registry is asked which versions there are.
+            is_fresh: Whether it is asked whatever is remembered.
+            cancel: Set by another thread to stop.
+
+        Raises:
+            LockLensError: Nobody can say, or it was cancelled.
         """
 
     def history(
@@ -205,7 +284,7 @@ class WorkspaceSource:
 
         from locklens.workspace.open import open_git, open_locked
 
-        is_whole = view in {"keys", "upgrade"}
+        is_whole = view in {"upgrade", "hashes", "keys"}
         opened = partial(open_locked if is_whole else open_git, folder or Path.cwd())
         request = replace(self.request, open=opened, include_unchanged=is_whole, prove="none")
         return WorkspaceSource(request, reads_only=view == "upgrade")
@@ -227,6 +306,66 @@ class WorkspaceSource:
         if asking is None or asking.is_offline:
             raise OfflineError("nothing can be downloaded offline", hint="leave out --offline")
         return prove(review, chosen, asking, confirm=confirm, on_event=on_event, cancel=cancel)
+
+    def where(self, top: Path, roots: Iterable[str]) -> WriteRequest:
+        """Names the roots as from the current folder, so that the command lines are right there."""
+        from locklens.workspace.planning import WriteRequest
+
+        return WriteRequest.at(top, roots, tool=self.request.tool, test_directory=self.request.test_directory)
+
+    def plan(
+        self,
+        intent: Intent,
+        *,
+        on_root: Callable[[str], None],
+        on_event: Callable[[InstallEvent], None],
+        cancel: threading.Event,
+    ) -> Plan:
+        """Plans with the request's asking."""
+        from msgspec.structs import replace
+
+        from locklens.errors import RunCancelledError
+        from locklens.workspace.supplying import OfflineSupply, RegistrySupply
+
+        def begin(root: str) -> None:
+            if cancel.is_set():
+                raise RunCancelledError("the plan was cancelled")
+            on_root(root)
+
+        asking = self.request.asking
+        if asking is None or asking.is_offline:
+            return intent.plan(OfflineSupply(), on_root=begin)
+        with RegistrySupply(asking.environ, asking.cache, on_event=on_event, cancel=cancel) as supply:
+            return replace(intent.plan(supply, on_root=begin), asked=supply.hosts)
+
+    def foresee(self, plan: Plan, *, on_event: Callable[[Event], None], cancel: threading.Event) -> Foreseen:
+        """Reviews it with the request's asking."""
+        from locklens.workspace.foresee import foresee
+
+        return foresee(plan, self.request, on_event=on_event, cancel=cancel)
+
+    def apply(self, proposal: Proposal) -> tuple[str, ...]:
+        """Writes the files."""
+        from locklens.workspace.apply import apply
+
+        return apply(proposal)
+
+    def why(self, subject: WhySubject, *, is_asking: bool, is_fresh: bool, cancel: threading.Event) -> Why:
+        """Explains it with the request's asking."""
+        from functools import partial
+
+        from msgspec.structs import replace
+
+        from locklens.workspace.why import why_reviewed
+
+        explain = partial(why_reviewed, self.request, subject.review, subject.roots, subject.address, top=subject.top)
+        asking = self.request.asking
+        if not is_asking or asking is None:
+            return explain()
+        from locklens.workspace.asking import AskingRun, base_hosts
+
+        with AskingRun(replace(asking, is_fresh=is_fresh), base_hosts(subject.review), cancel) as run:
+            return explain(ask=run.offered)
 
     def history(
         self, signer: SignerUses, *, on_event: Callable[[Event], None], cancel: threading.Event

@@ -6,10 +6,14 @@ from typing import TYPE_CHECKING
 
 from locklens.review.reports.words import SIGN_MEANINGS
 from locklens.ui.explained import MEANINGS
+from locklens.ui.hash_detail import PROOFS
 from locklens.ui.keyboard import UNSUPPORTED, KeyTable
+from locklens.ui.keyboard.hashes import HASHES
+from locklens.ui.keyboard.preview import PREVIEW
 from locklens.ui.keyboard.review import REVIEW
 from locklens.ui.keyboard.signers import SIGNERS
 from locklens.ui.keyboard.upgrade import UPGRADE
+from locklens.ui.keyboard.why import WHY
 from locklens.ui.signing import TIERS
 from locklens.ui.spans import Line, Role, Span, heading, line
 
@@ -29,9 +33,10 @@ def review_help() -> Iterator[Line]:
         "·": "not reviewed yet",
         "-": "removed; as a mark: some of the roots are reviewed",
     }
+    yield from _section("WHAT UPPER CASE IS FOR", _DECIDING)
     yield from _section("SIGNS", {**SIGN_MEANINGS, **others})
     yield from _section("HASHES EXPLAINED, the last column", MEANINGS)
-    yield from _section("PROOF OF A HASH", _PROOFS)
+    yield from _section("PROOF OF A HASH", PROOFS)
     yield from _section("SIGNED BY", _TIERS)
     yield from _section("FILTER", _REVIEW_FILTER)
 
@@ -40,6 +45,61 @@ def signers_help() -> Iterator[Line]:
     """The keys of the screen of signers, and its words."""
     yield from _key_lines(SIGNERS)
     yield from _section("SIGNED BY", _TIERS)
+
+
+def preview_help() -> Iterator[Line]:
+    """The keys of the Preview, and its signs."""
+    yield line("Nothing is on disk before enter. Then each file is replaced in one step, all of them or none,")
+    yield line("and Z on any screen undoes it, also in a later run, as long as the files are still the ones written.")
+    yield line()
+    yield from _key_lines(PREVIEW)
+    yield from _section("STEPS", {"ok": "done", "..": "going on", "--": "still to come", "!!": "failed"})
+    yield from _section("SIGNS", SIGN_MEANINGS)
+
+
+def why_help() -> Iterator[Line]:
+    """The keys of the answer to why a provider is there."""
+    yield from _key_lines(WHY)
+
+
+def hashes_help() -> Iterator[Line]:
+    """The keys of the screen of hashes, its columns and its words."""
+    yield from _key_lines(HASHES)
+    yield from _section("COLUMNS", _HASH_COLUMNS)
+    yield from _section("PROOF OF A HASH", PROOFS)
+    yield from _section("INSTALL PATHS", _INSTALL_PATHS)
+    yield from heading("WANTED PLATFORMS, in locklens.toml at the repository's top; that of the last commit counts")
+    for text in _POLICY_SAMPLE:
+        yield line(Span(f"  {text}", Role.PLACE), copied=text)
+    yield from _section("FILTER", _HASH_FILTER)
+
+
+_HASH_COLUMNS = {
+    "3/4": "3 of 4 wanted platforms install on every path; without wanted ones: of those that are known",
+    "3/4?": "and of some of the others nobody knows",
+    "5 of 10": "5 of 10 locked hashes are explained: signed, computed or reported",
+    "x": "marked for v and L; - some of a root's providers are",
+    "…": "the registry is being asked",
+}
+_INSTALL_PATHS = {
+    "direct": "from the registry: a platform's zh or h1 is enough",
+    "plugin-cache": "unpacked packages that several roots share: a platform's h1 alone counts",
+    "packed-mirror": "a network mirror, or a folder of zip files: its zh or h1 is enough",
+    "unpacked-mirror": "a folder of unpacked packages: its h1 alone counts",
+}
+_POLICY_SAMPLE = (
+    'install_paths = ["direct", "plugin-cache"]',
+    "[platforms]",
+    'linux_amd64 = "CI, production"',
+    'darwin_arm64 = "laptops"',
+)
+_HASH_FILTER = {
+    "text": "in provider, version, root, finding, platform, proof or hash",
+    "not-covered": "a wanted platform does not install on some path",
+    "not-proven": "not all of its hashes are explained",
+    "unknown": "has a hash with this proof; also stale, computed, signed",
+    "-word": "anything but that",
+}
 
 
 def upgrade_help() -> Iterator[Line]:
@@ -67,15 +127,12 @@ _UPGRADE_SIGNERS = {
     "REFUSED": "the tool would refuse it",
     "?": "not known; the detail says why",
 }
-_TIERS = {tier.value: meaning for tier, meaning in TIERS.items()}
-_PROOFS = {
-    "signed": "a zh that the publisher's signed SHA256SUMS lists",
-    "computed": "an h1 of a package that is signed and was hashed here",
-    "reported": "only the registry says so, unsigned",
-    "mirror": "only a mirror says so",
-    "STALE": "was locked, and is no longer in the publisher's SHA256SUMS",
-    "UNKNOWN": "nothing explains it, or nobody could be asked",
+_DECIDING = {
+    "R P F L": "the highlighted row, or all of the highlighted group, root or section, whatever is marked",
+    "S": "what is marked, wherever the cursor is: a mark says that a change was reviewed",
+    "Preview": "each of them shows first what it would write, and nothing is on disk before enter there",
 }
+_TIERS = {tier.value: meaning for tier, meaning in TIERS.items()}
 _REVIEW_FILTER = {
     "text": "in provider, root, version, finding, file, hash or signer",
     "sev>=warn": "warnings and worse; also sev:block, sev<=info, sev:ok",

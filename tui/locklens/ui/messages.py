@@ -129,6 +129,11 @@ class ReleasesRead(Message):
 
 
 @dataclass
+class FilesWritten(Message):
+    """A plan was applied: what the screens show is of before."""
+
+
+@dataclass
 class HistoryRead(Message):
     """What was locked before of a signer's providers; `key` is the signer's row's."""
 

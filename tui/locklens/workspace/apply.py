@@ -1,4 +1,4 @@
-"""Puts a planned write on disk: the only writer of the user's files.
+"""Puts a planned write on disk, or into git's index: the only writer of the user's files.
 
 Every file is the old or the new one, byte for byte, at every moment. That all of them are is kept by a journal: what
 was interrupted between two files is completed, or taken back, by the next run in the repository; see
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from locklens.errors import ConfigurationError, StaleLockFileError
 from locklens.storage.journal import Journal, Record, WrittenFile
 from locklens.storage.placing import current, link_at, put, stage, sync_folder, temporary
+from locklens.workspace.proposal import Target
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,6 +41,7 @@ def apply(proposal: Proposal, *, journal: Journal | None = None) -> tuple[str, .
     Raises:
         StaleLockFileError: A file is not the one any more that the plan was made from.
         ConfigurationError: A file cannot be written, is outside of the repository, or another run is writing there.
+        RepositoryError: Git cannot stage it.
     """
     if not proposal.files:
         return ()
@@ -49,7 +51,8 @@ def apply(proposal: Proposal, *, journal: Journal | None = None) -> tuple[str, .
         if not refusal and journal.pending(proposal.top) is not None:
             words = "an interrupted write in this repository is still to be settled"
             raise ConfigurationError(words, hint="the next run of locklens here says what is in its way")
-        targets = _targets(proposal)
+        is_staging = proposal.target is Target.INDEX
+        targets = _paths(proposal) if is_staging else _targets(proposal)
         record = Record(
             id=os.urandom(6).hex(),
             top=os.fsencode(os.path.realpath(proposal.top)),
@@ -57,9 +60,14 @@ def apply(proposal: Proposal, *, journal: Journal | None = None) -> tuple[str, .
             command=proposal.command,
             at=datetime.now(UTC).isoformat(timespec="seconds"),
             files=tuple(targets),
+            target=proposal.target,
         )
-        refusal = refusal or _begin(journal, record)
-        _Writing(record, {target.place: name for target, name in targets.items()}).run(None if refusal else journal)
+        if is_staging:
+            refusal = _put_in_index(proposal, record, None if refusal else journal) or refusal
+        else:
+            refusal = refusal or _begin(journal, record)
+            kept = None if refusal else journal
+            _Writing(record, {target.place: name for target, name in targets.items()}).run(kept)
     return (f"it cannot be undone: {refusal}",) if refusal else ()
 
 
@@ -68,7 +76,7 @@ def _hold(stack: ExitStack, journal: Journal, proposal: Proposal) -> str:
     try:
         is_held = stack.enter_context(journal.held(proposal.top, wait=_WAIT_SECONDS))
     except OSError as error:
-        return _without_journal(journal, error, len(proposal.files))
+        return _without_journal(journal, error, len(proposal.files) if proposal.target is Target.FILES else 1)
     if not is_held:
         raise ConfigurationError("another locklens is writing in this repository", hint="try again when it has ended")
     return ""
@@ -90,6 +98,28 @@ def _without_journal(journal: Journal, error: OSError, number: int) -> str:
         hint = "several files are written together only with a journal there; XDG_DATA_HOME names another folder"
         raise ConfigurationError(words, hint=hint) from error
     return words
+
+
+def _put_in_index(proposal: Proposal, record: Record, journal: Journal | None) -> str:
+    """Stages all files or none; returns why that cannot be undone, "" where it can."""
+    from locklens.project.git import Repository
+
+    with Repository.discover(proposal.top) as repository:
+        repository.index.put({file.path: (file.old, file.new) for file in proposal.files})
+    if journal is None:
+        return ""
+    try:
+        journal.keep(record)
+    except OSError as error:
+        return f"the data folder {journal.folder} cannot be used: {_reason(error)}"
+    return ""
+
+
+def _paths(proposal: Proposal) -> dict[WrittenFile, str]:
+    """Returns the files of a proposal that goes into the index, where paths are names and lead nowhere."""
+    top = os.path.realpath(proposal.top)
+    places = {file.path: os.fsencode(os.path.join(top, file.path)) for file in proposal.files}  # noqa: PTH118
+    return {WrittenFile(places[file.path], file.old, file.new, _NEW_MODE): file.path for file in proposal.files}
 
 
 def _targets(proposal: Proposal) -> dict[WrittenFile, str]:

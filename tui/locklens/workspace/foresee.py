@@ -10,8 +10,10 @@ from msgspec.structs import replace
 from locklens.errors import RepositoryError
 from locklens.lockfile.model import differing
 from locklens.lockfile.parse import parse
+from locklens.policy import POLICY_FILE
 from locklens.project.roots import LOCK_FILE, RootPair, lock_paths, with_changed_configuration
 from locklens.project.tree import FileSystem, OverlayTree, WorkTree
+from locklens.review.model import PolicySide
 from locklens.workspace.open import Comparison, Side
 from locklens.workspace.review import complete, draft
 
@@ -86,9 +88,10 @@ def _comparison(plan: Plan) -> Comparison:
     except RepositoryError:
         repository = None
     disk: Tree = FileSystem(proposal.top) if repository is None else WorkTree(repository.top)
-    old, new = (
-        OverlayTree({file.path: getattr(file, side) for file in proposal.files}, disk) for side in ("old", "new")
-    )
+    rules = _policy(repository, disk)
+    before, after = ({file.path: getattr(file, side) for file in proposal.files} for side in ("old", "new"))
+    # The policy of the last commit counts, whatever else is on disk.
+    old, new = OverlayTree({**before, **rules}, disk), OverlayTree({**after, **rules}, disk)
     written = {file.path: file for file in _locks(plan)}
     locks = set(written)
     if repository is not None:
@@ -116,7 +119,15 @@ def _comparison(plan: Plan) -> Comparison:
         top=proposal.top,
         repository=repository,
         all_locks=all_locks,
+        policy_side=PolicySide.BASE,
     )
+
+
+def _policy(repository: Repository | None, disk: Tree) -> Mapping[str, bytes | None]:
+    """The policy of the last commit; without git the one on disk."""
+    if repository is None:
+        return {POLICY_FILE: disk.read(POLICY_FILE)}
+    return {POLICY_FILE: None if repository.is_unborn else repository.show(repository.resolve("HEAD"), POLICY_FILE)}
 
 
 def _folder(path: str) -> str:

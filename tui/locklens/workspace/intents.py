@@ -16,9 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from locklens.storage.journal import Journal
     from locklens.workspace.planning import Plan
-    from locklens.workspace.upgrading import Supply
+    from locklens.workspace.supply import Supply
 
 
 class Intent(Protocol):
@@ -115,10 +114,9 @@ class FormatIntent(Struct, frozen=True):
 
 
 class UndoIntent(Struct, frozen=True):
-    """Takes back what was applied last in the repository that a folder is in; `journal` is None for the user's own."""
+    """Takes back what was applied last in the repository that a folder is in."""
 
     folder: Path
-    journal: Journal | None = None
 
     @property
     def title(self) -> str:
@@ -129,7 +127,7 @@ class UndoIntent(Struct, frozen=True):
         """Plans to take it back; nobody is asked."""
         from locklens.workspace.undo import undo
 
-        return undo(self.folder, journal=self.journal)
+        return undo(self.folder)
 
 
 def _listed(names: tuple[str, ...]) -> str:

@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from locklens.addresses import display_host
 from locklens.project.roots import LOCK_FILE
-from locklens.review.model import Kind, Severity
+from locklens.review.model import Kind
 from locklens.review.reports.visible import visible
+from locklens.review.reports.words import severity_counts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,6 +27,7 @@ _VERBS = {
     "upgrade": "Upgrade",
     "downgrade": "Downgrade",
     "add": "Lock",
+    "move": "Move",
     "remove": "Remove",
     "hashes": "Update the hashes of",
     "constraints": "Update the constraints of",
@@ -59,16 +62,15 @@ def commit_message(plan: Plan, review: Review | None) -> str:
 
 def _subject(plan: Plan) -> str:
     roots = sorted({file.path.rpartition("/")[0] for file in plan.proposal.files if file.path.endswith(LOCK_FILE)})
-    return next(
-        (text for text in (_told(plan, roots, brief) for brief in (False, True)) if len(text) <= SUBJECT_LENGTH),
-        _told(plan, roots, True, places=f"{len(roots)} root{'' if len(roots) == 1 else 's'}"),
-    )
+    where = _places(roots)
+    tries = (_told(plan, where, is_brief=False), _told(plan, where, is_brief=True))
+    brief = _told(plan, _counted(len(roots), "root"), is_brief=True)
+    return next((text for text in tries if len(text) <= SUBJECT_LENGTH), brief)
 
 
-def _told(plan: Plan, roots: Sequence[str], is_brief: bool, places: str = "") -> str:
-    where = places or _places(roots)
+def _told(plan: Plan, where: str, *, is_brief: bool) -> str:
     if not plan.changes:
-        return f"Format the lock file{'' if len(roots) == 1 else 's'} of {where}"
+        return f"Put the lock file format right in {where}"
     groups: dict[str, list[Change]] = {}
     for change in plan.changes:
         groups.setdefault(_what(change), []).append(change)
@@ -87,7 +89,7 @@ def _clause(what: str, changes: Sequence[Change], *, is_brief: bool) -> str:
     names = list(dict.fromkeys(_named(what, change) for change in changes))
     providers = len({change.address for change in changes})
     if is_brief or len(names) > _NAMED:
-        return f"{_VERBS[what]} {providers} provider{'' if providers == 1 else 's'}"
+        return f"{_VERBS[what]} {_counted(providers, 'provider')}"
     return f"{_VERBS[what]} {' and '.join(names)}"
 
 
@@ -95,6 +97,8 @@ def _named(what: str, change: Change) -> str:
     name = visible(change.address.type)
     if what in {"upgrade", "downgrade"} and change.new is not None:
         return f"{name} to {visible(str(change.new.version))}"
+    if what == "move":
+        return f"{name} to {visible(display_host(change.address.host))}"
     if what == "add" and change.new is not None:
         return f"{name} {visible(str(change.new.version))}"
     return name
@@ -121,9 +125,9 @@ def _trailers(review: Review) -> Iterable[str]:
 def _reviewed(review: Review) -> str:
     kinds = Counter(_KINDS.get(change.kind, _HASHES) for change in review.changes)
     told = [_counted(number, kind) for kind, number in kinds.items()]
-    found = Counter(one.severity for one in review.findings if one.accepted is None and one.severity != Severity.OFF)
-    by_severity = ", ".join(f"{found[one]} {one.value}" for one in Severity if found[one])
-    told.append(_counted(found.total(), "finding") + (f" ({by_severity})" if by_severity else ""))
+    found = severity_counts(review)
+    by_severity = ", ".join(f"{number} {severity.value}" for severity, number in found.items() if number)
+    told.append(_counted(sum(found.values()), "finding") + (f" ({by_severity})" if by_severity else ""))
     added = sum(len(change.added) for change in review.changes)
     if added:
         told.append(f"{sum(change.explained for change in review.changes)}/{added} explained")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from locklens.dialect import Dialect
     from locklens.workspace.planning import Plan
-    from locklens.workspace.upgrading import Supply
+    from locklens.workspace.supply import Supply
 
 
 class UpgradeIntent(Struct, frozen=True):

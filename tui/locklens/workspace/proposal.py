@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from hashlib import sha256
 from pathlib import Path  # noqa: TC003 - msgspec reads the annotations
 
@@ -46,6 +47,14 @@ class PlannedFile(Struct, frozen=True):
         return "".join(line if line.endswith("\n") else f"{line}\n{_NO_LINE_END}" for line in lines)
 
 
+class Target(StrEnum):
+    """Where a proposal's bytes go."""
+
+    FILES = "files"
+    INDEX = "index"
+    """Git's: what the next commit has of the files, which stay as they are on disk."""
+
+
 class Proposal(Struct, frozen=True):
     """What is to be written, all of it or nothing.
 
@@ -54,12 +63,14 @@ class Proposal(Struct, frozen=True):
         files: Those that change, configurations before lock files.
         words: What it does, one line each.
         command: The command line that does the same.
+        target: Where it is written.
     """
 
     top: Path
     files: tuple[PlannedFile, ...]
     words: tuple[str, ...]
     command: str
+    target: Target = Target.FILES
 
     def diff(self) -> str:
         """Returns the change of every file as one unified diff, "" where nothing changes."""

@@ -16,17 +16,16 @@ from locklens.lockfile.parse import parse
 from locklens.project.roots import LOCK_FILE
 from locklens.storage.journal import Journal
 from locklens.storage.placing import current
-from locklens.workspace.planning import Change, Plan
-from locklens.workspace.proposal import PlannedFile, Proposal
+from locklens.workspace.planning import Change, Plan, change_words
+from locklens.workspace.proposal import PlannedFile, Proposal, Target
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from locklens.storage.journal import Record, WrittenFile
 
-COMMAND = "locklens undo"
-_UNDO, _REDO = "undo: ", "redo: "
 _NAMED = 3
+_COMMAND_SHOWN = 100
 
 
 def undo(folder: Path, *, journal: Journal | None = None) -> Plan:
@@ -48,15 +47,30 @@ def undo(folder: Path, *, journal: Journal | None = None) -> Plan:
         raise ConfigurationError("nothing was applied here that could be undone", path=str(top))
     real_top = os.path.realpath(top)
     names = {file: os.path.relpath(file.path, real_top).replace(os.sep, "/") for file in record.files}
-    touched = [names[file] for file in record.files if not _is_as_written(file, names[file])]
+    target = Target(record.target)
+    if target is Target.INDEX:
+        touched = _staged_since(top, {names[file]: file.new for file in record.files})
+    else:
+        touched = [names[file] for file in record.files if not _is_as_written(file, names[file])]
     if touched:
         more = len(touched) - _NAMED
         named = ", ".join(touched[:_NAMED]) + (f" and {more} more" if more > 0 else "")
-        words = f"changed since {_moment(record)}, so that it cannot be undone ({record.command})"
+        words = f"changed since {_moment(record)}, so that it cannot be undone: {_short(record.command)}"
         raise StaleLockFileError(f"{named}: {words}", hint="git shows what changed; git restore takes back more")
     files = tuple(PlannedFile(names[file], file.new, file.old) for file in record.files)
     changes = tuple(change for file in files for change in _changes(file))
-    return Plan(Proposal(top, files, tuple(map(_turned, record.words)), COMMAND), changes, (), ())
+    taken_back = f"takes back what was applied on {_moment(record)}: {_short(record.command)}"
+    proposal = Proposal(top, files, (*map(change_words, changes), taken_back), _command(top), target)
+    return Plan(proposal, changes, (), ())
+
+
+def _staged_since(top: Path, written: Mapping[str, bytes | None]) -> list[str]:
+    """Returns the files of which the index has something else than what was staged."""
+    from locklens.project.git import Repository
+
+    with Repository.discover(top) as repository:
+        found = repository.index.read(tuple(written))
+    return [path for path, data in written.items() if found[path].data != data]
 
 
 def _top(folder: Path) -> Path:
@@ -77,15 +91,22 @@ def _is_as_written(file: WrittenFile, name: str) -> bool:
         raise ConfigurationError(f"cannot be read: {reason}", path=name) from error
 
 
+def _command(top: Path) -> str:
+    from locklens.workspace.planning import WriteRequest
+    from locklens.workspace.propose import command_line
+
+    return command_line("undo", WriteRequest.at(top, (), tool=None, test_directory="tests"), ())
+
+
+def _short(command: str) -> str:
+    """A command line as far as it fits into a sentence."""
+    return command if len(command) <= _COMMAND_SHOWN else f"{command[:_COMMAND_SHOWN]} …"
+
+
 def _moment(record: Record) -> str:
     """When it was applied, to the minute."""
     day, _, time = record.at.partition("T")
     return f"{day} {time[:5]} UTC"
-
-
-def _turned(words: str) -> str:
-    """Says that something is undone, or an undo."""
-    return f"{_REDO}{words.removeprefix(_UNDO)}" if words.startswith(_UNDO) else f"{_UNDO}{words.removeprefix(_REDO)}"
 
 
 def _changes(file: PlannedFile) -> Iterator[Change]:

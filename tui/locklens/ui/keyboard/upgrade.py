@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from locklens.ui.keyboard import EVERYWHERE, UNSUPPORTED, Key, KeyGroup, KeyTable
-
-_BUILT = {"U"}
+from locklens.ui.keyboard import EVERYWHERE, UNDO, UNSUPPORTED, Key, KeyGroup, KeyTable, elsewhere
 
 UPGRADE = KeyTable(
     (
@@ -70,8 +68,9 @@ UPGRADE = KeyTable(
                 Key("r", "r", "reload", "read everything and ask the registries again", "ask again"),
             ),
         ),
-        KeyGroup("Program", (*EVERYWHERE, Key("q", "q", "leave", "back to the screen before, or quit", "back"))),
-        KeyGroup(UNSUPPORTED.title, tuple(key for key in UNSUPPORTED.keys if key.keys not in _BUILT)),
+        KeyGroup("Program", (UNDO, *EVERYWHERE, Key("q", "q", "leave", "back to the screen before, or quit", "back"))),
+        elsewhere("U"),
+        UNSUPPORTED,
     ),
     ("?", "q", "space", "U", "a", "< >", "w", "enter", "/", "m", "c", "n", "b", "h l", "e", "r", ":"),
     ("?", "esc", "j k", "space", "< >", "U", "e", "y", "w", "tab", "q", ":"),
