@@ -12,7 +12,7 @@ import pytest
 from install.conftest import HOST, Place
 
 from locklens.demo.faults import Fault, Rule, Step
-from locklens.dialect import OPENTOFU, TERRAFORM
+from locklens.dialect import OPENTOFU, TERRAFORM, Dialect
 from locklens.errors import ConfigurationError
 from locklens.install.events import FolderReplaced, PackageHashed, ReleaseWarned
 from locklens.install.lock import Locker
@@ -277,3 +277,22 @@ def test_opentofu_warns_of_providers_that_are_most_likely_the_same(place: Place)
         assert [one.words.partition("(")[0].strip()[-28:] for one in troubles] == words
         assert all("hashicorp/x, registry.opentofu.org/opentofu/x)" in one.words for one in troubles)
         assert all(one.is_warning for one in troubles)
+
+
+@pytest.mark.parametrize("tool", [TERRAFORM, OPENTOFU])
+def test_terraform_downloads_packages_with_what_netrc_has(
+    place: Place, tool: Dialect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = []
+    real = Client.download
+
+    def heard(client: Client, url: str, **options: Any) -> Any:
+        given.append(options["token"])
+        return real(client, url, **options)
+
+    monkeypatch.setattr(Client, "download", heard)
+    host = place.registry.service_url(HOST).split("/")[2]
+    (Path(place.environ["HOME"]) / ".netrc").write_text(f"machine {host} login me password it\n")
+    place.require((f"{HOST}/acme/demo", ""))
+    assert not place.init(tool=tool).has_failed
+    assert [token is not None for token in given] == [tool is TERRAFORM]

@@ -13,18 +13,20 @@ from install.conftest import HOST, Place
 
 from locklens.addresses import Platform
 from locklens.demo.faults import Fault, Rule
-from locklens.dialect import TERRAFORM
+from locklens.dialect import OPENTOFU, TERRAFORM
 from locklens.errors import LockLensError
 from locklens.install.events import FetchStarted, HashesObtained, PackageHashed, QueryStarted
 from locklens.lockfile.parse import parse
+from locklens.project.tree import FileSystem
 from locklens.storage.cache import Cache
 from locklens.storage.journal import Journal
 from locklens.workspace.apply import apply
-from locklens.workspace.found import enclosing
+from locklens.workspace.found import RootReader, enclosing
 from locklens.workspace.intents import Intent
+from locklens.workspace.lock_writing import changes
 from locklens.workspace.locking import LockIntent, lock
 from locklens.workspace.outcomes import Outcome
-from locklens.workspace.planning import Plan, WriteRequest
+from locklens.workspace.planning import Plan, WriteRequest, change_words
 from locklens.workspace.supplying import RegistrySupply
 from locklens.workspace.upgrading import UpgradeRequest, upgrade
 
@@ -206,3 +208,17 @@ def test_roots_of_no_repository_and_named_from_elsewhere(place: Place) -> None:
     assert found.plan.proposal.top == place.root
     apply(found.plan.proposal)
     assert f"{HOST}/acme/demo" in file.read_text()
+
+
+@pytest.mark.parametrize("stays", [False, True])
+def test_an_entry_that_opentofu_migrates_is_said_to_move(tmp_path: Path, stays: bool) -> None:
+    (tmp_path / "main.tf").write_text(requires(("hashicorp/null", "")))
+    text = 'provider "registry.terraform.io/hashicorp/null" {\n  version = "3.2.0"\n}\n'
+    (tmp_path / ".terraform.lock.hcl").write_text(text)
+    root = RootReader(OPENTOFU, "tests").read_folder(FileSystem(tmp_path), "")
+    entries = root.migration.entries if stays else root.migration.entries[1:]
+    (change,) = changes(root, "", entries)
+    assert change.kind == ("add" if stays else "move")
+    hosts = "registry.opentofu.org instead of registry.terraform.io"
+    words = "is added" if stays else f"is locked from {hosts}"
+    assert change_words(change) == f".: hashicorp/null 3.2.0 {words}"

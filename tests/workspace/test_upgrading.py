@@ -20,7 +20,8 @@ from locklens.sources.metadata import ListedVersion
 from locklens.versions import Version
 from locklens.workspace.apply import apply
 from locklens.workspace.planning import Plan, WriteRequest
-from locklens.workspace.upgrading import Coverage, Move, UpgradeRequest, upgrade
+from locklens.workspace.supply import Coverage, Move
+from locklens.workspace.upgrading import UpgradeRequest, upgrade
 
 LINUX, MAC, WINDOWS = Platform("linux", "amd64"), Platform("darwin", "arm64"), Platform("windows", "amd64")
 

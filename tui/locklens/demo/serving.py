@@ -23,7 +23,8 @@ SAMPLE_RULES = (
     Rule(Fault.SERVER_ERROR, "registry.opentofu.org"),
 )
 """What goes wrong where the sample repository is shown: a package published again and by somebody else, a new version
-with another signer, an unsigned provider, an expired key, a registry that does not answer. All else is as it should be."""
+with another signer, an unsigned provider, an expired key, a registry that does not answer. All else is
+as it should be."""
 
 _COMMENT = "# Written by locklens demo: the registries below are on this machine, and what they serve is invented.\n"
 

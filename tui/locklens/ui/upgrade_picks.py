@@ -176,10 +176,12 @@ def sorted_versions(offers: Collection[Offer]) -> list[Version]:
     """The versions that can be gone to, the newest first; the locked ones are among them."""
     from locklens.versions import precedence
 
-    found = {
-        choice.version
-        for one in offers
-        for choice in one.choices
-        if choice.version == one.locked or (not one.refusal(choice) and choice.is_usable)
-    }
+    own = [[choice.version for choice in one.choices if _can_be_gone_to(one, choice)] for one in offers]
+    if len(own) == 1:
+        return own[0]
+    found = {version for versions in own for version in versions}
     return sorted(found, key=lambda version: (precedence(version), str(version)), reverse=True)
+
+
+def _can_be_gone_to(offer: Offer, choice: Choice) -> bool:
+    return choice.version == offer.locked or (choice.is_usable and not (choice.holds and offer.refusal(choice)))

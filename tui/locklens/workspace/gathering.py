@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from locklens.addresses import Platform
 from locklens.lockfile.model import LockEntry
-from locklens.workspace.upgrading import Coverage
+from locklens.workspace.supply import Coverage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from locklens.install.model import Wanted
     from locklens.sources.metadata import ListedVersion
     from locklens.versions import Version
-    from locklens.workspace.upgrading import Move, Supply
+    from locklens.workspace.supply import Move, Supply
 
 _COVERED = "covered"
 """The system of a platform that stands for those of an entry; no tool has one with such a name."""

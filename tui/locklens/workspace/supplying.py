@@ -12,7 +12,7 @@ from locklens.install.lock import Locker, choose
 from locklens.install.model import Failure, LockRequest
 from locklens.install.run import InstallRun
 from locklens.project.clifiles import this_platform
-from locklens.workspace.upgrading import Coverage
+from locklens.workspace.supply import Coverage
 
 if TYPE_CHECKING:
     import threading
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from locklens.sources.metadata import ListedVersion
     from locklens.storage.cache import Cache
     from locklens.versions import Version
-    from locklens.workspace.upgrading import Move
+    from locklens.workspace.supply import Move
 
 
 class RegistrySupply:

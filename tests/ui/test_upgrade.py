@@ -1,0 +1,574 @@
+"""The screen of upgrades: what arrives, every key, and what is picked of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from msgspec.structs import replace
+from textual.widgets import Input
+from ui.conftest import Driver, ServingSource, until
+from workspace.offering import ALICE, MALLORY, known, offer
+
+from locklens.addresses import ProviderAddress
+from locklens.demo.faults import Faults
+from locklens.demo.registry import Registry
+from locklens.demo.repository import make_repository
+from locklens.demo.serving import SAMPLE_RULES, environment, write_cli_configuration
+from locklens.errors import ConfigurationError, LockLensError
+from locklens.policy import Policy
+from locklens.storage.cache import Cache
+from locklens.ui.app import LockLensApp
+from locklens.ui.feed import WorkspaceSource
+from locklens.ui.keyboard.upgrade import UPGRADE
+from locklens.ui.messages import ViewWanted
+from locklens.ui.screens.export import ExportScreen
+from locklens.ui.screens.lines import LinesScreen
+from locklens.ui.screens.review import ReviewScreen
+from locklens.ui.screens.upgrade import UpgradeScreen
+from locklens.workspace.offers import Offers, Refused
+from locklens.workspace.open import open_git
+from locklens.workspace.picking import UpgradeIntent
+from locklens.workspace.review import Asking, ReviewRequest
+
+if TYPE_CHECKING:
+    from textual.pilot import Pilot
+    from ui.conftest import Samples
+
+    from locklens.workspace.intents import Intent
+
+READY = offer("1.0.0:90 1.1.0:40 2.0.0:30", "< 2.0", root="a", name="ready")
+HELD = offer("1.0.0:90 2.0.0:40", "~> 1.0", root="a", name="held")
+YOUNG = offer("1.0.0:90 1.1.0:2", "~> 1.0", root="a", name="young")
+CURRENT = offer("1.0.0:90", "~> 1.0", root="a", name="current")
+TWICE = tuple(offer("1.0.0:90 1.1.0:40", "~> 1.0", root=root, name="twice") for root in ("a", "b"))
+REFUSED = Refused(
+    "c", "c/.terraform.lock.hcl", ConfigurationError("a conflict", path="c/lock.hcl", line=3, hint="mend")
+)
+ALL = Offers((CURRENT, HELD, READY, *TWICE, YOUNG), (REFUSED,))
+
+
+class UpgradeDriver(Driver):
+    """Words for the screen of upgrades."""
+
+    def __init__(self, app: LockLensApp, pilot: Pilot[int]) -> None:
+        super().__init__(app, pilot)
+        self.intents: list[Intent] = []
+
+    @property
+    def upgrades(self) -> UpgradeScreen:
+        found = next(screen for screen in self.app.screen_stack if isinstance(screen, UpgradeScreen))
+        assert isinstance(found, UpgradeScreen)
+        return found
+
+    @property
+    def rows(self) -> list[str]:
+        """Marks and titles of the rows."""
+        return [f"{row.mark if row.depth else ''} {row.title}".strip() for row in self.upgrades.left.rows]
+
+    @property
+    def title(self) -> str:
+        row = self.upgrades.row
+        assert row is not None
+        return row.title
+
+    @property
+    def said(self) -> str:
+        """All of the detail."""
+        return "\n".join(line.text for line in self.upgrades.detail.lines)
+
+    @property
+    def status(self) -> str:
+        return self.lines[-2].strip()
+
+    @property
+    def picks(self) -> dict[str, str]:
+        return {f"{one.root}/{one.address.type}": str(one.version) for one in self.upgrades.picking.picks}
+
+    async def choose(self, title: str) -> None:
+        rows = self.upgrades.left.rows
+        self.upgrades.left.cursor = next(index for index, row in enumerate(rows) if row.title == title)
+        await self.pilot.pause()
+
+    async def look_up(self) -> None:
+        """Waits until signers were looked up."""
+        await self.pilot.pause(0.3)
+        await self.settle()
+
+
+Opening = Callable[..., AbstractAsyncContextManager[UpgradeDriver]]
+
+
+@pytest.fixture
+def opening(samples: Samples, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Opening:
+    """Opens the screen on offers."""
+
+    @asynccontextmanager
+    async def run(
+        offers: Offers = ALL,
+        *,
+        size: tuple[int, int] = (110, 40),
+        cooldown: int | None = 7,
+        settled: bool = True,
+        **more: Any,
+    ) -> AsyncIterator[UpgradeDriver]:
+        review = replace(samples.review(samples.root("a", [samples.change()], configuration=samples.configuration())), policy=Policy(cooldown=cooldown))  # fmt: skip
+        source = ServingSource(review, top=tmp_path, **more)
+        if "offering" not in more:
+            source.offering = lambda *_: offers
+        app = LockLensApp(source, "upgrade", store_path=tmp_path / "store.sqlite3")
+        async with app.run_test(size=size, notifications=True) as pilot:
+            on = UpgradeDriver(app, pilot)
+            monkeypatch.setattr(UpgradeScreen, "preview", lambda _, intent: on.intents.append(intent))
+            if settled:
+                await on.settle()
+            yield on
+
+    return run
+
+
+# What is shown
+
+
+async def test_the_list_and_the_detail(opening: Opening) -> None:
+    async with opening() as on:
+        assert "upgrade  5 providers in 3 roots" in on.lines[0]
+        assert "2 can upgrade  2 held" in on.lines[0]
+        assert "[2 Upgrade]" in on.lines[1]
+        assert on.rows == [
+            "CAN UPGRADE NOW  2", "[ ] acme/ready", "[ ] acme/twice", "HELD  2", "-  acme/held", "-  acme/young",
+            "UP TO DATE  1", "-  acme/current", "NOT KNOWN  1", "-  c",
+        ]  # fmt: skip
+        assert "held by" in on.lines[2]  # the first section is in sight, with the titles of the columns
+        assert on.title == "acme/ready"
+        assert "VERSIONS     2.0.0* 30d  [1.1.0 40d]  1.0.0 90d locked" in on.text
+        assert "cooldown 7 d" in on.status
+
+
+async def test_one_pane_on_a_small_screen(opening: Opening) -> None:
+    async with opening(size=(80, 24)) as on:
+        assert not on.upgrades.detail.display
+        assert "acme/ready" in on.text
+        await on.press("enter")
+        assert on.upgrades.detail.has_focus
+        assert "CAN UPGRADE" not in on.text
+        await on.press("escape")
+        assert on.upgrades.left.has_focus
+
+
+async def test_rows_arrive_as_registries_answer(opening: Opening) -> None:
+    gate = threading.Event()
+
+    def offering(on_known: Callable[[Offers], None], cancel: threading.Event) -> Offers:
+        on_known(Offers((replace(READY, is_asked=False), HELD)))
+        gate.wait(20)
+        return ALL
+
+    async with opening(offering=offering, settled=False) as on:
+        await until(on, lambda: "ASKING  1" in on.rows)
+        assert "asking registries, 1 provider to go" in on.status
+        gate.set()
+        await on.settle()
+        assert on.rows[1] == "[ ] acme/ready"
+        assert "asking" not in on.status
+
+
+async def test_nothing_to_upgrade_and_what_failed(opening: Opening) -> None:
+    async with opening(Offers()) as on:
+        assert "there is nothing to upgrade" in on.text
+
+    def failing(*_: object) -> Offers:
+        raise LockLensError("no way", hint="try another")
+
+    async with opening(offering=failing) as on:
+        assert "no way; try another" in on.status
+
+
+# Moving
+
+
+async def test_moving(opening: Opening) -> None:
+    async with opening() as on:
+        await on.press("G")
+        assert on.title == "c"
+        await on.press("g")
+        assert on.title == "CAN UPGRADE NOW  2"
+        await on.press("down", "j", "k")
+        assert on.title == "acme/ready"
+        await on.press("right_square_bracket")
+        assert on.title == "HELD  2"
+        await on.press("]", "]", "]")
+        assert on.title == "NOT KNOWN  1"
+        await on.press("left_square_bracket")
+        assert on.title == "UP TO DATE  1"
+        await on.press("n")
+        assert on.title == "c"
+        await on.press("n")
+        assert on.title == "acme/held"
+        await on.press("N")
+        assert on.title == "c"
+        await on.press("tab")
+        assert on.upgrades.detail.has_focus
+        await on.press("left")
+        assert on.upgrades.left.has_focus
+        await on.press("escape")
+        assert "q quits" in on.status
+
+
+async def test_nothing_to_go_to(opening: Opening) -> None:
+    async with opening(Offers((CURRENT,))) as on:
+        await on.press("n")
+        assert "nothing is held" in on.status
+
+
+async def test_folding(opening: Opening) -> None:
+    async with opening() as on:
+        await on.choose("acme/twice")
+        await on.press("l")
+        assert on.rows[2:5] == ["[ ] acme/twice", "[ ] a", "[ ] b"]
+        await on.press("j", "j")
+        assert on.title == "b"
+        await on.press("h")
+        assert on.title == "acme/twice"
+        await on.press("h")
+        assert on.rows[3] == "HELD  2"
+        await on.press("h")
+        assert on.title == "CAN UPGRADE NOW  2"
+
+
+# Picking
+
+
+async def test_choosing(opening: Opening) -> None:
+    async with opening() as on:
+        await on.press("space")
+        assert on.picks == {"a/ready": "1.1.0"}
+        assert "1 provider chosen in 1 root | fetches about 1 package, size not known" in on.status
+        await on.press("j", "space")
+        assert on.picks == {"a/ready": "1.1.0", "a/twice": "1.1.0", "b/twice": "1.1.0"}
+        await on.press("l", "j", "space")
+        assert on.picks == {"a/ready": "1.1.0", "b/twice": "1.1.0"}
+        assert "[-] acme/twice" in on.rows
+        await on.press("k", "space", "space")
+        assert on.picks == {"a/ready": "1.1.0"}
+        await on.choose("acme/held")
+        await on.press("space")
+        assert "held: ~> 1.0 (a/main.tf:1)" in on.status
+        await on.choose("acme/current")
+        await on.press("space")
+        assert "acme/current is up to date" in on.status
+        await on.choose("c")
+        await on.press("space")
+        assert "nothing can be upgraded there" in on.status
+        await on.choose("CAN UPGRADE NOW  2")
+        await on.press("space")
+        assert len(on.picks) == 3
+
+
+async def test_all_that_is_safe(opening: Opening) -> None:
+    undated = offer("1.0.0:90 1.1.0", "~> 1.0", root="a", name="undated")
+    async with opening(Offers((*ALL.providers, undated))) as on:
+        await on.press("a")
+        assert on.picks == {"a/ready": "1.1.0", "a/twice": "1.1.0", "b/twice": "1.1.0"}
+        assert "chosen as safe: 2 providers; 1 left out" in on.status
+        await on.press("a")
+        assert on.picks == {}
+        assert "nothing is chosen any more" in on.status
+
+
+async def test_what_was_chosen_as_safe_is_taken_back_where_somebody_else_signed_it(opening: Opening) -> None:
+    facts = [known(READY, "1.0.0", ALICE), known(READY, "1.1.0", MALLORY)]
+    facts += [known(TWICE[0], "1.0.0", ALICE), known(TWICE[0], "1.1.0", ALICE)]
+    async with opening(known={one.facts.id: one for one in facts}) as on:
+        await on.press("a")
+        await on.look_up()
+        assert on.picks == {"a/twice": "1.1.0", "b/twice": "1.1.0"}
+        assert "not chosen any more: acme/ready is signed otherwise than before" in on.status
+        assert "NEW KEY" in on.text
+        await on.choose("acme/ready")
+        assert "signed by another key than 1.0.0" in on.said
+        await on.press("space")  # Whoever chooses it now knows.
+        await on.look_up()
+        assert "a/ready" in on.picks
+
+
+async def test_signers_are_looked_up_once(opening: Opening) -> None:
+    async with opening() as on:
+        await on.look_up()
+        source = on.upgrades.source
+        assert isinstance(source, ServingSource)
+        asked = [f"{one.address.type} {one.version}" for one in source.asked_releases]
+        assert sorted(asked) == ["ready 1.0.0", "ready 1.1.0", "twice 1.0.0", "twice 1.1.0"]
+        await on.press("right")
+        await on.press("j", "j", "j")
+        await on.look_up()
+        assert len(source.asked_releases) == 5  # and the one that was stepped to
+
+
+@pytest.mark.parametrize(("newer", "older"), [("right", "left"), ("greater_than_sign", "less_than_sign")])
+async def test_versions(opening: Opening, newer: str, older: str) -> None:
+    async with opening() as on:
+        await on.press("space", newer)
+        assert on.picks == {"a/ready": "2.0.0"}
+        assert "2.0.0*" in on.text
+        assert "*edit a/main.tf:1" in on.text
+        await on.press(newer)
+        assert "there is no newer version that can be picked" in on.status
+        await on.press(older)
+        assert on.picks == {"a/ready": "1.1.0"}
+        await on.press(older)
+        assert on.picks == {}
+        await on.press(older)
+        assert "there is no older version that can be picked" in on.status
+        await on.choose("acme/twice")
+        await on.press("space", older)
+        assert on.picks == {}
+        await on.press("g", newer)
+        assert "choose a row with a provider" in on.status
+
+
+async def test_how_far_suggestions_go(opening: Opening) -> None:
+    far = offer("1.0.0:90 1.0.1:60 1.1.0:40 2.0.0:30", ">= 1.0", root="a", name="far")
+    async with opening(Offers((far,))) as on:
+        await on.press("space")
+        assert on.picks == {"a/far": "2.0.0"}
+        await on.press("m")
+        assert on.picks == {"a/far": "1.1.0"}
+        assert "suggestions keep the same major version" in on.status
+        await on.press("m")
+        assert on.picks == {"a/far": "1.0.1"}
+        await on.press("m")
+        assert on.picks == {"a/far": "2.0.0"}
+        assert "suggestions go to any version" in on.status
+
+
+async def test_cooldown(opening: Opening) -> None:
+    async with opening(cooldown=30) as on:
+        assert "-  acme/young" in on.rows
+        await on.press("c")
+        assert "[ ] acme/young" in on.rows
+        assert "releases of any age" in on.status
+        await on.press("c")
+        assert "releases that are at least 30 days old" in on.status
+    async with opening(cooldown=None) as on:
+        assert "[ ] acme/young" in on.rows
+        assert "no cooldown" in on.status
+        await on.press("c")
+        assert "releases that are at least 7 days old" in on.status
+
+
+async def test_preview(opening: Opening, tmp_path: Path) -> None:
+    async with opening() as on:
+        await on.press("U")
+        assert "nothing is chosen yet" in on.status
+        await on.press("space", "right", "U")
+        (intent,) = on.intents
+        assert isinstance(intent, UpgradeIntent)
+        assert (intent.title, intent.top) == ("Upgrade ready to 2.0.0 in a", tmp_path)
+
+
+# Reading
+
+
+async def test_why(opening: Opening) -> None:
+    async with opening() as on:
+        await on.choose("acme/held")
+        await on.press("w")
+        assert isinstance(on.app.screen, LinesScreen)
+        assert "Why acme/held is not newer" in on.text
+        assert "held by ~> 1.0 (a/main.tf:1)" in on.text
+        await on.press("w")
+        await on.choose("c")
+        await on.press("w")
+        assert "why: choose a row with a provider" in on.status
+
+
+async def test_handing_out(opening: Opening, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a/main.tf").write_text("x")
+    seen: list[list[str]] = []
+    monkeypatch.setenv("EDITOR", "vim")
+    monkeypatch.setattr("subprocess.run", lambda command, **_: seen.append(command))
+
+    async with opening() as on:
+        monkeypatch.setattr(on.app, "suspend", lambda: __import__("contextlib").nullcontext())
+        await on.press("y")
+        assert on.app.clipboard == "registry.terraform.io/acme/ready 1.0.0 -> 1.1.0"
+        await on.press("o")
+        assert on.app.clipboard == "https://registry.terraform.io/providers/acme/ready/1.1.0"
+        await on.choose("acme/held")
+        await on.press("e")
+        assert seen == [["vim", "+1", str(tmp_path / "a/main.tf")]]
+        await on.press("o")
+        assert on.app.clipboard.endswith("/acme/held/2.0.0")  # what one would have to wait for
+        await on.choose("HELD  2")
+        await on.press("o")
+        assert "a page: choose a row with a provider" in on.status
+        await on.press("y")
+        assert "nothing here to copy" in on.status
+        await on.choose("c")
+        await on.press("e")
+        assert "c/lock.hcl is not in the work tree" in on.status
+
+
+async def test_all_versions(opening: Opening) -> None:
+    async with opening() as on:
+        assert "ALL VERSIONS" not in on.said
+        await on.press("x")
+        assert "ALL VERSIONS  the newest first, 3" in on.said
+        await on.press("x")
+        assert "ALL VERSIONS" not in on.said
+
+
+async def test_filter(opening: Opening) -> None:
+    async with opening() as on:
+        await on.press("slash", *"held", "enter")
+        assert on.rows == ["HELD  2", "-  acme/held", "-  acme/young"]
+        assert "filtered" in on.status
+        await on.press("escape")
+        assert len(on.rows) == 10
+        await on.press("slash", *"zzz", "enter")
+        assert "Nothing matches the filter" in on.text
+        await on.press("escape")
+
+
+async def test_grouping(opening: Opening) -> None:
+    async with opening() as on:
+        await on.press("b")
+        assert on.rows == [
+            "a", "[ ] acme/ready", "[ ] acme/twice", "-  acme/held", "-  acme/young", "-  acme/current", "b",
+            "[ ] acme/twice", "c", "-  c",
+        ]  # fmt: skip
+        assert "grouped by root" in on.status
+        await on.press("b")
+        assert "grouped by provider" in on.status
+
+
+async def test_asking_again(opening: Opening) -> None:
+    async with opening() as on:
+        await on.press("space")
+        await on.press("r")
+        await on.settle()
+        source = on.upgrades.source
+        assert isinstance(source, ServingSource)
+        assert source.asked_fresh == [False, True]
+        assert on.picks == {"a/ready": "1.1.0"}
+
+
+async def test_other_keys(opening: Opening) -> None:
+    async with opening() as on:
+        await on.press("2")
+        assert "Upgrade is this screen" in on.status
+        for key in ("5", "T", "D", "A"):
+            await on.press(key)
+            assert "not supported yet" in on.status
+        await on.press("question_mark")
+        assert "All keys of this screen" in on.text
+        help_text = "\n".join(line.text for line in on.upgrades.help_lines())
+        for group in UPGRADE.groups:
+            for entry in group.keys:
+                assert entry.words[:40] in help_text
+        await on.press("question_mark")
+        await on.press("q")
+        assert on.app.return_code == 0
+
+
+async def test_the_mouse(opening: Opening) -> None:
+    async with opening() as on:
+        await on.pilot.click(on.upgrades.left, offset=(3, 1))
+        assert on.picks == {"a/ready": "1.1.0"}
+        await on.pilot.click(on.upgrades.left, offset=(0, 2))
+        await on.pilot.pause()
+        assert "[ ] a" in on.rows
+        await on.pilot.click(on.upgrades.left, offset=(20, 1), times=2)
+        await on.pilot.pause()
+        assert on.upgrades.detail.has_focus
+
+
+@pytest.mark.parametrize("form", ["json", "text"])
+async def test_export(opening: Opening, tmp_path: Path, form: str) -> None:
+    async with opening() as on:
+        await on.upgrades.run_action(f"export({form!r})")
+        await on.pilot.pause()
+        assert isinstance(on.app.screen, ExportScreen)
+        target = tmp_path / "report"
+        on.app.screen.query_one(Input).value = str(target)
+        await on.press("enter")
+        await on.settle()
+        written = target.read_text()
+    assert "acme/ready" in written
+    if form == "json":
+        assert json.loads(written)["providers"][0]["provider"] == "registry.terraform.io/acme/current"
+
+
+async def test_five_hundred_providers_are_scrolled_through(opening: Opening) -> None:
+    many = [offer("1.0.0:90 1.1.0:40", "~> 1.0", root="a", name=f"p{number:03}") for number in range(500)]
+    async with opening(Offers(tuple(many))) as on:
+        await on.press(*["down"] * 500)
+        assert on.title == "acme/p499"
+        assert "acme/p499 1.0.0 -> 1.1.0" in on.said
+
+
+# Between the screens
+
+
+async def test_from_another_screen_to_a_provider(samples: Samples, tmp_path: Path) -> None:
+    review = samples.review(samples.root("a", [samples.change()], configuration=samples.configuration()))
+    other = ServingSource(review, top=tmp_path, offering=lambda *_: ALL)
+    source = ServingSource(review, top=tmp_path, others={"upgrade": other})
+    app = LockLensApp(source, store_path=tmp_path / "store.sqlite3")
+    async with app.run_test(size=(110, 40)) as pilot:
+        on = UpgradeDriver(app, pilot)
+        await on.settle()
+        wanted = ("b", ProviderAddress("registry.terraform.io", "acme", "twice"))
+        app.post_message(ViewWanted("upgrade", tmp_path, wanted))
+        await on.settle()
+        assert on.title == "b"
+        await on.press("1")
+        assert isinstance(app.screen, ReviewScreen)
+        await on.press("2")
+        assert on.title == "b"  # it stays as it was
+        await on.press("slash", *"held", "enter")
+        app.post_message(ViewWanted("upgrade", tmp_path, ("a", READY.address)))
+        await on.pilot.pause()
+        assert on.title == "acme/ready"
+        assert source.asked_views == [("upgrade", tmp_path)]
+
+
+# The sample
+
+
+async def test_the_sample(tmp_path: Path) -> None:
+    """The whole way: the sample repository, its registry, the screen, and the plan of what was picked."""
+    with Registry(faults=Faults(SAMPLE_RULES)) as registry, Cache.in_memory() as cache:
+        top = make_repository(tmp_path / "infra")
+        environ = {**os.environ, **environment(write_cli_configuration(registry, tmp_path))}
+        request = ReviewRequest(partial(open_git, top), asking=Asking(environ, cache))
+        source = WorkspaceSource(request).of_view("upgrade", top)
+        app = LockLensApp(source, "upgrade", store_path=tmp_path / "store.sqlite3")
+        async with app.run_test(size=(110, 40)) as pilot:
+            on = UpgradeDriver(app, pilot)
+            await until(on, lambda: on.upgrades._has_offers)
+            await on.press("a")
+            await until(on, lambda: "NEW KEY" in on.text and "looking up" not in on.text)
+            await on.pilot.pause(0.5)
+            await on.settle()
+            standings = {
+                f"{one.root}/{one.address.type}": on.upgrades.picking.standing(one).held_by
+                for one in on.upgrades.picking.offers.providers
+            }
+            assert standings["infra/prod/network/aws"] == "6.3.0 is 3d old, cooldown 7 d"
+            assert standings["infra/prod/secrets/vault"] == "~> 4.6 (infra/prod/secrets/versions.tf:7)"
+            assert "ec" not in {pick.address.type for pick in on.upgrades.picking.picks}
+            assert on.picks["infra/stage/network/aws"] == "6.2.0"
+            assert "infra/stage/search/search-sync" not in on.picks  # nobody says how old it is
+            assert len(on.upgrades.picking.offers.refused) == 3
