@@ -93,7 +93,7 @@ def test_what_cannot_be_unpacked_says_why_once_its_zh_was_judged(data: bytes, wo
         judged: list[str] = []
         chunks = (data[at : at + size] for at in range(0, len(data), size))
         with pytest.raises(PackageError) as caught:
-            hash_package(chunks, limit=Limits(), judge=lambda zh, _: judged.append(zh))
+            hash_package(chunks, limit=Limits(), judge=lambda zh, _, judged=judged: judged.append(zh))
         assert words in str(caught.value)
         assert str(caught.value).isprintable()
         assert judged == ["zh:" + hashlib.sha256(data).hexdigest()]

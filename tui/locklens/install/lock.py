@@ -6,6 +6,7 @@ package whose `zh` is vouched for, and that was hashed before, is not downloaded
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -40,10 +41,11 @@ SUMMARY = "Could not retrieve providers for locking"
 
 
 class _Obtained(Struct, frozen=True):
-    """The hashes of one platform."""
+    """The hashes of one platform, and what its release is vouched for with."""
 
     platform: Platform
     hashes: frozenset[str]
+    vouched: Vouched
 
 
 def lock_entries(
@@ -59,13 +61,62 @@ def lock_entries(
     Raises:
         RunCancelledError: The run was cancelled.
     """
-    work = [(request, platform) for request in requests for platform in dict.fromkeys(request.platforms)]
-    found = run.all(lambda one: _obtain(run, *one, accept_republished=accept_republished), work)
-    results: dict[ProviderAddress, LockEntry | Failure] = {}
-    for request in requests:
-        own = [one for (other, _), one in zip(work, found, strict=True) if other is request]
-        results[request.address] = _entry(run, request, own)
-    return results
+    obtain = partial(_obtain, run, accept_republished=accept_republished)
+    # Where the first platform's package was hashed before, its release tells which of the others were, too.
+    remembered = run.all(lambda one: _is_remembered(run, one), requests)
+    first, later = [], []
+    for request, is_remembered in zip(requests, remembered, strict=True):
+        work = [(request, platform) for platform in dict.fromkeys(request.platforms)]
+        first += work[:1] if is_remembered else work
+        later += work[1:] if is_remembered else []
+    # Each provider's first: what its publisher signed is verified while the others' packages arrive.
+    first.sort(key=lambda one: one[0].platforms.index(one[1]))
+    found = _keyed(first, run.all(lambda one: obtain(*one), first))
+    leads = {request.address: found[request.address, request.platforms[0]] for request, _ in later}
+    found |= _keyed(later, run.all(lambda one: _known(run, *one, leads[one[0].address]) or obtain(*one), later))
+    return {
+        request.address: _entry(run, request, [found[request.address, one] for one in dict.fromkeys(request.platforms)])
+        for request in requests
+    }
+
+
+def _keyed(
+    work: Sequence[tuple[LockRequest, Platform]], results: Sequence[_Obtained | Failure]
+) -> dict[tuple[ProviderAddress, Platform], _Obtained | Failure]:
+    return {(request.address, platform): one for (request, platform), one in zip(work, results, strict=True)}
+
+
+def _is_remembered(run: InstallRun, request: LockRequest) -> bool:
+    """Whether the package of a request's first platform was hashed before; of use where others are offered."""
+    if not {*request.platforms[1:]} & {*request.offered}:
+        return False
+    try:
+        metadata = run.registry(request.address).package(request.address, request.version, request.platforms[0])
+    except RunCancelledError:
+        raise
+    except LockLensError:
+        return False  # It is told when it is needed.
+    return run.cache.package("zh:" + metadata.shasum) is not None
+
+
+def _known(run: InstallRun, request: LockRequest, platform: Platform, lead: _Obtained | Failure) -> _Obtained | None:
+    """The hashes of a platform that the registry offers, whose package is signed by its usual name and was hashed.
+
+    What the registry says of that platform beside is then not asked: the signature says more.
+    """
+    if isinstance(lead, Failure) or platform not in request.offered:
+        return None
+    listed = lead.vouched.checksums.packages(request.address.type, str(request.version)).get(platform, frozenset())
+    if len(listed) != 1 or not listed <= lead.vouched.signed:
+        return None
+    package = run.cache.package(min(listed))
+    if package is None:
+        return None
+    name = run.name(request.address)
+    run.tell(FetchStarted(name, request.version, platform))
+    signed = run.gatekeeper.words(lead.vouched)
+    run.tell(PackageHashed(name, request.version, platform, signed, was_remembered=True))
+    return _Obtained(platform, frozenset({package.h1, *lead.vouched.hashes}), lead.vouched)
 
 
 def choose(wanted: Iterable[Wanted], platforms: Sequence[Platform], run: InstallRun) -> list[LockRequest | Failure]:
@@ -81,6 +132,7 @@ def _chosen(wanted: Wanted, platforms: tuple[Platform, ...], run: InstallRun) ->
     constraints, name = combined(wanted.requirements), run.name(wanted.address)
     version = wanted.locked
     run.tell(QueryStarted(name, str(constraints), version is not None))
+    run.ahead(wanted.address, version or wanted.pinned, platforms[:1])
     try:
         offered = run.registry(wanted.address).versions(wanted.address)
     except RunCancelledError:
@@ -97,7 +149,7 @@ def _chosen(wanted: Wanted, platforms: tuple[Platform, ...], run: InstallRun) ->
     found = select(wanted.requirements, offered.versions, version, upgrade=False)
     if isinstance(found, Unselectable):
         return _failed(run, wanted.address, f"provider {name}: {found.words(wanted.address, run.dialect)}")
-    return LockRequest(wanted.address, found.version, platforms, constraints, wanted.prior)
+    return LockRequest(wanted.address, found.version, platforms, constraints, wanted.prior, found.listed.platforms)
 
 
 def _obtain(
@@ -121,7 +173,7 @@ def _obtain(
         return _failed(run, request.address, f"{name} {request.version} for {platform}: {error}", error.hint)
     signed = run.gatekeeper.words(vouched)
     run.tell(PackageHashed(name, request.version, platform, signed, known is not None))
-    return _Obtained(platform, frozenset({package.h1, *vouched.hashes}))
+    return _Obtained(platform, frozenset({package.h1, *vouched.hashes}), vouched)
 
 
 def _check_continuity(

@@ -47,6 +47,13 @@ class Wanted(Struct, frozen=True):
         """The version in the lock file."""
         return self.prior.version if self.prior is not None else None
 
+    @property
+    def pinned(self) -> Version | None:
+        """The one version that the constraints admit, as far as an exact one says it."""
+        terms = [term for one in self.requirements for term in one.constraints.terms]
+        found = {term.version for term in terms if term.is_pin}
+        return found.pop() if len(found) == 1 else None
+
 
 class LockRequest(Struct, frozen=True):
     """A version of a provider whose hashes are wanted.
@@ -54,6 +61,7 @@ class LockRequest(Struct, frozen=True):
     Attributes:
         constraints: All of the configuration's, together, for the entry.
         prior: Its entry in the lock file, None where it has none.
+        offered: The platforms that the registry lists for the version, as far as it was asked.
     """
 
     address: ProviderAddress
@@ -61,6 +69,7 @@ class LockRequest(Struct, frozen=True):
     platforms: tuple[Platform, ...]
     constraints: Constraints
     prior: LockEntry | None = None
+    offered: tuple[Platform, ...] = ()
 
 
 class Settled(Struct, frozen=True):
