@@ -209,7 +209,7 @@ NOT_YET = [
     ["init", "-plugin-dir=folder"],
     ["review", "--format", "sarif"],
     ["review", "--format=markdown"],
-    ["review", "--policy", "x.toml"],
+    ["why", "--policy", "x.toml", "aws"],
     ["review", "--pr", "12"],
     ["review", "--remote", "upstream", "--pr=1"],
 ]

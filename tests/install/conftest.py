@@ -10,14 +10,19 @@ from typing import Any
 import pytest
 from conformance.case import requires
 
+from locklens.addresses import Platform
 from locklens.demo.faults import Faults, Rule
 from locklens.demo.published import Offer
 from locklens.demo.registry import Registry
 from locklens.dialect import TERRAFORM
 from locklens.install.events import Event
 from locklens.storage.cache import Cache
+from locklens.workspace.apply import apply
 from locklens.workspace.installing import Installing
-from locklens.workspace.rootmodule import Options, Outcome, Readonly
+from locklens.workspace.locking import LockIntent, lock
+from locklens.workspace.outcomes import Options, Outcome, Readonly
+from locklens.workspace.planning import WriteRequest
+from locklens.workspace.supplying import RegistrySupply
 
 PLATFORMS = ("darwin_arm64", "linux_amd64")
 HOST = "registry.terraform.io"
@@ -66,7 +71,7 @@ class Place:
     def _installing(self, **options: Any) -> tuple[Cache, Installing]:
         self.events.clear()
         cache = Cache(self.cache)
-        found = Options(self.root, self.environ, TERRAFORM, **options)
+        found = Options(self.root, self.environ, **{"tool": TERRAFORM, **options})
         return cache, Installing(found, cache, on_event=self.events.append)
 
     def init(
@@ -76,13 +81,20 @@ class Place:
         with cache, installing:
             return installing.init(path, upgrade=upgrade, readonly=readonly)
 
-    def lock(self, *platforms: str, providers: tuple[str, ...] = (), **options: Any) -> Outcome:
-        from locklens.addresses import Platform
-
-        own = {name: options.pop(name) for name in ("accept_republished", "check") if name in options}
-        cache, installing = self._installing(**options)
-        with cache, installing:
-            return installing.lock("", [Platform.parse(one) for one in platforms], providers, **own)
+    def lock(self, *platforms: str, providers: tuple[str, ...] = (), accept_republished: bool = False) -> Outcome:
+        self.events.clear()
+        intent = LockIntent(
+            WriteRequest(self.root, tool=TERRAFORM),
+            tuple(map(Platform.parse, platforms)),
+            providers,
+            accepts_republished=accept_republished,
+        )
+        with Cache(self.cache) as cache, RegistrySupply(self.environ, cache, on_event=self.events.append) as supply:
+            found = lock(intent, supply)
+        apply(found.plan.proposal)
+        outcome = found.outcomes[""]
+        assert isinstance(outcome, Outcome)
+        return outcome
 
     def told(self, kind: type[Any]) -> list[Any]:
         return [event for event in self.events if isinstance(event, kind)]

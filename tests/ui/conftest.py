@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import AsyncIterator, Callable, Collection, Iterable
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from msgspec.structs import replace
@@ -38,6 +38,12 @@ from locklens.ui.widgets.change_list import ChangeList
 from locklens.ui.widgets.line_view import LineView
 from locklens.versions import Constraints, Version
 from locklens.workspace.events import Event, Progress, RootsKnown
+from locklens.workspace.offers import Offers
+from locklens.workspace.picking import UpgradeIntent
+from locklens.workspace.planning import WriteRequest
+from locklens.workspace.review import ReviewRequest
+from locklens.workspace.upgrading import Pick
+from locklens.workspace.why import why_reviewed
 
 if TYPE_CHECKING:
     import threading
@@ -45,9 +51,18 @@ if TYPE_CHECKING:
 
     from textual.pilot import Pilot
 
+    from locklens.install.events import Event as InstallEvent
     from locklens.review.keys import PastUse, SignerUses
+    from locklens.review.releases import ReleaseId
+    from locklens.review.why import Why
+    from locklens.ui.feed import WhySubject
     from locklens.ui.rows import Row
     from locklens.workspace.events import ProvingPlanned
+    from locklens.workspace.foresee import Foreseen
+    from locklens.workspace.intents import Intent
+    from locklens.workspace.planning import Plan
+    from locklens.workspace.proposal import Proposal
+    from locklens.workspace.prospects import KnownRelease
 
 
 NOBODY = Evidence(problems=("the registry was not asked",), answer=Answer.NOT_ASKED)
@@ -319,6 +334,16 @@ class ServedReview:
         self.closed = True
 
 
+def refuse(*_: object) -> Any:
+    raise LockLensError("nothing of that here")
+
+
+def explained(subject: WhySubject, ask: Callable[..., object] = lambda _: None) -> Why:
+    """What the workspace says of it, whatever the registry is."""
+    request = ReviewRequest(lambda: None)  # type: ignore[arg-type, return-value]
+    return why_reviewed(request, subject.review, subject.roots, subject.address, top=subject.top, ask=ask)  # type: ignore[arg-type]
+
+
 @dataclass
 class ServingSource:
     """Serves what a test puts in: a review or an error."""
@@ -335,6 +360,17 @@ class ServingSource:
     proofs: list[frozenset[tuple[str, ProviderAddress]]] = field(default_factory=list)
     proving: Callable[..., tuple[RootReview, ...]] = lambda *_: ()
     past: Callable[..., tuple[PastUse, ...]] = lambda *_: ()
+    intents: list[Intent] = field(default_factory=list)
+    planning: Callable[..., Plan] = refuse
+    foreseeing: Callable[..., Foreseen] = refuse
+    applied: list[Proposal] = field(default_factory=list)
+    applying: Callable[[Proposal], tuple[str, ...]] = lambda _: ()
+    offering: Callable[..., Offers] = lambda *_: Offers()
+    known: dict[ReleaseId, KnownRelease] = field(default_factory=dict)
+    asked_releases: list[ReleaseId] = field(default_factory=list)
+    asked_fresh: list[bool] = field(default_factory=list)
+    whys: list[tuple[WhySubject, bool, bool]] = field(default_factory=list)
+    explaining: Callable[[WhySubject, bool], Why] = lambda subject, _: explained(subject)
 
     def open(self, *, is_fresh: bool = False) -> ServedReview:
         if self.error is not None:
@@ -361,10 +397,57 @@ class ServingSource:
         self.proofs.append(frozenset(chosen))
         return self.proving(review, confirm, on_event, cancel)
 
+    def where(self, top: Path, roots: Iterable[str]) -> WriteRequest:
+        return WriteRequest(top, tuple(roots))
+
+    def plan(
+        self,
+        intent: Intent,
+        *,
+        on_root: Callable[[str], None],
+        on_event: Callable[[InstallEvent], None],
+        cancel: threading.Event,
+    ) -> Plan:
+        self.intents.append(intent)
+        return self.planning(intent, on_root, on_event, cancel)
+
+    def foresee(self, plan: Plan, *, on_event: Callable[[Event], None], cancel: threading.Event) -> Foreseen:
+        return self.foreseeing(plan, on_event, cancel)
+
+    def apply(self, proposal: Proposal) -> tuple[str, ...]:
+        self.applied.append(proposal)
+        return self.applying(proposal)
+
+    def why(self, subject: WhySubject, *, is_asking: bool, is_fresh: bool, cancel: threading.Event) -> Why:
+        self.whys.append((subject, is_asking, is_fresh))
+        return self.explaining(subject, is_asking)
+
     def history(
         self, signer: SignerUses, *, on_event: Callable[[Event], None], cancel: threading.Event
     ) -> tuple[PastUse, ...]:
         return self.past(signer, on_event, cancel)
+
+    def offers(
+        self, review: Review, top: Path, *, on_known: Callable[[Offers], None], cancel: threading.Event, is_fresh: bool
+    ) -> Offers:
+        self.asked_fresh.append(is_fresh)
+        return self.offering(on_known, cancel)
+
+    def releases(
+        self,
+        review: Review,
+        wanted: Sequence[ReleaseId],
+        *,
+        on_known: Callable[[KnownRelease], None],
+        cancel: threading.Event,
+    ) -> None:
+        self.asked_releases += wanted
+        for one in wanted:
+            if one in self.known:
+                on_known(self.known[one])
+
+    def upgrading(self, top: Path, picks: tuple[Pick, ...]) -> Intent:
+        return UpgradeIntent(top, picks)
 
 
 @pytest.fixture

@@ -11,7 +11,6 @@ from locklens.ui.copying import change_copied, copied_line, node_copied
 from locklens.ui.detail import detail_lines
 from locklens.ui.outline import Grouping, Node, outline
 from locklens.ui.rawdiff import diff_lines
-from locklens.ui.why import why_lines
 
 if TYPE_CHECKING:
     from ui.conftest import Samples
@@ -153,13 +152,6 @@ def test_the_raw_diff_of_a_change_and_of_a_root(samples: Samples) -> None:
 def test_a_hunk_names_its_provider(samples: Samples) -> None:
     review = samples.review(samples.root("r", [samples.change("acme/a", "1.0.0", "1.0.0", kind=Kind.REPLACED_HASHES)]))
     assert '@@ provider "registry.terraform.io/acme/a"' in texts(diff_lines(first_node(review)))
-
-
-def test_why_is_a_tree(samples: Samples) -> None:
-    change = samples.change(required_by=(samples.requirement("~> 5.0"), samples.requirement(">= 4", module="edge")))
-    review = samples.review(samples.root("r", [change], configuration=samples.configuration(missing=("far",))))
-    text = texts(why_lines(first_node(review)))
-    assert text.index("├─ the root module") < text.index("├─ module edge") < text.index("└─ cannot say: module far")
 
 
 def test_copies_are_one_harmless_line_without_paths(samples: Samples) -> None:

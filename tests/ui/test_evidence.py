@@ -180,7 +180,7 @@ def test_a_key_says_what_is_wrong_with_it() -> None:
 
 def signed(samples: Samples, old: Signer | None, new: Signer | None) -> list[str]:
     change = replace(samples.change(), old_signer=old, new_signer=new)
-    return [line.text for line in signer_lines(change, unknown="nobody said")]
+    return [line.text for line in signer_lines(change.old_signer, change.new_signer, unknown="nobody said")]
 
 
 def test_the_same_signer_is_named_once(samples: Samples) -> None:

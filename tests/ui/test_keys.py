@@ -237,12 +237,11 @@ async def test_grouping(samples: Samples, running: Running) -> None:
         assert on.titles[0] == "infra/prod/network"
 
 
-async def test_diff_why_and_help(samples: Samples, running: Running) -> None:
+async def test_diff_and_help(samples: Samples, running: Running) -> None:
     async with running(samples.full()) as on:
         await on.press("j")
         for key, words in (
             ("d", "+++ b/infra/prod/network/.terraform.lock.hcl"),
-            ("w", "├─ the root module"),
             ("question_mark", "MOVING"),
         ):
             await on.press(key)
@@ -255,8 +254,6 @@ async def test_diff_why_and_help(samples: Samples, running: Running) -> None:
         await on.go_to("LK006")
         await on.press("d")
         assert "nothing differs here in the lock file" in on.text
-        await on.press("w")
-        assert "choose a row with a provider" in on.text
 
 
 async def test_the_help_says_every_key(samples: Samples, running: Running) -> None:
@@ -449,9 +446,9 @@ async def test_the_mouse(samples: Samples, running: Running) -> None:
         await on.pilot.click("#changes", offset=(1, 0))
         await on.pilot.pause()
         assert len(on.changes.rows) == count - 4
-        await on.pilot.click("#tabs", offset=(on.lines[1].index("3 Hashes") + 2, 0))
+        await on.pilot.click("#tabs", offset=(on.lines[1].index("5 Health") + 2, 0))
         await on.pilot.pause()
-        assert "Hashes: not supported yet" in on.text
+        assert "Health: not supported yet" in on.text
         await on.pilot.click("#keys", offset=(on.lines[-1].index("b group") + 3, 0))
         await on.pilot.pause()
         assert on.screen.grouping is Grouping.PROVIDER

@@ -11,7 +11,8 @@ from ui.conftest import until
 
 from locklens.errors import LockLensError, RunCancelledError
 from locklens.review.model import Answer, Change, Evidence, HashFact, Proof, Review, RootReview
-from locklens.ui.proving import Download, download_lines, nothing_to_prove, outcome, plan_lines
+from locklens.ui.downloads import Download, download_lines
+from locklens.ui.proving import nothing_to_prove, outcome, plan_lines
 from locklens.workspace.events import PackageArriving, PackageDone, ProvingPlanned, RootsKnown
 
 if TYPE_CHECKING:

@@ -10,9 +10,8 @@ LockLensError               str() is one sentence; .hint is the next step or ""
  |   +- UnavailableError    cannot say: never taken for absence
  |   |   +- OfflineError     nobody may be asked, and nothing is remembered
  |   +- UnauthorizedError   had_credentials
- +- PackageError            zh: a provider's package cannot be hashed or unpacked
+ +- PackageError            a provider's package cannot be hashed or unpacked
  +- TrustError              a release, or what is locked of it, is not what its publisher vouches for
- |   +- RepublishedError    a locked package is gone from what is signed today
  +- RepositoryError         git has no answer: unknown revision, no git at all
  |   +- NoRepositoryError
  +- RunCancelledError       the user stopped the run; nothing was written
@@ -106,10 +105,6 @@ class PackageError(LockLensError):
 
 class TrustError(LockLensError):
     """A release, a package or what is locked of it is not what its publisher vouches for."""
-
-
-class RepublishedError(TrustError):
-    """A package that is locked is gone from what its publisher signs today."""
 
 
 class RepositoryError(LockLensError):

@@ -29,7 +29,7 @@ from locklens.review.reports.sizes import size_words
 
 if TYPE_CHECKING:
     from locklens.install.events import Event
-    from locklens.workspace.rootmodule import Outcome
+    from locklens.workspace.outcomes import Outcome
 
 
 _TRACKED = {
@@ -50,17 +50,18 @@ class Telling:
 
     def __init__(self, *, is_alone: bool) -> None:
         self._is_alone = is_alone
+        self._root: str | None = None
+        self._named: str | None = None
         self._line = LiveLine()
         self._arriving: dict[str, tuple[PackageArriving, float, int]] = {}
 
-    def begin(self, root: str) -> None:
-        """Tells which root comes next."""
-        if not self._is_alone:
-            self._line.say(f"{root}:")
+    def begin(self, root: str | None) -> None:
+        """Tells which root comes next; None for what is done for all of them."""
+        self._root = root
 
     def wait(self) -> None:
         """Tells that another process is at work."""
-        self._line.say("- Waiting for another locklens that installs into the same folder...")
+        self._say("- Waiting for another locklens that installs into the same folder...")
 
     def end(self) -> None:
         """Wipes what is written over."""
@@ -71,10 +72,10 @@ class Telling:
         """Tells what went wrong, and what else there is to know."""
         self.end()
         for note in outcome.notes:
-            self._line.say(f"- {note}")
+            self._say(f"- {note}")
         for trouble in outcome.troubles:
             lead = "Warning" if trouble.is_warning else "Error"
-            self._line.say(
+            self._say(
                 "",
                 f"{lead}: {trouble.summary}",
                 "",
@@ -92,7 +93,14 @@ class Telling:
                 del self._arriving[label]
         lines = words_of(event)
         if lines:
-            self._line.say(*lines)
+            self._say(*lines)
+
+    def _say(self, *lines: str) -> None:
+        """Writes lines, below the name of the root that they are about."""
+        if not self._is_alone and self._root not in {None, self._named}:
+            self._line.say(f"{self._root}:")
+        self._named = self._root
+        self._line.say(*lines)
 
     def _arrive(self, event: PackageArriving) -> None:
         label = f"{event.provider} {event.version} {event.platform}"
@@ -161,10 +169,10 @@ class JsonTelling:
     """Tells of it on stdout, one JSON object per line; its `type` is the event's."""
 
     def __init__(self) -> None:
-        self._root = "."
+        self._root: str | None = "."
 
-    def begin(self, root: str) -> None:
-        """Names the root of what follows."""
+    def begin(self, root: str | None) -> None:
+        """Names the root of what follows; None for what is done for all of them."""
         self._root = root
 
     def wait(self) -> None:

@@ -6,48 +6,32 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from locklens.addresses import Platform
 from locklens.cli.install_progress import JsonTelling, Telling
 from locklens.cli.output import DONE, FINDINGS, UNUSABLE, complain, put, tell
 from locklens.dialect import DIALECTS
 from locklens.errors import LockLensError, RunCancelledError
 from locklens.storage.cache import Cache
-from locklens.workspace.installing import Installing
-from locklens.workspace.rootmodule import Options, Readonly
+from locklens.workspace.outcomes import Options, Readonly
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Callable
+    from collections.abc import Sequence
 
-    from locklens.workspace.rootmodule import Outcome
+    from locklens.workspace.locking import Locking
+    from locklens.workspace.outcomes import Outcome
 
 
 def init(found: Namespace) -> int:
-    """Installs providers."""
+    """Installs providers, in one root after the other."""
+    from locklens.workspace.installing import Installing
+
     modes = {mode.value: mode for mode in Readonly}
     readonly = modes.get(found.lockfile, Readonly.NO)
     if found.lockfile not in modes:
         tell([f"warning: -lockfile={found.lockfile} has no effect, here as with the real tools"])
-
-    def work(installing: Installing, root: str) -> Outcome:
-        return installing.init(root, upgrade=found.upgrade, readonly=readonly)
-
-    return _each(found, work, _init_words)
-
-
-def lock(found: Namespace) -> int:
-    """Brings hashes into lock files."""
-    platforms = [Platform.parse(text) for text in found.platform]
-
-    def work(installing: Installing, root: str) -> Outcome:
-        return installing.lock(
-            root, platforms, found.providers, accept_republished=found.accept_republished, check=found.check
-        )
-
-    return _each(found, work, _check_words if found.check else _lock_words)
-
-
-def _each(found: Namespace, work: Callable[[Installing, str], Outcome], words: Callable[[Outcome], str]) -> int:
     options = Options(
         Path.cwd(),
         os.environ,
@@ -66,7 +50,7 @@ def _each(found: Namespace, work: Callable[[Installing, str], Outcome], words: C
         for root in roots:
             telling.begin(root or ".")
             try:
-                outcome = work(installing, root)
+                outcome = installing.init(root, upgrade=found.upgrade, readonly=readonly)
             except RunCancelledError:
                 raise
             except LockLensError as error:
@@ -76,11 +60,79 @@ def _each(found: Namespace, work: Callable[[Installing, str], Outcome], words: C
                 continue
             telling.conclude(outcome)
             if not found.json:
-                put(_diff(outcome) if found.dry_run else words(outcome))
-            has_changes = getattr(found, "check", False) and outcome.would_change
-            statuses.append(FINDINGS if outcome.has_failed or has_changes else DONE)
+                put(_diff(outcome) if found.dry_run else _init_words(outcome))
+            statuses.append(FINDINGS if outcome.has_failed else DONE)
         if found.verbose:
             tell(installing.log)
+    return _together(statuses)
+
+
+def lock(found: Namespace) -> int:
+    """Brings hashes into lock files, of all roots at once."""
+    from locklens.workspace.locking import LockIntent
+    from locklens.workspace.locking import lock as plan_lock
+    from locklens.workspace.planning import WriteRequest
+    from locklens.workspace.supplying import RegistrySupply
+
+    roots = tuple(dict.fromkeys(found.root))
+    intent = LockIntent(
+        WriteRequest(Path.cwd(), roots, DIALECTS.get(found.tool), found.test_directory),
+        tuple(dict.fromkeys(map(Platform.parse, found.platform))),
+        tuple(found.providers),
+        accepts_republished=found.accept_republished,
+        allows_missing=found.allow_missing_modules,
+    )
+    telling = JsonTelling() if found.json else Telling(is_alone=len(roots) < 2)
+    telling.begin(None if len(roots) > 1 else (roots or (".",))[0])
+    with (
+        Cache.in_memory() if found.no_cache else Cache() as cache,
+        RegistrySupply(os.environ, cache, on_event=telling.take) as supply,
+    ):
+        try:
+            locking = plan_lock(intent, supply, on_root=lambda root: telling.begin(root or "."))
+        finally:
+            telling.end()
+            if found.verbose:
+                tell(supply.log)
+    return _conclude(found, locking, telling)
+
+
+def _conclude(found: Namespace, locking: Locking, telling: Telling | JsonTelling) -> int:
+    """Writes what `lock` planned, tells what became of each root, and returns the exit status."""
+    from locklens.workspace.apply import apply
+
+    writes = not (found.dry_run or found.check)
+    notices: tuple[str, ...] = ()
+    refusal = None
+    try:
+        notices = apply(locking.plan.proposal) if writes else ()
+    except RunCancelledError:
+        raise
+    except LockLensError as error:
+        refusal = error
+        complain(error)
+    statuses = []
+    for root, outcome in locking.outcomes.items():
+        telling.begin(root or ".")
+        if isinstance(outcome, LockLensError):
+            complain(outcome)
+            statuses.append(UNUSABLE)
+        elif refusal is not None and outcome.would_change:
+            statuses.append(UNUSABLE)
+        else:
+            if outcome.would_change and writes:
+                outcome = replace(outcome, is_written=True, notes=(*outcome.notes, *notices))  # noqa: PLW2901
+            telling.conclude(outcome)
+            if not found.json:
+                words = _check_words if found.check else _lock_words
+                put(_diff(outcome) if found.dry_run else words(outcome))
+            has_changes = found.check and outcome.would_change
+            statuses.append(FINDINGS if outcome.has_failed or has_changes else DONE)
+    return _together(statuses)
+
+
+def _together(statuses: Sequence[int]) -> int:
+    """The exit status of several roots."""
     if all(status == UNUSABLE for status in statuses):
         return UNUSABLE
     return FINDINGS if any(statuses) else DONE

@@ -20,7 +20,6 @@ _HELP_WIDTH = 100
 _NOT_YET_OPTIONS = {
     "pr": "--pr",
     "remote": "--remote",
-    "policy": "--policy",
 }
 
 
@@ -53,7 +52,7 @@ def read(command: str, arguments: Sequence[str], operands: Sequence[str]) -> arg
         from locklens.cli import install_options
 
         return install_options.read(command, arguments, operands)
-    if command in {"upgrade", "prune", "restore", "format"}:
+    if command in {"upgrade", "prune", "restore", "format", "undo"}:
         from locklens.cli import write_options
 
         return write_options.read(command, arguments, operands)
@@ -134,6 +133,8 @@ def _why(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespac
     found = parser.parse_args(arguments)
     found.roots = list(operands)
     _refuse_what_is_not_built(found)
+    if found.policy:
+        raise NotSupportedYetError("--policy of why")
     if found.format == "tui":
         raise UsageError("why is no screen of its own", hint="use --format text or json, or press w in the review")
     return found
@@ -177,7 +178,7 @@ def _add_reading_options(parser: argparse.ArgumentParser) -> None:
         default="none",
         help="download packages and hash them, to prove h1 hashes",
     )
-    add("--policy", metavar="FILE", help="another policy file (not supported yet)")
+    add("--policy", metavar="FILE", help="judge by this file instead of the base's locklens.toml")
     add("--no-cache", action="store_true", help="use and keep nothing that is remembered between runs")
 
 

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from locklens.cli.arguments import NotSupportedYetError, UsageError
+from locklens.cli.arguments import UsageError
 from locklens.cli.output import DONE, FINDINGS, deliver, has_terminal, is_terminal, tell
 from locklens.errors import ConfigurationError
 
@@ -95,6 +95,7 @@ def request_of(found: Namespace, opened: Callable[[], Comparison], asking: Askin
         fail_on=found.fail_on,
         asking=asking,
         prove=found.prove,
+        policy=Path(found.policy) if found.policy else None,
     )
 
 
@@ -127,11 +128,15 @@ def show(request: ReviewRequest, found: Namespace, view: str, open_ui: OpenUi) -
         view: What of it is wanted: "review", "hashes" or "keys".
         open_ui: Opens the terminal UI on that view.
     """
-    form = _format(found, view)
+    form = _format(found)
     if form == "tui":
         if not has_terminal():
             raise ConfigurationError("the terminal UI needs a terminal", hint="use --format text or json")
-        return open_ui(request, view)
+        return open_ui(request, view)  # It says what is recovered on its first screen.
+    if found.old is None:
+        from locklens.workspace.recovery import recover_at
+
+        tell(f"note: {words}" for words in recover_at(Path.cwd()))
     from time import perf_counter
 
     from locklens.cli.progress import Telling
@@ -154,12 +159,10 @@ def show(request: ReviewRequest, found: Namespace, view: str, open_ui: OpenUi) -
     return FINDINGS if result.fails(found.fail_on) else DONE
 
 
-def _format(found: Namespace, view: str) -> str:
-    if found.format == "tui" and view == "hashes":
-        raise NotSupportedYetError("the screen of hashes")
+def _format(found: Namespace) -> str:
     if found.format:
         return str(found.format)
-    is_drawn = view != "hashes" and "-" not in {found.old, found.new}
+    is_drawn = "-" not in {found.old, found.new}
     interactive = has_terminal() and not found.output and is_drawn
     return "tui" if interactive else "text"
 

@@ -7,6 +7,7 @@ import re
 from msgspec import Struct
 
 from locklens.demo.faults import Step
+from locklens.dialect import OPENTOFU, TERRAFORM
 
 _PROVIDER = r"/(?P<host>[^/]+)/{}/(?P<namespace>[^/]+)/(?P<type>[^/]+)"
 _PROTOCOL, _FILES = _PROVIDER.format("v1/providers"), _PROVIDER.format("files")
@@ -14,6 +15,12 @@ _DISCOVERY = re.compile(r"(?:/(?P<host>[^/]+))?/\.well-known/terraform\.json\Z")
 _VERSIONS = re.compile(rf"{_PROTOCOL}/versions\Z")
 _DOWNLOAD = re.compile(rf"{_PROTOCOL}/(?P<version>[^/]+)/download/(?P<os>[a-z0-9]+)/(?P<arch>[a-z0-9]+)\Z")
 _FILE = re.compile(rf"{_FILES}/(?P<version>[^/]+)/(?P<name>[^/]+)\Z")
+_NAMES = r"(?P<namespace>[^/]+)/(?P<type>[^/]+)"
+_DATES = {
+    TERRAFORM.default_host: re.compile(rf"/v2/providers/{_NAMES}\Z"),
+    OPENTOFU.default_host: re.compile(rf"/registry/docs/providers/{_NAMES}/index\.json\Z"),
+}
+"""Absolute paths, so that each can only be one registry's."""
 
 
 class Asked(Struct, frozen=True):
@@ -65,6 +72,9 @@ def read_path(path: str) -> Asked | None:
             found["version"],
             found["name"],
         )
+    for host, pattern in _DATES.items():
+        if found := pattern.match(path):
+            return Asked(Step.DATES, host, found["namespace"], found["type"])
     return None
 
 

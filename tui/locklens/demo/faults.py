@@ -9,7 +9,7 @@ from msgspec import Struct
 
 
 class Step(StrEnum):
-    """What is asked for, in the order in which a tool asks."""
+    """What is asked for, in the order in which a tool asks; for release dates no tool does."""
 
     DISCOVERY = "discovery"
     VERSIONS = "versions"
@@ -17,6 +17,7 @@ class Step(StrEnum):
     SUMS = "sums"
     SIGNATURE = "signature"
     PACKAGE = "package"
+    DATES = "dates"
 
 
 class Fault(StrEnum):

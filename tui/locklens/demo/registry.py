@@ -8,6 +8,7 @@ What goes wrong is in `locklens.demo.faults`, how in `locklens.demo.answers`.
 from __future__ import annotations
 
 import threading
+from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Self, cast
 from urllib.parse import quote, unquote
@@ -18,7 +19,7 @@ from locklens.demo.answers import Answer, send
 from locklens.demo.asked import Asked, read_path
 from locklens.demo.faults import Fault, Faults, Step
 from locklens.demo.packages import MANIFEST_JSON, file_name
-from locklens.demo.published import Offer, Published, hashes_by_platform, publish, sample_catalog
+from locklens.demo.published import Offer, Published, hashes_by_platform, publish, sample_catalog, sample_days
 from locklens.dialect import OPENTOFU
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ class Registry:
             tells_packages: Whether OpenTofu's registry says the hashes of every platform's package.
         """
         self._offers = {
-            provider: {offer.version: offer for offer in map(_offer, offered)}
+            provider: {offer.version: offer for offer in _offers(provider, offered)}
             for provider, offered in (sample_catalog() if catalog is None else catalog).items()
         }
         self.faults = faults or Faults()
@@ -188,6 +189,8 @@ class Registry:
             return Answer(401, b'{"errors":["Unauthorized"]}', "application/json"), fault
         if asked.step is Step.VERSIONS:
             return self._versions(asked.provider), fault
+        if asked.step is Step.DATES:
+            return self._dates(asked, has_versions="include=provider-versions" in request.path), fault
         release = self.release(asked.provider, asked.version)
         if release is None:
             return Answer.not_found(), fault
@@ -209,6 +212,31 @@ class Registry:
         ]
         said = self.warnings.get(provider)
         return Answer.of_json({"id": provider.partition("/")[2], "versions": versions, "warnings": said})
+
+    def _dates(self, asked: Asked, *, has_versions: bool) -> Answer:
+        """When versions were released: of Terraform's registry as JSON:API, of OpenTofu's as its documentation's index.
+
+        Args:
+            asked: About a provider.
+            has_versions: Whether JSON:API is asked to include them.
+        """
+        if asked.provider not in self._offers:
+            return Answer.not_found()
+        offers = [one for version in self._offers[asked.provider] if (one := self._offer(asked.provider, version))]
+        now = datetime.now(UTC)
+        dates = {
+            offer.version: (now - timedelta(days=offer.days, hours=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
+            for offer in offers
+            if offer.days is not None
+        }
+        if asked.host == OPENTOFU.default_host:
+            return Answer.of_json({"versions": [{"id": f"v{name}", "published": date} for name, date in dates.items()]})
+        items = [
+            {"type": "provider-versions", "id": str(place), "attributes": {"version": name, "published-at": date}}
+            for place, (name, date) in enumerate(dates.items())
+        ]
+        data = {"type": "providers", "attributes": {"full-name": f"{asked.namespace}/{asked.type}"}}
+        return Answer.of_json({"data": data, "included": items} if has_versions else {"data": data})
 
     def _download(self, release: Published, asked: Asked) -> Answer:
         offer = self._offer(release.provider, release.version) or Offer(release.version)
@@ -243,8 +271,9 @@ class Registry:
         return self.faults.of_release(release.provider, release.version) - {Fault.TAMPERED_PACKAGE}
 
 
-def _offer(version: str | Offer) -> Offer:
-    return version if isinstance(version, Offer) else Offer(version)
+def _offers(provider: str, offered: Sequence[str | Offer]) -> list[Offer]:
+    days = sample_days(provider, (version for version in offered if isinstance(version, str)))
+    return [one if isinstance(one, Offer) else Offer(one, days=days[one]) for one in offered]
 
 
 def _file(release: Published, name: str) -> Answer:

@@ -155,7 +155,7 @@ class _Installer:
         return found
 
     def _asked(self, wanted: Wanted, locked: Version | None) -> Selection | Unselectable:
-        self._run.ahead(wanted.address, wanted.pinned if self._upgrade else locked or wanted.pinned, [self._here])
+        self._run.ahead(wanted.address, wanted.pinned if self._upgrade else locked or wanted.pinned, self._here)
         known = self._run.registry(wanted.address).versions(wanted.address)
         if known.warnings:
             self._run.tell(RegistryWarned(self._run.name(wanted.address), known.warnings))

@@ -1,17 +1,17 @@
 """Finds the hashes of providers' packages for any platforms, as `providers lock` does, without unpacking any.
 
 What the registry says of a version, its SHA256SUMS and the signature over it are asked for once for all platforms. A
-package whose `zh` is vouched for, and that was hashed before, is not downloaded.
+package whose `zh` is vouched for, and that was hashed before, is not downloaded; where that holds for a release's first
+platform, the signed list alone tells of the others.
 """
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from locklens.errors import LockLensError, PlatformNotSupportedError, RepublishedError, RunCancelledError
+from locklens.errors import LockLensError, PlatformNotSupportedError, RunCancelledError
 from locklens.install.events import (
     FetchStarted,
     HashesObtained,
@@ -32,107 +32,203 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from locklens.addresses import Platform, ProviderAddress
+    from locklens.hashes import HashedPackage
     from locklens.install.model import Wanted
     from locklens.install.run import InstallRun
     from locklens.install.trusting import Vouched
     from locklens.lockfile.model import LockEntry
+    from locklens.versions import Version
+
+    _Build = tuple[ProviderAddress, Version, Platform]
+    _Work = tuple[list[LockRequest], Platform]
 
 SUMMARY = "Could not retrieve providers for locking"
 
 
 class _Obtained(Struct, frozen=True):
-    """The hashes of one platform, and what its release is vouched for with."""
+    """What there is for one platform; `package` is None where no request could have made use of it."""
 
     platform: Platform
-    hashes: frozenset[str]
     vouched: Vouched
+    package: HashedPackage | None
 
 
-def lock_entries(
-    requests: Sequence[LockRequest], run: InstallRun, *, accept_republished: bool = False
-) -> dict[ProviderAddress, LockEntry | Failure]:
-    """Returns the new lock entry of each provider, or why there is none; providers and platforms at the same time.
+class Locker:
+    """Locks providers for the length of a run: each package is fetched once, however many requests want it.
 
     Args:
-        requests: One for each provider.
         run: Asks registries, and is told what happens.
-        accept_republished: Whether a locked package may be gone from what the publisher signs today.
-
-    Raises:
-        RunCancelledError: The run was cancelled.
     """
-    obtain = partial(_obtain, run, accept_republished=accept_republished)
-    # Where the first platform's package was hashed before, its release tells which of the others were, too.
-    remembered = run.all(lambda one: _is_remembered(run, one), requests)
-    first, later = [], []
-    for request, is_remembered in zip(requests, remembered, strict=True):
-        work = [(request, platform) for platform in dict.fromkeys(request.platforms)]
-        first += work[:1] if is_remembered else work
-        later += work[1:] if is_remembered else []
-    # Each provider's first: what its publisher signed is verified while the others' packages arrive.
-    first.sort(key=lambda one: one[0].platforms.index(one[1]))
-    found = _keyed(first, run.all(lambda one: obtain(*one), first))
-    leads = {request.address: found[request.address, request.platforms[0]] for request, _ in later}
-    found |= _keyed(later, run.all(lambda one: _known(run, *one, leads[one[0].address]) or obtain(*one), later))
-    return {
-        request.address: _entry(run, request, [found[request.address, one] for one in dict.fromkeys(request.platforms)])
-        for request in requests
-    }
+
+    def __init__(self, run: InstallRun) -> None:
+        self._run = run
+        self._known: dict[_Build, _Obtained | Failure] = {}
+
+    def fetch(self, requests: Sequence[LockRequest]) -> None:
+        """Gets what requests want and no earlier one got, all at the same time.
+
+        Raises:
+            RunCancelledError: The run was cancelled.
+        """
+        wanted: dict[_Build, list[LockRequest]] = {}
+        for request in requests:
+            for platform in dict.fromkeys(request.platforms):
+                wanted.setdefault((request.address, request.version, platform), []).append(request)
+        missing: dict[tuple[ProviderAddress, Version], list[_Work]] = {}
+        for build, own in wanted.items():
+            if self._lacks(build):
+                missing.setdefault(build[:2], []).append((own, build[2]))
+        releases = list(missing.values())
+        # Each release's first platform first: its signature is verified while the others' packages arrive.
+        leads = [works[0] for works in releases]
+        recalled = self._run.all(self._is_remembered, releases)
+        others = [
+            work for works, is_recalled in zip(releases, recalled, strict=True) if not is_recalled for work in works[1:]
+        ]
+        self._keep(leads + others, self._run.all(lambda one: self._obtain(*one), leads + others))
+        rest = [
+            (*work, works[0][1])
+            for works, is_recalled in zip(releases, recalled, strict=True)
+            if is_recalled
+            for work in works[1:]
+        ]
+        self._keep([one[:2] for one in rest], self._run.all(lambda one: self._recalled(*one), rest))
+
+    def entries(self, requests: Sequence[LockRequest]) -> list[LockEntry | Failure]:
+        """Returns the new lock entry for each request, or why there is none; errors as of `fetch`."""
+        self.fetch(requests)
+        return [self._entry(request) for request in requests]
+
+    def h1s(self, address: ProviderAddress, version: Version) -> dict[Platform, str]:
+        """The `h1` of each package of a version that was got."""
+        return {
+            one.platform: one.package.h1
+            for build, one in self._known.items()
+            if build[:2] == (address, version) and isinstance(one, _Obtained) and one.package is not None
+        }
+
+    def _lacks(self, build: _Build) -> bool:
+        known = self._known.get(build)
+        return known is None or (isinstance(known, _Obtained) and known.package is None)
+
+    def _keep(self, works: Sequence[_Work], found: Sequence[_Obtained | Failure]) -> None:
+        for (own, platform), one in zip(works, found, strict=True):
+            self._known[own[0].address, own[0].version, platform] = one
+
+    def _is_remembered(self, works: Sequence[_Work]) -> bool:
+        """Whether the package of a release's first platform was hashed before; of use where there are others."""
+        (request, *_), platform = works[0]
+        if len(works) == 1:
+            return False
+        try:
+            metadata = self._run.registry(request.address).package(request.address, request.version, platform)
+        except RunCancelledError:
+            raise
+        except LockLensError:
+            return False  # It is told when it is needed.
+        return self._run.cache.package("zh:" + metadata.shasum) is not None
+
+    def _recalled(self, requests: Sequence[LockRequest], platform: Platform, first: Platform) -> _Obtained | Failure:
+        """Gets one package of a release of which the first platform's was hashed before, mostly without asking.
+
+        What the registry says of this platform beside is not asked for where it lists the platform, and what is signed
+        has one package for it, by its usual name, that was hashed: the signature says more.
+        """
+        run, request = self._run, requests[0]
+        lead = self._known[request.address, request.version, first]
+        if not isinstance(lead, _Obtained) or platform not in self._offered(request):
+            return self._obtain(requests, platform)
+        listed = lead.vouched.checksums.packages(request.address.type, str(request.version)).get(platform, frozenset())
+        package = run.cache.package(min(listed)) if len(listed) == 1 and listed <= lead.vouched.signed else None
+        if package is None or all(_is_refused(one, lead.vouched) for one in requests):
+            return self._obtain(requests, platform)
+        name, signed = run.name(request.address), run.gatekeeper.words(lead.vouched)
+        run.tell(FetchStarted(name, request.version, platform))
+        run.tell(PackageHashed(name, request.version, platform, signed, was_remembered=True))
+        return _Obtained(platform, lead.vouched, package)
+
+    def _offered(self, request: LockRequest) -> tuple[Platform, ...]:
+        """The platforms that the registry lists for a version; none where it cannot say."""
+        try:
+            listed = self._run.registry(request.address).versions(request.address).versions
+        except RunCancelledError:
+            raise
+        except LockLensError:
+            return ()
+        return next((one.platforms for one in listed if one.version == request.version), ())
+
+    def _obtain(self, requests: Sequence[LockRequest], platform: Platform) -> _Obtained | Failure:
+        """Gets one package, unless the version was published again for all that want it."""
+        run, request = self._run, requests[0]
+        name = run.name(request.address)
+        run.tell(FetchStarted(name, request.version, platform))
+        try:
+            metadata, vouched = admitted(run, request.address, request.version, platform)
+            if platform == request.platforms[0]:
+                warn(run, metadata, vouched)
+            if all(_is_refused(one, vouched) for one in requests):
+                return _Obtained(platform, vouched, None)
+            known = run.cache.package("zh:" + metadata.shasum)
+            package = known or hashed(run, metadata)
+        except RunCancelledError:
+            raise
+        except PlatformNotSupportedError:
+            return _failed(run, request.address, f"provider {name} {request.version} is not available for {platform}")
+        except LockLensError as error:
+            return _failed(run, request.address, f"{name} {request.version} for {platform}: {error}", error.hint)
+        signed = run.gatekeeper.words(vouched)
+        run.tell(PackageHashed(name, request.version, platform, signed, known is not None))
+        return _Obtained(platform, vouched, package)
+
+    def _entry(self, request: LockRequest) -> LockEntry | Failure:
+        """Puts the platforms' hashes together, and tells what of each is new."""
+        run, name = self._run, self._run.name(request.address)
+        own = [self._known[request.address, request.version, one] for one in dict.fromkeys(request.platforms)]
+        hashes: set[str] = set()
+        obtained: list[tuple[Platform, frozenset[str]]] = []
+        for one in own:
+            if isinstance(one, Failure):
+                return one
+            if _is_refused(request, one.vouched):
+                return self._refused(request, one)
+            assert one.package is not None
+            obtained.append((one.platform, frozenset({one.package.h1, *one.vouched.hashes})))
+            hashes |= obtained[-1][1]
+        if own and isinstance(own[0], _Obtained) and (gone := _gone(request, own[0].vouched)):
+            run.tell(ReleaseWarned(name, request.version, _republished(gone, own[0].vouched)))
+        prior = request.prior if request.prior is not None and request.prior.version == request.version else None
+        for platform, found in obtained:
+            run.tell(HashesObtained(name, platform, tracking(prior, found)))
+        return locked(
+            request.prior,
+            address=request.address,
+            version=request.version,
+            constraints=request.constraints,
+            hashes=hashes,
+        )
+
+    def _refused(self, request: LockRequest, found: _Obtained) -> Failure:
+        run = self._run
+        words = _republished(_gone(request, found.vouched), found.vouched) + _signed_before(run, request)
+        hint = "ask the publisher why; --accept-republished adds the new hashes to the old ones"
+        lead = f"{run.name(request.address)} {request.version} for {found.platform}"
+        return _failed(run, request.address, f"{lead}: {words}", hint)
 
 
-def _keyed(
-    work: Sequence[tuple[LockRequest, Platform]], results: Sequence[_Obtained | Failure]
-) -> dict[tuple[ProviderAddress, Platform], _Obtained | Failure]:
-    return {(request.address, platform): one for (request, platform), one in zip(work, results, strict=True)}
-
-
-def _is_remembered(run: InstallRun, request: LockRequest) -> bool:
-    """Whether the package of a request's first platform was hashed before; of use where others are offered."""
-    if not {*request.platforms[1:]} & {*request.offered}:
-        return False
-    try:
-        metadata = run.registry(request.address).package(request.address, request.version, request.platforms[0])
-    except RunCancelledError:
-        raise
-    except LockLensError:
-        return False  # It is told when it is needed.
-    return run.cache.package("zh:" + metadata.shasum) is not None
-
-
-def _known(run: InstallRun, request: LockRequest, platform: Platform, lead: _Obtained | Failure) -> _Obtained | None:
-    """The hashes of a platform that the registry offers, whose package is signed by its usual name and was hashed.
-
-    What the registry says of that platform beside is then not asked: the signature says more.
-    """
-    if isinstance(lead, Failure) or platform not in request.offered:
-        return None
-    listed = lead.vouched.checksums.packages(request.address.type, str(request.version)).get(platform, frozenset())
-    if len(listed) != 1 or not listed <= lead.vouched.signed:
-        return None
-    package = run.cache.package(min(listed))
-    if package is None:
-        return None
-    name = run.name(request.address)
-    run.tell(FetchStarted(name, request.version, platform))
-    signed = run.gatekeeper.words(lead.vouched)
-    run.tell(PackageHashed(name, request.version, platform, signed, was_remembered=True))
-    return _Obtained(platform, frozenset({package.h1, *lead.vouched.hashes}), lead.vouched)
-
-
-def choose(wanted: Iterable[Wanted], platforms: Sequence[Platform], run: InstallRun) -> list[LockRequest | Failure]:
+def choose(wanted: Iterable[Wanted], run: InstallRun) -> list[Version | Failure]:
     """Chooses the version of each provider as `providers lock` does: the locked one, or else the newest eligible.
 
     Raises:
         RunCancelledError: The run was cancelled.
     """
-    return run.all(lambda one: _chosen(one, tuple(platforms), run), wanted)
+    return run.all(lambda one: _chosen(one, run), wanted)
 
 
-def _chosen(wanted: Wanted, platforms: tuple[Platform, ...], run: InstallRun) -> LockRequest | Failure:
-    constraints, name = combined(wanted.requirements), run.name(wanted.address)
-    version = wanted.locked
-    run.tell(QueryStarted(name, str(constraints), version is not None))
-    run.ahead(wanted.address, version or wanted.pinned, platforms[:1])
+def _chosen(wanted: Wanted, run: InstallRun) -> Version | Failure:
+    name, version = run.name(wanted.address), wanted.locked
+    run.tell(QueryStarted(name, str(combined(wanted.requirements)), version is not None))
+    if wanted.first is not None:
+        run.ahead(wanted.address, version or wanted.pinned, wanted.first)
     try:
         offered = run.registry(wanted.address).versions(wanted.address)
     except RunCancelledError:
@@ -149,56 +245,26 @@ def _chosen(wanted: Wanted, platforms: tuple[Platform, ...], run: InstallRun) ->
     found = select(wanted.requirements, offered.versions, version, upgrade=False)
     if isinstance(found, Unselectable):
         return _failed(run, wanted.address, f"provider {name}: {found.words(wanted.address, run.dialect)}")
-    return LockRequest(wanted.address, found.version, platforms, constraints, wanted.prior, found.listed.platforms)
+    return found.version
 
 
-def _obtain(
-    run: InstallRun, request: LockRequest, platform: Platform, *, accept_republished: bool
-) -> _Obtained | Failure:
-    name = run.name(request.address)
-    run.tell(FetchStarted(name, request.version, platform))
-    try:
-        metadata, vouched = admitted(run, request.address, request.version, platform)
-        is_first = platform == request.platforms[0]
-        if is_first:
-            warn(run, metadata, vouched)
-        _check_continuity(run, request, vouched, accept_republished=accept_republished, is_first=is_first)
-        known = run.cache.package("zh:" + metadata.shasum)
-        package = known or hashed(run, metadata)
-    except RunCancelledError:
-        raise
-    except PlatformNotSupportedError:
-        return _failed(run, request.address, f"provider {name} {request.version} is not available for {platform}")
-    except LockLensError as error:
-        return _failed(run, request.address, f"{name} {request.version} for {platform}: {error}", error.hint)
-    signed = run.gatekeeper.words(vouched)
-    run.tell(PackageHashed(name, request.version, platform, signed, known is not None))
-    return _Obtained(platform, frozenset({package.h1, *vouched.hashes}), vouched)
-
-
-def _check_continuity(
-    run: InstallRun, request: LockRequest, vouched: Vouched, *, accept_republished: bool, is_first: bool
-) -> None:
-    """Holds what is locked of this version against what is signed today.
-
-    Raises:
-        RepublishedError: A locked package is gone from it.
-    """
+def _gone(request: LockRequest, vouched: Vouched) -> frozenset[str]:
+    """The locked zh of the same version that are gone from what is signed today."""
     prior = request.prior
     if prior is None or prior.version != request.version or not vouched.signed:
-        return
-    gone = judge_packages(prior.hashes, (*prior.hashes, *vouched.signed), vouched.checksums).gone
-    if not gone:
-        return
-    words = (
+        return frozenset()
+    return frozenset(judge_packages(prior.hashes, (*prior.hashes, *vouched.signed), vouched.checksums).gone)
+
+
+def _is_refused(request: LockRequest, vouched: Vouched) -> bool:
+    return not request.accepts_republished and bool(_gone(request, vouched))
+
+
+def _republished(gone: frozenset[str], vouched: Vouched) -> str:
+    return (
         f"the version was published again: {len(gone)} locked zh, {min(gone)} the first, "
         f"{'is' if len(gone) == 1 else 'are'} not in the SHA256SUMS that {vouched.signer} signs today"
     )
-    if not accept_republished:
-        hint = "ask the publisher why; --accept-republished adds the new hashes to the old ones"
-        raise RepublishedError(words + _signed_before(run, request), hint=hint)
-    if is_first:
-        run.tell(ReleaseWarned(run.name(request.address), request.version, words))
 
 
 def _signed_before(run: InstallRun, request: LockRequest) -> str:
@@ -214,26 +280,6 @@ def _signed_before(run: InstallRun, request: LockRequest) -> str:
     except LockLensError as error:
         return f"; who signed before is not known: {error}"
     return f"; {other} is signed by {vouched.signer}"
-
-
-def _entry(run: InstallRun, request: LockRequest, own: Sequence[_Obtained | Failure]) -> LockEntry | Failure:
-    """Puts the platforms' hashes together, and tells what of each is new."""
-    failure = next((one for one in own if isinstance(one, Failure)), None)
-    if failure is not None:
-        return failure
-    hashes: set[str] = set()
-    prior = request.prior if request.prior is not None and request.prior.version == request.version else None
-    for one in own:
-        if isinstance(one, _Obtained):
-            hashes |= one.hashes
-            run.tell(HashesObtained(run.name(request.address), one.platform, tracking(prior, one.hashes)))
-    return locked(
-        request.prior,
-        address=request.address,
-        version=request.version,
-        constraints=request.constraints,
-        hashes=hashes,
-    )
 
 
 def _failed(run: InstallRun, address: ProviderAddress, words: str, hint: str = "") -> Failure:

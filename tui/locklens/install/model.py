@@ -36,11 +36,13 @@ class Wanted(Struct, frozen=True):
     Attributes:
         requirements: All that requires it.
         prior: Its entry in the lock file, None where it has none.
+        first: The platform whose package will be asked about first, None where that is not known yet.
     """
 
     address: ProviderAddress
     requirements: tuple[Requirement, ...]
     prior: LockEntry | None
+    first: Platform | None = None
 
     @property
     def locked(self) -> Version | None:
@@ -61,7 +63,7 @@ class LockRequest(Struct, frozen=True):
     Attributes:
         constraints: All of the configuration's, together, for the entry.
         prior: Its entry in the lock file, None where it has none.
-        offered: The platforms that the registry lists for the version, as far as it was asked.
+        accepts_republished: Whether a locked package may be gone from what the publisher signs today.
     """
 
     address: ProviderAddress
@@ -69,7 +71,7 @@ class LockRequest(Struct, frozen=True):
     platforms: tuple[Platform, ...]
     constraints: Constraints
     prior: LockEntry | None = None
-    offered: tuple[Platform, ...] = ()
+    accepts_republished: bool = False
 
 
 class Settled(Struct, frozen=True):

@@ -12,7 +12,7 @@ from locklens.trust.authentication import Enforcement
 from locklens.trust.signature import Verifier
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping
     from types import TracebackType
 
     from locklens.addresses import Platform, ProviderAddress
@@ -57,7 +57,7 @@ class InstallRun:
         self.cancel = cancel or threading.Event()
         self._on_event = on_event
         self._telling = threading.Lock()
-        self._registries = Registries(dialect, environ, cancel=self.cancel)
+        self._registries = Registries(dialect, environ, is_installing=True, cancel=self.cancel)
         self._verifier = Verifier(memory=cache)
         self._pool = ThreadPoolExecutor(AT_ONCE, "locklens-install")
         self._beside = ThreadPoolExecutor(AT_ONCE, "locklens-judge")
@@ -114,11 +114,10 @@ class InstallRun:
         """Does work beside the caller's, who waits for it in the end; the work waits for nothing else of this."""
         return self._beside.submit(work)
 
-    def ahead(self, address: ProviderAddress, version: Version | None, platforms: Sequence[Platform]) -> None:
-        """Asks for packages of the version that will be chosen, most likely; whoever needs the answers finds them."""
+    def ahead(self, address: ProviderAddress, version: Version | None, platform: Platform) -> None:
+        """Asks for the package of the version that will be chosen, most likely; whoever needs the answer finds it."""
         if version is not None:
-            for platform in platforms:
-                self._pool.submit(self.registry(address).package, address, version, platform)
+            self._pool.submit(self.registry(address).package, address, version, platform)
 
 
 def _load() -> None:

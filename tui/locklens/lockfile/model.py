@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
@@ -31,6 +31,11 @@ class LockEntry(Struct, frozen=True):
     hashes: tuple[str, ...]
     line: int
     hash_lines: Sequence[int] = ()
+
+    @property
+    def says(self) -> tuple[Version, str, tuple[str, ...]]:
+        """All that it says, wherever it stands."""
+        return self.version, self.constraints, self.hashes
 
     def with_scheme(self, scheme: str) -> frozenset[str]:
         """The hashes of one scheme, e.g. "zh"."""
@@ -100,3 +105,12 @@ class LockFile(Struct, frozen=True):
     def by_address(self) -> dict[ProviderAddress, LockEntry]:
         """The entries by address; of a provider that is locked twice, the first."""
         return {entry.address: entry for entry in reversed(self.entries)}
+
+
+def differing(old: LockFile, new: LockFile) -> Iterator[tuple[ProviderAddress, LockEntry | None, LockEntry | None]]:
+    """Yields each provider whose entry says something else, in order, with both entries."""
+    before, after = old.by_address, new.by_address
+    for address in sorted(before.keys() | after.keys()):
+        one, other = before.get(address), after.get(address)
+        if one is None or other is None or one.says != other.says:
+            yield address, one, other

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _BYTE_ORDER_MARK = "\ufeff"
 
 
-class _Span(Struct, frozen=True):
+class BlockSpan(Struct, frozen=True):
     """Where a block stands in the text: from its first word to behind its closing brace.
 
     Attributes:
@@ -61,7 +61,7 @@ def splice(data: bytes, changed: Mapping[ProviderAddress, LockEntry | None], *, 
     wanted = [entry for entry in changed.values() if entry is not None]
     if wanted and not data.removeprefix(_BYTE_ORDER_MARK.encode()).strip():
         return render(wanted, dialect)
-    spans = _spans(data, dialect)
+    spans = block_spans(data, dialect)
     by_address = {span.address: span for span in spans if span.address is not None}
     text = _Text(decode(data))
     edits = []
@@ -83,15 +83,21 @@ def _block(data: bytes, entry: LockEntry) -> str:
     return decode(with_line_ends_of(data, render_entry(entry).encode()))
 
 
-def _spans(data: bytes, dialect: Dialect) -> list[_Span]:
-    """Returns the file's blocks in its order."""
+def block_spans(data: bytes, dialect: Dialect) -> list[BlockSpan]:
+    """Returns the file's blocks in its order; the text is what `locklens.hcl.decode` makes of the bytes.
+
+    Raises:
+        ConfigurationError: The tools would refuse the file.
+    """
     problems = parse(data, "", dialect=dialect).problems
     body = parse_hcl(data, json=False).body
     if problems or body is None:
         reason = f": line {problems[0].line}: {problems[0].summary}" if problems else ""
         raise ConfigurationError(f"the lock file cannot be changed in place{reason}", hint="mend the file first")
     return [
-        _Span(dialect.parse_source(block.labels[0]) if block.type == "provider" else None, block.place.start, block.end)
+        BlockSpan(
+            dialect.parse_source(block.labels[0]) if block.type == "provider" else None, block.place.start, block.end
+        )
         for block in body.all_blocks()
     ]
 
@@ -112,11 +118,11 @@ class _Text:
         self._origin = len(_BYTE_ORDER_MARK) if text.startswith(_BYTE_ORDER_MARK) else 0
         self._line_end = "\r\n" if text.count("\r\n") * 2 > text.count("\n") else "\n"
 
-    def replacement(self, span: _Span, block: str) -> _Edit:
+    def replacement(self, span: BlockSpan, block: str) -> _Edit:
         """Puts another block in a block's place."""
         return _Edit(self._own_start(span), span.end, block.removesuffix(self._line_end))
 
-    def removal(self, span: _Span) -> _Edit:
+    def removal(self, span: BlockSpan) -> _Edit:
         """Takes a block away, with the empty line before it; a comment on its lines stays."""
         start, end = self._own_start(span), self._line_after(span.end)
         if self.text[span.end : end].strip() or start != self._line_start(span.start):
@@ -125,7 +131,7 @@ class _Text:
         return _Edit(start if self.text[above:start].strip() else above, end, "")
 
     def insertions(
-        self, added: Mapping[ProviderAddress, str], staying: list[_Span], spans: list[_Span]
+        self, added: Mapping[ProviderAddress, str], staying: list[BlockSpan], spans: list[BlockSpan]
     ) -> Iterator[_Edit]:
         """Adds blocks, each before the first block that sorts behind it.
 
@@ -158,12 +164,12 @@ class _Text:
         above = self.text[self._line_start(at - 1) : at] if at > self._origin else ""
         return (line_end if above.strip() else "") + "".join(block + line_end for block in blocks)
 
-    def _behind(self, span: _Span) -> int:
+    def _behind(self, span: BlockSpan) -> int:
         """Where a block may follow another: on the next line, unless a comment that began behind the brace goes on."""
         end = self._line_after(span.end)
         return span.end if "/*" in self.text[span.end : end] else end
 
-    def _above(self, first: _Span) -> int:
+    def _above(self, first: BlockSpan) -> int:
         """Where a block may precede the first one: above the comments right above it, unless they head the file."""
         own = self._own_start(first)
         at = self._line_start(own)
@@ -177,7 +183,7 @@ class _Text:
             top = above
         return at
 
-    def _own_start(self, span: _Span) -> int:
+    def _own_start(self, span: BlockSpan) -> int:
         """Where a block begins, with what it is indented by if nothing else stands before it."""
         start = self._line_start(span.start)
         return span.start if self.text[start : span.start].strip() else start

@@ -1,8 +1,8 @@
 """A git repository, read through the `git` command: revisions, listings, contents, and what changed between two sides.
 
-Git is started nowhere else (`locklens.project.gitprocess` says how). Nothing is fetched, nothing is written, no file is
-checked out. A review needs a handful of processes however many files there are: one for each listing or comparison,
-and one long-lived `git cat-file --batch` for names and contents.
+`locklens.project.gitprocess` says how git is started, `locklens.project.gitindex` stages. Nothing is fetched, nothing
+is written here, no file is checked out. A review needs a handful of processes however many files there are: one for
+each listing or comparison, and one long-lived `git cat-file --batch` for names and contents.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
+    from locklens.project.gitindex import GitIndex
     from locklens.project.gitoutput import ListedFile, PathChange
 
 _REMEMBERED_BYTES = 128 * 1024 * 1024
@@ -111,6 +112,19 @@ class Repository:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    @property
+    def index(self) -> GitIndex:
+        """What the next commit is made of, as it is now.
+
+        Raises:
+            RepositoryError: There is no work tree.
+        """
+        from locklens.project.gitindex import GitIndex
+
+        self._require_work_tree()
+        filters = self._filters_off()
+        return GitIndex(self.top, self._command, object_format=self._object_format, unsafe_filters=filters)
 
     # Revisions
 

@@ -1,7 +1,7 @@
 """How git is started: where it is found, with which environment and options, how answers and failures come back.
 
-A repository under review is not trusted: nothing of its own configuration may start a program, nothing is fetched or
-written. What is asked is no concern of this module; see `locklens.project.git`.
+A repository under review is not trusted: nothing of its own configuration may start a program, nothing is fetched. What
+is asked is no concern of this module; see `locklens.project.git`, which only reads, and `locklens.project.gitindex`.
 """
 
 from __future__ import annotations
@@ -119,12 +119,15 @@ class GitCommand(Struct, frozen=True):
     folder: str
     environment: dict[str, str]
 
-    def ask(self, *arguments: str, settings: dict[str, str] | None = None) -> tuple[int, bytes, str]:
+    def ask(
+        self, *arguments: str, settings: dict[str, str] | None = None, given: bytes = b""
+    ) -> tuple[int, bytes, str]:
         """Runs git once.
 
         Args:
             arguments: Subcommand and its arguments.
             settings: Configuration that overrides the repository's.
+            given: Standard input.
 
         Returns:
             Exit status, standard output, standard error.
@@ -139,7 +142,7 @@ class GitCommand(Struct, frozen=True):
                 self.command_line(*arguments),
                 cwd=self.folder,
                 env=with_settings(self.environment, settings) if settings else self.environment,
-                stdin=subprocess.DEVNULL,
+                input=given,
                 capture_output=True,
                 timeout=TIMEOUT,
                 check=False,
@@ -150,13 +153,13 @@ class GitCommand(Struct, frozen=True):
             raise RepositoryError(f"git cannot be started: {error}") from error
         return done.returncode, done.stdout, done.stderr.decode("utf-8", "replace")
 
-    def answer(self, *arguments: str, settings: dict[str, str] | None = None) -> bytes:
+    def answer(self, *arguments: str, settings: dict[str, str] | None = None, given: bytes = b"") -> bytes:
         """Returns the standard output of git.
 
         Raises:
             RepositoryError: As `ask`, or git failed; with git's own reason.
         """
-        status, output, complaint = self.ask(*arguments, settings=settings)
+        status, output, complaint = self.ask(*arguments, settings=settings, given=given)
         if status != 0:
             raise RepositoryError(f'"git {arguments[0]}" failed: {sentence(complaint)}')
         return output

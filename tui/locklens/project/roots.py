@@ -96,7 +96,7 @@ def find_roots(
     folders = _restricted([*new, *(gone.keys() - moved.values())], moved, only)
 
     touched |= _aliases(touched, base_tree, head_tree)
-    configured = _with_changed_configuration(head_tree, touched, set(folders))
+    configured = with_changed_configuration(head_tree, touched, set(folders))
     # Whoever reviews the roots reads these anyway.
     _prefetch(base_tree, (path for path in old.values() if path in touched))
     _prefetch(head_tree, (path for path in new.values() if path in touched))
@@ -240,8 +240,14 @@ def _is_configuration(path: str) -> bool:
     return path.endswith(_MODULE_SUFFIXES) or path.endswith(_TEST_SUFFIXES)
 
 
-def _with_changed_configuration(head_tree: Tree, touched: set[str], roots: set[str]) -> set[str]:
-    """Returns the roots of which a configuration file changed, in the folder itself or in a local module."""
+def with_changed_configuration(head_tree: Tree, touched: Iterable[str], roots: set[str]) -> set[str]:
+    """Returns the roots of which a configuration file changed, in the folder itself or in a local module.
+
+    Args:
+        head_tree: The new side.
+        touched: Paths of the files that differ.
+        roots: The folders that are looked at.
+    """
     found: set[str] = set()
     modules: set[str] = set()
     for path in touched:

@@ -114,11 +114,11 @@ class OverlayTree(Struct, frozen=True):
     """A tree in which some files have other bytes; names that only they have are read, and not listed.
 
     Attributes:
-        files: Those bytes, by path.
+        files: Those bytes, by path; None for a file that is not to be there.
         under: The tree that has everything else.
     """
 
-    files: Mapping[str, bytes]
+    files: Mapping[str, bytes | None]
     under: Tree
 
     def read(self, path: str) -> bytes | None:

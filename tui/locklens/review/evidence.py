@@ -11,7 +11,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.dialect import DIALECTS
+from locklens.policy import Policy
+from locklens.review.age import age_findings
+from locklens.review.coverage import Locked
 from locklens.review.model import Answer, Evidence, HashFact, Proof, Signer
+from locklens.review.platforms import platform_findings
 from locklens.review.provenance import PROVENANCE, findings_of
 from locklens.review.releases import Fact, Listing, ListingId, Question, ReleaseFacts, ReleaseId, nobody_asked
 from locklens.review.verdicts import in_order
@@ -29,6 +33,8 @@ if TYPE_CHECKING:
     from locklens.review.releases import Trouble
     from locklens.trust.continuity import FolderHashes, PackageHashes
 
+_NO_POLICY = Policy.none()
+_POLICY_RULES = frozenset({"LK008", "LK009", "LK014"})
 _PROOFS = {Voucher.SIGNED: Proof.SIGNED, Voucher.REPORTED: Proof.REPORTED}
 
 
@@ -125,7 +131,13 @@ def questions(change: Change, tool: Dialect, known: Mapping[Question, Fact]) -> 
 
 
 def explain(
-    change: Change, tool: Dialect, lock_file: str, known: Mapping[Question, Fact], hashed: Mapping[str, str]
+    change: Change,
+    tool: Dialect,
+    lock_file: str,
+    known: Mapping[Question, Fact],
+    hashed: Mapping[str, str],
+    *,
+    policy: Policy = _NO_POLICY,
 ) -> Change:
     """Returns the change with proofs, signers and the findings that follow, in place of what was found before.
 
@@ -135,13 +147,14 @@ def explain(
         lock_file: Where the findings are.
         known: The answers to all `questions`.
         hashed: The `h1` of packages that were hashed here, by `zh`.
+        policy: Which platforms are wanted, and how packages arrive.
     """
     if change.new is None:
         return replace(change, evidence=Evidence())
-    own = tuple(finding for finding in change.findings if finding.rule not in PROVENANCE)
+    own = tuple(finding for finding in change.findings if finding.rule not in PROVENANCE | _POLICY_RULES)
     case = case_of(change, tool, known, hashed)
     added = _facts(change.added, case, case.new)
-    return replace(
+    found = replace(
         change,
         added=added,
         removed=_facts(change.removed, case, case.new if case.is_same_release else case.old, was_locked=True),
@@ -150,16 +163,38 @@ def explain(
         evidence=_evidence(case),
         old_signer=_old_signer(case),
         new_signer=case.new.signer,
-        findings=in_order((*own, *findings_of(case, lock_file))),
     )
+    about_platforms = platform_findings(found, _before(case), lock_file, policy)
+    about_age = age_findings(found, lock_file, policy)
+    return replace(found, findings=in_order((*own, *findings_of(case, lock_file), *about_platforms, *about_age)))
 
 
-def explain_alone(change: Change, tool: Dialect, lock_file: str) -> Change:
+def _before(case: Case) -> Locked | None:
+    """What was locked before, with what is known of that release; None for nothing."""
+    old = case.change.old
+    release = case.new if case.is_same_release else case.old
+    if old is None or release is None:
+        return None
+    plain = tuple(HashFact(text) for text in dict.fromkeys(old.hashes))
+    return _locked(_facts(plain, case, release, was_locked=True), release, case.hashed)
+
+
+def _locked(facts: tuple[HashFact, ...], release: ReleaseFacts, hashed: Mapping[str, str]) -> Locked:
+    platforms = release.platforms
+    if not platforms:
+        return Locked(facts)
+    known = {str(platform) for zh, platform in platforms.items() if zh in hashed}
+    known |= {str(platform) for platform in release.reported.values()}
+    offered = frozenset(map(str, platforms.values()))
+    return Locked(facts, offered, offered & known)
+
+
+def explain_alone(change: Change, tool: Dialect, lock_file: str, *, policy: Policy = _NO_POLICY) -> Change:
     """Returns the change as it is where nobody is asked and nothing is remembered; arguments as of `explain`."""
     known: dict[Question, Fact] = {}
     while wanted := questions(change, tool, known):
         known |= {question: nobody_asked(question) for question in wanted}
-    return explain(change, tool, lock_file, known, {})
+    return explain(change, tool, lock_file, known, {}, policy=policy)
 
 
 def explained(
@@ -167,6 +202,8 @@ def explained(
     subject: Subject,
     known: Mapping[Question, Fact],
     hashed: Callable[[Iterable[str]], Mapping[str, str]],
+    *,
+    policy: Policy = _NO_POLICY,
 ) -> RootReview:
     """Returns the root with one of its changes explained by what is known.
 
@@ -175,10 +212,11 @@ def explained(
         subject: All questions about it are answered.
         known: The answers.
         hashed: Looks up the `h1` of packages that were hashed here, by `zh`.
+        policy: As of `explain`.
     """
     own = hashed(hashes_to_look_up(subject.change, subject.tool, known))
     changes = tuple(
-        explain(change, subject.tool, subject.lock_file, known, own)
+        explain(change, subject.tool, subject.lock_file, known, own, policy=policy)
         if change.address == subject.change.address
         else change
         for change in root.changes
@@ -293,6 +331,7 @@ def _evidence(case: Case) -> Evidence:
         hints.append(judged.problem.hint)
     to_hash = case.folders.to_hash
     sizes = [case.new.sizes[zh] for zh in to_hash if zh in case.new.sizes]
+    locked = _locked((), case.new, case.hashed)
     return Evidence(
         min(moments, default=None),
         tuple(dict.fromkeys(problems)),
@@ -300,6 +339,10 @@ def _evidence(case: Case) -> Evidence:
         _answer(case.new.trouble),
         len(to_hash),
         sum(sizes) if len(sizes) == len(to_hash) else None,
+        None if locked.offered is None else tuple(sorted(locked.offered)),
+        tuple(sorted(locked.hashed)),
+        case.new.released.date().isoformat() if case.new.released is not None else None,
+        case.new.days,
     )
 
 

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from locklens.addresses import ProviderAddress
 from locklens.hashes import count_by_scheme, is_known_scheme, is_well_formed, packages_of
 from locklens.lockfile.render import deviations
+from locklens.policy import Policy
 from locklens.project.configuration import Contributor
 from locklens.review.model import Bump, Change, Finding, Kind, RootReview, Severity
 from locklens.review.rules import RULES
@@ -23,6 +24,9 @@ from locklens.versions import Constraints, ConstraintSyntaxError, Relation
 if TYPE_CHECKING:
     from locklens.lockfile.model import Conflict, LockEntry, LockFile
     from locklens.project.configuration import Configuration, Requirement
+
+
+_NO_POLICY = Policy.none()
 
 
 def _downgrade(change: Change) -> Iterator[Verdict]:
@@ -85,13 +89,15 @@ def _constraints_changed(change: Change) -> Iterator[Verdict]:
     yield Verdict(f"constraints {before or 'any'} -> {after or 'any'} ({_RELATIONS[relation]})", change.new.line)
 
 
-def _fewer_h1(change: Change) -> Iterator[Verdict]:
+def _fewer_h1(change: Change, policy: Policy) -> Iterator[Verdict]:
     if not change.old or not change.new:
         return
     before, after = len(change.old.with_scheme("h1")), len(change.new.with_scheme("h1"))
     if before > 1 and after < before:
+        used = any(path.needs_h1 for path in policy.install_paths)
         yield Verdict(
-            f"{before} h1 before, {after} now: with a cache or an unpacked mirror some platforms stop to install"
+            f"{before} h1 before, {after} now: with a cache or an unpacked mirror some platforms stop to install",
+            severity=Severity.WARN if used else None,
         )
 
 
@@ -115,19 +121,18 @@ _CHANGE_RULES: Mapping[str, Callable[[Change], Iterator[Verdict]]] = {
     "LK017": _odd_hashes,
     "LK020": _no_signed_scheme,
     "LK021": _constraints_changed,
-    "LK024": _fewer_h1,
     "LK025": _edited_by_hand,
 }
 
 
-def judge_change(change: Change, lock_file: str) -> Change:
+def judge_change(change: Change, lock_file: str, policy: Policy = _NO_POLICY) -> Change:
     """Returns the change with the findings that it earns by itself; a removed provider earns none."""
     if change.kind is Kind.REMOVED:
         return change
     line = change.new.line if change.new else None
-    found = tuple(
-        finding_of(rule, verdict, lock_file, line) for rule, check in _CHANGE_RULES.items() for verdict in check(change)
-    )
+    verdicts = [(rule, verdict) for rule, check in _CHANGE_RULES.items() for verdict in check(change)]
+    verdicts += [("LK024", verdict) for verdict in _fewer_h1(change, policy)]
+    found = tuple(finding_of(rule, verdict, lock_file, line) for rule, verdict in verdicts)
     return replace(change, findings=in_order(change.findings + found))
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from locklens.policy import Policy
 from locklens.trust.model import Tier
 
 if TYPE_CHECKING:
@@ -124,6 +125,12 @@ class Evidence(Struct, frozen=True):
         answer: What came of asking about the new version.
         to_prove: How many packages it takes at most to decide the `h1` that are not proven.
         to_prove_bytes: Their size together, None where it is not known.
+        offered: The platforms of which the new version has a package that somebody vouches for; None where that is not
+            known.
+        hashed: Those of them whose `h1` is known, locked or not.
+        released: The day of the new version's release, ISO 8601, as the registry says; None where nobody says, or
+            nobody asked: without a cooldown it does not matter.
+        days: Since then.
     """
 
     as_of: str | None = None
@@ -132,6 +139,10 @@ class Evidence(Struct, frozen=True):
     answer: Answer = Answer.GIVEN
     to_prove: int = 0
     to_prove_bytes: int | None = None
+    offered: tuple[str, ...] | None = None
+    hashed: tuple[str, ...] = ()
+    released: str | None = None
+    days: int | None = None
 
 
 class Finding(Struct, frozen=True):
@@ -245,6 +256,20 @@ class SideName(Struct, frozen=True):
     revision: str | None
 
 
+class PolicySide(StrEnum):
+    """Where a policy was read.
+
+    It is the base's, because a change must not be judged by rules that it brings along. Where there is only one side,
+    a folder without git, it is that side's.
+    """
+
+    BASE = "base"
+    HEAD = "head"
+    GIVEN = "given"
+    """Named on the command line."""
+    NONE = "none"
+
+
 class HostState(Struct, frozen=True):
     """Whether a registry was asked, when (ISO 8601), and what went wrong."""
 
@@ -263,6 +288,8 @@ class Review(Struct, frozen=True):
         roots: Those of which the lock file or the configuration changed.
         lock_files: How many there are on the new side, changed or not.
         notes: What limits the whole review, each a sentence: gpg is missing, a setting cannot be read.
+        policy: By which it is judged.
+        policy_side: Where that was read.
     """
 
     at: str
@@ -273,6 +300,8 @@ class Review(Struct, frozen=True):
     roots: tuple[RootReview, ...]
     lock_files: int = 0
     notes: tuple[str, ...] = ()
+    policy: Policy = Policy()
+    policy_side: PolicySide = PolicySide.NONE
 
     @property
     def changes(self) -> tuple[Change, ...]:

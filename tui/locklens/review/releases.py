@@ -5,6 +5,7 @@ A release that could not be had is a value with a reason, because one silent reg
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
@@ -14,6 +15,7 @@ from locklens.dialect import DIALECTS
 from locklens.errors import NotFoundError, OfflineError, PlatformNotSupportedError, SourceError
 from locklens.review.model import Signer
 from locklens.sources.asked import NotAsked
+from locklens.sources.release_dates import days_old
 from locklens.trust.authentication import Outcome, Release, authenticate
 from locklens.trust.checksums import read_checksums
 from locklens.trust.tiers import PublishedKey
@@ -84,6 +86,8 @@ class ReleaseFacts(Struct, frozen=True):
         sizes: Bytes of the packages, by `zh`, as far as the registry says.
         trouble: Why not all is known.
         as_of: When the oldest of the answers was given, ISO 8601 in UTC.
+        released: When it was released, as the registry says; None where nobody says, or nobody asked.
+        days: Since then.
     """
 
     id: ReleaseId
@@ -94,6 +98,8 @@ class ReleaseFacts(Struct, frozen=True):
     sizes: Mapping[str, int] = field(default_factory=dict)
     trouble: Trouble | None = None
     as_of: str | None = None
+    released: datetime | None = None
+    days: int | None = None
 
     @property
     def today(self) -> Checksums | None:
@@ -158,11 +164,18 @@ class Asker:
         registries: Those of a tool.
         verifier: Asks gpg.
         enforcement: What the environment makes OpenTofu insist on.
+        asks_ages: Whether to ask when versions were released, too.
     """
 
     def __init__(
-        self, registries: Callable[[Dialect], Registries], verifier: Verifying, enforcement: Enforcement
+        self,
+        registries: Callable[[Dialect], Registries],
+        verifier: Verifying,
+        enforcement: Enforcement,
+        *,
+        asks_ages: bool = False,
     ) -> None:
+        self._asks_ages = asks_ages
         self._registries = registries
         self._verifier = verifier
         self._enforcement = enforcement
@@ -223,6 +236,7 @@ class Asker:
         )
         judged = authenticate(release, DIALECTS[question.tool], self._verifier, self._enforcement)
         reported = {str(one.platform): frozenset(one.hashes) for one in metadata.packages}
+        released = registry.release_dates(question.address).of(question.version) if self._asks_ages else None
         return ReleaseFacts(
             question,
             read_checksums(signed.sums),
@@ -231,6 +245,8 @@ class Asker:
             {text: one.platform for one in metadata.packages for text in one.hashes if text.startswith("h1:")},
             {text: one.size for one in metadata.packages for text in one.hashes if text.startswith("zh:") and one.size},
             as_of=min(metadata.as_of, signed.as_of),
+            released=released,
+            days=days_old(released, datetime.now(UTC)),
         )
 
 

@@ -16,7 +16,7 @@ class Rule(Struct, frozen=True):
 
     Attributes:
         severity: What it counts as unless the rule says otherwise for a case.
-        needs: What the rule waits for beyond the files: "", "registry", "policy" or "packages".
+        needs: What the rule waits for beyond the files: "", "registry", "wanted", "cooldown", "policy" or "packages".
     """
 
     id: str
@@ -111,21 +111,25 @@ _ALL = (
         "LK008",
         WARN,
         "A platform that could install no longer can",
-        "Before the change a platform had a usable hash on an install path that is used, and now it has none.",
+        "Before the change a platform had a usable hash on an install path that is used, and now it has none. Without "
+        "install_paths in locklens.toml that path is the registry. Where platforms are wanted, losing another one is "
+        "an information.",
         'The next run on that platform fails with "doesn\'t match any of the checksums".',
         "Run `terraform providers lock -platform=OS_ARCH` for the platform and look for added lines.",
         "Lock the platform again and commit the result.",
-        "policy",
+        "registry",
     ),
     Rule(
         "LK009",
         WARN,
         "A wanted platform is not covered",
-        "The policy wants a platform for which the lock file has no usable hash on an install path that is used.",
+        "The policy (platforms in locklens.toml) wants a platform for which the lock file has no usable hash on an "
+        "install path that is used: from the registry or a packed mirror a zh or an h1, from a plugin cache or an "
+        "unpacked mirror an h1.",
         "The first run on that platform fails, usually in CI or on a colleague's machine.",
         "Compare the lock file's hashes with the platforms of the release.",
-        "Run `terraform providers lock -platform=…` for each wanted platform.",
-        "policy",
+        "Run `terraform providers lock -platform=…` for each wanted platform, or L on the screen of hashes.",
+        "wanted",
     ),
     Rule(
         "LK010",
@@ -173,11 +177,12 @@ _ALL = (
         "LK014",
         WARN,
         "Released very recently",
-        "The version is younger than the policy's cooldown.",
+        "The version is new here, and younger than the policy's cooldown (days, in locklens.toml). The date is the "
+        "registry's word, unsigned; where it has none, nothing is said.",
         "Most malicious releases are found within days. Waiting lets others find them.",
         "Look at the release's date in the registry.",
-        "Wait, or take the newest version that is old enough.",
-        "policy",
+        "Wait, or take the newest version that is old enough: U chooses it.",
+        "cooldown",
     ),
     Rule(
         "LK015",
@@ -269,7 +274,8 @@ _ALL = (
         "LK024",
         INFO,
         "Fewer h1 hashes than before",
-        "The entry had h1 hashes of several platforms, and has fewer now.",
+        "The entry had h1 hashes of several platforms, and has fewer now. It is a warning where locklens.toml lists "
+        "plugin-cache or unpacked-mirror among its install_paths.",
         "With a plugin cache or an unpacked mirror only h1 counts: there the other platforms stop to install.",
         "Ask whether a cache or an unpacked mirror is in use; `init` on one platform records that platform's h1 alone.",
         "Run `terraform providers lock` with all platforms that are used.",
@@ -347,6 +353,10 @@ RULES = {rule.id: rule for rule in _ALL}
 _NEEDS = {
     "registry": "It needs a registry's answers: offline only those count that are remembered.",
     "packages": "Packages are downloaded and hashed with --prove changed, or with v on the screen.",
+    "wanted": "It is reported where locklens.toml names platforms. Of which platform a hash is, registries tell; where "
+    "nobody can, only what is certain is said.",
+    "cooldown": "It is reported where locklens.toml names a cooldown and the registry says when versions were "
+    "released, as registry.terraform.io does, and api.opentofu.org for registry.opentofu.org.",
     "policy": "This finding needs a policy and is not reported yet.",
 }
 

@@ -42,10 +42,12 @@ class Service(Struct, frozen=True):
         url: The base of the registry's URLs; its last segment counts only with a slash behind it.
         takes_token: Whether the host's token may go there: to the host itself, or where the user's own `host` block
             points. A document that points to another host does not take the token along.
+        is_given: Whether the user's own `host` block says so.
     """
 
     url: str
     takes_token: bool
+    is_given: bool = False
 
 
 class Discovery:
@@ -86,7 +88,7 @@ class Discovery:
         """
         own = f"https://{host}{_PATH}"
         if host in self._given:
-            return Service(self._url(host, own, dict(self._given[host])), takes_token=True)
+            return Service(self._url(host, own, dict(self._given[host])), takes_token=True, is_given=True)
         answer = self._client.get(own, self._kind, token=self._token(host))
         try:
             url = self._url(host, answer.url, self._services(host, answer))

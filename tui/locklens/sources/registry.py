@@ -24,13 +24,16 @@ from locklens.errors import (
 from locklens.sources.documents import ShapeError
 from locklens.sources.http.values import status_words
 from locklens.sources.metadata import PackageMetadata, RegistryVersions, SignedChecksums, read_package, read_versions
+from locklens.sources.release_dates import PLACES, ReleaseDates, dates_url, read_dates
 from locklens.sources.urls import has_query, host_of, resolve
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from contextlib import AbstractContextManager
 
     from locklens.addresses import Platform, ProviderAddress
     from locklens.dialect import Dialect
+    from locklens.project.tokens import Token
     from locklens.sources.credentials import Credentials
     from locklens.sources.discovery import Discovery
     from locklens.sources.http import Answer, Download, Kind, Kinds
@@ -52,6 +55,7 @@ class Registry:
         dialect: Dialect,
         discovery: Discovery,
         credentials: Credentials,
+        package_token: Callable[[str], Token | None] = lambda _: None,
     ) -> None:
         self.host = host
         self._client = client
@@ -59,6 +63,7 @@ class Registry:
         self._dialect = dialect
         self._discovery = discovery
         self._credentials = credentials
+        self._package_token = package_token
 
     def versions(self, address: ProviderAddress, *, is_fresh: bool = False) -> RegistryVersions:
         """Returns the versions that the registry offers, in its order.
@@ -130,6 +135,20 @@ class Registry:
         self._client.begin(metadata.shasums_url, self._kinds.sums, is_fresh=is_fresh)
         self._client.begin(metadata.signature_url, self._kinds.signature, is_fresh=is_fresh)
 
+    def release_dates(self, address: ProviderAddress) -> ReleaseDates:
+        """Returns when the provider's versions were released, as far as anybody says so: nothing here is an error.
+
+        Raises:
+            RunCancelledError: The run was cancelled.
+        """
+        if self.host not in PLACES:
+            return ReleaseDates()
+        try:
+            url = dates_url(self._discovery.providers(self.host), address)
+            return read_dates(self._client.get(url, self._kinds.dates))
+        except SourceError:
+            return ReleaseDates()
+
     def package_size(self, metadata: PackageMetadata) -> int | None:
         """Returns how many bytes a package has, None where its server does not say so beforehand.
 
@@ -140,7 +159,8 @@ class Registry:
 
     def open_package(self, metadata: PackageMetadata) -> AbstractContextManager[Download]:
         """Opens a package, which is read while it arrives; errors as of the client's `download`."""
-        return self._client.download(metadata.download_url, retries=self._kinds.package_retries)
+        url = metadata.download_url
+        return self._client.download(url, retries=self._kinds.package_retries, token=self._package_token(url))
 
     @property
     def _name(self) -> str:

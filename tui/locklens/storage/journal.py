@@ -31,14 +31,16 @@ class WrittenFile(msgspec.Struct, frozen=True):
     Attributes:
         place: Its absolute path without links, as the file system spells it.
         old: Its bytes before, None where there was no such file.
-        new: Its bytes afterwards.
+        new: Its bytes afterwards, None where it is removed.
         mode: Its permissions.
+        link: Where the link leads that was there before and is replaced, None where there was none.
     """
 
     place: bytes
     old: bytes | None
-    new: bytes
+    new: bytes | None
     mode: int
+    link: bytes | None = None
 
     @property
     def path(self) -> str:
@@ -56,6 +58,7 @@ class Record(msgspec.Struct, frozen=True):
         command: The command line that does the same.
         at: When, ISO 8601 in UTC.
         files: In the order in which they are written.
+        target: "files", or "index" where git's index has the bytes; such a record is never pending.
     """
 
     id: str
@@ -65,6 +68,7 @@ class Record(msgspec.Struct, frozen=True):
     at: str
     files: tuple[WrittenFile, ...]
     schema: int = _SCHEMA
+    target: str = "files"
 
 
 class Journal:
@@ -110,7 +114,18 @@ class Journal:
         Raises:
             OSError: It cannot be kept.
         """
-        path = self._path(Path(os.fsdecode(record.top)), "pending")
+        self._keep(record, "pending")
+
+    def keep(self, record: Record) -> None:
+        """Keeps a record as the last applied one; the repository is held.
+
+        Raises:
+            OSError: It cannot be kept.
+        """
+        self._keep(record, "applied")
+
+    def _keep(self, record: Record, suffix: str) -> None:
+        path = self._path(Path(os.fsdecode(record.top)), suffix)
         fresh = path.with_suffix(".new")
         fresh.unlink(missing_ok=True)
         with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:  # noqa: PTH123
@@ -135,6 +150,15 @@ class Journal:
             OSError: It cannot be done.
         """
         self._path(top, "pending").unlink(missing_ok=True)
+
+    def forget(self, top: Path) -> None:
+        """Removes what is kept of a repository that is no more.
+
+        Raises:
+            OSError: It cannot be done.
+        """
+        for suffix in ("pending", "applied", "lock"):
+            self._path(top, suffix).unlink(missing_ok=True)
 
     def pending(self, top: Path) -> Record | None:
         """Returns what was begun and not finished."""

@@ -25,11 +25,22 @@ def current(file: WrittenFile) -> bytes | None:
         OSError: It cannot be read, or is no regular file.
     """
     try:
-        if not stat.S_ISREG(os.lstat(file.path).st_mode):
+        is_link = file.link is not None and link_at(file.place) == file.link
+        status = os.stat(file.path) if is_link else os.lstat(file.path)  # noqa: PTH116
+        if not stat.S_ISREG(status.st_mode):
             raise OSError(0, "it is no regular file")
         return Path(file.path).read_bytes()
     except FileNotFoundError:
         return None
+
+
+def link_at(place: bytes) -> bytes | None:
+    """Returns where the link at a place leads, None where there is none.
+
+    Raises:
+        OSError: It cannot be read.
+    """
+    return os.readlink(place) if os.path.islink(place) else None  # noqa: PTH114, PTH115
 
 
 def stage(file: WrittenFile, data: bytes, name: str) -> None:
@@ -51,7 +62,7 @@ def stage(file: WrittenFile, data: bytes, name: str) -> None:
 
 
 def put(file: WrittenFile, data: bytes | None, name: str) -> None:
-    """Puts bytes in a file's place in one step, or removes it (None).
+    """Puts bytes in a file's place in one step, or removes it (None); a link that was there before comes back.
 
     Args:
         file: Which.
@@ -61,11 +72,14 @@ def put(file: WrittenFile, data: bytes | None, name: str) -> None:
     Raises:
         OSError: It cannot be done.
     """
-    if data is None:
+    if file.link is None and data is None:
         Path(file.path).unlink(missing_ok=True)
         return
     Path(name).unlink(missing_ok=True)
-    stage(file, data, name)
+    if file.link is not None and data == file.old:
+        os.symlink(file.link, os.fsencode(name))  # noqa: PTH211
+    elif data is not None:
+        stage(file, data, name)
     os.replace(name, file.path)  # noqa: PTH105
 
 

@@ -10,6 +10,7 @@ from locklens.review.reports import words
 from locklens.trust.model import Tier
 from locklens.ui.keyboard import TABS, KeyTable
 from locklens.ui.outline import Grouping
+from locklens.ui.preview_lines import Stage
 from locklens.ui.sentences import configuration_read, explained, host_in_short, registries_in_short, reviewed, verdict
 from locklens.ui.spans import Line, Role, Span, counted, line
 from locklens.ui.widgets.bar import Layout, Piece
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from locklens.review.keys import SignerUses
+    from locklens.ui.preview_lines import Standing
 
 _ROLES = {Severity.BLOCK: Role.BLOCK, Severity.WARN: Role.WARN, Severity.INFO: Role.INFO}
 
@@ -128,17 +130,18 @@ def status(facts: StatusFacts) -> tuple[Layout, ...]:
         parts.append(Piece(f"by {facts.grouping}", Role.DIM))
     if facts.narrowed:
         parts.append(Piece("filtered", Role.WARN))
-    standing = _joined(parts)
+    standing = joined(parts)
     if facts.message:
         message = Piece(f" {facts.message}", Role.STRONG)
         return Layout((message,), (Piece("  "), *standing, Piece(" "))), Layout((message,))
     if facts.review is not None:
-        more = _joined([*parts, Piece(f"{explained(facts.review)} hashes explained", Role.DIM)])
+        more = joined([*parts, Piece(f"{explained(facts.review)} hashes explained", Role.DIM)])
         return Layout((Piece(" "), *more)), Layout((Piece(" "), *standing))
     return (Layout((Piece(" "), *standing)),)
 
 
-def _joined(parts: list[Piece]) -> tuple[Piece, ...]:
+def joined(parts: list[Piece]) -> tuple[Piece, ...]:
+    """The parts of a status line with what stands between them."""
     return tuple(piece for part in parts for piece in (Piece(" | ", Role.DIM), part))[1:]
 
 
@@ -193,13 +196,37 @@ def signers_status(
         parts.append(Piece(counted(len(review.notes), "note"), Role.WARN))
     if is_narrowed:
         parts.append(Piece("filtered", Role.WARN))
-    standing = _joined(parts)
+    standing = joined(parts)
     if message:
         told = Piece(f" {message}", Role.STRONG)
         return Layout((told,), (Piece("  "), *standing, Piece(" "))), Layout((told,))
     return Layout((Piece(" "), *standing), (Piece("compare all 40 digits, not the last 16 ", Role.DIM),)), Layout(
         (Piece(" "), *standing)
     )
+
+
+def preview_head(standing: Standing) -> tuple[Layout, ...]:
+    """The first line of the Preview: what is wanted, and that nothing is written."""
+    name = (Piece(" locklens  ", Role.STRONG), Piece("preview  ", Role.DIM))
+    title = Piece(standing.title)
+    state = "being written" if standing.stage is Stage.WRITING else "nothing written yet"
+    right = (Piece(f" {state} ", Role.INFO),)
+    return Layout((*name, title), right), Layout((Piece(" preview  ", Role.DIM), title), right), Layout((*right, title))
+
+
+def preview_status(standing: Standing, reason: str, message: str) -> tuple[Layout, ...]:
+    """The line above the keys of the Preview: a message, or whether it can be applied."""
+    failed = len(standing.plan.failures) if standing.plan is not None else 0
+    if message:
+        told = Piece(f" {message}", Role.STRONG)
+    elif reason:
+        told = Piece(f" {reason}", Role.INFO if standing.stage in {Stage.PLANNING, Stage.REVIEWING} else Role.WARN)
+    else:
+        files = counted(len(standing.plan.proposal.files), "file") if standing.plan is not None else ""
+        told = Piece(f" ready: enter writes {files}", Role.GOOD)
+    right = (Piece(f"  {counted(failed, 'failure')} ", Role.BLOCK),) if failed else ()
+    safe = (*right, Piece("  esc leaves nothing behind ", Role.DIM))
+    return Layout((told,), safe), Layout((told,), right), Layout((told,))
 
 
 _FACT = 26
@@ -212,7 +239,7 @@ def fact_lines(review: Review, marks: frozenset[str], progress: Reading) -> tupl
         ("changes reviewed", reviewed(review, marks)),
         ("configurations read", configuration_read(review)),
     )
-    lines = [_fact_line(name, Span(text)) for name, text in facts]
+    lines = [fact_line(name, Span(text)) for name, text in facts]
     signs = [(words.sign(kind), meaning) for kind, meaning in _LEGEND] + [("?", "about the root"), ("✓", "reviewed")]
     cells = [(Span(f" {symbol:<2} ", Role.STRONG), Span(meaning.ljust(15), Role.DIM)) for symbol, meaning in signs]
     legend = [line(*(span for cell in cells[start : start + 3] for span in cell)) for start in range(0, len(cells), 3)]
@@ -223,18 +250,19 @@ def registry_lines(review: Review, progress: Reading) -> Iterator[Line]:
     """Each registry with what came of asking it, and what limits the whole review."""
     name = "registries"
     if progress.done is not None:
-        yield _fact_line(name, Span(progress.words, Role.INFO))
+        yield fact_line(name, Span(progress.words, Role.INFO))
         name = ""
     for host in review.hosts:
         is_good = host.asked and host.error is None
         told = host_in_short(host, review)
-        yield _fact_line(name, Span(f"{host.host}  "), Span(told, Role.DIM if is_good else Role.WARN))
+        yield fact_line(name, Span(f"{host.host}  "), Span(told, Role.DIM if is_good else Role.WARN))
         name = ""
     if name:
-        yield _fact_line(name, Span("none asked"))
+        yield fact_line(name, Span("none asked"))
     for note in review.notes:
-        yield _fact_line("note", Span(note, Role.WARN))
+        yield fact_line("note", Span(note, Role.WARN))
 
 
-def _fact_line(name: str, *spans: Span) -> Line:
+def fact_line(name: str, *spans: Span) -> Line:
+    """A line of the panel below the list."""
     return line(Span(f" {name}".ljust(_FACT), Role.DIM), *spans, hanging=_FACT)

@@ -163,7 +163,9 @@ def _entry_lines(change: Change) -> Iterator[Line]:
 
 def _signer_lines(change: Change, review: Review, *, is_asking: bool) -> Iterator[Line]:
     if change.new is not None:
-        yield from signer_lines(change, unknown=why_unknown(change, review, is_asking=is_asking))
+        yield from signer_lines(
+            change.old_signer, change.new_signer, unknown=why_unknown(change, review, is_asking=is_asking)
+        )
 
 
 def _requirement_lines(subject: Subject) -> Iterator[Line]:

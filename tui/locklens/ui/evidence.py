@@ -10,7 +10,7 @@ from locklens.review.reports.sizes import size_words
 from locklens.trust.model import Tier
 from locklens.ui.explained import is_settled
 from locklens.ui.sentences import since
-from locklens.ui.spans import Line, Role, Span, counted, heading, line
+from locklens.ui.spans import Line, Place, Role, Span, counted, heading, line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -128,20 +128,30 @@ def hash_lines(change: Change, *, is_asking: bool, in_full: bool) -> Iterator[Li
     pending = Span("…", Role.DIM) if is_asking and not is_settled(change) else None
     unasked = Span("") if change.new is None else None
     for fact in change.added:
-        yield _hash_line("+", Role.ADDED, fact, pending or proof_span(fact.proof), in_full=in_full)
+        yield hash_line("+", Role.ADDED, fact, pending or proof_span(fact.proof), in_full=in_full)
     for fact in change.removed:
         proof = pending or unasked or proof_span(fact.proof, is_gone=True)
-        yield _hash_line("-", Role.REMOVED, fact, proof, in_full=in_full)
+        yield hash_line("-", Role.REMOVED, fact, proof, in_full=in_full)
     for fact in change.kept:
         if in_full or fact.proof is Proof.STALE:
-            yield _hash_line("=", Role.DIM, fact, pending or proof_span(fact.proof), in_full=in_full)
+            yield hash_line("=", Role.DIM, fact, pending or proof_span(fact.proof), in_full=in_full)
 
 
-def _hash_line(sign: str, role: Role, fact: HashFact, proof: Span, *, in_full: bool) -> Line:
+def hash_line(sign: str, role: Role, fact: HashFact, proof: Span, *, in_full: bool, place: Place | None = None) -> Line:
+    """One hash with its platform and its proof.
+
+    Args:
+        sign: What became of it.
+        role: How the sign and the hash are shown.
+        fact: The hash.
+        proof: In a word.
+        in_full: Show it whole.
+        place: Where it is locked.
+    """
     scheme = scheme_of(fact.hash)
     shown = fact.hash if in_full or not scheme else f"{scheme}:{fact.hash[len(scheme) + 1 :][:_SHORT]}…"
     about = f"{fact.platform or ('manifest' if fact.hash in registry_manifests() else ''):<{_PLATFORM}}"
-    return line("  ", Span(f"{sign} {shown}", role), "  ", about, proof, hanging=4, copied=fact.hash)
+    return line("  ", Span(f"{sign} {shown}", role), "  ", about, proof, hanging=4, copied=fact.hash, place=place)
 
 
 def proof_span(proof: Proof, *, is_gone: bool = False) -> Span:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -13,14 +13,34 @@ if TYPE_CHECKING:
     import threading
 
     from locklens.addresses import ProviderAddress
+    from locklens.install.events import Event as InstallEvent
     from locklens.review.keys import PastUse, SignerUses
     from locklens.review.model import Review, RootReview
+    from locklens.review.releases import ReleaseId
+    from locklens.review.why import Why
     from locklens.workspace.events import Event, ProvingPlanned
+    from locklens.workspace.foresee import Foreseen
+    from locklens.workspace.intents import Intent
+    from locklens.workspace.offers import Offers
     from locklens.workspace.open import Comparison
+    from locklens.workspace.planning import Plan, WriteRequest
+    from locklens.workspace.proposal import Proposal
+    from locklens.workspace.prospects import KnownRelease
     from locklens.workspace.review import ReviewRequest
+    from locklens.workspace.upgrading import Pick
 
 Stamp = tuple[int, int, int] | None
 Stamps = Mapping[Path, Stamp]
+
+
+@dataclass(frozen=True, slots=True)
+class WhySubject:
+    """What is to be explained: a provider in roots of a review; `top` is what their paths are relative to."""
+
+    review: Review
+    top: Path | None
+    roots: tuple[str, ...]
+    address: ProviderAddress
 
 
 class OpenedReview(Protocol):
@@ -82,7 +102,7 @@ class ReviewSource(Protocol):
         """Returns the source of another screen, with the same asking.
 
         Args:
-            view: "review" or "keys".
+            view: "review", "upgrade", "hashes" or "keys".
             folder: In the repository; None for the current one.
         """
 
@@ -111,6 +131,70 @@ class ReviewSource(Protocol):
             LockLensError: It was cancelled, or nobody is to be asked.
         """
 
+    def where(self, top: Path, roots: Iterable[str]) -> WriteRequest:
+        """Returns what to write in, by the tool and the test folder that the reviews go by.
+
+        Args:
+            top: What the roots are relative to.
+            roots: Folders, "" for the top itself.
+        """
+
+    def plan(
+        self,
+        intent: Intent,
+        *,
+        on_root: Callable[[str], None],
+        on_event: Callable[[InstallEvent], None],
+        cancel: threading.Event,
+    ) -> Plan:
+        """Finds out what is to be written.
+
+        Args:
+            intent: What is wanted.
+            on_root: Told of each root that it comes to, in this thread.
+            on_event: Told of packages, from any thread, but never from two at once.
+            cancel: Set by another thread to stop.
+
+        Raises:
+            LockLensError: It cannot be found out, or was cancelled.
+        """
+
+    def foresee(self, plan: Plan, *, on_event: Callable[[Event], None], cancel: threading.Event) -> Foreseen:
+        """Reviews what is planned.
+
+        Args:
+            plan: With files to write.
+            on_event: Called in this thread.
+            cancel: Set by another thread to stop.
+
+        Raises:
+            LockLensError: It cannot be reviewed, or was cancelled.
+        """
+
+    def apply(self, proposal: Proposal) -> tuple[str, ...]:
+        """Writes what is planned: all of it, or nothing.
+
+        Returns:
+            What limits it, in sentences.
+
+        Raises:
+            StaleLockFileError: A file changed on disk since the plan was made.
+            LockLensError: It cannot be written.
+        """
+
+    def why(self, subject: WhySubject, *, is_asking: bool, is_fresh: bool, cancel: threading.Event) -> Why:
+        """Explains why a provider is there, and what holds it back.
+
+        Args:
+            subject: The provider and the roots.
+            is_asking: Whether its registry is asked which versions there are.
+            is_fresh: Whether it is asked whatever is remembered.
+            cancel: Set by another thread to stop.
+
+        Raises:
+            LockLensError: Nobody can say, or it was cancelled.
+        """
+
     def history(
         self, signer: SignerUses, *, on_event: Callable[[Event], None], cancel: threading.Event
     ) -> tuple[PastUse, ...]:
@@ -125,12 +209,53 @@ class ReviewSource(Protocol):
             LockLensError: There is no history, or it was cancelled.
         """
 
+    def offers(
+        self, review: Review, top: Path, *, on_known: Callable[[Offers], None], cancel: threading.Event, is_fresh: bool
+    ) -> Offers:
+        """Finds out what the roots of a review could be upgraded to.
+
+        Args:
+            review: Whose configurations are read.
+            top: What its paths are relative to.
+            on_known: Called in this thread with what is known so far.
+            cancel: Set by another thread to stop.
+            is_fresh: Whether registries are asked again, whatever is remembered.
+
+        Raises:
+            LockLensError: It was cancelled.
+        """
+
+    def releases(
+        self,
+        review: Review,
+        wanted: Sequence[ReleaseId],
+        *,
+        on_known: Callable[[KnownRelease], None],
+        cancel: threading.Event,
+    ) -> None:
+        """Finds out who signed versions; arguments and errors as of `offers`.
+
+        Args:
+            review: Whose roots they may be for.
+            wanted: Which.
+            on_known: Called in this thread with each of them.
+            cancel: Set by another thread to stop.
+        """
+
+    def upgrading(self, top: Path, picks: tuple[Pick, ...]) -> Intent:
+        """Returns what it is to move providers to the versions that were picked."""
+
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceSource:
-    """The real source: the use cases of the workspace."""
+    """The real source: the use cases of the workspace.
+
+    Attributes:
+        reads_only: Whether reviews are made of files alone: another question than theirs is asked of registries.
+    """
 
     request: ReviewRequest
+    reads_only: bool = False
 
     @property
     def fail_on(self) -> str:
@@ -146,6 +271,8 @@ class WorkspaceSource:
         request = self.request
         if is_fresh and request.asking is not None:
             request = replace(request, asking=replace(request.asking, is_fresh=True))
+        if self.reads_only:
+            request = replace(request, asking=None)
         comparison = request.open()
         return _WorkspaceReview(comparison, draft(comparison, request), request)
 
@@ -157,9 +284,10 @@ class WorkspaceSource:
 
         from locklens.workspace.open import open_git, open_locked
 
-        is_keys = view == "keys"
-        opened = partial(open_locked if is_keys else open_git, folder or Path.cwd())
-        return WorkspaceSource(replace(self.request, open=opened, include_unchanged=is_keys, prove="none"))
+        is_whole = view in {"upgrade", "hashes", "keys"}
+        opened = partial(open_locked if is_whole else open_git, folder or Path.cwd())
+        request = replace(self.request, open=opened, include_unchanged=is_whole, prove="none")
+        return WorkspaceSource(request, reads_only=view == "upgrade")
 
     def prove(
         self,
@@ -179,6 +307,66 @@ class WorkspaceSource:
             raise OfflineError("nothing can be downloaded offline", hint="leave out --offline")
         return prove(review, chosen, asking, confirm=confirm, on_event=on_event, cancel=cancel)
 
+    def where(self, top: Path, roots: Iterable[str]) -> WriteRequest:
+        """Names the roots as from the current folder, so that the command lines are right there."""
+        from locklens.workspace.planning import WriteRequest
+
+        return WriteRequest.at(top, roots, tool=self.request.tool, test_directory=self.request.test_directory)
+
+    def plan(
+        self,
+        intent: Intent,
+        *,
+        on_root: Callable[[str], None],
+        on_event: Callable[[InstallEvent], None],
+        cancel: threading.Event,
+    ) -> Plan:
+        """Plans with the request's asking."""
+        from msgspec.structs import replace
+
+        from locklens.errors import RunCancelledError
+        from locklens.workspace.supplying import OfflineSupply, RegistrySupply
+
+        def begin(root: str) -> None:
+            if cancel.is_set():
+                raise RunCancelledError("the plan was cancelled")
+            on_root(root)
+
+        asking = self.request.asking
+        if asking is None or asking.is_offline:
+            return intent.plan(OfflineSupply(), on_root=begin)
+        with RegistrySupply(asking.environ, asking.cache, on_event=on_event, cancel=cancel) as supply:
+            return replace(intent.plan(supply, on_root=begin), asked=supply.hosts)
+
+    def foresee(self, plan: Plan, *, on_event: Callable[[Event], None], cancel: threading.Event) -> Foreseen:
+        """Reviews it with the request's asking."""
+        from locklens.workspace.foresee import foresee
+
+        return foresee(plan, self.request, on_event=on_event, cancel=cancel)
+
+    def apply(self, proposal: Proposal) -> tuple[str, ...]:
+        """Writes the files."""
+        from locklens.workspace.apply import apply
+
+        return apply(proposal)
+
+    def why(self, subject: WhySubject, *, is_asking: bool, is_fresh: bool, cancel: threading.Event) -> Why:
+        """Explains it with the request's asking."""
+        from functools import partial
+
+        from msgspec.structs import replace
+
+        from locklens.workspace.why import why_reviewed
+
+        explain = partial(why_reviewed, self.request, subject.review, subject.roots, subject.address, top=subject.top)
+        asking = self.request.asking
+        if not is_asking or asking is None:
+            return explain()
+        from locklens.workspace.asking import AskingRun, base_hosts
+
+        with AskingRun(replace(asking, is_fresh=is_fresh), base_hosts(subject.review), cancel) as run:
+            return explain(ask=run.offered)
+
     def history(
         self, signer: SignerUses, *, on_event: Callable[[Event], None], cancel: threading.Event
     ) -> tuple[PastUse, ...]:
@@ -186,6 +374,40 @@ class WorkspaceSource:
         from locklens.workspace.history import signing_history
 
         return signing_history(self.request, signer, on_event=on_event, cancel=cancel)
+
+    def offers(
+        self, review: Review, top: Path, *, on_known: Callable[[Offers], None], cancel: threading.Event, is_fresh: bool
+    ) -> Offers:
+        """Finds it out with the request's asking."""
+        from msgspec.structs import replace
+
+        from locklens.workspace.offering import OfferRequest, offers
+
+        asking = self.request.asking
+        asking = replace(asking, is_fresh=is_fresh) if asking is not None else None
+        return offers(OfferRequest.of_review(review, top, asking), on_known=on_known, cancel=cancel)
+
+    def releases(
+        self,
+        review: Review,
+        wanted: Sequence[ReleaseId],
+        *,
+        on_known: Callable[[KnownRelease], None],
+        cancel: threading.Event,
+    ) -> None:
+        """Finds it out with the request's asking."""
+        from locklens.workspace.asking import base_hosts
+        from locklens.workspace.offering import releases
+
+        if self.request.asking is not None:
+            for one in releases(wanted, self.request.asking, base_hosts(review), cancel=cancel):
+                on_known(one)
+
+    def upgrading(self, top: Path, picks: tuple[Pick, ...]) -> Intent:
+        """The request's tool and test folder count."""
+        from locklens.workspace.picking import UpgradeIntent
+
+        return UpgradeIntent(top, picks, self.request.tool, self.request.test_directory)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,14 @@ from textual.message import Message
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from locklens.addresses import ProviderAddress
     from locklens.errors import LockLensError
     from locklens.review.model import Review, RootReview
     from locklens.ui.feed import Stamps
     from locklens.ui.signer_detail import History
     from locklens.workspace.events import Progress
+    from locklens.workspace.offers import Offers
+    from locklens.workspace.prospects import KnownRelease
 
 
 @dataclass
@@ -87,10 +90,47 @@ class Exported(Message):
 
 @dataclass
 class ViewWanted(Message):
-    """The user wants another screen; `folder` is what the one before is about, None where that is not on disk."""
+    """The user wants another screen.
+
+    Attributes:
+        folder: What the one before is about, None where that is not on disk.
+        provider: What is to be highlighted there: a root's folder and a provider of it; None for nothing in particular.
+    """
 
     view: str
     folder: Path | None
+    provider: tuple[str, ProviderAddress] | None = None
+
+
+@dataclass
+class OffersRead(Message):
+    """More is known of what could be upgraded to; `is_final` with the last of it."""
+
+    run: int
+    offers: Offers
+    is_final: bool = False
+
+
+@dataclass
+class OffersFailed(Message):
+    """It could not be found out what could be upgraded to."""
+
+    run: int
+    error: LockLensError
+
+
+@dataclass
+class ReleasesRead(Message):
+    """More is known of versions that may be picked; `is_final` where nothing more is being asked."""
+
+    run: int
+    releases: tuple[KnownRelease, ...] = ()
+    is_final: bool = False
+
+
+@dataclass
+class FilesWritten(Message):
+    """A plan was applied: what the screens show is of before."""
 
 
 @dataclass

@@ -26,15 +26,33 @@ def notice_lines(
     return _empty(review)
 
 
-def signers_notice(
+def locked_notice(
     review: Review | None, error: LockLensError | None, *, narrowed: str, has_rows: bool
 ) -> tuple[Line, ...]:
-    """Returns what to show instead of the list of signers; () where that is to be shown."""
+    """Returns what to show instead of a list of what is locked; () where that is to be shown."""
     if review is None:
         return _failed(error) if error is not None else (line(), line(Span("  Reading lock files …", Role.DIM)))
     if has_rows:
         return ()
     return _unmatched(narrowed) if narrowed else (line(), line(Span("  No provider is locked here.", Role.STRONG)))
+
+
+def upgrade_notice(
+    review: Review | None, error: LockLensError | None, *, narrowed: str, has_rows: bool
+) -> tuple[Line, ...]:
+    """Returns what to show instead of the list of upgrades; () where that is to be shown."""
+    if review is None:
+        return _failed(error) if error is not None else (line(), line(Span("  Reading lock files …", Role.DIM)))
+    if has_rows:
+        return ()
+    if narrowed:
+        return _unmatched(narrowed)
+    if any(root.configuration is None for root in review.roots):
+        return (line(), line(Span("  Reading configurations …", Role.DIM)))
+    return (
+        line(),
+        line(Span("  Nothing is locked or required here, so there is nothing to upgrade.", Role.STRONG), hanging=2),
+    )
 
 
 def _unmatched(text: str) -> tuple[Line, ...]:

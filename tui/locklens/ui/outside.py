@@ -111,6 +111,15 @@ def work_tree_file(review: Review | None, top: Path | None, place: Place | None)
         raise LockLensError(
             "only files of the work tree can be opened", hint="what is reviewed is a revision or the index"
         )
+    return file_below(top, place)
+
+
+def file_below(top: Path, place: Place) -> Path:
+    """Returns the file on disk that a place is in.
+
+    Raises:
+        LockLensError: It is not there, or not below the top.
+    """
     path = Path(os.path.normpath(top / place.file))
     if not path.is_relative_to(top) or not path.is_file():
         raise LockLensError(f"{place.file} is not in the work tree")

@@ -11,6 +11,7 @@ from textual.markup import escape
 
 from locklens.ui.keyboard import TABS, KeyTable
 from locklens.ui.screens.panes import PanesScreen
+from locklens.ui.screens.telling import TellingScreen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,17 +25,8 @@ class Command(NamedTuple):
     action: str
 
 
-def commands(table: KeyTable, command: str) -> Iterator[Command]:
-    """All commands of a screen, those without a key first.
-
-    Args:
-        table: The screen's keys.
-        command: The one of the command line that prints the same, by name.
-    """
-    for form in ("json", "text"):
-        name = form.upper() if form == "json" else form
-        told = f"what `locklens {command} --format {form}` prints"
-        yield Command(f"Export as {name}", told, f"export({form!r})")
+def key_commands(table: KeyTable) -> Iterator[Command]:
+    """What a screen's keys do, and what no key does."""
     yield Command("Switch between dark and light", "the theme, for this run", "theme")
     for group in table.groups:
         for key in group.keys:
@@ -44,6 +36,20 @@ def commands(table: KeyTable, command: str) -> Iterator[Command]:
                     f"{group.title}, key {key.shown}",
                     key.action,
                 )
+
+
+def commands(table: KeyTable, command: str) -> Iterator[Command]:
+    """All commands of one of the six screens, those without a key first.
+
+    Args:
+        table: The screen's keys.
+        command: The one of the command line that prints the same, by name.
+    """
+    for form in ("json", "text"):
+        name = form.upper() if form == "json" else form
+        told = "what this screen says" if command == "upgrade" else f"what `locklens {command} --format {form}` prints"
+        yield Command(f"Export as {name}", told, f"export({form!r})")
+    yield from key_commands(table)
     for tab in TABS:
         told = "this screen" if tab.view == command else "opens it" if tab.view else "not supported yet"
         yield Command(f"Go to {tab.title}", told, f"tab({tab.key!r})")
@@ -54,7 +60,9 @@ class ScreenCommands(Provider):
 
     def _commands(self) -> Iterator[Command]:
         screen = self.screen
-        return commands(screen.TABLE, screen.VIEW) if isinstance(screen, PanesScreen) else iter(())
+        if isinstance(screen, PanesScreen):
+            return commands(screen.TABLE, screen.VIEW)
+        return key_commands(screen.TABLE) if isinstance(screen, TellingScreen) else iter(())
 
     async def discover(self) -> Hits:
         """All of them, before anything is typed."""

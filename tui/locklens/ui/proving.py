@@ -1,47 +1,22 @@
-"""What the dialog says while packages are downloaded: the plan, a line for each package, what came of it. Pure."""
+"""What the dialog says before and after packages are downloaded: the plan, and what came of it. Pure."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-
-from msgspec import Struct
 
 from locklens.review.model import Answer
 from locklens.review.reports.sizes import size_words
 from locklens.ui.spans import Line, Role, Span, counted, line
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from locklens.addresses import ProviderAddress
     from locklens.review.model import Change, HashFact, Review, RootReview
     from locklens.workspace.events import ProvingPlanned
 
-_BAR = 10
-_LABEL = 36
-
 Chosen = frozenset[tuple[str, "ProviderAddress"]]
 """Changes, each by lock file and provider."""
-
-
-class Download(Struct, frozen=True):
-    """One package on its way.
-
-    Attributes:
-        label: Provider, version and platform.
-        began: When its first bytes came, in seconds of a clock that never goes back.
-        received: Bytes so far.
-        size: Bytes in all, None where nobody said it.
-        ended: When it was hashed or given up; None before.
-        problem: Why it was given up, "" where it was not.
-    """
-
-    label: str
-    began: float
-    received: int = 0
-    size: int | None = None
-    ended: float | None = None
-    problem: str = ""
 
 
 def plan_lines(plan: ProvingPlanned) -> Iterator[Line]:
@@ -55,36 +30,6 @@ def plan_lines(plan: ProvingPlanned) -> Iterator[Line]:
     yield line()
     told = "Each is hashed while it arrives, and its hashes are remembered. Nothing of it is kept, unpacked or run."
     yield line(Span(told, Role.DIM))
-
-
-def download_lines(downloads: Collection[Download], now: float) -> Iterator[Line]:
-    """A line for each package, in the order in which they began."""
-    width = min(max((len(one.label) for one in downloads), default=0), _LABEL)
-    for one in downloads:
-        yield line(*_spans(one, width, now), hanging=2, copied=one.problem)
-
-
-def _spans(one: Download, width: int, now: float) -> Iterator[Span]:
-    yield Span(f"{one.label:<{width}}  ", Role.STRONG)
-    if one.problem:
-        yield Span("FAILED  ", Role.BLOCK)
-        yield Span(one.problem)
-        return
-    seconds = max((one.ended if one.ended is not None else now) - one.began, 0.001)
-    rate = f"{size_words(int(one.received / seconds))}/s"
-    if one.ended is not None:
-        yield Span("hashed  ", Role.GOOD)
-        yield Span(f"{size_words(one.received)}  {rate}", Role.DIM)
-    elif one.size:
-        share = min(1.0, one.received / one.size)
-        filled = int(share * _BAR)
-        left = (one.size - one.received) * seconds / one.received if one.received else 0.0
-        yield Span(f"{'#' * filled}{'.' * (_BAR - filled)} {int(share * 100):3} %  ", Role.INFO)
-        yield Span(
-            f"{size_words(one.received)} of {size_words(one.size)}  {rate}  {max(0, round(left))} s left", Role.DIM
-        )
-    else:
-        yield Span(f"{size_words(one.received)}  {rate}", Role.DIM)
 
 
 def outcome(before: Review, chosen: Chosen, found: Iterable[RootReview]) -> str:

@@ -1,4 +1,4 @@
-"""The lock file before and after as a unified diff: of a root its bytes as they are, of a change its block. Pure."""
+"""Files before and after as a unified diff: of a root its bytes as they are, of a change its block. Pure."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from locklens.ui.outline import Node, NodeKind, Subject
 from locklens.ui.spans import Line, Role, Span, line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from locklens.lockfile.model import LockEntry
 
 _CONTEXT = 3
-_ROLES = {"+": Role.ADDED, "-": Role.REMOVED, "@": Role.INFO}
+ROLES = {"+": Role.ADDED, "-": Role.REMOVED, "@": Role.INFO}
 
 
 def diff_lines(node: Node) -> tuple[Line, ...]:
     """Returns the diff of what a row stands for; () where nothing differs."""
     if node.root is not None and node.change is None and node.pair is None:
         root = node.root
-        return tuple(_diff(root.lock_file, _lines(root.old_data), _lines(root.new_data)))
+        return tuple(file_diff_lines(root.lock_file, root.old_data, root.new_data))
     subjects = node.subjects[:1] if node.kind is NodeKind.GROUP else node.subjects
     if node.pair is not None and node.root is not None:
         return tuple(
@@ -43,8 +43,13 @@ def _text(entries: Iterable[LockEntry | None]) -> list[str]:
     return "\n".join(render_entry(entry) for entry in present).splitlines()
 
 
-def _lines(data: bytes) -> list[str]:
-    """The lines with what ends them, but for a plain line feed, so that other line ends show."""
+def file_diff_lines(path: str, old: bytes | None, new: bytes | None) -> Iterator[Line]:
+    """Returns the diff of a file's bytes; None for a file that is not there."""
+    return _diff(path, lines_of(old or b""), lines_of(new or b""))
+
+
+def lines_of(data: bytes) -> list[str]:
+    """Returns the lines with what ends them, but for a plain line feed, so that other line ends show."""
     lines = data.decode("utf-8", "backslashreplace").split("\n")
     return lines if lines[-1] else lines[:-1]
 
@@ -52,13 +57,13 @@ def _lines(data: bytes) -> list[str]:
 def _diff(path: str, old: list[str], new: list[str], *, sides: tuple[str, str] = ("a", "b")) -> Iterator[Line]:
     names = [f"{side}/{path}" if text else "/dev/null" for side, text in zip(sides, (old, new), strict=True)]
     for text in difflib.unified_diff(old, new, names[0], names[1], n=_CONTEXT, lineterm=""):
-        role = Role.STRONG if text.startswith(("--- ", "+++ ")) else _ROLES.get(text[:1], Role.PLAIN)
-        shown = f"{text} {_block_of(text, old, new)}".rstrip() if text.startswith("@@ ") else text
+        role = Role.STRONG if text.startswith(("--- ", "+++ ")) else ROLES.get(text[:1], Role.PLAIN)
+        shown = f"{text} {block_of(text, old, new)}".rstrip() if text.startswith("@@ ") else text
         yield line(Span(shown, role), hanging=1)
 
 
-def _block_of(hunk: str, old: list[str], new: list[str]) -> str:
-    """The first line of the block that a hunk begins in, as git puts it behind the hunk's numbers."""
+def block_of(hunk: str, old: Sequence[str], new: Sequence[str]) -> str:
+    """Returns the first line of the block that a hunk begins in, as git puts it behind the hunk's numbers."""
     before, after = (max(0, -int(part.partition(",")[0])) for part in hunk.replace("+", "-").split(" ")[1:3])
     start, lines = (after, new) if new else (before, old)
     heads = [text for text in lines[: max(start, 1)] if text.startswith("provider ")]

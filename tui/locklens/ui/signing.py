@@ -13,7 +13,7 @@ from locklens.ui.spans import Line, Role, Span, line
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from locklens.review.model import Change, Signer
+    from locklens.review.model import Signer
     from locklens.trust.model import SigningKey
 
 _NAMES_SHOWN = 5
@@ -61,14 +61,14 @@ def tier_span(tier: Tier) -> Span:
     return Span(tier.value, Role.WARN if tier in {Tier.UNSIGNED, Tier.UNKNOWN} else Role.PLAIN)
 
 
-def signer_lines(change: Change, *, unknown: str) -> Iterator[Line]:
+def signer_lines(old: Signer | None, new: Signer | None, *, unknown: str) -> Iterator[Line]:
     """Who signed the new version and, where that was another key, who signed the old one: one under the other.
 
     Args:
-        change: With what is known of its signers.
+        old: Who signed the version before; None where that is not known.
+        new: Who signed the version now, likewise.
         unknown: Why a signer is not known.
     """
-    old, new = change.old_signer, change.new_signer
     if new is None:
         yield _labelled(Span(f"not known: {unknown}", Role.DIM))
         if old is not None:

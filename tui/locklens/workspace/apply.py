@@ -1,4 +1,4 @@
-"""Puts a planned write on disk: the only writer of the user's files.
+"""Puts a planned write on disk, or into git's index: the only writer of the user's files.
 
 Every file is the old or the new one, byte for byte, at every moment. That all of them are is kept by a journal: what
 was interrupted between two files is completed, or taken back, by the next run in the repository; see
@@ -8,7 +8,6 @@ was interrupted between two files is completed, or taken back, by the next run i
 from __future__ import annotations
 
 import os
-import secrets
 import stat
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
@@ -17,7 +16,8 @@ from typing import TYPE_CHECKING
 
 from locklens.errors import ConfigurationError, StaleLockFileError
 from locklens.storage.journal import Journal, Record, WrittenFile
-from locklens.storage.placing import current, put, stage, sync_folder, temporary
+from locklens.storage.placing import current, link_at, put, stage, sync_folder, temporary
+from locklens.workspace.proposal import Target
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,6 +41,7 @@ def apply(proposal: Proposal, *, journal: Journal | None = None) -> tuple[str, .
     Raises:
         StaleLockFileError: A file is not the one any more that the plan was made from.
         ConfigurationError: A file cannot be written, is outside of the repository, or another run is writing there.
+        RepositoryError: Git cannot stage it.
     """
     if not proposal.files:
         return ()
@@ -50,16 +51,23 @@ def apply(proposal: Proposal, *, journal: Journal | None = None) -> tuple[str, .
         if not refusal and journal.pending(proposal.top) is not None:
             words = "an interrupted write in this repository is still to be settled"
             raise ConfigurationError(words, hint="the next run of locklens here says what is in its way")
-        targets = _targets(proposal)
+        is_staging = proposal.target is Target.INDEX
+        targets = _paths(proposal) if is_staging else _targets(proposal)
         record = Record(
-            id=secrets.token_hex(6),
+            id=os.urandom(6).hex(),
             top=os.fsencode(os.path.realpath(proposal.top)),
             words=proposal.words,
             command=proposal.command,
             at=datetime.now(UTC).isoformat(timespec="seconds"),
             files=tuple(targets),
+            target=proposal.target,
         )
-        _Writing(record, {target.place: name for target, name in targets.items()}).run(None if refusal else journal)
+        if is_staging:
+            refusal = _put_in_index(proposal, record, None if refusal else journal) or refusal
+        else:
+            refusal = refusal or _begin(journal, record)
+            kept = None if refusal else journal
+            _Writing(record, {target.place: name for target, name in targets.items()}).run(kept)
     return (f"it cannot be undone: {refusal}",) if refusal else ()
 
 
@@ -68,14 +76,50 @@ def _hold(stack: ExitStack, journal: Journal, proposal: Proposal) -> str:
     try:
         is_held = stack.enter_context(journal.held(proposal.top, wait=_WAIT_SECONDS))
     except OSError as error:
-        words = f"the data folder {journal.folder} cannot be used: {_reason(error)}"
-        if len(proposal.files) > 1:
-            hint = "several files are written together only with a journal there; XDG_DATA_HOME names another folder"
-            raise ConfigurationError(words, hint=hint) from error
-        return words
+        return _without_journal(journal, error, len(proposal.files) if proposal.target is Target.FILES else 1)
     if not is_held:
         raise ConfigurationError("another locklens is writing in this repository", hint="try again when it has ended")
     return ""
+
+
+def _begin(journal: Journal, record: Record) -> str:
+    """Begins a record; returns why there is no journal, "" where there is one."""
+    try:
+        journal.begin(record)
+    except OSError as error:
+        return _without_journal(journal, error, len(record.files))
+    return ""
+
+
+def _without_journal(journal: Journal, error: OSError, number: int) -> str:
+    """Returns why there is no journal, with which one file may be written all the same."""
+    words = f"the data folder {journal.folder} cannot be used: {_reason(error)}"
+    if number > 1:
+        hint = "several files are written together only with a journal there; XDG_DATA_HOME names another folder"
+        raise ConfigurationError(words, hint=hint) from error
+    return words
+
+
+def _put_in_index(proposal: Proposal, record: Record, journal: Journal | None) -> str:
+    """Stages all files or none; returns why that cannot be undone, "" where it can."""
+    from locklens.project.git import Repository
+
+    with Repository.discover(proposal.top) as repository:
+        repository.index.put({file.path: (file.old, file.new) for file in proposal.files})
+    if journal is None:
+        return ""
+    try:
+        journal.keep(record)
+    except OSError as error:
+        return f"the data folder {journal.folder} cannot be used: {_reason(error)}"
+    return ""
+
+
+def _paths(proposal: Proposal) -> dict[WrittenFile, str]:
+    """Returns the files of a proposal that goes into the index, where paths are names and lead nowhere."""
+    top = os.path.realpath(proposal.top)
+    places = {file.path: os.fsencode(os.path.join(top, file.path)) for file in proposal.files}  # noqa: PTH118
+    return {WrittenFile(places[file.path], file.old, file.new, _NEW_MODE): file.path for file in proposal.files}
 
 
 def _targets(proposal: Proposal) -> dict[WrittenFile, str]:
@@ -95,15 +139,23 @@ def _targets(proposal: Proposal) -> dict[WrittenFile, str]:
 def _target(top: Path, file: PlannedFile) -> WrittenFile:
     """Finds a file's true place, and checks that it is there as it was read."""
     real_top = os.path.realpath(top)
-    place = os.path.realpath(os.path.join(real_top, file.path))  # noqa: PTH118
+    name = os.path.join(real_top, file.path)  # noqa: PTH118
+    place = _of_tools(name) if file.is_tools else os.path.realpath(name)
     if os.path.commonpath([real_top, place]) != real_top:
         hint = "locklens writes no file outside of the repository"
         raise ConfigurationError(f"it leads out of the repository, to {place}", path=file.path, hint=hint)
-    target = WrittenFile(os.fsencode(place), file.old, file.new, _NEW_MODE)
+    link = link_at(os.fsencode(place)) if file.is_tools else None
+    target = WrittenFile(os.fsencode(place), file.old, file.new, _NEW_MODE, link)
     _require_unchanged(target, file.path)
-    if file.old is None:
+    if file.old is None or file.is_tools:
         return target
     return WrittenFile(target.place, file.old, file.new, stat.S_IMODE(os.stat(place).st_mode))  # noqa: PTH116
+
+
+def _of_tools(name: str) -> str:
+    """Returns a file's place without following it where it is a link itself."""
+    folder, base = os.path.split(name)
+    return os.path.join(os.path.realpath(folder), base)  # noqa: PTH118
 
 
 def _require_unchanged(file: WrittenFile, name: str) -> None:
@@ -132,18 +184,16 @@ class _Writing:
     def run(self, journal: Journal | None) -> None:
         """Writes all, or leaves all as it was."""
         files = self._record.files
-        if journal is not None:
-            with _told(str(journal.folder)):
-                journal.begin(self._record)
         try:
             for file in files:
-                with _told(self._names[file.place]):
-                    stage(file, file.new, temporary(self._record, file))
+                if file.new is not None:
+                    with _told(self._names[file.place]):
+                        stage(file, file.new, temporary(self._record, file))
             for file in files:
                 _require_unchanged(file, self._names[file.place])
             for file in files:
                 with _told(self._names[file.place]):
-                    os.replace(temporary(self._record, file), file.path)  # noqa: PTH105
+                    self._put(file)
             for folder in {Path(file.path).parent for file in files}:
                 sync_folder(folder)
         except BaseException:
@@ -153,6 +203,12 @@ class _Writing:
             # Where this fails, the next run finds everything written, and says so.
             with suppress(OSError):
                 journal.finish(self._top)
+
+    def _put(self, file: WrittenFile) -> None:
+        if file.new is None:
+            Path(file.path).unlink(missing_ok=True)
+        else:
+            os.replace(temporary(self._record, file), file.path)  # noqa: PTH105
 
     def _take_back(self, journal: Journal | None) -> None:
         try:

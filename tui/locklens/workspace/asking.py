@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Self
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from typing import TYPE_CHECKING, Self, TypeVar
 
 from locklens.addresses import display_host
 from locklens.dialect import OPENTOFU, TERRAFORM
@@ -14,11 +14,12 @@ from locklens.review.model import HostState
 from locklens.review.releases import Asker, ReleaseFacts
 from locklens.sources.asked import NotAsked
 from locklens.sources.registries import Registries
+from locklens.sources.release_dates import ReleaseDates
 from locklens.trust.authentication import Enforcement
 from locklens.trust.signature import Verifier, unavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from types import TracebackType
 
     from locklens.addresses import ProviderAddress
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     from locklens.review.releases import Fact, Question
     from locklens.sources.metadata import ListedVersion
     from locklens.workspace.review import Asking
+
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
 
 AT_ONCE = 24
 """Questions that are worked on at the same time, whatever their hosts; the limit for one host is the client's."""
@@ -40,9 +44,12 @@ class AskingRun:
         asking: What is allowed.
         base: Hosts that the base's lock files name, comparison form.
         cancel: Set by another thread to stop.
+        asks_ages: Whether to ask when versions were released, too.
     """
 
-    def __init__(self, asking: Asking, base: Iterable[str], cancel: threading.Event | None = None) -> None:
+    def __init__(
+        self, asking: Asking, base: Iterable[str], cancel: threading.Event | None = None, *, asks_ages: bool = False
+    ) -> None:
         self._asking = asking
         self._base = frozenset(base)
         self.cancel = cancel or threading.Event()
@@ -51,7 +58,7 @@ class AskingRun:
         self._registries: dict[str, Registries] = {}
         self._verifier = Verifier(memory=asking.cache)
         self._pool = ThreadPoolExecutor(AT_ONCE, "locklens-ask")
-        self.asker = Asker(self.registries, self._verifier, Enforcement.of(asking.environ))
+        self.asker = Asker(self.registries, self._verifier, Enforcement.of(asking.environ), asks_ages=asks_ages)
         self.inquiry = Inquiry(self.asker.answer, self._pool)
         self.troubles: list[str] = []
         """What went wrong with packages, in sentences."""
@@ -106,6 +113,24 @@ class AskingRun:
         tool = OPENTOFU if address.host == OPENTOFU.default_host else TERRAFORM
         registry = self.registries(tool).of(address.host)
         return None if isinstance(registry, NotAsked) else registry.versions(address).versions
+
+    def release_dates(self, address: ProviderAddress, tool: Dialect) -> ReleaseDates:
+        """Returns when a provider's versions were released; nothing where its registry is not asked.
+
+        Raises:
+            RunCancelledError: The run was cancelled.
+        """
+        registry = self.registries(tool).of(address.host)
+        return ReleaseDates() if isinstance(registry, NotAsked) else registry.release_dates(address)
+
+    def all(self, work: Callable[[_Item], _Result], items: Iterable[_Item]) -> Iterator[_Result]:
+        """Does work for every item at the same time, and yields the results as they come. Not for the work to call.
+
+        Raises:
+            RunCancelledError: The run was cancelled.
+        """
+        for future in as_completed([self._pool.submit(work, item) for item in items]):
+            yield future.result()
 
     def hashed(self, zhs: Iterable[str]) -> Mapping[str, str]:
         """Returns the `h1` of packages that were hashed here before, by `zh`."""

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens.errors import ConfigurationError
-from locklens.project.configuration import Configuration
-from locklens.project.files import configuration_files
+from locklens.install.model import Wanted
+from locklens.lockfile.update import migrated
 from locklens.project.modules import ModuleReader
 from locklens.project.requirements import read_configuration
 from locklens.project.roots import LOCK_FILE, lock_paths
@@ -17,9 +17,14 @@ from locklens.project.tree import name_bytes
 from locklens.workspace.roots import read_lock, tool_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
     from locklens.lockfile.model import LockFile
+    from locklens.lockfile.update import Migration
+    from locklens.project.configuration import Configuration
     from locklens.project.git import Repository
     from locklens.project.tree import Tree
 
@@ -34,10 +39,26 @@ class Root(Struct, frozen=True):
     others: frozenset[ProviderAddress] = frozenset()
 
     @property
+    def name(self) -> str:
+        """What it is called in messages."""
+        return self.path or "."
+
+    @property
+    def migration(self) -> Migration:
+        """The entries that its tool goes by: with OpenTofu, also what it makes of Terraform's."""
+        return migrated(self.lock.entries, self.tool)
+
+    @property
     def providers(self) -> frozenset[ProviderAddress]:
         """All that it requires or has locked."""
         required = {one.address for one in self.configuration.requirements}
         return frozenset(required | {entry.address for entry in self.lock.entries} | self.others)
+
+    def wanted(self, skipped: frozenset[ProviderAddress] = frozenset()) -> list[Wanted]:
+        """The providers that it requires, in their order."""
+        prior = {entry.address: entry for entry in reversed(self.migration.entries)}
+        found = sorted(self.configuration.required() - skipped)
+        return [Wanted(address, self.configuration.of(address), prior.get(address)) for address in found]
 
     def name_of(self, address: ProviderAddress) -> str:
         """What a provider is called here."""
@@ -50,11 +71,22 @@ class RootReader:
     Args:
         tool: Whose rules count for every root; None: each root's own tool.
         test_directory: Where a root's test files are, relative to the root.
+        environ: The tools' settings; None for those of this process.
+        for_locking: Whether it is for `providers lock`, which looks neither at test files nor at the state.
     """
 
-    def __init__(self, tool: Dialect | None, test_directory: str) -> None:
+    def __init__(
+        self,
+        tool: Dialect | None,
+        test_directory: str,
+        *,
+        environ: Mapping[str, str] | None = None,
+        for_locking: bool = False,
+    ) -> None:
         self._tool = tool
         self._test_directory = test_directory
+        self._environ = os.environ if environ is None else environ
+        self._for_locking = for_locking
         self._modules = ModuleReader()
 
     def read(self, tree: Tree, path: str) -> Root | None:
@@ -64,20 +96,52 @@ class RootReader:
             tree: Where it is on disk.
             path: Its folder.
         """
+        root = self.read_folder(tree, path)
+        return root if root.lock.exists or root.configuration.has_files else None
+
+    def read_folder(self, tree: Tree, path: str) -> Root:
+        """Reads a folder as a root, whatever is there; arguments as of `read`."""
         lock = read_lock(tree, lock_path(path), self._tool)
         tool = self._tool or tool_of(tree, path, lock)
-        configuration = Configuration.absent(path, tool)
-        if configuration_files(tree.list(path), tool):
-            configuration = read_configuration(
-                tree,
-                path,
-                dialect=tool,
-                worktree=tree,
-                environ=os.environ,
-                test_directory=self._test_directory,
-                module_reader=self._modules,
-            )
-        return Root(path, tool, lock, configuration) if lock.exists or configuration.has_files else None
+        if lock.writer is not tool:
+            lock = read_lock(tree, lock.path, tool)
+        configuration = read_configuration(
+            tree,
+            path,
+            dialect=tool,
+            worktree=tree,
+            environ=self._environ,
+            test_directory=self._test_directory,
+            module_reader=self._modules,
+            for_locking=self._for_locking,
+        )
+        return Root(path, tool, lock, configuration)
+
+
+def require_folder(tree: Tree, path: str) -> str:
+    """Returns what a folder that was named is called in a tree.
+
+    Raises:
+        ConfigurationError: There is no such folder.
+    """
+    folder = tree.join("", path) or ""
+    if not tree.has_folder(folder):
+        raise ConfigurationError("there is no such folder", path=path, hint="name the folder of a root module")
+    return folder
+
+
+def enclosing(folder: Path, roots: Sequence[Path]) -> Path:
+    """Returns the top of what may be written where some roots are worked on: the repository that all of them are in.
+
+    It is found without git, by its `.git`. Where there is none, the folder that has all of them and the one in which
+    the user works stands for it.
+    """
+    from pathlib import Path
+
+    here, places = os.path.realpath(folder), [os.path.realpath(root) for root in roots]
+    common = Path(os.path.commonpath(places or [here]))
+    whole = Path(os.path.commonpath([here, *places]))
+    return next((top for top in (common, *common.parents) if os.path.lexists(top / ".git")), whole)
 
 
 def lock_path(path: str) -> str:

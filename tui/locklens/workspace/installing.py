@@ -1,4 +1,4 @@
-"""`init` and `lock` as use cases: read a root, install or lock its providers, and write its lock file."""
+"""`init` as a use case: reads a root, installs its providers, and writes its lock file."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING, Self
 from locklens.addresses import Platform
 from locklens.install.folders import DataFolder
 from locklens.install.installer import install, installed
-from locklens.install.lock import choose, lock_entries
-from locklens.install.model import Failure, LockRequest
 from locklens.install.run import InstallRun
-from locklens.lockfile.model import LockEntry
-from locklens.lockfile.update import Difference, after_init, after_lock, difference, rewritten
+from locklens.lockfile.update import Difference, after_init, difference, rewritten
 from locklens.project.clifiles import this_platform
+from locklens.project.state import data_folder
+from locklens.project.tree import FileSystem
 from locklens.storage.turns import turn
+from locklens.workspace.found import RootReader, require_folder
+from locklens.workspace.outcomes import Outcome, Readonly, untouched
 from locklens.workspace.remarks import (
     failed,
     incomplete,
-    named,
+    look_alikes,
     orphans_kept,
     refused_change,
     removed,
@@ -27,19 +28,21 @@ from locklens.workspace.remarks import (
     unused_cache,
     warnings,
 )
-from locklens.workspace.rootmodule import Outcome, Readonly, read_root, write_lock
 
 if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
     from types import TracebackType
 
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
     from locklens.install.events import Event
     from locklens.install.model import Settled
+    from locklens.lockfile.model import LockEntry
     from locklens.storage.cache import Cache
-    from locklens.workspace.rootmodule import Options, Root
+    from locklens.workspace.found import Root
+    from locklens.workspace.outcomes import Options
 
 
 class Installing:
@@ -66,6 +69,7 @@ class Installing:
         self._on_event = on_event
         self._on_waiting = on_waiting
         self._cancel = cancel
+        self._reader = RootReader(options.tool, options.test_directory, environ=options.environ)
         self._runs: dict[str, InstallRun] = {}
 
     def __enter__(self) -> Self:
@@ -98,80 +102,31 @@ class Installing:
             ConfigurationError: There is no such folder, or the lock file cannot be written.
             RunCancelledError: The run was cancelled; the lock file is as it was.
         """
-        root = read_root(path, self._options, for_locking=False)
+        tree = FileSystem(self._options.folder)
+        path = require_folder(tree, path)
+        root = self._reader.read_folder(tree, path)
         if not root.configuration.has_files:
             return Outcome(root.name, root.lock.path, root.tool, is_empty=True)
-        troubles = unreadable(root, self._options) or routed(root, self.run(root.tool), self._options)
+        troubles = unreadable(root, allows_missing=self._options.allow_missing_modules)
+        troubles = troubles or routed(root, self.run(root.tool), self._options)
         if troubles:
-            return root.outcome(troubles)
+            return untouched(root, troubles)
         initialising = _Initialising(self.run(root.tool), self._options, upgrade=upgrade, readonly=readonly)
         outcome = None if upgrade else initialising.without_asking(root)
         if outcome is not None:
             return outcome
         if self._options.dry_run:
             return initialising.work(root)
-        folder = DataFolder(root.data)
-        with turn(folder.turns, cancel=self._cancel, on_waiting=self._on_waiting):
+        turns = DataFolder(data_path(root, self._options)).turns
+        with turn(turns, cancel=self._cancel, on_waiting=self._on_waiting):
             # Another process may have had its turn in between.
-            return initialising.work(read_root(path, self._options, for_locking=False))
+            return initialising.work(self._reader.read_folder(tree, path))
 
-    def lock(
-        self,
-        path: str,
-        platforms: Sequence[Platform],
-        providers: Sequence[str],
-        *,
-        accept_republished: bool = False,
-        check: bool = False,
-    ) -> Outcome:
-        """Brings the hashes of some platforms into a root's lock file.
 
-        Args:
-            path: The root's folder.
-            platforms: () for this machine's.
-            providers: As typed; () for all that are required.
-            accept_republished: Whether a locked package may be gone from what the publisher signs today.
-            check: Whether nothing is written.
-
-        Raises:
-            ConfigurationError: There is no such folder, or the lock file cannot be written.
-            RunCancelledError: The run was cancelled; the lock file is as it was.
-        """
-        root = read_root(path, self._options, for_locking=True)
-        troubles = unreadable(root, self._options)
-        wanted = root.wanted() if not troubles else []
-        if not troubles and providers:
-            wanted, troubles = named(root, providers, wanted)
-        if troubles:
-            return root.outcome(troubles)
-        run = self.run(root.tool)
-        found = choose(wanted, platforms or (Platform.parse(this_platform()),), run)
-        failures = [one for one in found if isinstance(one, Failure)]
-        settled: list[LockEntry] = []
-        if not failures:
-            requests = [one for one in found if isinstance(one, LockRequest)]
-            entries = lock_entries(requests, run, accept_republished=accept_republished).values()
-            failures = [one for one in entries if isinstance(one, Failure)]
-            settled = [one for one in entries if isinstance(one, LockEntry)]
-        if failures:
-            return root.outcome([failed(one) for one in failures])
-        after = after_lock(root.entries, settled)
-        data = rewritten(root.lock, after, root.tool)
-        is_written = data != root.lock.data and not (check or self._options.dry_run)
-        if is_written:
-            write_lock(root, data, self._options)
-        return Outcome(
-            root.name,
-            root.lock.path,
-            root.tool,
-            difference=difference(root.lock.entries, after),
-            was_absent=not root.lock.entries,
-            before=root.lock.data,
-            after=data,
-            is_written=is_written,
-            troubles=tuple(warnings(root)),
-            notes=tuple(orphans_kept(root, after)),
-        )
+def data_path(root: Root, options: Options) -> Path:
+    """Returns where a root's data folder is."""
+    found = data_folder(FileSystem(options.folder), root.path, options.environ)
+    return options.folder / (found or ".terraform")
 
 
 class _Initialising:
@@ -191,9 +146,9 @@ class _Initialising:
         if any(one.prior is None for one in wanted):
             return None
         after = self._after(root, {one.address: one.prior for one in wanted if one.prior})
-        if difference(root.entries, after) is not Difference.NONE:
+        if difference(root.migration.entries, after) is not Difference.NONE:
             return None
-        settled = installed(wanted, self._run, into=DataFolder(root.data), here=self._here)
+        settled = installed(wanted, self._run, into=self._data(root), here=self._here)
         return None if settled is None else self._concluded(root, settled)
 
     def work(self, root: Root) -> Outcome:
@@ -201,34 +156,33 @@ class _Initialising:
         settled = install(
             root.wanted(self._skipped),
             self._run,
-            into=DataFolder(root.data),
+            into=self._data(root),
             here=self._here,
             upgrade=self._upgrade,
             for_real=not self._options.dry_run,
         )
         if settled.failures:
-            return root.outcome([failed(one) for one in settled.failures])
+            return untouched(root, [failed(one) for one in settled.failures])
         return self._concluded(root, settled)
 
     def _after(self, root: Root, settled: Mapping[ProviderAddress, LockEntry]) -> tuple[LockEntry, ...]:
-        required = root.configuration.required()
-        hidden = (
-            () if root.configuration.complete else [one.address for one in root.entries if one.address not in required]
-        )
-        return after_init(root.entries, settled.values(), kept=hidden)
+        required, before = root.configuration.required(), root.migration.entries
+        kept = [] if root.configuration.complete else [one.address for one in before if one.address not in required]
+        return after_init(before, settled.values(), kept=kept)
 
     def _concluded(self, root: Root, settled: Settled) -> Outcome:
         after = self._after(root, settled.entries)
-        change = difference(root.entries, after)
+        change = difference(root.migration.entries, after)
         data = rewritten(root.lock, after, root.tool) if change is not Difference.NONE else root.lock.data
-        troubles = [*warnings(root), *unused_cache(self._run)]
+        troubles = [*warnings(root), *look_alikes(root), *unused_cache(self._run)]
+        notices: tuple[str, ...] = ()
         is_written = False
         if change is not Difference.NONE and self._readonly is not Readonly.NO:
             troubles.append(refused_change(change, self._readonly))
         elif change is not Difference.NONE:
             troubles += incomplete(settled, self._run, self._here)
             if not self._options.dry_run:
-                write_lock(root, data, self._options)
+                notices = self._write(root, after, data)
                 is_written = True
         return Outcome(
             root.name,
@@ -240,5 +194,28 @@ class _Initialising:
             after=data,
             is_written=is_written,
             troubles=tuple(troubles),
-            notes=(*removed(root, after), *orphans_kept(root, after)),
+            notes=(*removed(root, after), *orphans_kept(root, after), *notices),
         )
+
+    def _data(self, root: Root) -> DataFolder:
+        return DataFolder(data_path(root, self._options))
+
+    def _write(self, root: Root, after: Sequence[LockEntry], data: bytes) -> tuple[str, ...]:
+        """Writes the lock file, and returns what there is to say of that."""
+        from locklens.workspace.apply import apply
+        from locklens.workspace.found import enclosing
+        from locklens.workspace.lock_writing import changes, path_below, planned_lock
+        from locklens.workspace.planning import WriteRequest, change_words
+        from locklens.workspace.proposal import Proposal
+        from locklens.workspace.propose import command_line
+
+        words = ["--upgrade"] if self._upgrade else []
+        words += ["--allow-missing-modules"] if self._options.allow_missing_modules else []
+        options = self._options
+        where = WriteRequest(options.folder, (root.path,) if root.path else (), options.tool, options.test_directory)
+        path = options.folder / root.path
+        top = enclosing(options.folder, [path])
+        name = path_below(top, path)
+        told = tuple(map(change_words, changes(root, name, after)))
+        proposal = Proposal(top, (planned_lock(root, name, data),), told, command_line("init", where, words))
+        return apply(proposal)

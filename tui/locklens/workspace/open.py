@@ -9,6 +9,7 @@ import os
 from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from locklens.errors import ConfigurationError, NoRepositoryError, RepositoryError
 from locklens.project.roots import LOCK_FILE, RootPair, find_roots, lock_paths
@@ -20,6 +21,7 @@ from locklens.project.tree import (
     WorkTree,
     normalise,
 )
+from locklens.review.model import PolicySide
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -61,6 +63,7 @@ class Comparison(Struct, frozen=True):
         top: What paths of the head side are relative to, None where it is not on disk.
         repository: The one that is asked, None without git. Whoever opened the comparison closes it.
         all_locks: Path of every lock file of the head side, also where `roots` is restricted.
+        policy_side: Which side's top has the policy that counts, NONE where neither has.
     """
 
     base: Side
@@ -70,6 +73,7 @@ class Comparison(Struct, frozen=True):
     top: Path | None
     repository: Repository | None
     all_locks: tuple[str, ...]
+    policy_side: PolicySide = PolicySide.NONE
 
     def close(self) -> None:
         """Ends the process that reads git's objects, if there is one."""
@@ -125,6 +129,7 @@ def open_git(
         top=repository.top,
         repository=repository,
         all_locks=all_locks,
+        policy_side=PolicySide.BASE,
     )
 
 
@@ -144,7 +149,8 @@ def open_locked(folder: Path, *, roots: Sequence[str] = ()) -> Comparison:
     except NoRepositoryError:
         if roots or not (folder / LOCK_FILE).is_file():
             raise
-        return open_files(LOCK_FILE, LOCK_FILE, config=None, cwd=folder, stdin=bytes)
+        opened = open_files(LOCK_FILE, LOCK_FILE, config=None, cwd=folder, stdin=bytes)
+        return replace(opened, policy_side=PolicySide.HEAD)
 
 
 def _head_side(repository: Repository, head: str | None, *, staged: bool) -> tuple[Side, str | Place]:

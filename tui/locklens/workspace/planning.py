@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import copy
+import os
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from locklens.addresses import display_host
 from locklens.errors import ConfigurationError, LockLensError, RepositoryError, RunCancelledError
 from locklens.project.roots import LOCK_FILE
 from locklens.project.tree import FileSystem, OverlayTree, WorkTree, name_bytes
@@ -15,10 +19,9 @@ from locklens.workspace.open import within
 from locklens.workspace.proposal import PlannedFile, Proposal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from locklens.addresses import ProviderAddress
+    from locklens.addresses import Platform, ProviderAddress
     from locklens.dialect import Dialect
     from locklens.lockfile.model import LockEntry
     from locklens.project.constraint_edits import ConstraintEdit
@@ -34,12 +37,23 @@ class WriteRequest(Struct, frozen=True):
         roots: Folders, relative to `folder`; () for `folder` itself.
         tool: Whose rules count for every root; None: each root's own tool.
         test_directory: Where a root's test files are, relative to the root.
+        is_elsewhere: Whether `folder` is not the current one, so that the command line has to name it.
     """
 
     folder: Path
     roots: tuple[str, ...] = ()
     tool: Dialect | None = None
     test_directory: str = "tests"
+    is_elsewhere: bool = False
+
+    @classmethod
+    def at(cls, top: Path, roots: Iterable[str], *, tool: Dialect | None, test_directory: str) -> WriteRequest:
+        """Returns the request for roots that are known relative to a top, named as from the current folder."""
+        here, real = os.getcwd(), os.path.realpath(top)  # noqa: PTH109
+        if os.path.commonpath([here, real]) != real:
+            return cls(top, tuple(root or "." for root in roots), tool, test_directory, is_elsewhere=True)
+        names = (os.path.relpath(os.path.join(real, root), here) for root in roots)  # noqa: PTH118
+        return cls(Path(here), tuple(name.replace(os.sep, "/") for name in names), tool, test_directory)
 
 
 class Change(Struct, frozen=True):
@@ -52,6 +66,8 @@ class Change(Struct, frozen=True):
         old: Its entry before, None where there was none.
         new: Its entry afterwards, None where it is removed.
         edits: The constraints that are rewritten for it.
+        platforms: Those that it gets the hashes of, where it stays at its version.
+        moved_from: The other registry's provider whose place it takes, and whose entry `old` is then.
     """
 
     root: str
@@ -60,10 +76,14 @@ class Change(Struct, frozen=True):
     old: LockEntry | None
     new: LockEntry | None
     edits: tuple[ConstraintEdit, ...] = ()
+    platforms: tuple[Platform, ...] = ()
+    moved_from: ProviderAddress | None = None
 
     @property
     def kind(self) -> str:
         """In one word, such as "upgrade"."""
+        if self.moved_from is not None:
+            return "move"
         if self.old is None or self.new is None:
             return "remove" if self.new is None else "add"
         order = self.new.version.compare(self.old.version)
@@ -89,12 +109,27 @@ class Failed(Struct, frozen=True):
 
 
 class Plan(Struct, frozen=True):
-    """What a command came to: what it would write, and what it has to say."""
+    """What a command came to: what it would write, and what it has to say; `asked` are the hosts that were asked."""
 
     proposal: Proposal
     changes: tuple[Change, ...]
     remarks: tuple[Remark, ...]
     failures: tuple[Failed, ...]
+    asked: frozenset[str] = frozenset()
+
+
+def joined(plans: Sequence[Plan]) -> Plan:
+    """Returns several plans of one repository as one; none of them has a file of another."""
+    proposals = [plan.proposal for plan in plans]
+    files = sorted((file for one in proposals for file in one.files), key=lambda file: _order(file.path))
+    words = tuple(word for one in proposals for word in one.words)
+    command = " && ".join(one.command for one in proposals)
+    return Plan(
+        Proposal(proposals[0].top, tuple(files), words, command),
+        tuple(change for plan in plans for change in plan.changes),
+        tuple(remark for plan in plans for remark in plan.remarks),
+        tuple(failed for plan in plans for failed in plan.failures),
+    )
 
 
 class Draft:
@@ -112,16 +147,34 @@ class Draft:
     """
 
     def __init__(self, request: WriteRequest) -> None:
-        self._request = request
         self._reader = RootReader(request.tool, request.test_directory)
+        self.top, self.disk, paths = _ground(request)
+        self._begin()
+        self.roots = tuple(self.root(path) for path in dict.fromkeys(paths))
+
+    def _begin(self) -> None:
         self.changes: list[Change] = []
         self.remarks: list[Remark] = []
         self.failures: list[Failed] = []
         self.words: list[str] = []
         self._old: dict[str, bytes | None] = {}
         self._new: dict[str, bytes] = {}
-        self.top, self.disk, paths, self.locked = _ground(request)
-        self.roots = tuple(self.root(path) for path in dict.fromkeys(paths))
+
+    def blank(self) -> Draft:
+        """Returns another draft for the same roots, in which nothing is planned yet."""
+        found = copy.copy(self)
+        found._begin()  # noqa: SLF001
+        return found
+
+    def locked(self) -> list[str]:
+        """Returns every folder of the repository that has a lock file, [] where there is none to be asked."""
+        from locklens.project.git import Repository
+
+        try:
+            with Repository.discover(self.top) as repository:
+                return folders_with_locks(repository, self.disk)
+        except RepositoryError:
+            return []
 
     @property
     def tree(self) -> Tree:
@@ -207,14 +260,18 @@ def change_words(change: Change) -> str:
     if change.old is None:
         return f"{lead} {new} is added"
     edits = "".join(f"; {edit.file}:{edit.line} {edit.old} becomes {edit.new}" for edit in change.edits)
-    return f"{lead} {old} becomes {new}{edits}" if old != new else f"{lead} {old} gets another entry{edits}"
+    if change.moved_from is not None:
+        hosts = f"{display_host(change.address.host)} instead of {display_host(change.moved_from.host)}"
+        return f"{lead} {old}{f' becomes {new} and' if old != new else ''} is locked from {hosts}{edits}"
+    if old != new:
+        return f"{lead} {old} becomes {new}{edits}"
+    if change.platforms:
+        return f"{lead} {old} gets hashes for {', '.join(map(str, change.platforms))}"
+    return f"{lead} {old} gets another entry{edits}"
 
 
-def _ground(request: WriteRequest) -> tuple[Path, Tree, Sequence[str], tuple[str, ...]]:
-    """Returns what may be written in, its files, the roots' folders, and every folder with a lock file."""
-    import os
-    from pathlib import Path
-
+def _ground(request: WriteRequest) -> tuple[Path, Tree, Sequence[str]]:
+    """Returns what may be written in, its files, and the roots' folders."""
     from locklens.project.git import Repository
 
     wanted = request.roots or (".",)
@@ -224,8 +281,7 @@ def _ground(request: WriteRequest) -> tuple[Path, Tree, Sequence[str], tuple[str
         places = [os.path.realpath(request.folder / path) for path in wanted]
         top = os.path.commonpath([os.path.realpath(request.folder), *places])
         files = FileSystem(Path(top))
-        return Path(top), files, [files.join("", os.path.relpath(place, top)) or "" for place in places], ()
+        return Path(top), files, [files.join("", os.path.relpath(place, top)) or "" for place in places]
     with repository:
         paths = [within(repository, request.folder, path) for path in wanted]
-        tree = WorkTree(repository.top)
-        return repository.top, tree, paths, tuple(folders_with_locks(repository, tree))
+        return repository.top, WorkTree(repository.top), paths

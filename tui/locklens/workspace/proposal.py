@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
+from enum import StrEnum
 from hashlib import sha256
 from pathlib import Path  # noqa: TC003 - msgspec reads the annotations
 
@@ -19,12 +19,15 @@ class PlannedFile(Struct, frozen=True):
     Attributes:
         path: Relative to the proposal's top.
         old: The bytes that the plan was made from, None where there was no such file.
-        new: The bytes that are to be there.
+        new: The bytes that are to be there, None where the file is removed.
+        is_tools: Whether it is put there as the tools put their lock file: a link is replaced and what it leads to
+            stays as it is, and the permissions are 0644. Otherwise links are followed, and permissions stay.
     """
 
     path: str
     old: bytes | None
-    new: bytes
+    new: bytes | None
+    is_tools: bool = False
 
     @property
     def digest(self) -> str | None:
@@ -33,10 +36,23 @@ class PlannedFile(Struct, frozen=True):
 
     def diff(self) -> str:
         """Returns the change as a unified diff that `git apply` and `patch -p1` take."""
-        before, after = _lines(self.old or b""), _lines(self.new)
-        names = "/dev/null" if self.old is None else f"a/{self.path}", f"b/{self.path}"
+        import difflib
+
+        before, after = _lines(self.old or b""), _lines(self.new or b"")
+        names = (
+            "/dev/null" if self.old is None else f"a/{self.path}",
+            "/dev/null" if self.new is None else f"b/{self.path}",
+        )
         lines = difflib.unified_diff(before, after, *names)
         return "".join(line if line.endswith("\n") else f"{line}\n{_NO_LINE_END}" for line in lines)
+
+
+class Target(StrEnum):
+    """Where a proposal's bytes go."""
+
+    FILES = "files"
+    INDEX = "index"
+    """Git's: what the next commit has of the files, which stay as they are on disk."""
 
 
 class Proposal(Struct, frozen=True):
@@ -47,12 +63,14 @@ class Proposal(Struct, frozen=True):
         files: Those that change, configurations before lock files.
         words: What it does, one line each.
         command: The command line that does the same.
+        target: Where it is written.
     """
 
     top: Path
     files: tuple[PlannedFile, ...]
     words: tuple[str, ...]
     command: str
+    target: Target = Target.FILES
 
     def diff(self) -> str:
         """Returns the change of every file as one unified diff, "" where nothing changes."""

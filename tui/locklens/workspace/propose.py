@@ -18,7 +18,7 @@ from locklens.workspace.naming import meant
 from locklens.workspace.planning import Change, Draft, Failed, Plan, Remark
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from locklens.addresses import ProviderAddress
     from locklens.lockfile.model import LockEntry, LockFile
@@ -27,9 +27,14 @@ if TYPE_CHECKING:
     from locklens.workspace.planning import WriteRequest
 
 _NO_EDITS: Mapping[ProviderAddress, tuple[ConstraintEdit, ...]] = MappingProxyType({})
+_NOT_MOVED: Mapping[ProviderAddress, ProviderAddress] = MappingProxyType({})
 
 
-def prune(request: WriteRequest, providers: Sequence[str] = ()) -> Plan:
+def _nobody(_: str) -> None:
+    """Hears of roots where nobody wants to."""
+
+
+def prune(request: WriteRequest, providers: Sequence[str] = (), *, on_root: Callable[[str], None] = _nobody) -> Plan:
     """Plans to remove what nothing requires.
 
     Where something that may require a provider cannot be read (an unfetched module, a remote state), the provider is
@@ -38,6 +43,7 @@ def prune(request: WriteRequest, providers: Sequence[str] = ()) -> Plan:
     Args:
         request: Where.
         providers: Those to remove, as typed; () for all that nothing requires.
+        on_root: Told of each root that it comes to.
 
     Raises:
         ConfigurationError: One of `providers` is none, or a folder is no root.
@@ -46,6 +52,7 @@ def prune(request: WriteRequest, providers: Sequence[str] = ()) -> Plan:
     draft = Draft(request)
     chosen = chosen_by_root(providers, draft.roots)
     for root in draft.roots:
+        on_root(root.path)
         with draft.attempt(root):
             require_sound(root)
             _prune_root(draft, root, chosen[root.path] if providers else None)
@@ -89,13 +96,22 @@ def _not_prunable(root: Root, address: ProviderAddress) -> Failed | None:
     return None
 
 
-def restore(request: WriteRequest, providers: Sequence[str], revision: str = "HEAD") -> Plan:
+def restore(
+    request: WriteRequest,
+    providers: Sequence[str],
+    revision: str = "HEAD",
+    *,
+    on_root: Callable[[str], None] = _nobody,
+) -> Plan:
     """Plans to take entries from the lock file of a revision; what is not in it is removed.
+
+    A lock file that is gone comes back with those entries.
 
     Args:
         request: Where; in a git repository.
         providers: Which, as typed.
         revision: Of git.
+        on_root: Told of each root that it comes to.
 
     Raises:
         ConfigurationError: One of `providers` is none, or a folder is no root.
@@ -114,8 +130,10 @@ def restore(request: WriteRequest, providers: Sequence[str], revision: str = "HE
     ]
     chosen = chosen_by_root(providers, roots)
     for root in roots:
+        on_root(root.path)
         with draft.attempt(root):
-            require_sound(root)
+            if root.lock.exists:
+                require_sound(root)
             lock = locks.get(root.path)
             if lock is None:
                 words = f"{printable(revision)} has no such file"
@@ -138,7 +156,7 @@ def _restore_root(draft: Draft, root: Root, lock: LockFile, chosen: frozenset[Pr
         if address not in now and entry is None:
             words = f"{name} is locked neither now nor in {lock.path}"
             draft.failures.append(Failed(root.path, name, ConfigurationError(words, path=root.lock.path)))
-        elif address in now and _same(now[address], entry):
+        elif address in now and entry is not None and now[address].says == entry.says:
             draft.remarks.append(Remark(root.path, name, f"it is as in {lock.path} already"))
         else:
             going[address] = entry
@@ -149,14 +167,12 @@ def _restore_root(draft: Draft, root: Root, lock: LockFile, chosen: frozenset[Pr
     put_entries(draft, root, going)
 
 
-def _same(one: LockEntry, other: LockEntry | None) -> bool:
-    if other is None:
-        return False
-    return (one.version, one.constraints, one.hashes) == (other.version, other.constraints, other.hashes)
-
-
-def format_locks(request: WriteRequest) -> Plan:
+def format_locks(request: WriteRequest, *, on_root: Callable[[str], None] = _nobody) -> Plan:
     """Plans to write lock files as their tool would: order, spacing, line ends; comments are lost.
+
+    Args:
+        request: Where.
+        on_root: Told of each root that it comes to.
 
     Raises:
         ConfigurationError: A folder is no root.
@@ -164,6 +180,7 @@ def format_locks(request: WriteRequest) -> Plan:
     """
     draft = Draft(request)
     for root in draft.roots:
+        on_root(root.path)
         with draft.attempt(root):
             require_sound(root)
             data = render(root.lock.entries, root.lock.writer or root.tool)
@@ -181,6 +198,7 @@ def put_entries(
     entries: Mapping[ProviderAddress, LockEntry | None],
     *,
     edits: Mapping[ProviderAddress, tuple[ConstraintEdit, ...]] = _NO_EDITS,
+    moved: Mapping[ProviderAddress, ProviderAddress] = _NOT_MOVED,
 ) -> None:
     """Plans other entries for some providers of a root; every other byte of its lock file stays.
 
@@ -189,15 +207,19 @@ def put_entries(
         root: As it was read.
         entries: What becomes of each provider; None to remove it.
         edits: The constraints that are rewritten for each.
+        moved: Providers that take the place of another one, whose entry goes.
     """
     if not entries:
         return
-    data = splice(root.lock.data, entries, dialect=root.tool)
-    draft.write(root.lock.path, data, old=root.lock.data)
+    going = dict.fromkeys(old for new, old in moved.items() if new in entries)
+    data = splice(root.lock.data, {**entries, **going}, dialect=root.tool)
+    draft.write(root.lock.path, data, old=root.lock.data if root.lock.exists else None)
     now = root.lock.by_address
     for address, entry in sorted(entries.items()):
         name = root.name_of(address)
-        draft.changes.append(Change(root.path, address, name, now.get(address), entry, edits.get(address, ())))
+        before = moved.get(address)
+        old = now.get(before or address)
+        draft.changes.append(Change(root.path, address, name, old, entry, edits.get(address, ()), moved_from=before))
 
 
 def require_sound(root: Root) -> None:
@@ -238,6 +260,7 @@ def chosen_by_root(providers: Sequence[str], roots: Sequence[Root]) -> dict[str,
 
 def command_line(command: str, request: WriteRequest, words: Sequence[str]) -> str:
     """Returns the command line of a plan, as a shell reads it."""
+    start = ["locklens", *(["-C", str(request.folder)] if request.is_elsewhere else [])]
     roots = [word for root in request.roots for word in ("--root", root)]
     tool = ["--tool", request.tool.name] if request.tool else []
-    return shlex.join(["locklens", command, *words, *roots, *tool])
+    return shlex.join([*start, command, *words, *roots, *tool])

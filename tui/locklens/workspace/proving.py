@@ -64,14 +64,15 @@ def prove(
         for change in root.changes
         if (root.lock_file, change.address) in chosen and change.new is not None
     ]
-    with AskingRun(asking, base_hosts(review), cancel) as run:
+    with AskingRun(asking, base_hosts(review), cancel, asks_ages=review.policy.cooldown is not None) as run:
         run.inquiry.start(subjects)
         settled = list(run.inquiry.settled(is_patient=True))
         if not Proving(run, settled, everything=True).work(confirm, on_event):
             return ()
         roots = {root.lock_file: root for root in review.roots}
         for subject in settled:
-            roots[subject.lock_file] = explained(roots[subject.lock_file], subject, run.inquiry.known, run.hashed)
+            root, known = roots[subject.lock_file], run.inquiry.known
+            roots[subject.lock_file] = explained(root, subject, known, run.hashed, policy=review.policy)
     changed = tuple(roots[name] for name in dict.fromkeys(subject.lock_file for subject in settled))
     on_event(RootsKnown(changed))
     return changed

@@ -6,10 +6,11 @@ import json
 from typing import TYPE_CHECKING
 
 from locklens.addresses import AddressError
+from locklens.dialect import OPENTOFU
 from locklens.errors import ConfigurationError
 from locklens.lockfile.update import Difference
 from locklens.project.clifiles import implied_folders
-from locklens.workspace.rootmodule import Readonly, Trouble
+from locklens.workspace.outcomes import Readonly, Trouble
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
     from locklens.install.model import Failure, Settled, Wanted
     from locklens.install.run import InstallRun
     from locklens.lockfile.model import LockEntry
-    from locklens.workspace.rootmodule import Options, Root
+    from locklens.workspace.found import Root
+    from locklens.workspace.outcomes import Options
 
 _NAMES_SHOWN = 5
 
@@ -43,8 +45,8 @@ def unmanaged(tool: Dialect, environ: Mapping[str, str]) -> frozenset[ProviderAd
 # What keeps a root from being worked on
 
 
-def unreadable(root: Root, options: Options) -> list[Trouble]:
-    """Why nothing can be done with a root; [] where something can."""
+def unreadable(root: Root, *, allows_missing: bool) -> list[Trouble]:
+    """Why nothing can be done with a root; [] where something can; `allows_missing`: whether modules may be missing."""
     found = [
         Trouble(
             f"failed to read dependency lock file: {one.summary}",
@@ -58,7 +60,7 @@ def unreadable(root: Root, options: Options) -> list[Trouble]:
             place = f"{problem.file}:{problem.line}" if problem.line is not None else problem.file
             found.append(Trouble(problem.summary, f"{place}: {problem.detail}"))
     missing = root.configuration.missing_modules
-    if missing and not options.allow_missing_modules:
+    if missing and not allows_missing:
         found += [
             Trouble(one.reason, f'{one.file}:{one.line}: module "{one.call}" ({one.source}) cannot be read')
             for one in missing[:_NAMES_SHOWN]
@@ -84,6 +86,24 @@ def routed(root: Root, run: InstallRun, options: Options) -> list[Trouble]:
         words = f"{folder} has providers, which {root.tool.command} would install from; that is not supported yet"
         found.append(Trouble("Not supported yet", words, "locklens lock asks the registries all the same"))
     return found
+
+
+def look_alikes(root: Root) -> list[Trouble]:
+    """OpenTofu's warning of providers that are one and the same, most likely, and are required by several names."""
+    by_type: dict[str, list[str]] = {}
+    for address in sorted(root.configuration.required()) if root.tool is OPENTOFU else ():
+        if address.namespace in {"hashicorp", "opentofu"}:
+            by_type.setdefault(address.type, []).append(str(address))
+    return [
+        Trouble(
+            "Potential provider misconfiguration",
+            f"{root.tool.product} has detected multiple providers of type {name} ({', '.join(found)})",
+            f"locklens why {name} says what requires each",
+            is_warning=True,
+        )
+        for name, found in by_type.items()
+        if len(found) > 1
+    ]
 
 
 def unused_cache(run: InstallRun) -> list[Trouble]:
@@ -133,8 +153,8 @@ def warnings(root: Root) -> list[Trouble]:
         if not problem.is_error:
             place = f"{problem.file}:{problem.line}" if problem.line is not None else problem.file
             found.append(Trouble(problem.summary, f"{place}: {problem.detail}", is_warning=True))
-    if root.moved:
-        names = ", ".join(f"{old} to {new}" for old, new in root.moved)
+    if moved := root.migration.moved:
+        names = ", ".join(f"{old} to {new}" for old, new in moved)
         words = f"{root.tool.product} automatically rewrote some entries of the lock file: {names}"
         found.append(Trouble("Dependency lock file entries automatically updated", words, is_warning=True))
     return found

@@ -21,6 +21,7 @@ from locklens.review.findings import judge_agreement, judge_change, judge_file, 
 from locklens.review.inquiry import Subject
 from locklens.review.model import Change, Finding, HostState, Kind, Review, RootReview, Severity, SideName, Status
 from locklens.workspace.events import Asked, Progress, RootsKnown
+from locklens.workspace.policies import counting_policy
 from locklens.workspace.roots import read_lock, tool_of
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from locklens.dialect import Dialect
+    from locklens.policy import Policy
     from locklens.project.modules import ModuleReader
     from locklens.project.roots import RootPair
     from locklens.project.tree import Tree
@@ -71,6 +73,7 @@ class ReviewRequest(Struct, frozen=True):
         fail_on: From which severity on the exit status of a report is 1; "never" for none.
         asking: Whom to ask; None for nobody, and then nothing is remembered either.
         prove: Which `h1` to prove by downloading packages.
+        policy: The file that is to count in place of the base's policy.
     """
 
     open: Callable[[], Comparison]
@@ -80,6 +83,7 @@ class ReviewRequest(Struct, frozen=True):
     fail_on: str = "block"
     asking: Asking | None = None
     prove: Literal["none", "changed", "all"] = "none"
+    policy: Path | None = None
 
 
 def review(
@@ -111,13 +115,18 @@ def draft(comparison: Comparison, request: ReviewRequest) -> Review:
 
     Roots of which neither the lock file nor the configuration changed are left out, unless the request includes
     what is unchanged.
+
+    Raises:
+        ConfigurationError: The policy has a mistake.
     """
+    counting = counting_policy(comparison, request.policy)
     include_unchanged, tool = request.include_unchanged, request.tool
     concerned = [
         pair for pair in comparison.roots if pair.lock_changed or pair.configuration_changed or include_unchanged
     ]
     pairs = [(pair, *_read_pair(comparison, pair, tool)) for pair in concerned]
-    roots = [_root(comparison.head.tree, pair, old, new, include_unchanged, tool) for pair, old, new in pairs]
+    setting = _Setting(include_unchanged, tool, counting.policy)
+    roots = [_root(comparison.head.tree, pair, old, new, setting) for pair, old, new in pairs]
     if any(root.changes for root in roots):
         own = {pair.path: new for pair, _, new in pairs}
         locks, names = _all_entries(comparison, own)
@@ -130,6 +139,9 @@ def draft(comparison: Comparison, request: ReviewRequest) -> Review:
         head=_name(comparison.head),
         roots=tuple(_ordered(root) for root in roots),
         lock_files=len(comparison.all_locks),
+        notes=(counting.note,) if counting.note else (),
+        policy=counting.policy,
+        policy_side=counting.side,
     )
 
 
@@ -140,6 +152,7 @@ def complete(
     *,
     on_event: Callable[[Event], None] = lambda _: None,
     cancel: threading.Event | None = None,
+    vouched_hosts: frozenset[str] | None = None,
 ) -> Review:
     """Reads the configuration of each root, asks registries about what changed, and judges by both.
 
@@ -149,6 +162,8 @@ def complete(
         request: Whom to ask, and where test files are.
         on_event: Called in this thread; with roots not more often than BATCH_SECONDS.
         cancel: Set by another thread to stop.
+        vouched_hosts: Hosts that may be asked because what is trusted names them, comparison form; None: those of the
+            base.
 
     Raises:
         RunCancelledError: `cancel` was set.
@@ -163,7 +178,8 @@ def complete(
         return completion.settled_by_nobody()
     from locklens.workspace.asking import AskingRun, base_hosts, host_states
 
-    with AskingRun(request.asking, base_hosts(review), cancel) as run:
+    hosts_of_base = base_hosts(review) if vouched_hosts is None else vouched_hosts
+    with AskingRun(request.asking, hosts_of_base, cancel, asks_ages=review.policy.cooldown is not None) as run:
         run.inquiry.start(subjects)
         completion.read_configurations(comparison, read, meanwhile=lambda: completion.settle(run, is_patient=False))
         completion.settle(run, is_patient=True)
@@ -171,7 +187,7 @@ def complete(
             completion.prove(run, subjects, everything=request.prove == "all")
         on_event(Asked(run.log))
         hosts = host_states(run.inquiry.known, is_offline=request.asking.is_offline)
-        return replace(completion.finished(), hosts=hosts, notes=run.notes)
+        return replace(completion.finished(), hosts=hosts, notes=(*review.notes, *run.notes))
 
 
 class _Completion:
@@ -247,13 +263,15 @@ class _Completion:
         known: Mapping[Question, Fact],
         hashed: Callable[[Iterable[str]], Mapping[str, str]],
     ) -> None:
-        self._roots[subject.lock_file] = explained(self._roots[subject.lock_file], subject, known, hashed)
+        root, policy = self._roots[subject.lock_file], self._review.policy
+        self._roots[subject.lock_file] = explained(root, subject, known, hashed, policy=policy)
         self._touch(subject.lock_file)
 
     def settled_by_nobody(self) -> Review:
         """The whole review where no registry is asked."""
         for name, root in self._roots.items():
-            changes = tuple(explain_alone(change, root.tool, name) for change in root.changes)
+            policy = self._review.policy
+            changes = tuple(explain_alone(change, root.tool, name, policy=policy) for change in root.changes)
             self._roots[name] = replace(root, changes=changes)
             self._touch(name)
         hosts = sorted({change.address.host for change in self._review.changes})
@@ -322,21 +340,27 @@ def _read_pair(comparison: Comparison, pair: RootPair, tool: Dialect | None) -> 
     return read_lock(comparison.base.tree, pair.old_lock, tool), read_lock(comparison.head.tree, pair.new_lock, tool)
 
 
-def _root(
-    tree: Tree, pair: RootPair, old: LockFile, new: LockFile, include_unchanged: bool, tool: Dialect | None
-) -> RootReview:
+class _Setting(Struct, frozen=True):
+    """What the draft of each root depends on besides its files."""
+
+    include_unchanged: bool
+    tool: Dialect | None
+    policy: Policy
+
+
+def _root(tree: Tree, pair: RootPair, old: LockFile, new: LockFile, setting: _Setting) -> RootReview:
     lock_file = pair.new_lock or pair.old_lock or ""
     earlier, notes = _comparable(old)
-    found = compare(earlier, new, include_unchanged=include_unchanged)
+    found = compare(earlier, new, include_unchanged=setting.include_unchanged)
     differs = old.data != new.data or old.exists != new.exists
     is_whole = old.is_valid and new.is_valid and old.exists and new.exists
     return RootReview(
         path=pair.path,
         lock_file=lock_file,
-        tool=tool or tool_of(tree, pair.path, new if new.exists else old),
+        tool=setting.tool or tool_of(tree, pair.path, new if new.exists else old),
         status=_status(old, new, differs=differs),
         format_only=differs and is_whole and all(change.kind is Kind.UNCHANGED for change in found),
-        changes=tuple(judge_change(change, lock_file) for change in found),
+        changes=tuple(judge_change(change, lock_file, setting.policy) for change in found),
         findings=(*judge_file(new, changed=differs), *notes),
         renamed_from=pair.renamed_from,
         conflict=new.conflict,

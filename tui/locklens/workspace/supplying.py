@@ -6,13 +6,13 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Self
 
 from locklens.addresses import Platform
-from locklens.errors import LockLensError, RunCancelledError
+from locklens.errors import LockLensError, OfflineError, RunCancelledError
 from locklens.install.fetching import admitted
-from locklens.install.lock import lock_entries
+from locklens.install.lock import Locker, choose
 from locklens.install.model import Failure, LockRequest
 from locklens.install.run import InstallRun
 from locklens.project.clifiles import this_platform
-from locklens.workspace.upgrading import Coverage
+from locklens.workspace.supply import Coverage
 
 if TYPE_CHECKING:
     import threading
@@ -22,10 +22,12 @@ if TYPE_CHECKING:
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
     from locklens.install.events import Event
+    from locklens.install.model import Wanted
     from locklens.lockfile.model import LockEntry
     from locklens.sources.metadata import ListedVersion
     from locklens.storage.cache import Cache
-    from locklens.workspace.upgrading import Move
+    from locklens.versions import Version
+    from locklens.workspace.supply import Move
 
 
 class RegistrySupply:
@@ -52,6 +54,9 @@ class RegistrySupply:
         self._cancel = cancel
         self._stack = ExitStack()
         self._runs: dict[str, InstallRun] = {}
+        self._lockers: dict[str, Locker] = {}
+        self._listed: dict[str, dict[ProviderAddress, Sequence[ListedVersion] | LockLensError]] = {}
+        self._hosts: set[str] = set()
 
     def __enter__(self) -> Self:
         return self
@@ -71,11 +76,17 @@ class RegistrySupply:
         """What was asked of whom, and how long it took."""
         return tuple(line for run in self._runs.values() for line in run.log)
 
+    @property
+    def hosts(self) -> frozenset[str]:
+        """Whose providers were asked for, comparison form."""
+        return frozenset(self._hosts)
+
     def listed(
         self, addresses: Sequence[ProviderAddress], tool: Dialect
     ) -> Mapping[ProviderAddress, Sequence[ListedVersion] | LockLensError]:
         """Returns what is offered of each provider, or why nobody can say."""
-        run = self._run(tool)
+        run, known = self._run(tool), self._listed.setdefault(tool.name, {})
+        self._hosts.update(one.host for one in addresses)
 
         def ask(address: ProviderAddress) -> Sequence[ListedVersion] | LockLensError:
             try:
@@ -85,13 +96,14 @@ class RegistrySupply:
             except LockLensError as error:
                 return error
 
-        return dict(zip(addresses, run.all(ask, addresses), strict=True))
+        missing = [one for one in dict.fromkeys(addresses) if one not in known]
+        known.update(zip(missing, run.all(ask, missing), strict=True))
+        return {one: known[one] for one in addresses}
 
-    def coverage(self, entries: Sequence[LockEntry], tool: Dialect) -> Mapping[ProviderAddress, Coverage]:
+    def coverage(self, entries: Sequence[LockEntry], tool: Dialect) -> Sequence[Coverage]:
         """Returns for which platforms each entry has an `h1`: as the registry says, or as it was hashed here before."""
         run = self._run(tool)
-        found = run.all(lambda entry: self._coverage(entry, run), entries)
-        return {entry.address: one for entry, one in zip(entries, found, strict=True)}
+        return run.all(lambda entry: self._coverage(entry, run), entries)
 
     def _coverage(self, entry: LockEntry, run: InstallRun) -> Coverage:
         own = entry.with_scheme("h1")
@@ -109,13 +121,34 @@ class RegistrySupply:
         known |= {text: one.platform for one in metadata.packages for text in one.hashes if text.startswith("h1:")}
         return Coverage(tuple(sorted({known[h1] for h1 in own if h1 in known})), sum(h1 not in known for h1 in own))
 
+    def choose(self, wanted: Sequence[Wanted], tool: Dialect) -> Sequence[Version | LockLensError]:
+        """Returns which version of each is to be locked, or why there is none."""
+        self._hosts.update(one.address.host for one in wanted)
+        found = choose(wanted, self._run(tool))
+        return [_error(one) if isinstance(one, Failure) else one for one in found]
+
+    def fetch(self, moves: Sequence[Move], tool: Dialect) -> None:
+        """Gets what the moves of all roots take, all at once."""
+        self._hosts.update(move.address.host for move in moves)
+        self._locker(tool).fetch(list(map(_request, moves)))
+
     def entries(self, moves: Sequence[Move], tool: Dialect) -> Mapping[ProviderAddress, LockEntry | LockLensError]:
-        """Returns the new entry of each provider, or why there is none."""
-        requests = [
-            LockRequest(move.address, move.version, move.platforms, move.constraints, move.prior) for move in moves
-        ]
-        found = lock_entries(requests, self._run(tool))
-        return {address: _entry_or_error(one) for address, one in found.items()}
+        """Returns the new entry of each provider of one root, or why there is none."""
+        self._hosts.update(move.address.host for move in moves)
+        found = self._locker(tool).entries(list(map(_request, moves)))
+        return {
+            move.address: _error(one) if isinstance(one, Failure) else one
+            for move, one in zip(moves, found, strict=True)
+        }
+
+    def h1s(self, address: ProviderAddress, version: Version, tool: Dialect) -> Mapping[Platform, str]:
+        """Returns the `h1` of the packages that this run got; nobody is asked."""
+        return self._locker(tool).h1s(address, version)
+
+    def _locker(self, tool: Dialect) -> Locker:
+        if tool.name not in self._lockers:
+            self._lockers[tool.name] = Locker(self._run(tool))
+        return self._lockers[tool.name]
 
     def _run(self, tool: Dialect) -> InstallRun:
         run = self._runs.get(tool.name)
@@ -125,5 +158,64 @@ class RegistrySupply:
         return run
 
 
-def _entry_or_error(found: LockEntry | Failure) -> LockEntry | LockLensError:
-    return LockLensError(found.words, hint=found.hint) if isinstance(found, Failure) else found
+class OfflineSupply:
+    """Has no answer, for nobody is to be asked; what needs none can be planned all the same."""
+
+    @property
+    def here(self) -> Platform:
+        """The platform of this machine."""
+        return Platform.parse(this_platform())
+
+    def listed(
+        self,
+        addresses: Sequence[ProviderAddress],  # noqa: ARG002
+        tool: Dialect,  # noqa: ARG002
+    ) -> Mapping[ProviderAddress, Sequence[ListedVersion] | LockLensError]:
+        """Says that nobody is asked."""
+        raise _offline()
+
+    def coverage(
+        self,
+        entries: Sequence[LockEntry],  # noqa: ARG002
+        tool: Dialect,  # noqa: ARG002
+    ) -> Sequence[Coverage]:
+        """Says that nobody is asked."""
+        raise _offline()
+
+    def choose(
+        self,
+        wanted: Sequence[Wanted],  # noqa: ARG002
+        tool: Dialect,  # noqa: ARG002
+    ) -> Sequence[Version | LockLensError]:
+        """Says that nobody is asked."""
+        raise _offline()
+
+    def fetch(self, moves: Sequence[Move], tool: Dialect) -> None:  # noqa: ARG002
+        """Says that nobody is asked."""
+        raise _offline()
+
+    def h1s(self, address: ProviderAddress, version: Version, tool: Dialect) -> Mapping[Platform, str]:  # noqa: ARG002
+        """Returns nothing, for nothing was got."""
+        return {}
+
+    def entries(
+        self,
+        moves: Sequence[Move],  # noqa: ARG002
+        tool: Dialect,  # noqa: ARG002
+    ) -> Mapping[ProviderAddress, LockEntry | LockLensError]:
+        """Says that nobody is asked."""
+        raise _offline()
+
+
+def _offline() -> OfflineError:
+    return OfflineError("it takes the registries, and nobody is asked offline", hint="leave out --offline")
+
+
+def _request(move: Move) -> LockRequest:
+    return LockRequest(
+        move.address, move.version, move.platforms, move.constraints, move.prior, move.accepts_republished
+    )
+
+
+def _error(found: Failure) -> LockLensError:
+    return LockLensError(found.words, hint=found.hint)

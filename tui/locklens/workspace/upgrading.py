@@ -1,12 +1,12 @@
 """Plans an upgrade: moves the chosen providers and nothing else, and edits the constraints that stand in the way.
 
-Registries and packages are behind a port, `Supply`: what they say is handed in, and the plan is made of it.
+What registries say is handed in, behind the port of `locklens.workspace.supply`, and the plan is made of it.
 """
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -16,69 +16,29 @@ from locklens.project.constraint_edits import ConstraintEdit, admit, protection
 from locklens.project.state import data_folder
 from locklens.selection import Unselectable, combined, explain, select
 from locklens.selection.reasons import holds_against, newest_of
-from locklens.versions import Constraints, Version, VersionSyntaxError
+from locklens.versions import Version, VersionSyntaxError
 from locklens.workspace.planning import Draft, Failed, Plan, Remark
 from locklens.workspace.propose import chosen_by_root, command_line, put_entries, require_sound
+from locklens.workspace.supply import Coverage, Move
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from locklens.addresses import Platform, ProviderAddress
-    from locklens.dialect import Dialect
     from locklens.lockfile.model import LockEntry
     from locklens.project.configuration import Requirement
     from locklens.sources.metadata import ListedVersion
     from locklens.workspace.found import Root
     from locklens.workspace.planning import WriteRequest
+    from locklens.workspace.supply import Supply
 
 
-class Move(Struct, frozen=True):
-    """A provider that is to be locked at another version.
+class Pick(Struct, frozen=True):
+    """A version that was chosen for one provider of one root; `root` is its folder in the repository."""
 
-    Attributes:
-        address: Which.
-        version: The new one.
-        platforms: For which packages it is to be locked.
-        constraints: All of the configuration's, together, as they will be.
-        prior: Its entry now, None where it has none.
-    """
-
+    root: str
     address: ProviderAddress
     version: Version
-    platforms: tuple[Platform, ...]
-    constraints: Constraints
-    prior: LockEntry | None
-
-
-class Coverage(Struct, frozen=True):
-    """What an entry does for.
-
-    Attributes:
-        platforms: Those for which it has an `h1`, as far as anybody knows.
-        unknown: How many `h1` it has of which nobody knows the platform.
-    """
-
-    platforms: tuple[Platform, ...]
-    unknown: int = 0
-
-
-class Supply(Protocol):
-    """Where versions and hashes are from. Each question is about all providers of a root at once."""
-
-    @property
-    def here(self) -> Platform:
-        """The platform of this machine."""
-
-    def listed(
-        self, addresses: Sequence[ProviderAddress], tool: Dialect
-    ) -> Mapping[ProviderAddress, Sequence[ListedVersion] | LockLensError]:
-        """Returns what is offered of each provider, or why nobody can say."""
-
-    def coverage(self, entries: Sequence[LockEntry], tool: Dialect) -> Mapping[ProviderAddress, Coverage]:
-        """Returns for which platforms each entry has an `h1`."""
-
-    def entries(self, moves: Sequence[Move], tool: Dialect) -> Mapping[ProviderAddress, LockEntry | LockLensError]:
-        """Returns the new entry of each provider, or why there is none."""
 
 
 class UpgradeRequest(Struct, frozen=True):
@@ -90,6 +50,7 @@ class UpgradeRequest(Struct, frozen=True):
         platforms: For which packages they are to be locked; () for those that each entry does for now.
         edits_constraints: Whether constraints may be rewritten for it.
         allows_missing: Whether modules may be missing, whose constraints then do not count.
+        picks: Instead of `providers`: what was chosen in each root, where that is not the same in all.
     """
 
     where: WriteRequest
@@ -97,6 +58,7 @@ class UpgradeRequest(Struct, frozen=True):
     platforms: tuple[Platform, ...] = ()
     edits_constraints: bool = False
     allows_missing: bool = False
+    picks: tuple[Pick, ...] = ()
 
 
 def upgrade(request: UpgradeRequest, supply: Supply, *, on_root: Callable[[str], None] = lambda _: None) -> Plan:
@@ -112,20 +74,50 @@ def upgrade(request: UpgradeRequest, supply: Supply, *, on_root: Callable[[str],
         RepositoryError: Git failed.
     """
     draft = Draft(request.where)
-    named = [_named(text) for text in request.providers]
-    chosen = {text: chosen_by_root([text], draft.roots) for text, _ in named}
-    for first in draft.roots:
-        on_root(first.path)
-        with draft.attempt(first):
-            # Roots before this one may have edited a module of both.
-            root = draft.root(first.path)
-            wanted = {address: version for text, version in named for address in chosen[text][root.path]}
-            if not named:
-                required = root.configuration.required()
-                wanted = {entry.address: None for entry in root.lock.entries if entry.address in required}
-            _Upgrade(request, supply, draft, root).run(wanted)
+    chosen = _chosen(request, draft.roots)
+
+    def plan_roots(draft: Draft, supply: Supply, on_root: Callable[[str], None] = lambda _: None) -> None:
+        for first in draft.roots:
+            on_root(first.path)
+            with draft.attempt(first):
+                # Roots before this one may have edited a module of both.
+                _Upgrade(request, supply, draft, draft.root(first.path)).run(chosen[first.path])
+
+    if len(draft.roots) > 1:
+        from locklens.workspace.gathering import gather
+
+        wanted = [(root.tool, chosen[root.path]) for root in draft.roots]
+        gather(supply, wanted, lambda stand_in: plan_roots(draft.blank(), stand_in))
+    plan_roots(draft, supply, on_root)
     draft.remarks += _left_behind(draft)
-    return draft.plan(_command(request))
+    return draft.plan(_picking_commands(request, draft) if request.picks else _command(request))
+
+
+def _chosen(request: UpgradeRequest, roots: Sequence[Root]) -> dict[str, Mapping[ProviderAddress, Version | None]]:
+    """Returns what is to move in each root: to a version, or to the newest that may be (None).
+
+    Raises:
+        ConfigurationError: A name is no provider, or a version none.
+    """
+    if request.picks:
+        return {
+            root.path: {pick.address: pick.version for pick in request.picks if pick.root == root.path}
+            for root in roots
+        }
+    if not request.providers:
+        return {root.path: dict.fromkeys(_required(root)) for root in roots}
+    named = [_named(text) for text in request.providers]
+    by_text = {text: chosen_by_root([text], roots) for text, _ in named}
+    return {
+        root.path: {address: version for text, version in named for address in by_text[text][root.path]}
+        for root in roots
+    }
+
+
+def _required(root: Root) -> list[ProviderAddress]:
+    """What is locked and required, in the lock file's order."""
+    required = root.configuration.required()
+    return [entry.address for entry in root.migration.entries if entry.address in required]
 
 
 def _named(text: str) -> tuple[str, Version | None]:
@@ -136,6 +128,22 @@ def _named(text: str) -> tuple[str, Version | None]:
         return name, Version.parse(version)
     except VersionSyntaxError as error:
         raise ConfigurationError(f"{text!r} names no version: {error}", hint=f"write it as {name}=1.2.3") from error
+
+
+def _picking_commands(request: UpgradeRequest, draft: Draft) -> str:
+    """The commands that do what was picked: roots in which the same was picked have one together."""
+    groups: dict[tuple[str, ...], list[tuple[str, str]]] = {}
+    for root, name in zip(draft.roots, request.where.roots, strict=True):
+        own = (pick for pick in request.picks if pick.root == root.path)
+        words = tuple(f"{root.name_of(pick.address)}={pick.version}" for pick in own)
+        groups.setdefault(words, []).append((root.path, name))
+    edited = {change.root for change in draft.changes if change.edits}
+    commands = []
+    for words, places in groups.items():
+        where = replace(request.where, roots=tuple(name for _, name in places))
+        is_edited = any(path in edited for path, _ in places)
+        commands.append(_command(replace(request, where=where, providers=words, picks=(), edits_constraints=is_edited)))
+    return " && ".join(commands)
 
 
 def _command(request: UpgradeRequest) -> str:
@@ -150,7 +158,7 @@ def _left_behind(draft: Draft) -> list[Remark]:
     """Names the roots of the repository whose locked version an edited constraint excludes now."""
     edited = {edit.file: change for change in draft.changes for edit in change.edits}
     found = []
-    for path in draft.locked if edited else ():
+    for path in draft.locked() if edited else ():
         try:
             root = draft.root(path)
         except LockLensError:
@@ -164,6 +172,32 @@ def _left_behind(draft: Draft) -> list[Remark]:
     return found
 
 
+def require_upgradable(root: Root, *, allows_missing: bool = False) -> None:
+    """Refuses a root in which nothing can be upgraded.
+
+    Args:
+        root: As it was read.
+        allows_missing: Whether modules may be missing.
+
+    Raises:
+        ConfigurationError: Its lock file is absent or broken, or not all of its constraints are known.
+    """
+    require_sound(root)
+    configuration = root.configuration
+    for problem in configuration.problems:
+        if problem.is_error:
+            words = f"{problem.summary}: {problem.detail}" if problem.detail else problem.summary
+            raise ConfigurationError(words, path=problem.file, line=problem.line)
+    if not configuration.missing_modules or allows_missing:
+        return
+    module = configuration.missing_modules[0]
+    more = len(configuration.missing_modules) - 1
+    also = f", nor can {more} more" if more else ""
+    words = f"module {module.call} ({module.source}) cannot be read{also}: {module.reason}"
+    hint = f"{root.tool.command} get fetches modules; --allow-missing-modules goes on without"
+    raise ConfigurationError(words, path=module.file, line=module.line, hint=hint)
+
+
 class _Upgrade:
     """Plans one root."""
 
@@ -173,11 +207,17 @@ class _Upgrade:
         self._draft = draft
         self._root = root
         self._edits: dict[ProviderAddress, tuple[ConstraintEdit, ...]] = {}
+        migration = root.migration
+        self._locked = {entry.address: entry for entry in reversed(migration.entries)}
+        self._migrated = {new: old for old, new in migration.moved}
 
     def run(self, wanted: Mapping[ProviderAddress, Version | None]) -> None:
         """Plans to move providers, each to a version, or to the newest that may be (None)."""
-        require_sound(self._root)
-        self._require_readable()
+        require_upgradable(self._root, allows_missing=self._request.allows_missing)
+        if missing := self._root.configuration.missing_modules:
+            names = ", ".join(module.call for module in missing)
+            words = f"constraints in modules that cannot be read do not count: {names}"
+            self._draft.remarks.append(Remark(self._root.path, "", words))
         offered = self._supply.listed(tuple(wanted), self._root.tool)
         targets: dict[ProviderAddress, Version] = {}
         for address, version in wanted.items():
@@ -191,28 +231,9 @@ class _Upgrade:
         if self._edits:
             self._root = self._reread(targets)
         entries = self._entries(targets)
-        put_entries(self._draft, self._root, entries, edits=self._edits)
-
-    def _require_readable(self) -> None:
-        """Refuses a configuration of which not all constraints are known."""
-        configuration = self._root.configuration
-        for problem in configuration.problems:
-            if problem.is_error:
-                words = f"{problem.summary}: {problem.detail}" if problem.detail else problem.summary
-                raise ConfigurationError(words, path=problem.file, line=problem.line)
-        if not configuration.missing_modules:
-            return
-        if self._request.allows_missing:
-            names = ", ".join(module.call for module in configuration.missing_modules)
-            words = f"constraints in modules that cannot be read do not count: {names}"
-            self._draft.remarks.append(Remark(self._root.path, "", words))
-            return
-        module = configuration.missing_modules[0]
-        more = len(configuration.missing_modules) - 1
-        also = f", nor can {more} more" if more else ""
-        words = f"module {module.call} ({module.source}) cannot be read{also}: {module.reason}"
-        hint = f"{self._root.tool.command} get fetches modules; --allow-missing-modules goes on without"
-        raise ConfigurationError(words, path=module.file, line=module.line, hint=hint)
+        required = self._root.configuration.required()
+        moved = {new: old for new, old in self._migrated.items() if new in entries and old not in required}
+        put_entries(self._draft, self._root, entries, edits=self._edits, moved=moved)
 
     def _fail(self, address: ProviderAddress, error: LockLensError) -> None:
         self._draft.failures.append(Failed(self._root.path, self._root.name_of(address), error))
@@ -233,7 +254,7 @@ class _Upgrade:
         if isinstance(offered, LockLensError):
             raise offered
         requirements = self._root.configuration.of(address)
-        entry = self._root.lock.by_address.get(address)
+        entry = self._locked.get(address)
         if not requirements:
             hint = f"locklens prune {self._root.name_of(address)} removes it" if entry else ""
             raise ConfigurationError("nothing requires it", path=self._root.path or ".", hint=hint)
@@ -257,7 +278,7 @@ class _Upgrade:
         selected = select(requirements, offered, locked, upgrade=True)
         if isinstance(selected, Unselectable):
             raise _unselectable(selected, address, self._root)
-        if selected.version == locked:
+        if selected.version == locked and address not in self._migrated:
             self._remark(address, self._why_not_newer(address, offered))
             return None
         return selected.version
@@ -266,7 +287,7 @@ class _Upgrade:
         self, address: ProviderAddress, version: Version, offered: Sequence[ListedVersion]
     ) -> Version | None:
         requirements = self._root.configuration.of(address)
-        entry = self._root.lock.by_address.get(address)
+        entry = self._locked.get(address)
         if all(one.version != version for one in offered):
             newest = newest_of(requirements, offered, None).overall
             hint = f"the newest is {newest}" if newest else ""
@@ -277,13 +298,13 @@ class _Upgrade:
                 hint = "--edit-constraints rewrites a constraint where it stands"
                 raise ConfigurationError(f"the configuration does not admit {version}: {holds}", hint=hint)
             self._edit(address, version)
-        elif entry is not None and entry.version == version:
+        elif entry is not None and entry.version == version and address not in self._migrated:
             self._remark(address, f"{version} is locked already")
             return None
         return version
 
     def _why_not_newer(self, address: ProviderAddress, offered: Sequence[ListedVersion]) -> str:
-        entry = self._root.lock.by_address[address]
+        entry = self._locked[address]
         requirements = self._root.configuration.of(address)
         explained = explain(address, requirements, entry, offered, platforms=self._request.platforms)
         newer = explained.offer.newer if explained.offer else ()
@@ -342,12 +363,13 @@ class _Upgrade:
 
     def _entries(self, targets: Mapping[ProviderAddress, Version]) -> dict[ProviderAddress, LockEntry | None]:
         """Returns the new entry of each provider that moves or whose constraint is edited; failures are kept."""
-        prior = self._root.lock.by_address
+        prior = self._locked
         constraints = {address: combined(self._root.configuration.of(address)) for address in targets}
         done: dict[ProviderAddress, LockEntry | None] = {}
         moving = []
         for address, version in targets.items():
-            if address in prior and prior[address].version == version:
+            is_locked = address in prior and address not in self._migrated
+            if is_locked and prior[address].version == version:
                 done[address] = replace(prior[address], constraints=str(constraints[address]))
             else:
                 moving.append(address)
@@ -369,8 +391,10 @@ class _Upgrade:
         """Returns for which platforms each provider is to be locked."""
         if self._request.platforms:
             return dict.fromkeys(addresses, self._request.platforms)
-        prior = self._root.lock.by_address
-        known = self._supply.coverage([prior[one] for one in addresses if one in prior], self._root.tool)
+        # What another registry's entry does for, the one that takes its place has to do for too.
+        locked = {one: self._locked.get(self._migrated.get(one, one)) for one in addresses}
+        priors = {one: prior for one, prior in locked.items() if prior is not None}
+        known = dict(zip(priors, self._supply.coverage(list(priors.values()), self._root.tool), strict=True))
         found = {}
         for address in addresses:
             covered = known.get(address, Coverage(()))

@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens.errors import ConfigurationError, RepositoryError, SourceError
+from locklens.lockfile.model import LockFile
+from locklens.lockfile.parse import parse
 from locklens.project.roots import LOCK_FILE
 from locklens.project.tree import FileSystem, WorkTree
 from locklens.review.findings import judge_file, judge_provider, unknown_reason
+from locklens.review.model import Status
 from locklens.review.why import NOT_ASKED, RootWhy, Unsure, Why
 from locklens.selection import explain
-from locklens.workspace.found import RootReader, folders_with_locks, no_root
+from locklens.workspace.found import Root, RootReader, folders_with_locks, no_root
 from locklens.workspace.naming import check_address, meant
 from locklens.workspace.open import within
 
@@ -23,8 +26,9 @@ if TYPE_CHECKING:
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
     from locklens.project.tree import Tree
+    from locklens.review.model import Review
     from locklens.sources.metadata import ListedVersion
-    from locklens.workspace.found import Root
+    from locklens.workspace.review import ReviewRequest
 
     Ask = Callable[[ProviderAddress], Sequence[ListedVersion] | None]
 
@@ -67,6 +71,56 @@ def why(request: WhyRequest, ask: Ask = lambda _: None) -> Why:
     rest = [(root.path, unknown_reason(root.configuration)) for root in roots if not named[root.path]]
     unsure = tuple(Unsure(path, reason) for path, reason in rest if reason)
     return Why(request.provider, tuple(found), unsure, len(rest) - len(unsure))
+
+
+def why_reviewed(
+    request: ReviewRequest,
+    review: Review,
+    roots: Sequence[str],
+    address: ProviderAddress,
+    *,
+    top: Path | None,
+    ask: Ask = lambda _: None,
+) -> Why:
+    """Explains a provider in roots of a review, from the side that is reviewed.
+
+    Args:
+        request: That of the review.
+        review: With the roots' configurations, as far as they are read; others are read from the work tree.
+        roots: Their folders.
+        address: The provider.
+        top: What paths are relative to, None where the reviewed side is not on disk.
+        ask: Returns what a registry offers of a provider; None where it is not to be asked, SourceError where it has
+            no answer.
+
+    Raises:
+        ConfigurationError: A folder is no root, or its configuration is still to be read.
+    """
+    found = _Reviewed(request, review, top)
+    answer = _answer(address, ask)
+    return Why(str(address), tuple(_explained(found.root(path), address, *answer) for path in roots))
+
+
+class _Reviewed:
+    """The roots of a review, with what each has locked and requires."""
+
+    def __init__(self, request: ReviewRequest, review: Review, top: Path | None) -> None:
+        self._roots = {root.path: root for root in review.roots}
+        self._tree = WorkTree(top) if top is not None and review.head.kind == "worktree" else None
+        self._reader = RootReader(request.tool, request.test_directory)
+
+    def root(self, path: str) -> Root:
+        known = self._roots.get(path)
+        if known is not None and known.configuration is not None:
+            exists = known.status is not Status.DELETED
+            lock = parse(known.new_data, known.lock_file, dialect=known.tool) if exists else None
+            return Root(path, known.tool, lock or LockFile.absent(known.lock_file), known.configuration)
+        if self._tree is None:
+            raise ConfigurationError("its configuration is not read yet", path=path or ".", hint="ask again")
+        read = self._reader.read(self._tree, path)
+        if read is None:
+            raise no_root(path)
+        return read
 
 
 def _answer(address: ProviderAddress, ask: Ask) -> tuple[Sequence[ListedVersion] | None, str]:

@@ -12,13 +12,18 @@ SCHEMA = 1
 
 
 def run(
-    *, at: str, offline: bool, hosts: Sequence[Mapping[str, Any]] = (), notes: Sequence[str] = ()
+    *,
+    at: str,
+    offline: bool,
+    hosts: Sequence[Mapping[str, Any]] = (),
+    notes: Sequence[str] = (),
+    policy: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Returns what is said of the run itself."""
     return {
         "at": at,
         "offline": offline,
-        "policy": {"file": None, "side": "none"},
+        "policy": dict(policy) if policy is not None else {"file": None, "side": "none"},
         "hosts": list(hosts),
         "notes": list(notes),
     }

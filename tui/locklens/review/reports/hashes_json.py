@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from locklens.review.coverage import coverage
 from locklens.review.reports.envelope import SCHEMA
 from locklens.review.reports.json import (
     evidence_document,
@@ -16,6 +17,8 @@ from locklens.review.reports.json import (
 )
 
 if TYPE_CHECKING:
+    from locklens.policy import Policy
+    from locklens.review.coverage import Coverage
     from locklens.review.model import Change, Review, RootReview
 
 
@@ -30,7 +33,11 @@ def document(review: Review) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "run": run_document(review),
-        "roots": [_root(root) for root in review.roots],
+        "policy": {
+            "platforms": [{"platform": str(one.platform), "why": one.why} for one in review.policy.platforms],
+            "install_paths": [path.value for path in review.policy.paths_in_order],
+        },
+        "roots": [_root(root, review.policy) for root in review.roots],
         "summary": {
             "hashes": len(facts),
             "explained": sum(fact.is_explained for fact in facts),
@@ -40,25 +47,44 @@ def document(review: Review) -> dict[str, Any]:
     }
 
 
-def _root(root: RootReview) -> dict[str, Any]:
+def _root(root: RootReview, policy: Policy) -> dict[str, Any]:
     return {
         "path": root.path,
         "lock_file": root.lock_file,
         "tool": root.tool.name,
-        "providers": [_provider(change) for change in root.changes if change.new is not None],
+        "providers": [_provider(change, policy) for change in root.changes if change.new is not None],
         "findings": [finding_document(finding) for finding in root.findings],
     }
 
 
-def _provider(change: Change) -> dict[str, Any]:
+def _provider(change: Change, policy: Policy) -> dict[str, Any]:
     assert change.new is not None
     return {
         "provider": str(change.address),
         "version": str(change.new.version),
         "line": change.new.line,
         "explained": sum(fact.is_explained for fact in change.locked),
+        "coverage": _coverage(coverage(change, policy)),
         "hashes": [fact_document(fact) for fact in change.locked],
         "signer": signer_document(change.new_signer),
         "evidence": evidence_document(change.evidence) if change.evidence else None,
         "findings": [finding_document(finding) for finding in change.findings],
+    }
+
+
+def _coverage(found: Coverage) -> dict[str, Any]:
+    """`covered` are those that install on every path; without wanted platforms the question is about the known ones."""
+    return {
+        "platforms": list(found.platforms),
+        "wanted": found.is_wanted,
+        "covered": list(found.covered),
+        "paths": [
+            {
+                "path": one.path.value,
+                "covered": list(one.covered),
+                "missing": list(one.missing),
+                "unknown": list(one.doubtful),
+            }
+            for one in found.paths
+        ],
     }

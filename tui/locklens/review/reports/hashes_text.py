@@ -6,7 +6,9 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from locklens.hashes import registry_manifests
+from locklens.review.coverage import coverage
 from locklens.review.model import Proof
+from locklens.review.reports.cover import in_words, missing_lines, policy_lines
 from locklens.review.reports.evidence import host_lines, problem_lines, signer_lines
 from locklens.review.reports.visible import visible
 
@@ -36,8 +38,9 @@ def _lines(review: Review, *, colour: bool) -> Iterator[str]:
     yield f"locklens hashes  {len(roots)} lock files, {len(facts)} hashes, {explained} explained"
     for root in roots:
         yield ""
-        yield from _root(root, colour=colour)
+        yield from _root(root, review, colour=colour)
     yield ""
+    yield from policy_lines(review)
     proofs = Counter(fact.proof for fact in facts)
     if facts:
         yield ", ".join(f"{proofs[proof]} {proof}" for proof in Proof if proofs[proof])
@@ -48,21 +51,24 @@ def _lines(review: Review, *, colour: bool) -> Iterator[str]:
     yield f"verdict: {review.verdict}"
 
 
-def _root(root: RootReview, *, colour: bool) -> Iterator[str]:
+def _root(root: RootReview, review: Review, *, colour: bool) -> Iterator[str]:
     yield f"{visible(root.lock_file)}  ({root.tool.product})"
     for finding in root.findings:
         yield f"  {finding.rule} {finding.severity.upper()} {visible(finding.message)}"
     for change in sorted(root.changes, key=lambda one: one.address.sort_key):
         if change.new is not None:
-            yield from _provider(change, root, colour=colour)
+            yield from _provider(change, root, review, colour=colour)
 
 
-def _provider(change: Change, root: RootReview, *, colour: bool) -> Iterator[str]:
+def _provider(change: Change, root: RootReview, review: Review, *, colour: bool) -> Iterator[str]:
     assert change.new is not None
     facts = change.locked
     name = visible(change.address.short(root.tool.default_host))
     explained = sum(fact.is_explained for fact in facts)
-    yield f"  {name} {change.new.version}  {explained} of {len(facts)} explained"
+    covered = coverage(change, review.policy)
+    yield f"  {name} {change.new.version}  {explained} of {len(facts)} explained, {in_words(covered)}"
+    for line in missing_lines(covered, review.policy):
+        yield f"      {line}"
     for finding in change.findings:
         yield f"      {finding.rule} {finding.severity.upper()} {visible(finding.message)}"
     for line in (*signer_lines(change), *problem_lines(change)):

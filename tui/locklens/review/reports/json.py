@@ -52,7 +52,8 @@ def document(review: Review) -> Json:
 def run_document(review: Review) -> Json:
     """Returns what is said of the run itself, which all documents have in common."""
     hosts = [{"host": one.host, "asked": one.asked, "as_of": one.as_of, "error": one.error} for one in review.hosts]
-    return run(at=review.at, offline=review.offline, hosts=hosts, notes=review.notes)
+    policy = {"file": review.policy.file or None, "side": review.policy_side.value}
+    return run(at=review.at, offline=review.offline, hosts=hosts, notes=review.notes, policy=policy)
 
 
 def _side(side: SideName) -> Json:

@@ -5,9 +5,20 @@ from __future__ import annotations
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from locklens.project.configuration import Contributor
 from locklens.review.model import Severity, worst
 from locklens.review.reports.visible import visible
+from locklens.review.reports.why_words import (
+    NAMES_SHOWN,
+    alike,
+    counted,
+    kind_words,
+    module_names,
+    newest_words,
+    place_words,
+    unseen_words,
+    uses_words,
+    version_range,
+)
 from locklens.review.rules import RULES
 from locklens.selection import Selection
 
@@ -17,11 +28,9 @@ if TYPE_CHECKING:
     from locklens.project.configuration import Configuration, Requirement
     from locklens.review.why import RootWhy, Why
     from locklens.selection import Asker, Conflict, Explanation, HeldBack, Offer, Unselectable
-    from locklens.versions import Version
 
 _WIDTH = 120
 _LABEL = 13
-_NAMES_SHOWN = 8
 
 
 def render(why: Why) -> str:
@@ -46,7 +55,7 @@ def _lines(why: Why) -> Iterator[str]:
     if why.others:
         yield ""
         verbs = "neither requires nor locks" if why.others == 1 else "neither require nor lock"
-        yield f"{_counted(why.others, 'more root')} {verbs} it."
+        yield f"{counted(why.others, 'more root')} {verbs} it."
 
 
 def _rank(root: RootWhy) -> int:
@@ -141,37 +150,18 @@ def _places(requirements: Sequence[Requirement], configuration: Configuration) -
     """Says where something is demanded; of a module that is called several times, once."""
     places: dict[str, list[str]] = {}
     for one in requirements:
-        places.setdefault(_place(one), []).append(one.module)
-    for place, modules in [*places.items()][:_NAMES_SHOWN]:
-        yield place + (f"  {_names(modules, configuration)}" if any(modules) else "")
-    if len(places) > _NAMES_SHOWN:
-        yield f"and {len(places) - _NAMES_SHOWN} more places"
-
-
-def _names(modules: Sequence[str], configuration: Configuration) -> str:
-    if not any(modules):
-        return "the root module"
-    has_tests = any(name.endswith(configuration.dialect.test_suffixes) for name in configuration.files)
-    shown = [visible(name) or "the root module" for name in modules[:_NAMES_SHOWN]]
-    shown = [f"{name} (a test)" if has_tests and name.startswith("test.") else name for name in shown]
-    if len(modules) > _NAMES_SHOWN:
-        shown.append(f"{len(modules) - _NAMES_SHOWN} more")
-    return f"{'module' if len(modules) == 1 else 'modules'} {', '.join(shown)}"
+        places.setdefault(place_words(one), []).append(one.module)
+    for place, modules in [*places.items()][:NAMES_SHOWN]:
+        yield place + (f"  {module_names(modules, configuration)}" if any(modules) else "")
+    if len(places) > NAMES_SHOWN:
+        yield f"and {len(places) - NAMES_SHOWN} more places"
 
 
 # What the registry's answer makes of it
 
 
 def _offer(offer: Offer) -> Iterator[str]:
-    newest = offer.newest
-    kinds = (
-        ("newest", newest.overall),
-        ("in range", newest.in_range),
-        ("same major", newest.same_major),
-        ("same minor", newest.same_minor),
-    )
-    told = [f"{name} {version}" for name, version in kinds if version is not None]
-    registry = [", ".join(told) or "offers no version"]
+    registry = [newest_words(offer.newest)]
     if not offer.has_locked:
         registry.append("does not offer the locked version")
     yield from _labelled("registry", registry)
@@ -195,13 +185,7 @@ def _unselectable(found: Unselectable) -> Iterator[str]:
 def _held(groups: Iterable[HeldBack]) -> Iterator[str]:
     for group in groups:
         holds = "; ".join(visible(str(hold)) for hold in group.holds)
-        yield f"{_range(group.versions)}  {'held back: ' + holds if holds else 'an upgrade takes the newest'}"
-
-
-def _range(versions: Sequence[Version]) -> str:
-    if len(versions) == 1:
-        return visible(str(versions[0]))
-    return visible(f"{versions[-1]} to {versions[0]} ({len(versions)} versions)")
+        yield f"{version_range(group.versions)}  {'held back: ' + holds if holds else 'an upgrade takes the newest'}"
 
 
 # Who requires it
@@ -213,73 +197,22 @@ def _askers(root: RootWhy) -> Iterator[str]:
         yield from _labelled("required by", ["cannot say: there is no configuration in this folder"])
         return
     lines: list[str] = []
-    for modules, asker in _alike(root.explanation.askers):
-        lines += [_names(modules, configuration), *(f"  {line}" for line in _of_module(asker))]
-    unseen = list(_unseen(root))
+    for modules, asker in alike(root.explanation.askers):
+        lines += [module_names(modules, configuration), *(f"  {line}" for line in _of_module(asker))]
+    unseen = [words for words, _ in unseen_words(root)]
     yield from _labelled("required by", lines or ["nothing that could be read" if unseen else "nothing"])
     yield from _labelled("not seen", unseen)
 
 
-def _alike(askers: Iterable[Asker]) -> list[tuple[list[str], Asker]]:
-    """Puts calls of one module together."""
-    found: dict[tuple[tuple[str, int], ...], tuple[list[str], Asker]] = {}
-    for asker in askers:
-        places = tuple((one.file, one.line) for one in (*asker.declared, *asker.uses))
-        found.setdefault(places, ([], asker))[0].append(asker.module)
-    return list(found.values())
-
-
 def _of_module(asker: Asker) -> Iterator[str]:
-    width = max((len(_place(one)) for one in asker.declared), default=0)
+    width = max((len(place_words(one)) for one in asker.declared), default=0)
     for one in asker.declared:
-        yield f"{_place(one):{width}}  {visible(one.constraint) or 'any version'}{_kind(one)}"
+        yield f"{place_words(one):{width}}  {visible(one.constraint) or 'any version'}{kind_words(one)}"
         if (hidden := one.overrides) is not None:
             yield f"  overrides {visible(hidden.constraint) or 'any version'} of {visible(hidden.file)}:{hidden.line}"
     if not asker.uses:
         return
-    first, count = asker.uses[0], len(asker.uses)
-    if asker.declared:
-        yield f"used {count} times, first in {_place(first)}" if count > 1 else f"used once, in {_place(first)}"
-    else:
-        more = f" and {count - 1} more" if count > 1 else ""
-        yield f"{_place(first)}  any version, used by {_subject(first)}{more}"
-
-
-def _place(requirement: Requirement) -> str:
-    return f"{visible(requirement.file)}:{requirement.line}"
-
-
-def _kind(requirement: Requirement) -> str:
-    if requirement.contributor is Contributor.REQUIRED_PROVIDERS:
-        return ""
-    if requirement.contributor is Contributor.STATE:
-        return f", for the state still has {_subject(requirement)}"
-    return f"  {_subject(requirement)}"
-
-
-def _subject(requirement: Requirement) -> str:
-    subject = visible(requirement.subject)
-    is_named = requirement.contributor not in {Contributor.RESOURCE, Contributor.EPHEMERAL, Contributor.IMPORT}
-    return subject if is_named else f"{requirement.contributor} {subject}"
-
-
-def _unseen(root: RootWhy) -> Iterator[str]:
-    """Says what may require it too, and could not be read."""
-    configuration = root.configuration
-    missing = configuration.missing_modules
-    if missing:
-        them = "a module that is" if len(missing) == 1 else f"{len(missing)} modules that are"
-        yield f"what {them} not fetched require{'s' * (len(missing) == 1)} (`{root.tool.command} get` fetches)"
-    for module in missing[:_NAMES_SHOWN]:
-        yield f"  {visible(module.file)}:{module.line}  module {visible(module.call)} from {visible(module.source)}"
-    if len(missing) > _NAMES_SHOWN:
-        yield f"  and {len(missing) - _NAMES_SHOWN} more"
-    for problem in configuration.problems:
-        if problem.is_error:
-            place = f"{visible(problem.file)}:{problem.line}" if problem.line else visible(problem.file)
-            yield f"what the error at {place} hides: {visible(problem.summary)}"
-    if configuration.state.kind in {"remote", "unreadable"} and not root.explanation.requirements:
-        yield visible(configuration.state.detail)
+    yield uses_words(asker)
 
 
 def _labelled(label: str, lines: Iterable[str]) -> Iterator[str]:
@@ -295,7 +228,3 @@ def _folded(lead: str, text: str) -> list[str]:
         text.lstrip(), _WIDTH, initial_indent=lead + " " * indent, subsequent_indent=" " * (len(lead) + indent + 2),
         break_long_words=False, break_on_hyphens=False, drop_whitespace=True, replace_whitespace=False,
     )  # fmt: skip
-
-
-def _counted(number: int, one: str) -> str:
-    return f"{number} {one if number == 1 else one + 's'}"

@@ -62,19 +62,30 @@ EVERYWHERE = (
 )
 """Keys that every screen has."""
 
+UNDO = Key("Z", "Z", "undo", "undo the last apply, also of an earlier run; once more does it again", "undo")
+"""On all of the six screens."""
+
+_ELSEWHERE = (
+    Key("L", "L", "elsewhere('lock', '3 Hashes, or 1 Review')", "lock missing platforms: on Review and on Hashes"),
+    Key("U", "U", "elsewhere('upgrade', '2 Upgrade')", "upgrade: on Upgrade"),
+    Key("R", "R", "elsewhere('restore', '1 Review')", "restore from the base: on Review"),
+    Key("P", "P", "elsewhere('prune', '1 Review')", "prune what nothing requires: on Review"),
+    Key("F", "F", "elsewhere('format', '1 Review')", "format the lock file: on Review"),
+    Key("S", "S", "elsewhere('stage', '1 Review')", "stage what is marked: on Review"),
+)
+
+
+def elsewhere(*own: str) -> KeyGroup:
+    """The keys that plan a write on other screens; `own` are those that the screen has itself."""
+    return KeyGroup("On another screen", tuple(key for key in _ELSEWHERE if key.keys not in own))
+
+
 UNSUPPORTED = KeyGroup(
     "Not supported yet",
     (
-        Key("L", "L", "unsupported('lock')", "lock platforms"),
-        Key("U", "U", "unsupported('upgrade')", "upgrade"),
-        Key("P", "P", "unsupported('prune')", "prune what nothing requires"),
-        Key("R", "R", "unsupported('restore')", "restore the entry of the base"),
         Key("A", "A", "unsupported('accept')", "accept with a reason"),
         Key("T", "T", "unsupported('trust')", "trust a signing key"),
         Key("D", "D", "unsupported('drop a pin')", "drop a pin"),
-        Key("F", "F", "unsupported('format')", "format the lock file"),
-        Key("S", "S", "unsupported('stage')", "stage the lock file"),
-        Key("Z", "Z", "unsupported('undo')", "undo the last apply"),
     ),
 )
 
@@ -94,17 +105,21 @@ class Tab:
 
 TABS = (
     Tab("1", "Review", "review"),
-    Tab("2", "Upgrade"),
-    Tab("3", "Hashes"),
+    Tab("2", "Upgrade", "upgrade"),
+    Tab("3", "Hashes", "hashes"),
     Tab("4", "Keys", "keys"),
     Tab("5", "Health"),
     Tab("6", "Doctor"),
 )
 
 
-def bindings(table: KeyTable) -> list[Binding]:
-    """The bindings of a screen."""
+def screen_bindings(table: KeyTable) -> list[Binding]:
+    """The bindings of a screen that is none of the six."""
     keys = [key for group in table.groups for key in group.keys if key.keys]
     bound = [Binding(key.keys, key.action, key.words, show=False) for key in keys]
-    bound += [Binding(tab.key, f"tab({tab.key!r})", tab.title, show=False) for tab in TABS]
     return [*bound, Binding("h,left", "focus_list", "Back to the list", show=False)]
+
+
+def bindings(table: KeyTable) -> list[Binding]:
+    """The bindings of one of the six screens."""
+    return screen_bindings(table) + [Binding(tab.key, f"tab({tab.key!r})", tab.title, show=False) for tab in TABS]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from locklens.ui.keyboard import EVERYWHERE, UNSUPPORTED, Key, KeyGroup, KeyTable
+from locklens.ui.keyboard import EVERYWHERE, UNDO, UNSUPPORTED, Key, KeyGroup, KeyTable
 
 MOVING = KeyGroup(
     "Moving",
@@ -40,7 +40,13 @@ REVIEWING = KeyGroup(
         ),
         Key("b", "b", "group", "group by root, by provider, by severity", "group"),
         Key("d", "d", "diff", "raw diff of the provider's block, or of all of the root's", "raw diff"),
-        Key("w", "w", "why", "why the provider is there: who requires it, as a tree", "why"),
+        Key(
+            "w",
+            "w",
+            "why",
+            "why the provider is there and at its version: who requires it, what holds back the newest",
+            "why",
+        ),
         Key("x", "x", "expand", "whole hashes, kept hashes, and what each rule means", "expand"),
         Key(
             "y",
@@ -69,13 +75,39 @@ REVIEWING = KeyGroup(
     ),
 )
 
+DECIDING = KeyGroup(
+    "Deciding: each lands on a Preview, nothing is written before enter there",
+    (
+        Key("R", "R", "restore", "restore the row's change, or all of the group or section, from the base", "restore"),
+        Key("P", "P", "prune", "prune the highlighted orphan, or all that nothing requires in the row's root", "prune"),
+        Key(
+            "L",
+            "L",
+            "lock",
+            "lock the wanted platforms that are missing; without locklens.toml: those that other entries of the file"
+            " have",
+            "lock",
+        ),
+        Key("U", "U", "upgrade", "to the row's provider on the screen of upgrades", "upgrade"),
+        Key("F", "F", "format", "write the lock file of the row's root as its tool does", "format"),
+        Key(
+            "S",
+            "S",
+            "stage",
+            "stage all changes that are marked, of every root, as git add -p would: the rest stays in the work tree",
+            "stage",
+        ),
+        UNDO,
+    ),
+)
+
 PROGRAM = KeyGroup(
     "Program",
     (*EVERYWHERE, Key("q", "q", "leave", "quit; below 100 columns first back to the list", "quit")),
 )
 
 REVIEW = KeyTable(
-    (MOVING, REVIEWING, PROGRAM, UNSUPPORTED),
-    ("?", "q", "space", "enter", "n", "/", "v", "d", "b", "x", "w", ":", "y", "e", "tab", "r", "h l", "j k"),
-    ("?", "esc", "j k", "y", "e", "x", "v", "space", "d", "w", "n", "tab", "q", ":", "r"),
+    (MOVING, REVIEWING, DECIDING, PROGRAM, UNSUPPORTED),
+    ("?", "q", "space", "enter", "n", "/", "v", "S", "d", "b", "R", "P", "x", "w", ":", "y", "e", "tab", "r", "j k"),
+    ("?", "esc", "j k", "y", "e", "x", "v", "space", "R", "d", "w", "n", "tab", "q", ":", "r"),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from locklens.ui.keyboard import EVERYWHERE, UNSUPPORTED, Key, KeyGroup, KeyTable
+from locklens.ui.keyboard import EVERYWHERE, UNDO, UNSUPPORTED, Key, KeyGroup, KeyTable, elsewhere
 
 SIGNERS = KeyTable(
     (
@@ -28,7 +28,8 @@ SIGNERS = KeyTable(
                 Key("r", "r", "reload", "read everything and ask the registries again", "ask again"),
             ),
         ),
-        KeyGroup("Program", (*EVERYWHERE, Key("q", "q", "leave", "back to the screen before, or quit", "back"))),
+        KeyGroup("Program", (UNDO, *EVERYWHERE, Key("q", "q", "leave", "back to the screen before, or quit", "back"))),
+        elsewhere(),
         UNSUPPORTED,
     ),
     ("?", "q", "enter", "y", "/", "r", "tab", ":", "j k"),

@@ -11,16 +11,21 @@ from textual import on, work
 
 from locklens.errors import LockLensError
 from locklens.ui.copying import copied_line, node_copied
+from locklens.ui.feed import WhySubject
 from locklens.ui.messages import Exported
-from locklens.ui.outside import editor_command, has_browser, place_of, release_page, work_tree_file
+from locklens.ui.outside import has_browser, place_of, release_page, work_tree_file
 from locklens.ui.screens.export import ExportScreen
 from locklens.ui.screens.panes import PanesScreen
+from locklens.ui.screens.why import WhyScreen
 
 if TYPE_CHECKING:
+    import threading
+    from collections.abc import Sequence
     from pathlib import Path
 
     from locklens.addresses import ProviderAddress
     from locklens.review.model import Review
+    from locklens.review.why import Why
     from locklens.ui.outline import Node
     from locklens.ui.spans import Place
 
@@ -72,22 +77,37 @@ class HandingScreen(PanesScreen):
         self.say(f"copied: {copied_line(text)}")
 
     def action_edit(self) -> None:
-        """Opens the highlighted line in the editor; the screen comes back when the editor is closed."""
-        import subprocess
-
-        from textual.app import SuspendNotSupported
-
+        """Opens the highlighted line in the editor."""
         line = self.line
         place = line.place if line is not None and line.place is not None else self.handed.place
+        if problem := self.edit(place):
+            self.say(problem)
+
+    def edit(self, place: Place | None) -> str:
+        """Opens a place in the editor; returns what kept it from that, "" for nothing."""
         try:
             path = work_tree_file(self.review, self.top, place)
-            command = editor_command(os.environ, path, place.line if place else 1)
-            with self.app.suspend():
-                subprocess.run(command, check=False, cwd=self.top)
         except LockLensError as error:
-            self.say(f"{error}; {error.hint}" if error.hint else str(error))
-        except (OSError, SuspendNotSupported) as error:
-            self.say(f"the editor cannot be started: {error}")
+            return f"{error}; {error.hint}" if error.hint else str(error)
+        return self.open_editor(path, place.line if place else 1, self.top)
+
+    def show_why(self, root: str, address: ProviderAddress, *, others: Sequence[str] = ()) -> None:
+        """Shows why a provider is there, and what holds it back.
+
+        Args:
+            root: The root's folder.
+            address: The provider.
+            others: More roots that are to be told of.
+        """
+        roots = tuple(dict.fromkeys((root, *others)))
+
+        def explain(*, is_asking: bool, is_fresh: bool, cancel: threading.Event) -> Why:
+            if self.review is None:
+                raise LockLensError("nothing is read yet")
+            subject = WhySubject(self.review, self.top, roots, address)
+            return self.source.why(subject, is_asking=is_asking, is_fresh=is_fresh, cancel=cancel)
+
+        self.app.push_screen(WhyScreen(address, explain, self.edit))
 
     def action_open_page(self) -> None:
         """Opens the release's page, or copies its address."""
@@ -98,7 +118,7 @@ class HandingScreen(PanesScreen):
         try:
             url = release_page(*release)
         except LockLensError as error:
-            self.say(f"{error}; {error.hint}")
+            self.say_error(error)
             return
         if has_browser(os.environ):
             self._browse(url)

@@ -7,7 +7,6 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING, assert_never
 
 from textual import on, work
-from textual.screen import Screen
 from textual.worker import get_current_worker
 
 from locklens.errors import LockLensError
@@ -24,6 +23,7 @@ from locklens.ui.messages import (
     RootsRead,
 )
 from locklens.ui.pace import Pace
+from locklens.ui.screens.telling import TellingScreen
 from locklens.ui.sentences import changed_on_disk
 from locklens.workspace.events import Asked, PackageArriving, PackageDone, Progress, ProvingPlanned, RootsKnown
 
@@ -41,7 +41,7 @@ _SHOW_SECONDS = 0.1
 """What arrives is shown at most this often."""
 
 
-class LoadingScreen(Screen[int]):
+class LoadingScreen(TellingScreen[int]):
     """Owns the review, the marks and the way they got here.
 
     Args:

@@ -3,28 +3,30 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.containers import Horizontal, Vertical
 from textual.widgets import Input, Static
 
+from locklens.errors import LockLensError
 from locklens.ui import bars
-from locklens.ui.keyboard import TABS, KeyTable
-from locklens.ui.messages import ViewWanted
-from locklens.ui.screens.lines import LinesScreen
+from locklens.ui.keyboard import TABS
+from locklens.ui.messages import FilesWritten, ViewWanted
 from locklens.ui.screens.loading import LoadingScreen
+from locklens.ui.screens.preview import Applied, PreviewScreen
 from locklens.ui.widgets.bar import Bar
 from locklens.ui.widgets.line_view import LineView
+from locklens.workspace.intents import UndoIntent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from typing import Any
 
     from textual.app import ComposeResult
-    from textual.command import Provider
-    from textual.timer import Timer
 
+    from locklens.addresses import ProviderAddress
     from locklens.ui.feed import ReviewSource
     from locklens.ui.marks import MarkKeeper
     from locklens.ui.spans import Line
@@ -32,41 +34,20 @@ if TYPE_CHECKING:
     from locklens.ui.widgets.row_list import RowList
     from locklens.workspace.intents import Intent
 
-_MESSAGE_SECONDS = 8.0
-_FACTS_FROM_HEIGHT = 28
-_LEGEND_FROM_HEIGHT = 40
-_TWO_PANES_FROM_WIDTH = 100
-_WIDTHS = [(0, "-narrow"), (_TWO_PANES_FROM_WIDTH, "-wide")]
-_HEIGHTS = [(0, "-short"), (_FACTS_FROM_HEIGHT, "-tall"), (_LEGEND_FROM_HEIGHT, "-taller")]
-
-
-def _commands() -> type[Provider]:
-    """The palette's commands; loaded when it is opened."""
-    from locklens.ui.palette import ScreenCommands
-
-    return ScreenCommands
-
 
 class PanesScreen(LoadingScreen):
     """Owns which pane has the focus, the message and the filter's line; what they show is up to those built on it.
 
     Class attributes:
-        TABLE: The screen's keys.
         VIEW: The screen's name among the tabs.
         FILTER_WORDS: What the filter's line shows while it is empty.
     """
 
-    TABLE: ClassVar[KeyTable]
     VIEW: ClassVar[str]
     FILTER_WORDS: ClassVar[str]
-    COMMANDS: ClassVar = {_commands}
-    HORIZONTAL_BREAKPOINTS = _WIDTHS
-    VERTICAL_BREAKPOINTS = _HEIGHTS
 
     def __init__(self, source: ReviewSource, keeper: MarkKeeper) -> None:
         super().__init__(source, keeper)
-        self.message = ""
-        self._message_timer: Timer | None = None
         self._shown_key = ""
 
     @abstractmethod
@@ -97,10 +78,6 @@ class PanesScreen(LoadingScreen):
     @abstractmethod
     def is_narrowed(self) -> bool:
         """Whether there is a filter."""
-
-    @abstractmethod
-    def help_lines(self) -> Iterable[Line]:
-        """All keys and signs in words."""
 
     def compose(self) -> ComposeResult:
         """Head, tabs, the two panes, the filter, the status and the keys."""
@@ -146,11 +123,6 @@ class PanesScreen(LoadingScreen):
         """The highlighted line of the detail, where the cursor is."""
         return self.detail.current if self.detail.has_focus else None
 
-    @property
-    def is_narrow(self) -> bool:
-        """Whether there is room for one pane only."""
-        return self.size.width < _TWO_PANES_FROM_WIDTH
-
     # What is shown
 
     def review_arrived(self) -> None:
@@ -161,11 +133,6 @@ class PanesScreen(LoadingScreen):
         """Shows how far the reading is, or that it failed."""
         self.refresh_notice()
         self.refresh_bars()
-
-    @property
-    def is_open(self) -> bool:
-        """Whether there is anything to show things in: what arrives while the app ends finds nothing."""
-        return bool(self.children)
 
     def refresh_notice(self) -> None:
         """Shows the notice, or the panes."""
@@ -189,26 +156,6 @@ class PanesScreen(LoadingScreen):
         """Fills the right pane; it stays where it is scrolled to while it is about the same row."""
         self.detail.show_lines(lines, keep_place=key == self._shown_key)
         self._shown_key = key
-
-    def on_descendant_focus(self) -> None:
-        """Shows the keys of the pane that has the focus."""
-        self.refresh_bars()
-
-    def say(self, words: str) -> None:
-        """Puts a message into the status line for some seconds."""
-        self.message = words
-        if self._message_timer is not None:
-            self._message_timer.stop()
-        self._message_timer = self.set_timer(_MESSAGE_SECONDS, self._say_no_more)
-        self.refresh_bars()
-
-    def _say_no_more(self) -> None:
-        self.message = ""
-        self.refresh_bars()
-
-    @on(Bar.Clicked)
-    async def _click_bar(self, event: Bar.Clicked) -> None:
-        await self.run_action(event.action)
 
     # Moving
 
@@ -264,9 +211,39 @@ class PanesScreen(LoadingScreen):
         else:
             self.post_message(ViewWanted(tab.view, self.top))
 
+    def show_provider(self, root: str, address: ProviderAddress) -> None:
+        """Highlights a provider of a root, where the screen has such rows."""
+
     def preview(self, intent: Intent) -> None:
         """Plans what is wanted, and shows it; nothing is on disk before it is confirmed there."""
-        self.say(f"not supported yet: {intent.title}")
+        if any(isinstance(screen, PreviewScreen) for screen in self.app.screen_stack):
+            self.say("a Preview is open already")
+        else:
+            self.app.push_screen(PreviewScreen(self.source, intent), self._tell_of_write)
+
+    def _tell_of_write(self, applied: Applied | None) -> None:
+        if applied is None:
+            self.say("nothing was written")
+        else:
+            self.say(applied.words)
+            self.post_message(FilesWritten())
+
+    def decide(self, what: str, intent_of: Callable[[], Intent]) -> None:
+        """Previews an intent, or says why there is none."""
+        try:
+            intent = intent_of()
+        except LockLensError as error:
+            self.say(f"{what}: {error}")
+        else:
+            self.preview(intent)
+
+    def action_elsewhere(self, what: str, screen: str) -> None:
+        """Says where a key works."""
+        self.say(f"{what}: on the screen {screen}")
+
+    def action_undo(self) -> None:
+        """Plans to take back what was applied last."""
+        self.preview(UndoIntent(self.top or Path.cwd()))
 
     def action_unsupported(self, what: str) -> None:
         """Answers for what is not built yet."""
@@ -301,19 +278,7 @@ class PanesScreen(LoadingScreen):
 
     # Program
 
-    def action_help(self) -> None:
-        """Shows all keys."""
-        self.app.push_screen(LinesScreen("All keys of this screen", self.help_lines(), closing="question_mark"))
-
-    def action_palette(self) -> None:
-        """Opens the command palette."""
-        self.app.action_command_palette()
-
     def action_reload(self) -> None:
         """Reads everything again."""
         self.error = None
         self.reload(is_fresh=True)
-
-    def action_theme(self) -> None:
-        """Switches between dark and light."""
-        self.app.theme = "locklens-light" if self.app.current_theme.dark else "locklens-dark"

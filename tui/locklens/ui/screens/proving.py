@@ -6,7 +6,6 @@ import time
 from threading import Event as Signal
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, assert_never
 
-from msgspec.structs import replace
 from textual import on, work
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -15,7 +14,8 @@ from textual.screen import ModalScreen
 from textual.worker import get_current_worker
 
 from locklens.errors import LockLensError, RunCancelledError
-from locklens.ui.proving import Download, download_lines, nothing_to_prove, outcome, plan_lines
+from locklens.ui.downloads import Downloads, download_lines
+from locklens.ui.proving import nothing_to_prove, outcome, plan_lines
 from locklens.ui.spans import Line, Role, Span, line
 from locklens.ui.widgets.bar import Bar, Layout, Piece
 from locklens.ui.widgets.line_view import LineView
@@ -95,8 +95,7 @@ class ProvingScreen(ModalScreen[Proved]):
         self._is_wanted = False
         self._is_stopped = False
         self._result: Proved | None = None
-        self._downloads: dict[str, Download] = {}
-        """By label, as the worker hears of them; replaced whole, so that both threads may use it."""
+        self._downloads = Downloads()
 
     def compose(self) -> ComposeResult:
         """A frame with a title, the lines and the keys."""
@@ -136,12 +135,9 @@ class ProvingScreen(ModalScreen[Proved]):
         now = time.monotonic()
         match event:
             case PackageArriving():
-                known = self._downloads.get(event.label) or Download(event.label, now)
-                self._downloads[event.label] = replace(known, received=event.received, size=event.size)
+                self._downloads.arrive(event.label, event.received, event.size, now)
             case PackageDone():
-                known = self._downloads.get(event.label) or Download(event.label, now)
-                received = event.size or known.received
-                self._downloads[event.label] = replace(known, received=received, ended=now, problem=event.problem)
+                self._downloads.end(event.label, now, received=event.size, problem=event.problem)
             case RootsKnown():
                 self.post_message(self.Known(event.roots))
             case Progress() | Asked() | ProvingPlanned():
@@ -163,14 +159,13 @@ class ProvingScreen(ModalScreen[Proved]):
         if event.roots:
             self._on_roots(event.roots)
         self._result = self._conclude(event)
-        failures = any(one.problem for one in self._downloads.values())
-        if failures and not self._is_stopped:
+        if self._downloads.has_failed and not self._is_stopped:
             self._redraw()
         else:
             self.dismiss(self._result)
 
     def _conclude(self, event: Ended) -> Proved:
-        hashed = any(one.ended is not None and not one.problem for one in self._downloads.values())
+        hashed = bool(self._downloads.hashed)
         if self._is_stopped or isinstance(event.error, RunCancelledError):
             if not self._is_wanted:
                 return Proved("nothing was downloaded")
@@ -192,17 +187,16 @@ class ProvingScreen(ModalScreen[Proved]):
 
     def _lines(self) -> tuple[Line, ...]:
         if self._result is not None:
-            return (*download_lines(self._in_order(), time.monotonic()), line(), line(self._result.words))
+            return (*download_lines(self._downloads.in_order, time.monotonic()), line(), line(self._result.words))
         if self._is_stopped:
             return (line(Span("Stopping …", Role.DIM)),)
         if self._plan is None:
             return (line(Span("Finding out what is to be downloaded …", Role.DIM)),)
         if not self._is_wanted:
             return tuple(plan_lines(self._plan))
-        return tuple(download_lines(self._in_order(), time.monotonic())) or (line(Span("Beginning …", Role.DIM)),)
-
-    def _in_order(self) -> tuple[Download, ...]:
-        return tuple(self._downloads.values())
+        return tuple(download_lines(self._downloads.in_order, time.monotonic())) or (
+            line(Span("Beginning …", Role.DIM)),
+        )
 
     def _keys(self) -> tuple[tuple[str, str, str], ...]:
         if self._result is not None:

@@ -6,13 +6,16 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from textual import on
 
+from locklens.errors import LockLensError
 from locklens.ui import bars
+from locklens.ui.deciding import formatting, locking, pruning, restoring
 from locklens.ui.detail import detail_lines
 from locklens.ui.feed import with_roots
 from locklens.ui.filters import PLACEHOLDER, Filter, parse_filter
 from locklens.ui.help import review_help
 from locklens.ui.keyboard import bindings
 from locklens.ui.keyboard.review import REVIEW
+from locklens.ui.messages import ViewWanted
 from locklens.ui.notices import notice_lines
 from locklens.ui.outline import Grouping, Node, NodeKind, outline
 from locklens.ui.rawdiff import diff_lines
@@ -21,18 +24,21 @@ from locklens.ui.screens.handing import Handed, HandingScreen
 from locklens.ui.screens.lines import LinesScreen
 from locklens.ui.screens.proving import Proved, ProvingScreen
 from locklens.ui.spans import Line, counted
-from locklens.ui.why import why_lines
 from locklens.ui.widgets.change_list import ChangeList
+from locklens.workspace.staging import reviewed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
 
     from textual.binding import BindingType
 
     from locklens.review.model import Review, RootReview
+    from locklens.ui.deciding import Where
     from locklens.ui.feed import ReviewSource
     from locklens.ui.marks import MarkKeeper
     from locklens.ui.widgets.bar import Layout
+    from locklens.workspace.intents import Intent
 
 
 class ReviewScreen(HandingScreen):
@@ -201,6 +207,45 @@ class ReviewScreen(HandingScreen):
             if proved.is_partial:
                 self.reload()
 
+    # Deciding: what the row stands for counts, marks say only what was reviewed
+
+    def action_restore(self) -> None:
+        """Plans to restore what the highlighted row stands for from the base."""
+        self._decide("restore", restoring)
+
+    def action_prune(self) -> None:
+        """Plans to prune the highlighted orphan, or those of the row's roots."""
+        self._decide("prune", pruning)
+
+    def action_format(self) -> None:
+        """Plans to format the lock files of the row's roots."""
+        self._decide("format", formatting)
+
+    def action_lock(self) -> None:
+        """Plans to lock the platforms that the row's providers lack."""
+        if self.is_asking:
+            self.say("lock: the registries are still being asked; press L again when they have answered")
+            return
+        subjects = self.node.subjects if self.node is not None else ()
+        chosen = {(subject.root.lock_file, subject.change.address) for subject in subjects if subject.change.new}
+        self.decide("lock", lambda: locking(chosen, self.review, self.top, self.source.where))
+
+    def action_upgrade(self) -> None:
+        """Goes to the provider on the screen of upgrades."""
+        node = self.node
+        subject = node.subjects[0] if node is not None and node.change is not None else None
+        if self.review is not None and self.review.head.kind == "git":
+            self.say("upgrade: two revisions are compared, and only the work tree can be written")
+        elif subject is None or subject.change.new is None:
+            self.post_message(ViewWanted("upgrade", self.top))
+        else:
+            self.post_message(ViewWanted("upgrade", self.top, (subject.root.path, subject.change.address)))
+
+    def _decide(self, what: str, intent_of: Callable[[Node | None, Review | None, Path | None, Where], Intent]) -> None:
+        self.decide(what, lambda: intent_of(self.node, self.review, self.top, self.source.where))
+
+    # Marks
+
     def action_mark(self) -> None:
         """Marks what the highlighted row stands for, or takes the mark back."""
         if self.node is not None:
@@ -221,6 +266,18 @@ class ReviewScreen(HandingScreen):
         self.set_marks(ids, marked=marked)
         self.say(f"marked {number} as reviewed" if marked else f"took the mark of {number} back")
         self.refresh_list()
+
+    def action_stage(self) -> None:
+        """Plans to stage all changes that are marked, whatever the filter shows."""
+        if self.review is None:
+            self.say("nothing to stage yet")
+            return
+        try:
+            intent = reviewed(self.review, self.top, self.marks)
+        except LockLensError as error:
+            self.say(f"{error}; {error.hint}")
+        else:
+            self.preview(intent)
 
     def action_group(self) -> None:
         """Groups by the next thing."""
@@ -253,9 +310,12 @@ class ReviewScreen(HandingScreen):
         self.app.push_screen(LinesScreen("Raw diff of the lock file", lines, closing="d"))
 
     def action_why(self) -> None:
-        """Shows who requires the provider."""
-        lines = why_lines(self.node) if self.node is not None else ()
-        if not lines:
+        """Shows who requires the provider, and what holds it back."""
+        node = self.node
+        if node is not None and node.pair is not None and node.root is not None:
+            self.show_why(node.root.path, node.pair.address)
+        elif node is None or node.change is None:
             self.say("why: choose a row with a provider")
-            return
-        self.app.push_screen(LinesScreen("Why this provider is there", lines, closing="w"))
+        else:
+            first, *others = (subject.root.path for subject in node.subjects)
+            self.show_why(first, node.change.address, others=others)

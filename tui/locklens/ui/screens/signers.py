@@ -14,7 +14,7 @@ from locklens.ui.help import signers_help
 from locklens.ui.keyboard import bindings
 from locklens.ui.keyboard.signers import SIGNERS
 from locklens.ui.messages import HistoryRead
-from locklens.ui.notices import signers_notice
+from locklens.ui.notices import locked_notice
 from locklens.ui.screens.handing import Handed, HandingScreen
 from locklens.ui.signer_detail import History, signer_lines
 from locklens.ui.signer_rows import SignerRow, signer_rows
@@ -97,7 +97,7 @@ class SignersScreen(HandingScreen):
 
     def notice(self) -> tuple[Line, ...]:
         """What to say where there is no list."""
-        return signers_notice(self.review, self.error, narrowed=self.narrowed, has_rows=bool(self.left.rows))
+        return locked_notice(self.review, self.error, narrowed=self.narrowed, has_rows=bool(self.left.rows))
 
     def head_layouts(self) -> tuple[Layout, ...]:
         """How much is locked and signed."""

@@ -46,7 +46,7 @@ class Columns:
         room = max(0, width - _LEAD)
         evidence = max((len(row.evidence.text) for row in rows), default=0) if room >= _ROOM_FOR_EVIDENCE else 0
         room -= evidence + 1 if evidence else 0
-        phrase = min(max((len(row.phrase) for row in plain), default=0), max(room // 2, 10))
+        phrase = min(max((len(row.phrase) for row in plain), default=0), max(room * 4 // 9, 10))
         name = max((len(row.name) for row in plain), default=0)
         rest = min(max((len(row.where) for row in plain), default=0), _REST) or _REST
         rest = min(rest, max(_REST - evidence, _LEAST_REST))
@@ -132,10 +132,12 @@ class ChangeList(RowList[Row]):
             return [*spans, *self._evidence(row)]
         done = row.mark is Mark.ALL
         spans.append(Span(fitted_end(row.name, columns.name), Role.DIM if done else Role.STRONG))
-        spans.append(Span(" " + fitted(row.phrase, columns.phrase), Role.DIM if done else Role.PLAIN))
-        where = fitted_end(row.where, min(columns.rest, cell_len(harmless(row.where))))
+        # The few versions that are longer than the others need what stands behind them less than their own ends.
+        longer = max(0, min(cell_len(harmless(row.phrase)) - columns.phrase, columns.rest))
+        spans.append(Span(" " + fitted(row.phrase, columns.phrase + longer), Role.DIM if done else Role.PLAIN))
+        where = fitted_end(row.where, min(columns.rest - longer, cell_len(harmless(row.where))))
         spans += [Span(" "), Span(where, Role.PLACE)]
-        room = columns.rest - cell_len(where)
+        room = columns.rest - longer - cell_len(where)
         what = f" {row.what}" if where else row.what
         shown = what if room >= min(len(what), _LEAST_REST + 1) else ""
         spans.append(Span(fitted(shown, room), Role.DIM))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.geometry import Region, Size
+from textual.message import Message
 from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
@@ -31,6 +33,17 @@ class LineView(ScrollView, can_focus=True):
         Binding("pagedown,ctrl+f", "page(1)", "Page down", show=False),
         Binding("pageup,ctrl+b", "page(-1)", "Page up", show=False),
     ]
+
+    @dataclass
+    class Highlighted(Message):
+        """The cursor went to another line."""
+
+        view: LineView
+
+        @property
+        def control(self) -> LineView:
+            """The view that it is in."""
+            return self.view
 
     cursor: reactive[int] = reactive(-1, repaint=True)
     """Index of the line that the cursor is on; -1 where no line can have it."""
@@ -148,6 +161,10 @@ class LineView(ScrollView, can_focus=True):
             index = self._painted[row][0]
             if index in self._stops():
                 self.cursor = index
+
+    def watch_cursor(self) -> None:
+        """Tells whoever listens."""
+        self.post_message(self.Highlighted(self))
 
     def watch_has_focus(self, _has_focus: bool) -> None:
         """Paints the cursor in or out."""

@@ -75,6 +75,11 @@ class RowList(ScrollView, Generic[RowT], can_focus=True):
         return self._rows
 
     @property
+    def is_placed(self) -> bool:
+        """Whether the user put the cursor somewhere."""
+        return self._is_placed
+
+    @property
     def current(self) -> RowT | None:
         """The highlighted row."""
         return self._rows[self.cursor] if 0 <= self.cursor < len(self._rows) else None
@@ -97,7 +102,7 @@ class RowList(ScrollView, Generic[RowT], can_focus=True):
         self.set_reactive(RowList.cursor, max(0, min(self.cursor if position is None else position, len(rows) - 1)))
         if top and cursor_key is None and top <= before < top + self.scrollable_content_region.height:
             self.scroll_to(y=top + self.cursor - before, animate=False, force=True)
-        self._show_cursor()
+        self.show_cursor()
         self.refresh()
         self.tell_highlighted()
 
@@ -113,12 +118,13 @@ class RowList(ScrollView, Generic[RowT], can_focus=True):
     def watch_cursor(self) -> None:
         """Follows the cursor and tells whoever listens."""
         self._is_placed = bool(self._rows)
-        self._show_cursor()
+        self.show_cursor()
         self.refresh()
         if self.current is not None:
             self.tell_highlighted()
 
-    def _show_cursor(self) -> None:
+    def show_cursor(self) -> None:
+        """Scrolls to the cursor."""
         self.scroll_to_region(Region(0, self.cursor, 1, 1), animate=False, force=True)
 
     def watch_has_focus(self, has_focus: bool) -> None:

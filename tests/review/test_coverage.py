@@ -1,0 +1,165 @@
+"""Who can install what is locked: pure coverage, and the findings by it on the sample registry and on real lock files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+from real_material import real_cases
+
+from locklens.addresses import Platform
+from locklens.dialect import TERRAFORM
+from locklens.hashes import registry_manifests
+from locklens.lockfile.model import LockFile
+from locklens.lockfile.parse import parse
+from locklens.policy import InstallPath, Policy, WantedPlatform
+from locklens.review.changes import compare
+from locklens.review.coverage import Locked, PathCover, cover
+from locklens.review.evidence import explain_alone
+from locklens.review.findings import judge_change
+from locklens.review.model import HashFact, Kind, Proof
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DIRECT, CACHE = InstallPath.DIRECT, InstallPath.PLUGIN_CACHE
+PACKED, UNPACKED = InstallPath.PACKED_MIRROR, InstallPath.UNPACKED_MIRROR
+LINUX, ARM, MAC = "linux_amd64", "linux_arm64", "darwin_arm64"
+ALL = frozenset({LINUX, ARM, MAC})
+
+
+def zh(digit: str, platform: str | None = None, proof: Proof = Proof.UNKNOWN) -> HashFact:
+    return HashFact("zh:" + digit * 64, platform, Proof.SIGNED if platform else proof)
+
+
+def h1(letter: str, platform: str | None = None, proof: Proof = Proof.UNKNOWN) -> HashFact:
+    return HashFact(f"h1:{letter * 42}A=", platform, Proof.COMPUTED if platform else proof)
+
+
+HONEST = (zh("1", LINUX), zh("2", ARM), zh("3", MAC), zh("4", proof=Proof.SIGNED))
+
+
+@pytest.mark.parametrize(
+    ("locked", "path", "covered", "missing", "doubtful", "at_least"),
+    [
+        # All zh are known; one h1 of a platform that nobody knows.
+        (Locked((*HONEST, h1("a")), ALL), DIRECT, [LINUX, ARM, MAC], [], [], 0),
+        (Locked((*HONEST, h1("a")), ALL), PACKED, [LINUX, ARM, MAC], [], [], 0),
+        (Locked((*HONEST, h1("a")), ALL), CACHE, [], [], [LINUX, ARM, MAC], 2),
+        (Locked((*HONEST, h1("a")), ALL), UNPACKED, [], [], [LINUX, ARM, MAC], 2),
+        # The h1 is Linux's, and there is no other.
+        (Locked((*HONEST, h1("a", LINUX)), ALL, frozenset({LINUX})), CACHE, [LINUX], [ARM, MAC], [], 2),
+        # Two h1 more; that of ARM is known and is not locked, so that they may be of MAC alone.
+        (Locked((*HONEST, h1("a"), h1("b")), ALL, frozenset({ARM})), CACHE, [], [ARM], [LINUX, MAC], 1),
+        # Every h1 is known, and this one is of none of them.
+        (Locked((*HONEST, h1("a")), ALL, ALL), CACHE, [], [LINUX, ARM, MAC], [], 3),
+        # A mirror may have it all the same.
+        (Locked((*HONEST, h1("a")), ALL, ALL), UNPACKED, [], [], [LINUX, ARM, MAC], 2),
+        # The publisher's zh of MAC is not locked; what is locked in its place is no zh of today.
+        (Locked((*HONEST[:2], zh("9", proof=Proof.STALE)), ALL), DIRECT, [LINUX, ARM], [MAC], [], 1),
+        (Locked((*HONEST[:2], zh("9", proof=Proof.STALE)), ALL), PACKED, [LINUX, ARM], [], [MAC], 0),
+        # The release has no package for MAC.
+        (Locked((*HONEST[:2], h1("a")), frozenset({LINUX, ARM})), DIRECT, [LINUX, ARM], [MAC], [], 1),
+        # Nobody was asked: enough hashes for all, or not enough.
+        (Locked((zh("1"), zh("2"), zh("3"), zh("4"))), DIRECT, [], [], [LINUX, ARM, MAC], 0),
+        (Locked((zh("1"), h1("a"))), DIRECT, [], [], [LINUX, ARM, MAC], 1),
+        (Locked((zh("1"), zh("2"), zh("3"))), CACHE, [], [LINUX, ARM, MAC], [], 3),
+        # No hash at all: the tools take what they find.
+        (Locked((), ALL), DIRECT, [], [], [LINUX, ARM, MAC], 0),
+        # What can match nothing counts for nothing.
+        (Locked((HashFact("zh:12"), HashFact("h9:xyz"), HashFact("h1:no"))), DIRECT, [], [LINUX, ARM, MAC], [], 3),
+        (Locked((HashFact(min(registry_manifests())),)), DIRECT, [], [LINUX, ARM, MAC], [], 3),
+    ],
+)
+def test_cover(
+    locked: Locked, path: InstallPath, covered: list[str], missing: list[str], doubtful: list[str], at_least: int
+) -> None:
+    found = cover(locked, path, (LINUX, ARM, MAC))
+    assert (list(found.covered), list(found.missing), list(found.doubtful)) == (covered, missing, doubtful)
+    assert found.at_least_missing == at_least
+
+
+PLATFORMS = (LINUX, ARM, MAC, "windows_amd64")
+TRUTHS = st.lists(st.tuples(st.sampled_from(PLATFORMS), st.booleans(), st.booleans()), unique_by=lambda one: one[:2])
+
+
+@given(TRUTHS, st.sampled_from(InstallPath), st.booleans())
+def test_never_a_lie(truths: list[tuple[str, bool, bool]], path: InstallPath, is_known: bool) -> None:
+    """Whatever of the truth is known: what is said to be covered is, what is said to be missing is not."""
+    facts, real = [], set()
+    for number, (platform, is_h1, is_told) in enumerate(truths):
+        make = h1 if is_h1 else zh
+        digit = "abcdef0123"[number]
+        facts.append(make(digit, platform if is_told or (is_known and not is_h1) else None))
+        if is_h1 or not path.needs_h1:
+            real.add(platform)
+    offered = frozenset(PLATFORMS) if is_known else None
+    hashed = (
+        frozenset(platform for platform, is_h1, is_told in truths if is_h1 and is_told) if is_known else frozenset()
+    )
+    found = cover(Locked(tuple(facts), offered, hashed), path, PLATFORMS)
+    if facts:
+        assert real >= {*found.covered}
+        assert not real & {*found.missing}
+        assert found.at_least_missing <= len({*PLATFORMS} - real)
+
+
+def test_at_least_missing_counts_what_the_spare_hashes_cannot_be() -> None:
+    assert PathCover(CACHE, missing=(MAC,), doubtful=(LINUX, ARM), spare=1).at_least_missing == 2
+    assert PathCover(CACHE, doubtful=(LINUX,), spare=5).at_least_missing == 0
+
+
+def policy(*platforms: str, paths: tuple[InstallPath, ...] = (DIRECT,)) -> Policy:
+    return Policy(tuple(WantedPlatform(Platform.parse(one), "") for one in platforms), frozenset(paths))
+
+
+def sides(case: Path) -> tuple[LockFile, LockFile]:
+    """A real pair; a side that is not there has no entries."""
+    paths = [case / f"{side}.lock.hcl" for side in ("old", "new")]
+    old, new = (parse(path.read_bytes() if path.exists() else b"", path.name) for path in paths)
+    return old, new
+
+
+@pytest.mark.parametrize("case", real_cases("pairs"))
+def test_real_locks_that_nobody_can_tell_of_are_not_accused(case: Path) -> None:
+    """Offline nobody knows the platform of a hash: only what counting tells is said."""
+    for change in compare(*sides(case)):
+        own = judge_change(change, "lock.hcl", policy(LINUX, MAC))
+        found = explain_alone(own, TERRAFORM, "lock.hcl", policy=policy(LINUX, MAC)).findings
+        rules = {one.rule for one in found}
+        assert "LK008" not in rules
+        if change.new is None or len(change.new.hashes) > 3:
+            assert "LK009" not in rules
+
+
+@pytest.mark.parametrize("case", real_cases("pairs"))
+def test_one_h1_is_not_enough_for_two_platforms_in_a_cache(case: Path) -> None:
+    wanted = policy(LINUX, MAC, paths=(DIRECT, CACHE))
+    for change in compare(LockFile.absent("old"), sides(case)[1]):
+        assert change.new is not None
+        found = explain_alone(change, TERRAFORM, "lock.hcl", policy=wanted).findings
+        told = [one.message for one in found if one.rule == "LK009" and "plugin cache" in one.message]
+        number = len(change.new.with_scheme("h1"))
+        assert len(told) == (number < 2 and change.new.hashes != ())
+        if number == 1:
+            assert len(told) == 1
+            assert told[0].startswith("at least 1 of linux_amd64, darwin_arm64 is not covered from ")
+            assert told[0].endswith(" that may be of them")
+        elif told:
+            assert told == ["linux_amd64, darwin_arm64 are not covered from a plugin cache: no h1 of them is locked"]
+
+
+@pytest.mark.parametrize("case", real_cases("pairs"))
+def test_fewer_h1_weigh_more_where_a_cache_is_used(case: Path) -> None:
+    for change in compare(*sides(case)):
+        plain, cached = (
+            [one for one in judge_change(change, "x", one).findings if one.rule == "LK024"]
+            for one in (policy(), policy(paths=(DIRECT, CACHE)))
+        )
+        assert [replace(one, severity=two.severity) for one, two in zip(plain, cached, strict=True)] == cached
+        assert {one.severity.value for one in plain} <= {"info"}
+        assert {one.severity.value for one in cached} <= {"warn"}
+        assert not plain or change.kind is not Kind.REMOVED

@@ -1,0 +1,274 @@
+"""Why a provider is there, on the screen: its lines, and every key of the dialog."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from msgspec.structs import replace
+from selection.making import offers
+from ui.conftest import Driver, Running, Samples, ServingSource, explained, until
+from workspace.test_why import FILES, asked, lock, requiring, write
+
+from locklens.errors import LockLensError, UnavailableError
+from locklens.review.model import Review
+from locklens.review.reports import why_text
+from locklens.ui.feed import WhySubject
+from locklens.ui.keyboard.why import WHY
+from locklens.ui.screens.lines import LinesScreen
+from locklens.ui.screens.why import WhyScreen
+from locklens.ui.spans import Place
+from locklens.ui.why import why_lines
+from locklens.ui.widgets.line_view import LineView
+
+if TYPE_CHECKING:
+    from locklens.review.why import Why
+
+OFFERED = offers("4.9.0", "5.49.0", "5.90.0", "5.95.0", "6.0.0", "6.1.0")
+
+
+def text_of(why: Why, *, is_asking: bool = False) -> str:
+    return "\n".join(line.text for line in why_lines(why, is_asking=is_asking))
+
+
+def facts(text: str) -> set[str]:
+    """Versions, places, constraints and names in a text, without its layout."""
+    return {word.strip(";:,()") for word in text.split() if re.search(r"[0-9/_]", word)}
+
+
+# What it says
+
+
+@pytest.mark.parametrize("offered", [None, OFFERED, (), UnavailableError("registry.terraform.io answered 500")])
+def test_it_says_all_that_the_command_line_says(tmp_path: Path, offered: object) -> None:
+    why = asked(write(tmp_path, FILES), "aws", offered=offered)
+    missing = facts(why_text.render(why)) - facts(text_of(why)) - {"registry.terraform.io/hashicorp/aws"}
+    assert missing == set()
+
+
+def test_who_requires_it_is_a_tree_with_what_each_constraint_excludes(tmp_path: Path) -> None:
+    text = text_of(asked(write(tmp_path, FILES), "aws", offered=OFFERED))
+    assert text.index("├─ the root module") < text.index("├─ modules a, b") < text.index("└─ modules a.deep, b.deep")
+    root = text[text.index("├─ the root module") : text.index("├─ modules a, b")]
+    assert "z_override.tf:3  >= 5.0, < 5.91\n  │    excludes 5.95.0 to 6.1.0 (3 versions)" in root
+    assert "overrides ~> 5.40 of main.tf:3" in root
+    assert "used once, in main.tf:8" in root
+
+
+def test_every_place_can_be_opened_and_every_version_copied(tmp_path: Path) -> None:
+    lines = list(why_lines(asked(write(tmp_path, FILES), "aws", offered=OFFERED)))
+    places = {str(line.place) for line in lines if line.place is not None}
+    assert {"z_override.tf:3", "main.tf:3", "main.tf:9", "m/main.tf:3", ".terraform.lock.hcl:4"} <= places
+    copied = {line.copied for line in lines}
+    assert {"5.49.0", ">= 5.0, < 5.91", "5.90.0", "6.1.0"} <= copied
+    assert not any(".tf" in text for text in copied)
+
+
+def test_a_conflict_comes_first_as_the_smallest_set(tmp_path: Path) -> None:
+    files: dict[str, str | bytes] = {
+        "main.tf": requiring("hashicorp/aws ~> 5.0") + 'module "m" { source = "./m" }\n',
+        "m/main.tf": requiring("hashicorp/aws >= 6.0") + 'module "n" { source = "./n" }\n',
+        "m/n/main.tf": requiring("hashicorp/aws >= 3.0"),
+        ".terraform.lock.hcl": lock("hashicorp/aws 5.49.0"),
+    }
+    why = asked(write(tmp_path, files), "aws", offered=OFFERED)
+    lines = [line.text for line in why_lines(why)]
+    at = next(number for number, text in enumerate(lines) if text.startswith("CONFLICT"))
+    assert lines[at] == "CONFLICT     no version can satisfy these together"
+    assert [text.split() for text in lines[at + 1 : at + 3]] == [
+        ["~>", "5.0", "main.tf:3"],
+        [">=", "6.0.0", "m/main.tf:3"],
+    ]
+    assert ">= 3.0" not in "\n".join(lines[: at + 3])
+    assert "DOES NOT SATISFY" in text_of(why)
+    assert "selects nothing: the constraints conflict" in text_of(why)
+
+
+def test_while_the_registry_is_asked_it_says_so(tmp_path: Path) -> None:
+    why = asked(write(tmp_path, FILES), "aws")
+    assert "asking registry.terraform.io for its versions …" in text_of(why, is_asking=True)
+    assert "the registry was not asked, so newer versions are not known" in text_of(why)
+
+
+def test_what_is_not_seen_and_what_nothing_requires(tmp_path: Path) -> None:
+    files: dict[str, str | bytes] = {
+        "main.tf": 'module "far" { source = "acme/far/aws" }\n', ".terraform.lock.hcl": lock("hashicorp/tls 4.0.0"),
+    }  # fmt: skip
+    text = text_of(asked(write(tmp_path, files), "tls"))
+    assert "nothing that could be read" in text
+    assert "not seen: what a module that is not fetched requires" in text
+    assert "main.tf:1  module far from acme/far/aws" in text
+    (tmp_path / "main.tf").write_text("locals {}\n")
+    assert "nothing in 1 file" in text_of(asked(tmp_path, "tls"))
+    (tmp_path / "main.tf").unlink()
+    assert "there is no configuration in this folder" in text_of(asked(tmp_path, "tls"))
+
+
+# The dialog
+
+
+def reviewing(samples: Samples, tmp_path: Path, **more: object) -> ServingSource:
+    """A review of one upgrade, required twice."""
+    write(tmp_path, {"main.tf": "\n" * 9})
+    change = samples.change(required_by=(samples.requirement("~> 5.0"),))
+    configuration = replace(
+        samples.configuration(),
+        requirements=(
+            samples.requirement("~> 5.0", hidden=True),
+            replace(samples.requirement(">= 4", module="edge"), line=7),
+        ),
+    )
+    root = replace(samples.root("", [change], configuration=configuration), new_data=lock("hashicorp/aws 5.2.0"))
+    source = ServingSource(samples.review(root), top=tmp_path)
+    for name, value in more.items():
+        setattr(source, name, value)
+    return source
+
+
+def registry(subject: WhySubject, is_asking: bool) -> Why:
+    return explained(subject, lambda _: offers("5.2.0", "5.9.0", "6.0.0") if is_asking else None)
+
+
+async def opened(on: Driver) -> LineView:
+    await on.press("j", "w")
+    await on.settle()
+    assert isinstance(on.app.screen, WhyScreen)
+    return on.app.screen.query_one(LineView)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (160, 50)])
+async def test_it_opens_on_a_change_and_closes(
+    samples: Samples, running: Running, tmp_path: Path, size: tuple[int, int]
+) -> None:
+    async with running(reviewing(samples, tmp_path, explaining=registry), size=size) as on:
+        for key in ("escape", "q", "w", "enter"):
+            await opened(on)
+            assert "Why registry.terraform.io/hashicorp/aws" in on.text
+            assert "UPGRADE      selects 5.9.0" in on.text
+            assert "held back by" in on.text
+            await on.press(key, "k")
+            assert on.is_on_top
+
+
+async def test_what_needs_no_registry_is_there_at_once(samples: Samples, running: Running, tmp_path: Path) -> None:
+    gate = threading.Event()
+
+    def slow(subject: WhySubject, is_asking: bool) -> Why:
+        if is_asking:
+            gate.wait(20)
+        return registry(subject, is_asking)
+
+    source = reviewing(samples, tmp_path, explaining=slow)
+    async with running(source) as on:
+        await on.press("j", "w")
+        await until(on, lambda: "REQUIRED BY" in on.text)
+        assert "asking registry.terraform.io for its versions" in on.text
+        assert "what is shown is known without it" in on.text
+        await on.press("j", "j")
+        line = on.app.screen.query_one(LineView).current
+        gate.set()
+        await until(on, lambda: "selects 5.9.0" in on.text)
+        assert on.app.screen.query_one(LineView).current == line
+        assert "what is shown is known without it" not in on.text
+        gate.clear()
+        await on.press("r")
+        await until(on, lambda: source.whys[-1][1:] == (True, True))
+        gate.set()
+        await on.settle()
+        assert "selects 5.9.0" in on.text
+
+
+async def test_offline_and_failures_are_said(samples: Samples, running: Running, tmp_path: Path) -> None:
+    async with running(reviewing(samples, tmp_path)) as on:
+        await opened(on)
+        assert "the registry was not asked, so newer versions are not known" in on.text
+    answers = iter([None, LockLensError("it broke", hint="mend it")])
+
+    def breaking(subject: WhySubject, _: bool) -> Why:
+        if (error := next(answers)) is not None:
+            raise error
+        return explained(subject)
+
+    async with running(reviewing(samples, tmp_path, explaining=breaking)) as on:
+        await opened(on)
+        assert "it broke; mend it" in on.text
+        assert "REQUIRED BY" in on.text
+
+
+async def test_keys_move_copy_and_open(
+    samples: Samples, running: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[list[str]] = []
+    monkeypatch.setenv("EDITOR", "vim")
+    monkeypatch.delenv("VISUAL", raising=False)
+    async with running(reviewing(samples, tmp_path, explaining=registry)) as on:
+        view = await opened(on)
+        await on.press("G")
+        assert view.current is not None
+        assert view.current.place == Place("main.tf", 7)
+        await on.press("y")
+        assert on.app.clipboard == ">= 4"
+        assert "copied: >= 4" in on.text
+        monkeypatch.setattr(subprocess, "run", lambda command, **_: started.append(command))
+        await on.press("e")
+        assert started == [] or started == [["vim", "+7", str(tmp_path / "main.tf")]]
+        assert started or "the editor cannot be started" in on.text  # a terminal of a test cannot be left
+        await on.press("g")
+        assert view.current.copied == "5.2.0"
+        (tmp_path / "main.tf").unlink()
+        await on.press("G", "e")
+        assert "main.tf is not in the work tree" in on.text
+
+
+async def test_the_help_says_every_key(samples: Samples, running: Running, tmp_path: Path) -> None:
+    async with running(reviewing(samples, tmp_path), size=(120, 60)) as on:
+        await opened(on)
+        await on.press("question_mark")
+        assert isinstance(on.app.screen, LinesScreen)
+        for group in WHY.groups:
+            for key in group.keys:
+                assert key.words[:40] in on.text
+        await on.press("question_mark")
+        assert isinstance(on.app.screen, WhyScreen)
+
+
+async def test_keys_in_the_last_line_can_be_clicked(samples: Samples, running: Running, tmp_path: Path) -> None:
+    async with running(reviewing(samples, tmp_path)) as on:
+        await opened(on)
+        row = next(number for number, text in enumerate(on.lines) if "ask again" in text)
+        column = on.lines[row].index("esc q w")
+        await on.pilot.click(offset=(column + 1, row))
+        await on.pilot.pause()
+        assert on.is_on_top
+
+
+async def test_a_group_tells_of_each_root_and_a_section_of_none(samples: Samples, running: Running) -> None:
+    source = ServingSource(samples.full())
+    async with running(source) as on:
+        await on.press("w")
+        assert "why: choose a row with a provider" in on.text
+        await on.go_to("hashicorp/random")
+        await on.press("w")
+        await on.settle()
+        assert len(source.whys[0][0].roots) == 8
+        await on.press("escape")
+        await on.go_to("LK006")
+        await on.press("w")
+        assert "why: choose a row with a provider" in on.text
+
+
+def test_what_is_not_read_yet_is_read_from_disk_or_said(samples: Samples, tmp_path: Path) -> None:
+    write(tmp_path, FILES)
+    review = samples.review(samples.root("", [samples.change()]))
+    why = explained(WhySubject(review, tmp_path, ("",), samples.address()))
+    assert [root.path for root in why.roots] == [""]
+    assert "5.49.0  .terraform.lock.hcl:4" in text_of(why)
+    elsewhere: Review = replace(review, head=replace(review.head, kind="git"))
+    with pytest.raises(LockLensError, match="its configuration is not read yet"):
+        explained(WhySubject(elsewhere, tmp_path, ("",), samples.address()))
+    with pytest.raises(LockLensError, match="neither"):
+        explained(WhySubject(review, tmp_path, ("nowhere",), samples.address()))

@@ -1,0 +1,183 @@
+"""Text of a policy to its values, with file and line for every mistake."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from typing import TYPE_CHECKING
+
+from locklens.addresses import Platform
+from locklens.errors import ConfigurationError
+from locklens.policy.model import InstallPath, Policy, WantedPlatform
+from locklens.policy.positions import KeyPath, key_lines, too_deep
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import NoReturn
+
+_KEYS = ("platforms", "install_paths", "cooldown")
+_LATER = ("hosts", "fail_on", "allow", "severity", "trust", "accept", "accept_from")
+_MAX_DEPTH = 20
+_MAX_PLATFORMS = 100
+_MAX_WHY = 200
+_MAX_DAYS = 3650
+_MAX_DIGITS = 1000
+_MAX_SHOWN = 80
+
+_PLATFORM = re.compile(r"[a-z0-9]{1,32}_[a-z0-9]{1,32}\Z")
+_PLACE = re.compile(r" \(at (?:line (?P<line>[0-9]+), column [0-9]+|end of document)\)\Z")
+_LONG_NUMBER = re.compile(rf"[0-9_]{{{_MAX_DIGITS}}}")
+
+
+def read_policy(data: bytes, path: str, *, max_bytes: int) -> Policy:
+    """Reads a policy; see `locklens.policy.parse`.
+
+    Raises:
+        ConfigurationError: With path and line.
+    """
+    if len(data) > max_bytes:
+        raise ConfigurationError(f"larger than {max_bytes // 1024} KiB, which no policy is", path=path, line=1)
+    try:
+        text = data.decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise ConfigurationError("not UTF-8, as TOML has to be", path=path, line=line) from error
+    return _Reading(_document(text, path), key_lines(text), path).policy()
+
+
+def _document(text: str, path: str) -> dict[str, object]:
+    """The document's values.
+
+    Raises:
+        ConfigurationError: The text is no TOML, or no TOML that anybody would write.
+    """
+    if deep := too_deep(text, _MAX_DEPTH):
+        raise ConfigurationError(f"more than {_MAX_DEPTH} levels inside each other", path=path, line=deep)
+    if number := _LONG_NUMBER.search(text):
+        # The library's reader gives no line for it.
+        line = text.count("\n", 0, number.start()) + 1
+        raise ConfigurationError(f"a number of more than {_MAX_DIGITS} digits", path=path, line=line)
+    try:
+        return tomllib.loads(text)
+    except ValueError as error:
+        said = str(error)
+        place = _PLACE.search(said)
+        line = int(place["line"]) if place and place["line"] else text.rstrip("\n").count("\n") + 1
+        what = said[: place.start()] if place else said
+        raise ConfigurationError(f"not valid TOML: {_plain(what)}", path=path, line=line) from error
+
+
+class _Reading:
+    """One document on its way to a policy."""
+
+    def __init__(self, document: Mapping[str, object], lines: Mapping[KeyPath, int], path: str) -> None:
+        self._document = document
+        self._lines = lines
+        self._path = path
+
+    def policy(self) -> Policy:
+        """The policy; the first mistake in the file ends it."""
+        platforms: tuple[WantedPlatform, ...] = ()
+        install_paths = frozenset({InstallPath.DIRECT})
+        cooldown = None
+        for key in sorted(self._document, key=lambda name: self._lines[(name,)]):
+            value = self._document[key]
+            match key:
+                case "platforms":
+                    platforms = self._platforms(value)
+                case "install_paths":
+                    install_paths = self._install_paths(value)
+                case "cooldown":
+                    cooldown = self._cooldown(value)
+                case _:
+                    self._refuse_key(key)
+        return Policy(platforms, install_paths, cooldown, self._path)
+
+    def _wrong(self, message: str, *where: str | int, hint: str = "") -> NoReturn:
+        raise ConfigurationError(message, path=self._path, line=self._lines[where], hint=hint)
+
+    def _refuse_key(self, key: str) -> NoReturn:
+        if key in _LATER:
+            self._wrong(
+                f'"{key}" is not supported yet',
+                key,
+                hint="take it out: a rule that is not kept must not look as if it were",
+            )
+        self._wrong(f"unknown key {_quoted(key)}{_nearest(key, (*_KEYS, *_LATER))}", key)
+
+    def _platforms(self, value: object) -> tuple[WantedPlatform, ...]:
+        if isinstance(value, list):
+            wanted = [self._platform(text, "", "platforms", place) for place, text in enumerate(value)]
+        elif isinstance(value, dict):
+            wanted = [self._platform(name, why, "platforms", name) for name, why in value.items()]
+        else:
+            self._wrong('"platforms" is a table of platform = "why", or a list of platforms', "platforms")
+        if len(wanted) > _MAX_PLATFORMS:
+            self._wrong(f"more than {_MAX_PLATFORMS} platforms", "platforms")
+        seen = set()
+        for place, one in enumerate(wanted):
+            if one.platform in seen:
+                self._wrong(f"{one.platform} is listed twice", "platforms", place)
+            seen.add(one.platform)
+        return tuple(wanted)
+
+    def _platform(self, name: object, why: object, *where: str | int) -> WantedPlatform:
+        if not isinstance(name, str):
+            self._wrong('a platform is a text such as "linux_amd64"', *where)
+        if not _PLATFORM.match(name):
+            misplaced = f'"{name}" above the line [platforms]' if name in (*_KEYS, *_LATER) else ""
+            self._wrong(
+                f"{_quoted(name)} is no platform: an operating system and a processor, such as linux_amd64",
+                *where,
+                hint=f"if the key of that name is meant, write {misplaced}" if misplaced else "",
+            )
+        if not isinstance(why, str):
+            self._wrong(f'why {name} is wanted is a text, such as "CI"', *where)
+        if len(why) > _MAX_WHY or (why and not why.isprintable()):
+            self._wrong(f"why {name} is wanted is one line of at most {_MAX_WHY} printable characters", *where)
+        return WantedPlatform(Platform.parse(name), why, self._lines[where])
+
+    def _install_paths(self, value: object) -> frozenset[InstallPath]:
+        key = "install_paths"
+        if not isinstance(value, list):
+            self._wrong(f'"{key}" is a list of {_listed(InstallPath)}', key)
+        if not value:
+            self._wrong(f'"{key}" is empty: nobody could install', key, hint=f"some of {_listed(InstallPath)}")
+        paths: set[InstallPath] = set()
+        for place, text in enumerate(value):
+            if not isinstance(text, str) or text not in tuple(InstallPath):
+                named = _quoted(text) if isinstance(text, str) else "this"
+                near = _nearest(text, tuple(InstallPath)) if isinstance(text, str) else ""
+                self._wrong(f"{named} is no install path{near}", key, place, hint=f"one of {_listed(InstallPath)}")
+            if text in paths:
+                self._wrong(f'"{text}" is listed twice', key, place)
+            paths.add(InstallPath(text))
+        return frozenset(paths)
+
+    def _cooldown(self, value: object) -> int:
+        if not isinstance(value, int) or isinstance(value, bool):
+            self._wrong('"cooldown" is a whole number of days, such as 7', "cooldown")
+        if not 0 <= value <= _MAX_DAYS:
+            self._wrong(f'"cooldown" is between 0 and {_MAX_DAYS} days', "cooldown")
+        return value
+
+
+def _plain(text: str) -> str:
+    """Foreign text in a message: short, and nothing in it that a terminal obeys."""
+    short = text if len(text) <= _MAX_SHOWN else text[:_MAX_SHOWN] + "…"
+    return "".join(one if one.isprintable() else "?" for one in short)
+
+
+def _quoted(text: str) -> str:
+    return f'"{_plain(text)}"'
+
+
+def _listed(names: Sequence[str] | type[InstallPath]) -> str:
+    return ", ".join(f'"{name}"' for name in names)
+
+
+def _nearest(text: str, names: Sequence[str]) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(text[:60], names, n=1, cutoff=0.0)
+    return f'; did you mean "{near[0]}"?' if near else ""

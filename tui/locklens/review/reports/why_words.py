@@ -1,0 +1,115 @@
+"""What is said of a provider's requirements and versions, in the words that every report and screen has for it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from locklens.project.configuration import Contributor
+from locklens.review.reports.visible import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from locklens.project.configuration import Configuration, Requirement
+    from locklens.review.why import RootWhy
+    from locklens.selection import Asker
+    from locklens.selection.model import Newest
+    from locklens.versions import Version
+
+NAMES_SHOWN = 8
+
+
+def counted(number: int, one: str) -> str:
+    """A number with its noun."""
+    return f"{number} {one if number == 1 else one + 's'}"
+
+
+def version_range(versions: Sequence[Version]) -> str:
+    """Versions, the newest first, as one or as the oldest to the newest."""
+    if len(versions) == 1:
+        return visible(str(versions[0]))
+    return visible(f"{versions[-1]} to {versions[0]} ({len(versions)} versions)")
+
+
+def newest_words(newest: Newest) -> str:
+    """The newest versions of each kind."""
+    kinds = (
+        ("newest", newest.overall),
+        ("in range", newest.in_range),
+        ("same major", newest.same_major),
+        ("same minor", newest.same_minor),
+    )
+    return ", ".join(f"{name} {version}" for name, version in kinds if version is not None) or "offers no version"
+
+
+def place_words(requirement: Requirement) -> str:
+    """Where it stands."""
+    return f"{visible(requirement.file)}:{requirement.line}"
+
+
+def module_names(modules: Sequence[str], configuration: Configuration) -> str:
+    """The modules that something is in, by their calls."""
+    if not any(modules):
+        return "the root module"
+    has_tests = any(name.endswith(configuration.dialect.test_suffixes) for name in configuration.files)
+    shown = [visible(name) or "the root module" for name in modules[:NAMES_SHOWN]]
+    shown = [f"{name} (a test)" if has_tests and name.startswith("test.") else name for name in shown]
+    if len(modules) > NAMES_SHOWN:
+        shown.append(f"{len(modules) - NAMES_SHOWN} more")
+    return f"{'module' if len(modules) == 1 else 'modules'} {', '.join(shown)}"
+
+
+def alike(askers: Iterable[Asker]) -> list[tuple[list[str], Asker]]:
+    """Puts calls of one module together."""
+    found: dict[tuple[tuple[str, int], ...], tuple[list[str], Asker]] = {}
+    for asker in askers:
+        places = tuple((one.file, one.line) for one in (*asker.declared, *asker.uses))
+        found.setdefault(places, ([], asker))[0].append(asker.module)
+    return list(found.values())
+
+
+def kind_words(requirement: Requirement) -> str:
+    """What requires it, where it is not `required_providers`."""
+    if requirement.contributor is Contributor.REQUIRED_PROVIDERS:
+        return ""
+    if requirement.contributor is Contributor.STATE:
+        return f", for the state still has {subject_words(requirement)}"
+    return f"  {subject_words(requirement)}"
+
+
+def subject_words(requirement: Requirement) -> str:
+    """What requires it, by name."""
+    subject = visible(requirement.subject)
+    is_named = requirement.contributor not in {Contributor.RESOURCE, Contributor.EPHEMERAL, Contributor.IMPORT}
+    return subject if is_named else f"{requirement.contributor} {subject}"
+
+
+def uses_words(asker: Asker) -> str:
+    """How often a module merely uses the provider, and where first."""
+    first, count = asker.uses[0], len(asker.uses)
+    place = place_words(first)
+    if asker.declared:
+        return f"used {count} times, first in {place}" if count > 1 else f"used once, in {place}"
+    more = f" and {count - 1} more" if count > 1 else ""
+    return f"{place}  any version, used by {subject_words(first)}{more}"
+
+
+def unseen_words(root: RootWhy) -> Iterator[tuple[str, tuple[str, int] | None]]:
+    """Says what may require it too, and could not be read, each with its place."""
+    configuration = root.configuration
+    missing = configuration.missing_modules
+    if missing:
+        them = "a module that is" if len(missing) == 1 else f"{len(missing)} modules that are"
+        yield f"what {them} not fetched require{'s' * (len(missing) == 1)} (`{root.tool.command} get` fetches)", None
+    for module in missing[:NAMES_SHOWN]:
+        where = f"{visible(module.file)}:{module.line}"
+        told = f"  {where}  module {visible(module.call)} from {visible(module.source)}"
+        yield told, (module.file, module.line)
+    if len(missing) > NAMES_SHOWN:
+        yield f"  and {len(missing) - NAMES_SHOWN} more", None
+    for problem in configuration.problems:
+        if problem.is_error:
+            where = f"{visible(problem.file)}:{problem.line}" if problem.line else visible(problem.file)
+            yield f"what the error at {where} hides: {visible(problem.summary)}", (problem.file, problem.line or 1)
+    if configuration.state.kind in {"remote", "unreadable"} and not root.explanation.requirements:
+        yield visible(configuration.state.detail), None

@@ -1,0 +1,382 @@
+"""The Preview: what would be written, before it is; nothing touches the disk before enter."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+from textual import on, work
+from textual.containers import Horizontal, Vertical
+from textual.message import Message
+from textual.worker import get_current_worker
+
+from locklens.errors import LockLensError, StaleLockFileError
+from locklens.ui import bars
+from locklens.ui.bars import Reading
+from locklens.ui.copying import copied_line
+from locklens.ui.downloads import Downloads
+from locklens.ui.help import preview_help
+from locklens.ui.installing import take
+from locklens.ui.keyboard import screen_bindings
+from locklens.ui.keyboard.preview import PREVIEW
+from locklens.ui.outside import file_below
+from locklens.ui.preview_detail import preview_detail, raw_diff
+from locklens.ui.preview_lines import COMMAND, Item, Stage, Standing, items, refusal
+from locklens.ui.screens.lines import LinesScreen
+from locklens.ui.screens.telling import TellingScreen
+from locklens.ui.spans import counted
+from locklens.ui.widgets.bar import Bar
+from locklens.ui.widgets.line_view import LineView
+from locklens.workspace.events import Event, Progress
+from locklens.workspace.proposal import Target
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from textual.app import ComposeResult
+    from textual.binding import BindingType
+
+    from locklens.install.events import Event as InstallEvent
+    from locklens.ui.feed import ReviewSource
+    from locklens.ui.preview_lines import Group
+    from locklens.ui.spans import Line
+    from locklens.workspace.foresee import Foreseen
+    from locklens.workspace.intents import Intent
+    from locklens.workspace.planning import Plan
+    from locklens.workspace.proposal import Proposal
+
+_REDRAW_SECONDS = 0.1
+_MOVING = frozenset({Stage.PLANNING, Stage.REVIEWING, Stage.WRITING})
+
+
+class Applied(NamedTuple):
+    """What was written, in words."""
+
+    words: str
+
+
+class PreviewScreen(TellingScreen[Applied | None]):
+    """Plans in a worker, shows the plan, and writes it on enter; esc leaves at any time.
+
+    Args:
+        source: Plans, reviews the plan, and writes it.
+        intent: What is wanted.
+    """
+
+    TABLE = PREVIEW
+    BINDINGS: ClassVar[list[BindingType]] = [*screen_bindings(PREVIEW)]
+
+    class Planned(Message):
+        """The plan is made."""
+
+        def __init__(self, run: int, plan: Plan) -> None:
+            super().__init__()
+            self.run = run
+            self.plan = plan
+
+    class Reviewed(Message):
+        """It is known what the plan comes to, or why not."""
+
+        def __init__(self, run: int, found: Foreseen | LockLensError) -> None:
+            super().__init__()
+            self.run = run
+            self.found = found
+
+    class NotPlanned(Message):
+        """There is no plan."""
+
+        def __init__(self, run: int, error: LockLensError) -> None:
+            super().__init__()
+            self.run = run
+            self.error = error
+
+    class Written(Message):
+        """All is written, or nothing and why."""
+
+        def __init__(self, notices: tuple[str, ...] = (), error: LockLensError | None = None) -> None:
+            super().__init__()
+            self.notices = notices
+            self.error = error
+
+    def __init__(self, source: ReviewSource, intent: Intent) -> None:
+        super().__init__()
+        self._source = source
+        self._intent = intent
+        self._run = 0
+        self._begin()
+
+    def _begin(self) -> None:
+        self._run += 1
+        self._stage = Stage.PLANNING
+        self._plan: Plan | None = None
+        self._foreseen: Foreseen | None = None
+        self._error: LockLensError | None = None
+        self._unforeseen: LockLensError | None = None
+        self._roots: tuple[str, ...] = ()
+        self._progress = Reading(0)
+        self._downloads = Downloads()
+        self._items: tuple[Item, ...] = ()
+        self._in_full = False
+
+    def compose(self) -> ComposeResult:
+        """Head, the plan beside its detail, status and keys."""
+        yield Bar(id="head")
+        with Horizontal(id="panes"):
+            with Vertical(id="left"):
+                yield LineView(id="plan")
+            yield LineView(id="detail")
+        yield Bar(id="status")
+        yield Bar(id="keys")
+
+    def on_mount(self) -> None:
+        """Begins to plan."""
+        self.left.focus()
+        self._work()
+        self.set_interval(_REDRAW_SECONDS, self._redraw_moving)
+        self._show()
+        self._show_detail()
+
+    @property
+    def left(self) -> LineView:
+        """The pane with the plan."""
+        return self.query_one("#plan", LineView)
+
+    @property
+    def detail(self) -> LineView:
+        """The pane with the diff."""
+        return self.query_one("#detail", LineView)
+
+    @property
+    def standing(self) -> Standing:
+        """Where it stands."""
+        return Standing(
+            self._intent.title,
+            self._stage,
+            self._plan,
+            self._foreseen,
+            self._roots,
+            self._downloads.in_order,
+            self._progress.words,
+            self._error,
+            self._unforeseen,
+        )
+
+    @property
+    def is_writing(self) -> bool:
+        """Whether it is being written now."""
+        return self._stage is Stage.WRITING
+
+    # The work
+
+    @work(thread=True, group="plan")
+    def _work_on(self, run: int) -> None:
+        cancel = get_current_worker().cancelled_event
+        downloads = self._downloads
+
+        def reach(root: str) -> None:
+            if run == self._run:
+                self._roots = (*self._roots, root)
+
+        def hear(event: InstallEvent) -> None:
+            take(downloads, event, time.monotonic())
+
+        try:
+            plan = self._source.plan(self._intent, on_root=reach, on_event=hear, cancel=cancel)
+        except LockLensError as error:
+            self.post_message(self.NotPlanned(run, error))
+            return
+        self.post_message(self.Planned(run, plan))
+        if not plan.proposal.files:
+            return
+        try:
+            found: Foreseen | LockLensError = self._source.foresee(plan, on_event=self._hear_review, cancel=cancel)
+        except LockLensError as error:
+            found = error
+        self.post_message(self.Reviewed(run, found))
+
+    def _work(self) -> None:
+        self._worker = self._work_on(self._run)
+
+    def _hear_review(self, event: Event) -> None:
+        if isinstance(event, Progress):
+            self._progress = Reading(event.done, event.total, event.what)
+
+    @on(Planned)
+    def _take_plan(self, event: Planned) -> None:
+        if event.run == self._run:
+            self._plan = event.plan
+            self._stage = Stage.REVIEWING if event.plan.proposal.files else Stage.READY
+            self._show()
+            self._show_detail()
+
+    @on(Reviewed)
+    def _take_review(self, event: Reviewed) -> None:
+        if event.run == self._run:
+            if isinstance(event.found, LockLensError):
+                self._unforeseen = event.found
+            else:
+                self._foreseen = event.found
+            self._stage = Stage.READY
+            self._show()
+            self._show_detail()
+
+    @on(NotPlanned)
+    def _take_error(self, event: NotPlanned) -> None:
+        if event.run == self._run:
+            self._error, self._stage = event.error, Stage.FAILED
+            self._show()
+            self._show_detail()
+
+    # What is shown
+
+    def _redraw_moving(self) -> None:
+        if self._stage in _MOVING:
+            self._show()
+
+    def _show(self) -> None:
+        if not self.is_open:
+            return
+        self._items = tuple(items(self.standing, time.monotonic()))
+        self.left.show_lines((item.line for item in self._items), keep_place=True)
+        self.refresh_bars()
+
+    def refresh_bars(self) -> None:
+        """Shows head, status and keys anew."""
+        if not self.is_open:
+            return
+        standing = self.standing
+        self.query_one("#head", Bar).show_layouts(*bars.preview_head(standing))
+        self.query_one("#status", Bar).show_layouts(*bars.preview_status(standing, refusal(standing), self.message))
+        self.query_one("#keys", Bar).show_layouts(*bars.key_line(self.TABLE, in_detail=self.detail.has_focus))
+
+    def help_lines(self) -> Iterable[Line]:
+        """All keys."""
+        return preview_help()
+
+    @property
+    def _about(self) -> Group | str | None:
+        cursor = self.left.cursor
+        return self._items[cursor].about if 0 <= cursor < len(self._items) else None
+
+    @on(LineView.Highlighted, "#plan")
+    def _show_detail(self) -> None:
+        if self.is_open:
+            self.detail.show_lines(preview_detail(self.standing, self._about, in_full=self._in_full))
+
+    # The keys
+
+    def action_apply(self) -> None:
+        """Writes all files, or says why it cannot."""
+        reason = refusal(self.standing)
+        if reason or self._plan is None:
+            self.say(reason)
+            return
+        self._stage, self._error = Stage.WRITING, None
+        self._show()
+        self._write(self._plan.proposal)
+
+    @work(thread=True, group="write")
+    def _write(self, proposal: Proposal) -> None:
+        try:
+            notices = self._source.apply(proposal)
+        except LockLensError as error:
+            self.post_message(self.Written(error=error))
+        else:
+            self.post_message(self.Written(notices))
+
+    @on(Written)
+    def _end(self, event: Written) -> None:
+        if event.error is not None:
+            self._error = event.error
+            self._stage = Stage.STALE if isinstance(event.error, StaleLockFileError) else Stage.READY
+            self._show()
+            self.say(refusal(self.standing) or f"nothing was written: {event.error}")
+            return
+        plan = self._plan
+        files = counted(len(plan.proposal.files), "file") if plan is not None else "it"
+        roots = len({failed.root for failed in plan.failures}) if plan is not None else 0
+        left = f"; {counted(roots, 'root')} stayed as before, see there" if roots else ""
+        told = "; ".join(event.notices) or "Z undoes it"
+        done = "staged" if plan is not None and plan.proposal.target is Target.INDEX else "wrote"
+        self.dismiss(Applied(f"{done} {files}{left}; {told}"))
+
+    def action_cancel(self) -> None:
+        """Leaves; what is going on stops, and nothing is written."""
+        if self.is_writing:
+            self.say("it is being written: each file becomes old or new as a whole, in a moment")
+            return
+        self._worker.cancel()
+        self.dismiss(None)
+
+    def action_plan_anew(self) -> None:
+        """Makes the plan again from what is on disk now."""
+        if self._stage in _MOVING:
+            self.say("not now: " + refusal(self.standing))
+            return
+        in_full = self._in_full
+        self._begin()
+        self._in_full = in_full
+        self._work()
+        self._show()
+        self._show_detail()
+
+    def action_other_pane(self) -> None:
+        """Goes to the pane that has not the focus; it fills the screen where that is narrow."""
+        is_left = self.left.has_focus
+        self.set_class(is_left, "-detail")
+        (self.detail if is_left else self.left).focus()
+
+    def action_focus_list(self) -> None:
+        """Goes to the plan."""
+        self.remove_class("-detail")
+        self.left.focus()
+
+    def action_expand(self) -> None:
+        """Shows the detail in full, or in short again."""
+        self._in_full = not self._in_full
+        self.detail.show_lines(preview_detail(self.standing, self._about, in_full=self._in_full), keep_place=True)
+        self.say("whole hashes and rules" if self._in_full else "short hashes")
+
+    def action_diff(self) -> None:
+        """Shows the whole diff."""
+        lines = raw_diff(self._plan.proposal.files) if self._plan is not None else ()
+        if not lines:
+            self.say("no file would change")
+            return
+        self.app.push_screen(LinesScreen("The whole diff", lines, closing="d"))
+
+    def action_copy(self) -> None:
+        """Copies the commit message, or what is highlighted in the detail, or the command line."""
+        line = self.detail.current if self.detail.has_focus else None
+        if line is not None and line.copied:
+            self.app.copy_to_clipboard(copied_line(line.copied))
+            self.say(f"copied: {copied_line(line.copied)}")
+        elif self._about == COMMAND and self._plan is not None:
+            self.app.copy_to_clipboard(copied_line(self._plan.proposal.command))
+            self.say("copied: the command line")
+        elif message := self.standing.message:
+            self.app.copy_to_clipboard(message)
+            is_whole = self._foreseen is not None
+            self.say("copied: the commit message" + ("" if is_whole else ", without trailers: it is not reviewed yet"))
+        else:
+            self.say("nothing to copy: no file would change")
+
+    def action_edit(self) -> None:
+        """Opens the highlighted line's file as it is on disk."""
+        view = self.detail if self.detail.has_focus else self.left
+        place = view.current.place if view.current is not None else None
+        if self._plan is None or place is None:
+            self.say("no line to open here")
+            return
+        top = self._plan.proposal.top
+        try:
+            path = file_below(top, place)
+        except LockLensError as error:
+            self.say_error(error)
+            return
+        if problem := self.open_editor(path, place.line, top):
+            self.say(problem)
+
+    def action_undo(self) -> None:
+        """Says where that is done."""
+        self.say("undo: leave this first (esc); Z is on every other screen")

@@ -1,0 +1,475 @@
+"""The screen of upgrades: what each provider could be moved to, and what of it is to be moved."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from msgspec.structs import replace
+from textual import on, work
+from textual.binding import Binding
+from textual.worker import get_current_worker
+
+from locklens.addresses import Platform
+from locklens.errors import LockLensError
+from locklens.project.clifiles import this_platform
+from locklens.ui.help import upgrade_help
+from locklens.ui.keyboard import bindings
+from locklens.ui.keyboard.upgrade import UPGRADE
+from locklens.ui.messages import OffersFailed, OffersRead, ReleasesRead
+from locklens.ui.notices import upgrade_notice
+from locklens.ui.screens.handing import Handed, HandingScreen
+from locklens.ui.screens.lines import LinesScreen
+from locklens.ui.spans import Place, counted
+from locklens.ui.upgrade_bars import upgrade_head, upgrade_status
+from locklens.ui.upgrade_detail import not_newer_lines, place_of, upgrade_lines
+from locklens.ui.upgrade_picks import OfferKey, Picking, key_of
+from locklens.ui.upgrade_rows import By, RowKind, upgrade_rows
+from locklens.ui.widgets.upgrade_list import UpgradeList
+from locklens.workspace.prospects import fetch_of, release_id
+from locklens.workspace.suggesting import USUAL_COOLDOWN, State, Stay
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from textual.binding import BindingType
+    from textual.timer import Timer
+
+    from locklens.addresses import ProviderAddress
+    from locklens.review.model import Review
+    from locklens.review.releases import ReleaseId
+    from locklens.ui.feed import ReviewSource
+    from locklens.ui.marks import MarkKeeper
+    from locklens.ui.spans import Line
+    from locklens.ui.upgrade_rows import UpgradeRow
+    from locklens.ui.widgets.bar import Layout
+    from locklens.workspace.offers import Offers
+    from locklens.workspace.prospects import KnownRelease
+
+_LOOK_UP_SECONDS = 0.25
+"""After the cursor came to rest: signers are looked up for where one stays, not for what one passes."""
+
+_AT_ONCE = 16
+"""Releases that are asked about together, so that what is highlighted meanwhile need not wait for long."""
+
+_LOOKED_UP = 60
+"""Suggested upgrades whose signers are looked up without being highlighted or chosen."""
+
+
+class UpgradeScreen(HandingScreen):
+    """Shows what could be upgraded, and lets one pick."""
+
+    TABLE = UPGRADE
+    VIEW = "upgrade"
+    FILTER_WORDS = "text: provider, root, version, kind, signer, held, chosen"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings(UPGRADE),
+        Binding("less_than_sign", "version(-1)", "Older version", show=False),
+        Binding("greater_than_sign", "version(1)", "Newer version", show=False),
+    ]
+
+    def __init__(self, source: ReviewSource, keeper: MarkKeeper) -> None:
+        super().__init__(source, keeper)
+        self.picking = Picking()
+        self.by = By.PROVIDER
+        self.narrowed = ""
+        self.in_full = False
+        self._unfolded: frozenset[str] = frozenset()
+        self._by_all: frozenset[OfferKey] = frozenset()
+        """What was chosen as safe, before all was known of it."""
+        self._wanted: tuple[str, ProviderAddress] | None = None
+        """What is to be highlighted once it is there."""
+        self._is_fresh = False
+        self._is_offering = False
+        self._has_offers = False
+        self._has_terms = False
+        """Whether the policy's cooldown is heeded or was done away with by the user."""
+        self._tried: frozenset[ReleaseId] = frozenset()
+        self._is_looking_up = False
+        self._timer_of_releases: Timer | None = None
+        self._here = Platform.parse(this_platform())
+
+    def make_list(self) -> UpgradeList:
+        """Returns the list of providers."""
+        return UpgradeList(id="upgrades")
+
+    @property
+    def left(self) -> UpgradeList:
+        """The list of providers."""
+        return self.query_one(UpgradeList)
+
+    @property
+    def row(self) -> UpgradeRow | None:
+        """The highlighted row."""
+        return self.left.current
+
+    @property
+    def handed(self) -> Handed:
+        """Provider and versions, the line that holds it back, the release that is picked or the newest."""
+        row = self.row
+        if row is None or not row.offers or row.kind is RowKind.SECTION:
+            refused = row.refused if row is not None else None
+            file = getattr(refused.error, "path", "") or refused.lock_file if refused is not None else ""
+            line = getattr(refused.error, "line", None) or 1 if refused is not None else 1
+            return Handed("", Place(file, line) if file else None)
+        offer = row.offers[0]
+        choice = self.picking.picked(offer)
+        version = choice.version if choice is not None else offer.newest or offer.locked
+        target = f" -> {choice.version}" if choice is not None else ""
+        held = next((place for one in row.offers for group in one.newer if (place := place_of(group.holds))), None)
+        own = Place(offer.lock_file, offer.entry.line if offer.entry is not None else 1)
+        copied = f"{offer.address} {offer.locked or 'not locked'}{target}"
+        return Handed(copied, held or own, (offer.address, str(version)) if version is not None else None)
+
+    def report(self, review: Review, form: Literal["json", "text"]) -> str:  # noqa: ARG002
+        """Returns what the screen says of every provider."""
+        from locklens.ui import upgrade_report
+
+        return upgrade_report.as_json(self.picking) if form == "json" else upgrade_report.as_text(self.picking)
+
+    # What is offered
+
+    def reload(self, *, is_fresh: bool = False) -> None:
+        """Reads everything again; what was chosen stays chosen."""
+        self._is_fresh = self._is_fresh or is_fresh
+        self._is_offering = False
+        super().reload(is_fresh=is_fresh)
+
+    def review_arrived(self) -> None:
+        """Asks what there is once the configurations are read."""
+        if self.review is not None and not self._has_terms:
+            self._has_terms = True
+            self.picking = self.picking.with_terms(replace(self.picking.terms, cooldown=self.review.policy.cooldown))
+        if self.review is not None and not self.is_asking and not self._is_offering and self.error is None:
+            self._is_offering = True
+            if self._is_fresh:
+                self._tried = frozenset()
+            self._read_offers(self._run, self.review, self.top, is_fresh=self._is_fresh)
+            self._is_fresh = False
+        self.refresh_list()
+
+    @work(thread=True, exclusive=True, group="offers")
+    def _read_offers(self, run: int, review: Review, top: Path | None, *, is_fresh: bool) -> None:
+        cancel = get_current_worker().cancelled_event
+
+        def tell(offers: Offers) -> None:
+            self.post_message(OffersRead(run, offers))
+
+        try:
+            if top is None:
+                raise LockLensError("what is shown is not on disk, so nothing can be upgraded there")
+            offers = self.source.offers(review, top, on_known=tell, cancel=cancel, is_fresh=is_fresh)
+        except LockLensError as error:
+            if not cancel.is_set():
+                self.post_message(OffersFailed(run, error))
+        else:
+            self.post_message(OffersRead(run, offers, is_final=True))
+
+    @on(OffersRead)
+    def _take_offers(self, event: OffersRead) -> None:
+        # While all is asked once more, what was known stays on the screen.
+        if event.run != self._run or not (event.is_final or not self._has_offers):
+            return
+        self.picking = self.picking.with_offers(event.offers)
+        if event.is_final:
+            self._is_offering, self._has_offers = False, True
+            self._tell_notes(event.offers.notes)
+        self.refresh_list()
+
+    @on(OffersFailed)
+    def _take_offers_failure(self, event: OffersFailed) -> None:
+        if event.run == self._run:
+            self._is_offering = False
+            self.say(f"{event.error}; {event.error.hint}" if event.error.hint else str(event.error))
+
+    # Who signed it
+
+    def _look_up_soon(self) -> None:
+        """Looks up signers when the cursor stays where it is."""
+        if self._timer_of_releases is not None:
+            self._timer_of_releases.stop()
+        self._timer_of_releases = self.set_timer(_LOOK_UP_SECONDS, self._look_up)
+
+    def _look_up(self) -> None:
+        if self._is_looking_up or self.review is None:
+            return
+        wanted = self._wanted_releases()[:_AT_ONCE]
+        if wanted:
+            self._is_looking_up = True
+            self._tried |= frozenset(wanted)
+            self._read_releases(self._run, self.review, wanted)
+
+    def _wanted_releases(self) -> list[ReleaseId]:
+        """What is not known yet of versions that are highlighted, chosen or suggested, in this order."""
+        picking, row = self.picking, self.row
+        highlighted = row.offers if row is not None and row.kind is not RowKind.SECTION else ()
+        chosen = (offer for offer, _ in picking.choices)
+        ready = [one for one in picking.offers.providers if picking.standing(one).state is State.READY][:_LOOKED_UP]
+        found: dict[ReleaseId, None] = {}
+        for offer in (*highlighted, *chosen, *ready):
+            choice = picking.picked(offer)
+            if choice is not None:
+                versions = (choice.version, *((offer.locked,) if offer.locked is not None else ()))
+                found |= dict.fromkeys(release_id(offer, version) for version in versions)
+        return [one for one in found if one not in self._tried]
+
+    @work(thread=True, group="releases")
+    def _read_releases(self, run: int, review: Review, wanted: list[ReleaseId]) -> None:
+        cancel = get_current_worker().cancelled_event
+
+        def tell(one: KnownRelease) -> None:
+            self.post_message(ReleasesRead(run, (one,)))
+
+        try:
+            self.source.releases(review, wanted, on_known=tell, cancel=cancel)
+        except LockLensError:
+            pass  # Nothing is known of them then, as it says.
+        finally:
+            self.post_message(ReleasesRead(run, is_final=True))
+
+    @on(ReleasesRead)
+    def _take_releases(self, event: ReleasesRead) -> None:
+        if event.releases:
+            self.picking = self.picking.with_known(event.releases)
+            self._take_suspects_back()
+        if event.is_final:
+            self._is_looking_up = False
+            self._look_up()
+            self.refresh_list()
+
+    def _take_suspects_back(self) -> None:
+        """Takes back what was chosen as safe, and is signed by somebody else, as is known now."""
+        picking = self.picking
+        found = [
+            offer
+            for offer, choice in picking.choices
+            if key_of(offer) in self._by_all and picking.is_suspect(offer, choice)
+        ]
+        if found:
+            keys = frozenset(map(key_of, found))
+            self._by_all -= keys
+            self.picking = replace(picking, chosen=picking.chosen - keys)
+            names = ", ".join(sorted({one.name for one in found}))
+            self.say(f"not chosen any more: {names} is signed otherwise than before")
+
+    # What is shown
+
+    def refresh_list(self, *, cursor_key: str | None = None) -> None:
+        """Shows the rows that the filter admits."""
+        if self.review is None or not self.is_open:
+            return
+        rows = upgrade_rows(self.picking, by=self.by, narrowed=self.narrowed, unfolded=self._unfolded)
+        if cursor_key is None and not self.left.is_placed:
+            cursor_key = next((row.key for row in rows if row.depth), None)
+        self.left.show_rows(rows, cursor_key=cursor_key)
+        self.refresh_notice()
+        self.refresh_bars()
+        if self._wanted is not None and self._has_offers:
+            self.show_provider(*self._wanted)
+
+    def show_provider(self, root: str, address: ProviderAddress) -> None:
+        """Highlights a provider of a root, once it is there."""
+        self._wanted = (root, address)
+        if not self._has_offers or not self.is_open:
+            return
+        self._wanted = None
+        if self.narrowed:
+            self._set_filter("")
+            self.narrowed = ""
+        self._unfolded |= {f"group:{address}"}
+        self.refresh_list(cursor_key=f"{root}\0{address}")
+        self.left.focus()
+
+    def notice(self) -> tuple[Line, ...]:
+        """What to say where there is no list."""
+        return upgrade_notice(self.review, self.error, narrowed=self.narrowed, has_rows=bool(self.left.rows))
+
+    def head_layouts(self) -> tuple[Layout, ...]:
+        """How much there is."""
+        return upgrade_head(self.picking)
+
+    def status_layouts(self) -> tuple[Layout, ...]:
+        """What was chosen and what that takes, or a message."""
+        message = self.message
+        if not message and self.error is not None and self.review is not None:
+            message = f"could not be read again: {self.error}"
+        fetch = fetch_of(self.picking.choices, self.picking.known, self._here)
+        return upgrade_status(self.picking, fetch, asking=self._asking, is_narrowed=self.is_narrowed, message=message)
+
+    @property
+    def _asking(self) -> str:
+        if self.progress.words:
+            return self.progress.words
+        if self._is_offering:
+            waiting = sum(not one.is_asked for one in self.picking.offers.providers)
+            return f"asking registries, {counted(waiting, 'provider')} to go" if waiting else "asking registries again"
+        return "looking up signers" if self._is_looking_up else ""
+
+    def help_lines(self) -> Iterable[Line]:
+        """All keys, and what the columns mean."""
+        return upgrade_help()
+
+    def narrow(self, text: str) -> None:
+        """Shows what a filter admits."""
+        self.narrowed = text.strip()
+        self.refresh_list()
+
+    @property
+    def is_narrowed(self) -> bool:
+        """Whether there is a filter."""
+        return bool(self.narrowed)
+
+    @on(UpgradeList.Highlighted)
+    def _show_detail(self, event: UpgradeList.Highlighted) -> None:
+        if event.row is None:
+            self.show_detail("", ())
+            return
+        lines = upgrade_lines(event.row, self.picking, in_full=self.in_full, is_asking=self._is_looking_up)
+        self.show_detail(event.row.key, lines)
+        self._look_up_soon()
+
+    @on(UpgradeList.Opened)
+    def _open_detail(self) -> None:
+        self.focus_detail()
+
+    @on(UpgradeList.Turned)
+    def _turn(self, event: UpgradeList.Turned) -> None:
+        self._unfolded ^= {event.row.key}
+        self.refresh_list(cursor_key=event.row.key)
+
+    @on(UpgradeList.Stepped)
+    def _step(self, event: UpgradeList.Stepped) -> None:
+        self.action_version(event.by)
+
+    @on(UpgradeList.MarkToggled)
+    def _toggle(self, event: UpgradeList.MarkToggled) -> None:
+        self._choose(event.row)
+
+    # Moving
+
+    def action_warned(self, by: int) -> None:
+        """Goes to the next or previous row that is held or doubtful, round and round."""
+        rows, here = self.left.rows, self.left.cursor
+        found = [index for index, row in enumerate(rows) if row.is_warned]
+        if not found:
+            self.say("nothing is held, and nothing that is picked is doubtful")
+            return
+        ahead = [index for index in found if (index - here) * by > 0]
+        self.left.cursor = (ahead or found)[0 if by > 0 else -1]
+
+    def action_section(self, by: int) -> None:
+        """Goes to the next or previous section."""
+        here = self.left.cursor
+        ahead = [index for index, row in enumerate(self.left.rows) if not row.depth and (index - here) * by > 0]
+        if ahead:
+            self.left.cursor = ahead[0] if by > 0 else ahead[-1]
+
+    # Picking
+
+    def action_choose(self) -> None:
+        """Chooses what the highlighted row stands for, or takes the choice back."""
+        if self.row is not None:
+            self._choose(self.row)
+
+    def _choose(self, row: UpgradeRow) -> None:
+        able = [one for one in row.offers if self.picking.picked(one) is not None]
+        if not able:
+            self.say(_why_nothing(row, self.picking))
+            return
+        self.picking = self.picking.toggled(able)
+        self._by_all -= frozenset(map(key_of, able))
+        self.refresh_list()
+        self._look_up_soon()
+
+    def action_choose_safe(self) -> None:
+        """Chooses all that is safe, or takes all choices back."""
+        picking = self.picking
+        safe = [one for one in picking.offers.providers if picking.is_safe(one)]
+        keys = frozenset(map(key_of, safe))
+        if keys <= picking.chosen:
+            self.say("nothing is chosen any more" if picking.chosen else "nothing is safe to upgrade")
+            self.picking, self._by_all = replace(picking, chosen=frozenset()), frozenset()
+        else:
+            self.picking, self._by_all = replace(picking, chosen=picking.chosen | keys), keys
+            ready = sum(picking.standing(one).state is State.READY for one in picking.offers.providers)
+            left = f"; {ready - len(safe)} left out" if ready > len(safe) else ""
+            names = len({one.address for one in safe})
+            self.say(f"chosen as safe: {counted(names, 'provider')}{left}")
+        self.refresh_list()
+        self._look_up_soon()
+
+    def action_version(self, by: int) -> None:
+        """Goes to a newer or older version of the highlighted provider."""
+        row = self.row
+        if row is None or not row.offers or row.kind is RowKind.SECTION:
+            self.say("a version: choose a row with a provider")
+            return
+        before = self.picking
+        self.picking = before.moved(row.offers, by)
+        if self.picking.stepped == before.stepped:
+            self.say(f"there is no {'newer' if by > 0 else 'older'} version that can be picked")
+        self.refresh_list(cursor_key=row.key)
+
+    def action_stay(self) -> None:
+        """Lets suggestions go less far, or anywhere again."""
+        stay = self.picking.terms.stay.following
+        self.picking = self.picking.with_terms(replace(self.picking.terms, stay=stay))
+        self.refresh_list()
+        self.say("suggestions go to any version" if stay is Stay.ANYWHERE else f"suggestions keep the {stay}")
+
+    def action_cooldown(self) -> None:
+        """Heeds the cooldown, or does not."""
+        terms = self.picking.terms
+        days = self._usual_cooldown if terms.cooldown is None else None
+        self.picking = self.picking.with_terms(replace(terms, cooldown=days))
+        self.refresh_list()
+        self.say("releases of any age" if days is None else f"releases that are at least {counted(days, 'day')} old")
+
+    @property
+    def _usual_cooldown(self) -> int:
+        own = self.review.policy.cooldown if self.review is not None else None
+        return USUAL_COOLDOWN if own is None else own
+
+    def action_upgrade(self) -> None:
+        """Shows what it would be to move what was chosen."""
+        picks = self.picking.picks
+        if not picks or self.top is None:
+            self.say("nothing is chosen yet: space chooses the row, a all that is safe")
+            return
+        self.preview(self.source.upgrading(self.top, picks))
+
+    # Reading
+
+    def action_group(self) -> None:
+        """Groups by the other thing."""
+        self.by = By.ROOT if self.by is By.PROVIDER else By.PROVIDER
+        self.refresh_list()
+        self.say(f"grouped by {self.by}")
+
+    def action_expand(self) -> None:
+        """Lists all versions, or those around the pick."""
+        self.in_full = not self.in_full
+        self.left.tell_highlighted()
+        self.say("all versions" if self.in_full else "the versions around the pick")
+
+    def action_why(self) -> None:
+        """Says what keeps the provider from a newer version."""
+        lines = not_newer_lines(self.row, self.picking) if self.row is not None else ()
+        if not lines or self.row is None:
+            self.say("why: choose a row with a provider")
+            return
+        name = self.row.offers[0].name
+        self.app.push_screen(LinesScreen(f"Why {name} is not newer", lines, closing="w"))
+
+
+def _why_nothing(row: UpgradeRow, picking: Picking) -> str:
+    """Why there is nothing to choose in a row."""
+    if row.refused is not None:
+        return f"nothing can be upgraded there: {row.refused.error}"
+    if row.kind is RowKind.SECTION or not row.offers:
+        return "there is nothing to choose here"
+    found = picking.standing(row.offers[0])
+    if found.state is State.CURRENT:
+        return f"{row.offers[0].name} is up to date"
+    reason = f": {found.held_by}" if found.held_by else ""
+    return f"held{reason}; right goes to a version that can be picked all the same"

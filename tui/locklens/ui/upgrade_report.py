@@ -1,0 +1,53 @@
+"""What the screen of upgrades says, as a text in lines and as JSON."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from locklens.review.reports.visible import visible
+from locklens.ui.upgrade_detail import upgrade_lines
+from locklens.ui.upgrade_rows import By, RowKind, upgrade_rows
+
+if TYPE_CHECKING:
+    from locklens.ui.upgrade_picks import Picking
+    from locklens.workspace.offers import Offer
+
+_RULE = 78
+
+
+def as_text(picking: Picking) -> str:
+    """Every provider of every root with its detail, root by root."""
+    lines: list[str] = []
+    for row in upgrade_rows(picking, by=By.ROOT):
+        if row.kind is RowKind.SECTION:
+            lines += ["", row.title, "=" * min(_RULE, len(row.title))]
+            continue
+        told = upgrade_lines(row, picking, in_full=True)
+        lines += ["", *(visible(line.text).rstrip() for line in told)]
+    return "\n".join(lines).lstrip("\n") + "\n"
+
+
+def as_json(picking: Picking) -> str:
+    """Every provider of every root: what is locked, suggested and offered, and what holds it back."""
+    providers = [_provider(offer, picking) for offer in picking.offers.providers]
+    refused = [{"root": one.root or ".", "reason": str(one.error)} for one in picking.offers.refused]
+    return json.dumps({"providers": providers, "refused": refused}, indent=2) + "\n"
+
+
+def _provider(offer: Offer, picking: Picking) -> dict[str, object]:
+    found, choice = picking.standing(offer), picking.picked(offer)
+    return {
+        "root": offer.root or ".",
+        "provider": str(offer.address),
+        "state": found.state.value,
+        "locked": str(offer.locked) if offer.locked is not None else None,
+        "pick": str(choice.version) if choice is not None else None,
+        "chosen": picking.is_chosen(offer),
+        "in_range": str(offer.in_range.version) if offer.in_range is not None else None,
+        "newest": str(offer.newest) if offer.newest is not None else None,
+        "days": choice.days if choice is not None else None,
+        "held_by": found.held_by or None,
+        "problem": offer.problem or None,
+        "as_of": offer.as_of or None,
+    }

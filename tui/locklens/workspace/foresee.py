@@ -1,0 +1,172 @@
+"""Reviews what is planned before it is written: the files as they would be against the files as they are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from locklens.errors import RepositoryError
+from locklens.lockfile.model import differing
+from locklens.lockfile.parse import parse
+from locklens.policy import POLICY_FILE
+from locklens.project.roots import LOCK_FILE, RootPair, lock_paths, with_changed_configuration
+from locklens.project.tree import FileSystem, OverlayTree, WorkTree
+from locklens.review.model import PolicySide
+from locklens.workspace.open import Comparison, Side
+from locklens.workspace.review import complete, draft
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Callable, Iterator, Mapping
+
+    from locklens.project.git import Repository
+    from locklens.project.tree import Tree
+    from locklens.review.model import Review
+    from locklens.workspace.events import Event
+    from locklens.workspace.planning import Plan
+    from locklens.workspace.proposal import PlannedFile
+    from locklens.workspace.review import ReviewRequest
+
+
+class Foreseen(Struct, frozen=True):
+    """What would come of a plan.
+
+    Attributes:
+        review: The planned files against those on disk.
+        untouched: How many entries of the planned lock files stay as they are.
+        against: What the files are compared with otherwise, such as "HEAD"; "" without a commit.
+        left: How many providers of these lock files would differ from that.
+    """
+
+    review: Review
+    untouched: int
+    against: str = ""
+    left: int = 0
+
+
+def foresee(
+    plan: Plan,
+    request: ReviewRequest,
+    *,
+    on_event: Callable[[Event], None] = lambda _: None,
+    cancel: threading.Event | None = None,
+) -> Foreseen:
+    """Reviews a plan with the same machinery as any other change. Nothing is written.
+
+    Registries are asked about what is planned, as a review would: those that the last commit's lock files name, and
+    those that the plan itself had to ask.
+
+    Args:
+        plan: With files to write.
+        request: Whom to ask, and what counts; what it opens does not matter.
+        on_event: Called in this thread.
+        cancel: Set by another thread to stop.
+
+    Raises:
+        LockLensError: A side cannot be read, or `cancel` was set.
+    """
+    comparison = _comparison(plan)
+    try:
+        request = replace(request, include_unchanged=False, prove="none")
+        against, committed = _committed(plan, comparison.repository)
+        hosts = _hosts(plan, committed)
+        drafted = draft(comparison, request)
+        review = complete(comparison, drafted, request, on_event=on_event, cancel=cancel, vouched_hosts=hosts)
+        return Foreseen(review, _untouched(plan), against, _left(plan, committed) if against else 0)
+    finally:
+        comparison.close()
+
+
+def _comparison(plan: Plan) -> Comparison:
+    from locklens.project.git import Repository
+
+    proposal = plan.proposal
+    try:
+        repository: Repository | None = Repository.discover(proposal.top)
+    except RepositoryError:
+        repository = None
+    disk: Tree = FileSystem(proposal.top) if repository is None else WorkTree(repository.top)
+    rules = _policy(repository, disk)
+    before, after = ({file.path: getattr(file, side) for file in proposal.files} for side in ("old", "new"))
+    # The policy of the last commit counts, whatever else is on disk.
+    old, new = OverlayTree({**before, **rules}, disk), OverlayTree({**after, **rules}, disk)
+    written = {file.path: file for file in _locks(plan)}
+    locks = set(written)
+    if repository is not None:
+        locks.update(lock_paths(repository, disk))
+    touched = [file.path for file in proposal.files if file.path not in written]
+    configured = with_changed_configuration(new, touched, {_folder(path) for path in locks}) if touched else set()
+    pairs = tuple(
+        RootPair(
+            path=_folder(path),
+            old_lock=None if path in written and written[path].old is None else path,
+            new_lock=None if path in written and written[path].new is None else path,
+            lock_changed=path in written,
+            configuration_changed=_folder(path) in configured,
+            renamed_from=None,
+        )
+        for path in sorted(locks)
+        if path in written or _folder(path) in configured
+    )
+    all_locks = tuple(sorted(path for path in locks if path not in written or written[path].new is not None))
+    return Comparison(
+        base=Side("worktree", "as it is", None, old),
+        head=Side("worktree", "as planned", None, new),
+        roots=pairs,
+        worktree=disk,
+        top=proposal.top,
+        repository=repository,
+        all_locks=all_locks,
+        policy_side=PolicySide.BASE,
+    )
+
+
+def _policy(repository: Repository | None, disk: Tree) -> Mapping[str, bytes | None]:
+    """The policy of the last commit; without git the one on disk."""
+    if repository is None:
+        return {POLICY_FILE: disk.read(POLICY_FILE)}
+    return {POLICY_FILE: None if repository.is_unborn else repository.show(repository.resolve("HEAD"), POLICY_FILE)}
+
+
+def _folder(path: str) -> str:
+    return path.rpartition("/")[0]
+
+
+def _locks(plan: Plan) -> Iterator[PlannedFile]:
+    return (file for file in plan.proposal.files if file.path.rpartition("/")[2] == LOCK_FILE)
+
+
+def _committed(plan: Plan, repository: Repository | None) -> tuple[str, Mapping[str, bytes]]:
+    """The planned lock files as they were committed last, and the name of that; "" where nothing was."""
+    if repository is None or repository.is_unborn:
+        return "", {}
+    commit = repository.resolve("HEAD")
+    found = {file.path: repository.show(commit, file.path) for file in _locks(plan)}
+    return "HEAD", {path: data for path, data in found.items() if data is not None}
+
+
+def _hosts(plan: Plan, committed: Mapping[str, bytes]) -> frozenset[str]:
+    """Hosts that a commit names, or without one what is on disk; and those that were asked for the plan anyway."""
+    trusted = committed or {file.path: file.old or b"" for file in _locks(plan)}
+    locks = (parse(data, path) for path, data in trusted.items())
+    return plan.asked | {entry.address.host for lock in locks for entry in lock.entries}
+
+
+def _left(plan: Plan, committed: Mapping[str, bytes]) -> int:
+    """How many providers of the planned lock files differ from the committed ones."""
+    return sum(
+        1
+        for file in _locks(plan)
+        for _ in differing(parse(committed.get(file.path, b""), file.path), parse(file.new or b"", file.path))
+    )
+
+
+def _untouched(plan: Plan) -> int:
+    """How many entries of the planned lock files are as they were."""
+    number = 0
+    for file in _locks(plan):
+        old, new = parse(file.old or b"", file.path), parse(file.new or b"", file.path)
+        number += len(new.entries) - sum(after is not None for _, _, after in differing(old, new))
+    return number

@@ -1,0 +1,121 @@
+"""Which policy counts: that of the base, so that no change is judged by rules that it brings along.
+
+Where there is only one side, a folder without git, there is nothing that could bring rules along, and its own policy
+counts. Two files that are compared have none unless one is named. A repository without a commit has none either.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from locklens.errors import ConfigurationError, NoRepositoryError, RepositoryError
+from locklens.policy import MAX_BYTES, POLICY_FILE, Policy, parse
+from locklens.project.tree import FileSystem
+from locklens.review.model import PolicySide
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from locklens.project.tree import Tree
+    from locklens.workspace.open import Comparison
+
+_MEND = "mend it, or name another for this run with --policy FILE"
+
+
+class Counting(Struct, frozen=True):
+    """The policy that counts.
+
+    Attributes:
+        side: Where it was read.
+        note: What is to be said of it, "" for nothing: the other side has another.
+    """
+
+    policy: Policy
+    side: PolicySide
+    note: str = ""
+
+
+def counting_policy(comparison: Comparison, given: Path | None) -> Counting:
+    """Returns the policy that a comparison is judged by.
+
+    Args:
+        comparison: Its base has the policy at its top.
+        given: The file that was named on the command line, None for none.
+
+    Raises:
+        ConfigurationError: The policy has a mistake, or the file that was named cannot be read.
+        RepositoryError: Git failed.
+    """
+    if given is not None:
+        return Counting(_given(given), PolicySide.GIVEN)
+    if comparison.policy_side is PolicySide.NONE:
+        return Counting(Policy.none(), PolicySide.NONE)
+    is_base = comparison.policy_side is PolicySide.BASE
+    side = comparison.base if is_base else comparison.head
+    data = side.tree.read(POLICY_FILE)
+    other = comparison.head.tree.read(POLICY_FILE) if is_base else data
+    note = ""
+    if other != data:
+        counts = f"that of {side.name} counts" if data is not None else f"{side.name} has none, so none counts"
+        note = f"{POLICY_FILE} is another one in the {comparison.head.name}: {counts} until the other is committed"
+        if other is None:
+            note = f"{POLICY_FILE} is gone from the {comparison.head.name}: {counts}"
+    if data is None:
+        return Counting(Policy.none(), PolicySide.NONE, note)
+    return Counting(_parsed(data, side.name if is_base else ""), comparison.policy_side, note)
+
+
+def policy_at(folder: Path, given: Path | None = None) -> Policy:
+    """Returns the policy for what is done in a folder: that of the last commit, without git the folder's own.
+
+    Args:
+        folder: Anywhere in a repository.
+        given: The file that was named on the command line, None for none.
+
+    Raises:
+        ConfigurationError: As of `counting_policy`.
+        RepositoryError: Git failed.
+    """
+    from locklens.project.git import Repository
+    from locklens.project.gittree import RevisionTree
+
+    if given is not None:
+        return _given(given)
+    try:
+        repository = Repository.discover(folder)
+    except NoRepositoryError:
+        tree: Tree = FileSystem(folder)
+        data = tree.read(POLICY_FILE)
+        return Policy.none() if data is None else _parsed(data, "")
+    with repository:
+        try:
+            revision = repository.resolve("HEAD")
+        except RepositoryError:
+            if repository.is_unborn:
+                return Policy.none()
+            raise
+        data = RevisionTree(repository, revision).read(POLICY_FILE)
+        return Policy.none() if data is None else _parsed(data, "HEAD")
+
+
+def _parsed(data: bytes, revision: str) -> Policy:
+    """Reads a policy; a mistake is named with the revision that has it, as git names files of revisions."""
+    path = f"{revision}:{POLICY_FILE}" if revision else POLICY_FILE
+    try:
+        return replace(parse(data, path), file=POLICY_FILE)
+    except ConfigurationError as error:
+        error.hint = error.hint or _MEND
+        raise
+
+
+def _given(path: Path) -> Policy:
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        words = f"the policy cannot be read: {(error.strerror or 'unknown error').lower()}"
+        raise ConfigurationError(words, path=str(path)) from error
+    return parse(data, str(path))
