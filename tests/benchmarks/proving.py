@@ -115,7 +115,7 @@ def prove(path: Path) -> None:
 def unpacked(path: Path) -> None:
     """Unpacks as locklens does."""
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
-        unpack(path, Path(folder) / "into", limit=Limits())
+        unpack(chunks(path), Path(folder) / "into", limit=Limits())
 
 
 def with_zlib(way: Callable[[Path], None]) -> Callable[[Path], None]:

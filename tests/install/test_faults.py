@@ -122,6 +122,7 @@ def test_a_full_disk_while_a_package_arrives(place: Place, tmp_path: Path) -> No
 
 def test_a_full_disk_while_a_package_is_hashed(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.TemporaryFile", full)
+    monkeypatch.setattr("locklens.packages.hashing._IN_MEMORY", 1)
     outcome = place.lock("linux_amd64")
     assert "No space left on device" in words(outcome)
     assert not place.lock_file.exists()
@@ -247,9 +248,44 @@ def test_each_thing_is_asked_once_for_all_platforms_and_nothing_downloaded_again
     before = place.lock_file.read_bytes()
     place.lock_file.unlink()
     assert not place.lock("linux_amd64", "darwin_arm64").has_failed
-    assert "package" not in place.asked()
+    asked = place.asked()
+    assert {step: asked.count(step) for step in asked} == {"versions": 1, "download": 1, "sums": 1, "signature": 1}
     assert [event.was_remembered for event in place.told(PackageHashed)] == [True, True]
     assert place.lock_file.read_bytes() == before
+
+
+def test_what_is_remembered_says_nothing_of_a_platform_that_is_not_offered(place: Place) -> None:
+    assert not place.lock("linux_amd64", "darwin_arm64").has_failed
+    before = place.lock_file.read_bytes()
+    outcome = place.lock("linux_amd64", "windows_amd64")
+    assert "is not available for windows_amd64" in words(outcome)
+    assert place.lock_file.read_bytes() == before
+
+
+def test_what_is_remembered_does_not_help_a_release_that_nobody_vouches_for(place: Place) -> None:
+    assert not place.lock("linux_amd64", "darwin_arm64").has_failed
+    place.lock_file.unlink()
+    place.fail(Rule(Fault.BAD_SIGNATURE))
+    assert place.lock("linux_amd64", "darwin_arm64").has_failed
+    assert not place.lock_file.exists()
+
+
+def test_a_package_of_a_release_that_is_refused_is_not_installed_nor_remembered(place: Place) -> None:
+    place.fail(Rule(Fault.BAD_SIGNATURE))
+    outcome = place.init()
+    assert "signature" in words(outcome)
+    assert not (place.root / ".terraform" / "providers").exists()
+    place.fail()
+    assert not place.lock("linux_amd64").has_failed
+    assert [event.was_remembered for event in place.told(PackageHashed)] == [False]
+
+
+def test_a_package_that_was_installed_is_not_downloaded_to_be_locked(place: Place) -> None:
+    assert not place.init().has_failed
+    place.lock_file.unlink()
+    place.asked()
+    assert not place.lock("linux_amd64").has_failed
+    assert "package" not in place.asked()
 
 
 def test_a_lock_file_that_changed_meanwhile_is_left_alone(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -91,9 +91,13 @@ def test_chunks_of_any_size_give_the_same(data: bytes, engine: str) -> None:
 def test_what_cannot_be_unpacked_says_why_once_its_zh_was_judged(data: bytes, words: str, engine: str) -> None:
     for size in (7, 1 << 16):
         judged: list[str] = []
+
+        def judge(zh: str, _: object, judged: list[str] = judged) -> None:
+            judged.append(zh)
+
         chunks = (data[at : at + size] for at in range(0, len(data), size))
         with pytest.raises(PackageError) as caught:
-            hash_package(chunks, limit=Limits(), judge=lambda zh, _: judged.append(zh))
+            hash_package(chunks, limit=Limits(), judge=judge)
         assert words in str(caught.value)
         assert str(caught.value).isprintable()
         assert judged == ["zh:" + hashlib.sha256(data).hexdigest()]

@@ -10,7 +10,7 @@ LockLensError               str() is one sentence; .hint is the next step or ""
  |   +- UnavailableError    cannot say: never taken for absence
  |   |   +- OfflineError     nobody may be asked, and nothing is remembered
  |   +- UnauthorizedError   had_credentials
- +- PackageError            zh: a provider's package cannot be hashed or unpacked
+ +- PackageError            a provider's package cannot be hashed or unpacked
  +- TrustError              a release, or what is locked of it, is not what its publisher vouches for
  +- RepositoryError         git has no answer: unknown revision, no git at all
  |   +- NoRepositoryError

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
-from locklens.errors import ConfigurationError, PackageError, TrustError
+from locklens.errors import ConfigurationError, LockLensError, PackageError, TrustError
 from locklens.install.events import PackageArriving, ReleaseWarned
 from locklens.packages.limits import Limits
 from locklens.sources.metadata import is_supported
@@ -13,6 +12,7 @@ from locklens.versions.version import precedence
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from concurrent.futures import Future
     from pathlib import Path
     from typing import BinaryIO
 
@@ -37,13 +37,28 @@ def admitted(
     Raises:
         SourceError: The registry has no such package, or cannot say.
         TrustError: The tool would refuse the release.
+        PackageError: The tool does not speak its protocol.
     """
+    metadata = offered(run, address, version, platform)
+    return metadata, judged(run, metadata)
+
+
+def offered(run: InstallRun, address: ProviderAddress, version: Version, platform: Platform) -> PackageMetadata:
+    """Asks for a package's metadata; errors as of `admitted`. What its publisher signed is then on its way."""
     registry = run.registry(address)
     metadata = registry.package(address, version, platform)
     if not is_supported(metadata.protocols):
         raise PackageError(_protocol_words(run, metadata))
-    vouched = run.gatekeeper.admit(metadata, registry.checksums(metadata))
-    return metadata, vouched
+    registry.begin_checksums(metadata)
+    return metadata
+
+
+def judged(run: InstallRun, metadata: PackageMetadata) -> Vouched:
+    """Judges what its publisher signed; errors as of `admitted`."""
+    if run.cache.package("zh:" + metadata.shasum) is None:
+        # Meanwhile gpg can read the keys. Of a package that was hashed before, the signature was verified too.
+        run.gatekeeper.prepare(metadata)
+    return run.gatekeeper.admit(metadata, run.registry(metadata.address).checksums(metadata))
 
 
 def warn(run: InstallRun, metadata: PackageMetadata, vouched: Vouched) -> None:
@@ -63,43 +78,74 @@ def hashed(run: InstallRun, metadata: PackageMetadata) -> HashedPackage:
     """
     from locklens.packages.hashing import hash_package
 
-    return _taken(run, metadata, hash_package, lambda _: None)
-
-
-def unpacked(
-    run: InstallRun, metadata: PackageMetadata, into: Path, judge: Callable[[BinaryIO], None]
-) -> HashedPackage:
-    """Unpacks a package into a new folder while it arrives, and remembers its hashes; errors as of `hashed`.
-
-    Of a package that is refused nothing is left there. `judge` is given the zip file once it is known to be the one
-    that is vouched for, and may refuse it all the same.
-    """
-    from locklens.packages.unpack import unpack
-
-    return _taken(run, metadata, partial(unpack, into=into), judge)
-
-
-def _taken(
-    run: InstallRun, metadata: PackageMetadata, take: Callable[..., HashedPackage], judge: Callable[[BinaryIO], None]
-) -> HashedPackage:
-    def judged(zh: str, archive: BinaryIO) -> None:
-        if zh != "zh:" + metadata.shasum:
-            words = f"archive has incorrect checksum {zh} (expected zh:{metadata.shasum})"
-            hint = "the package was tampered with, or published again without its checksums"
-            raise TrustError(words, hint=hint)
-        judge(archive)
-
     with run.registry(metadata.address).open_package(metadata) as download:
-        found = take(
+        found = hash_package(
             download.chunks,
             limit=LIMITS,
             on_bytes=_teller(run, metadata, download.length),
             cancel=run.cancel,
-            judge=judged,
+            judge=lambda zh, _: _check_zh(metadata, zh),
             check=lambda names: check_program(names, metadata.address),
         )
     run.cache.keep_package(found)
     return found
+
+
+def unpacked(
+    run: InstallRun,
+    metadata: PackageMetadata,
+    into: Path,
+    *,
+    release: Future[Vouched],
+    judge: Callable[[BinaryIO], None],
+) -> HashedPackage:
+    """Unpacks a package into a new folder while it arrives, and remembers its hashes; errors as of `hashed`.
+
+    Args:
+        run: Tells how far it is.
+        metadata: Of the package.
+        into: Nothing is left there of a package that is refused.
+        release: The judgement of the release, which may come as late as the last byte. Where that is an error, it is
+            what is raised, whatever else went wrong.
+        judge: Is given the zip file once it is known to be the one that is vouched for, and may refuse it all the same.
+    """
+    from locklens.packages.unpack import unpack
+
+    def judge_all(zh: str, archive: BinaryIO) -> None:
+        release.result()
+        _check_zh(metadata, zh)
+        judge(archive)
+
+    try:
+        with run.registry(metadata.address).open_package(metadata) as download:
+            tell = _teller(run, metadata, download.length)
+
+            def on_bytes(size: int) -> None:
+                tell(size)
+                if release.done():
+                    release.result()
+
+            found = unpack(
+                download.chunks,
+                into,
+                limit=LIMITS,
+                on_bytes=on_bytes,
+                cancel=run.cancel,
+                judge=judge_all,
+                check=lambda names: check_program(names, metadata.address),
+            )
+    except LockLensError:
+        release.result()
+        raise
+    run.cache.keep_package(found)
+    return found
+
+
+def _check_zh(metadata: PackageMetadata, zh: str) -> None:
+    if zh != "zh:" + metadata.shasum:
+        words = f"archive has incorrect checksum {zh} (expected zh:{metadata.shasum})"
+        hint = "the package was tampered with, or published again without its checksums"
+        raise TrustError(words, hint=hint)
 
 
 def unwritable(folder: Path, error: OSError) -> ConfigurationError:

@@ -21,7 +21,7 @@ from locklens.install.events import (
     QueryStarted,
     RegistryWarned,
 )
-from locklens.install.fetching import admitted, hashed, unpacked, warn
+from locklens.install.fetching import hashed, judged, offered, unpacked, warn
 from locklens.install.folders import h1_at
 from locklens.install.model import Failure, Settled
 from locklens.lockfile.update import fetched, is_incomplete, reused
@@ -29,6 +29,7 @@ from locklens.selection import Selection, Unselectable, before_asking, combined,
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from concurrent.futures import Future
     from pathlib import Path
     from typing import BinaryIO
 
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from locklens.install.folders import DataFolder
     from locklens.install.model import Wanted
     from locklens.install.run import InstallRun
+    from locklens.install.trusting import Vouched
     from locklens.lockfile.model import LockEntry
     from locklens.sources.metadata import PackageMetadata
     from locklens.versions import Version
@@ -153,17 +155,20 @@ class _Installer:
         return found
 
     def _asked(self, wanted: Wanted, locked: Version | None) -> Selection | Unselectable:
-        offered = self._run.registry(wanted.address).versions(wanted.address)
-        if offered.warnings:
-            self._run.tell(RegistryWarned(self._run.name(wanted.address), offered.warnings))
-        return select(wanted.requirements, offered.versions, locked, upgrade=self._upgrade)
+        self._run.ahead(wanted.address, wanted.pinned if self._upgrade else locked or wanted.pinned, self._here)
+        known = self._run.registry(wanted.address).versions(wanted.address)
+        if known.warnings:
+            self._run.tell(RegistryWarned(self._run.name(wanted.address), known.warnings))
+        return select(wanted.requirements, known.versions, locked, upgrade=self._upgrade)
 
     def _install(self, wanted: Wanted, version: Version) -> _Done:
         name = self._run.name(wanted.address)
         self._run.tell(FetchStarted(name, version, None))
-        metadata, vouched = admitted(self._run, wanted.address, version, self._here)
+        metadata = offered(self._run, wanted.address, version, self._here)
+        release = self._run.beside(lambda: judged(self._run, metadata))
+        h1, size = self._obtained(wanted, metadata, release)
+        vouched = release.result()
         warn(self._run, metadata, vouched)
-        h1, size = self._obtained(wanted, metadata)
         self._run.tell(ProviderInstalled(name, version, self._run.gatekeeper.words(vouched), size))
         constraints = combined(wanted.requirements)
         entry = fetched(
@@ -171,12 +176,13 @@ class _Installer:
         )
         return _Done(entry, is_incomplete({h1}, vouched.hashes, wanted.prior, version))
 
-    def _obtained(self, wanted: Wanted, metadata: PackageMetadata) -> tuple[str, int]:
+    def _obtained(self, wanted: Wanted, metadata: PackageMetadata, release: Future[Vouched]) -> tuple[str, int]:
         """Returns the package's `h1`, of the folder where it was installed, and its bytes."""
         prior = wanted.prior
         same = prior is not None and prior.version == metadata.version
         locked = {text for text in prior.hashes if is_known_scheme(text)} if prior is not None and same else set()
         if not self._for_real:
+            release.result()
             package = self._run.cache.package("zh:" + metadata.shasum) or hashed(self._run, metadata)
             if locked and not {package.zh, package.h1} & locked:
                 raise self._mismatch(metadata)
@@ -189,7 +195,7 @@ class _Installer:
         place = self._place(metadata.address, metadata.version)
         with self._into.staging(place) as staging:
             folder = staging / "package"
-            package = unpacked(self._run, metadata, folder, judge)
+            package = unpacked(self._run, metadata, folder, release=release, judge=judge)
             before = h1_at(place)
             is_other = (place.exists() or place.is_symlink()) and before != package.h1
             self._into.put(folder, place)

@@ -1,7 +1,8 @@
 """Finds the hashes of providers' packages for any platforms, as `providers lock` does, without unpacking any.
 
 What the registry says of a version, its SHA256SUMS and the signature over it are asked for once for all platforms. A
-package whose `zh` is vouched for, and that was hashed before, is not downloaded.
+package whose `zh` is vouched for, and that was hashed before, is not downloaded; where that holds for a release's first
+platform, the signed list alone tells of the others.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from locklens.versions import Version
 
     _Build = tuple[ProviderAddress, Version, Platform]
+    _Work = tuple[list[LockRequest], Platform]
 
 SUMMARY = "Could not retrieve providers for locking"
 
@@ -72,10 +74,25 @@ class Locker:
         for request in requests:
             for platform in dict.fromkeys(request.platforms):
                 wanted.setdefault((request.address, request.version, platform), []).append(request)
-        missing = [(own, build[2]) for build, own in wanted.items() if self._lacks(build)]
-        found = self._run.all(lambda one: self._obtain(*one), missing)
-        for (own, platform), one in zip(missing, found, strict=True):
-            self._known[own[0].address, own[0].version, platform] = one
+        missing: dict[tuple[ProviderAddress, Version], list[_Work]] = {}
+        for build, own in wanted.items():
+            if self._lacks(build):
+                missing.setdefault(build[:2], []).append((own, build[2]))
+        releases = list(missing.values())
+        # Each release's first platform first: its signature is verified while the others' packages arrive.
+        leads = [works[0] for works in releases]
+        recalled = self._run.all(self._is_remembered, releases)
+        others = [
+            work for works, is_recalled in zip(releases, recalled, strict=True) if not is_recalled for work in works[1:]
+        ]
+        self._keep(leads + others, self._run.all(lambda one: self._obtain(*one), leads + others))
+        rest = [
+            (*work, works[0][1])
+            for works, is_recalled in zip(releases, recalled, strict=True)
+            if is_recalled
+            for work in works[1:]
+        ]
+        self._keep([one[:2] for one in rest], self._run.all(lambda one: self._recalled(*one), rest))
 
     def entries(self, requests: Sequence[LockRequest]) -> list[LockEntry | Failure]:
         """Returns the new lock entry for each request, or why there is none; errors as of `fetch`."""
@@ -93,6 +110,52 @@ class Locker:
     def _lacks(self, build: _Build) -> bool:
         known = self._known.get(build)
         return known is None or (isinstance(known, _Obtained) and known.package is None)
+
+    def _keep(self, works: Sequence[_Work], found: Sequence[_Obtained | Failure]) -> None:
+        for (own, platform), one in zip(works, found, strict=True):
+            self._known[own[0].address, own[0].version, platform] = one
+
+    def _is_remembered(self, works: Sequence[_Work]) -> bool:
+        """Whether the package of a release's first platform was hashed before; of use where there are others."""
+        (request, *_), platform = works[0]
+        if len(works) == 1:
+            return False
+        try:
+            metadata = self._run.registry(request.address).package(request.address, request.version, platform)
+        except RunCancelledError:
+            raise
+        except LockLensError:
+            return False  # It is told when it is needed.
+        return self._run.cache.package("zh:" + metadata.shasum) is not None
+
+    def _recalled(self, requests: Sequence[LockRequest], platform: Platform, first: Platform) -> _Obtained | Failure:
+        """Gets one package of a release of which the first platform's was hashed before, mostly without asking.
+
+        What the registry says of this platform beside is not asked for where it lists the platform, and what is signed
+        has one package for it, by its usual name, that was hashed: the signature says more.
+        """
+        run, request = self._run, requests[0]
+        lead = self._known[request.address, request.version, first]
+        if not isinstance(lead, _Obtained) or platform not in self._offered(request):
+            return self._obtain(requests, platform)
+        listed = lead.vouched.checksums.packages(request.address.type, str(request.version)).get(platform, frozenset())
+        package = run.cache.package(min(listed)) if len(listed) == 1 and listed <= lead.vouched.signed else None
+        if package is None or all(_is_refused(one, lead.vouched) for one in requests):
+            return self._obtain(requests, platform)
+        name, signed = run.name(request.address), run.gatekeeper.words(lead.vouched)
+        run.tell(FetchStarted(name, request.version, platform))
+        run.tell(PackageHashed(name, request.version, platform, signed, was_remembered=True))
+        return _Obtained(platform, lead.vouched, package)
+
+    def _offered(self, request: LockRequest) -> tuple[Platform, ...]:
+        """The platforms that the registry lists for a version; none where it cannot say."""
+        try:
+            listed = self._run.registry(request.address).versions(request.address).versions
+        except RunCancelledError:
+            raise
+        except LockLensError:
+            return ()
+        return next((one.platforms for one in listed if one.version == request.version), ())
 
     def _obtain(self, requests: Sequence[LockRequest], platform: Platform) -> _Obtained | Failure:
         """Gets one package, unless the version was published again for all that want it."""
@@ -164,6 +227,8 @@ def choose(wanted: Iterable[Wanted], run: InstallRun) -> list[Version | Failure]
 def _chosen(wanted: Wanted, run: InstallRun) -> Version | Failure:
     name, version = run.name(wanted.address), wanted.locked
     run.tell(QueryStarted(name, str(combined(wanted.requirements)), version is not None))
+    if wanted.first is not None:
+        run.ahead(wanted.address, version or wanted.pinned, wanted.first)
     try:
         offered = run.registry(wanted.address).versions(wanted.address)
     except RunCancelledError:

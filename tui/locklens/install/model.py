@@ -36,16 +36,25 @@ class Wanted(Struct, frozen=True):
     Attributes:
         requirements: All that requires it.
         prior: Its entry in the lock file, None where it has none.
+        first: The platform whose package will be asked about first, None where that is not known yet.
     """
 
     address: ProviderAddress
     requirements: tuple[Requirement, ...]
     prior: LockEntry | None
+    first: Platform | None = None
 
     @property
     def locked(self) -> Version | None:
         """The version in the lock file."""
         return self.prior.version if self.prior is not None else None
+
+    @property
+    def pinned(self) -> Version | None:
+        """The one version that the constraints admit, as far as an exact one says it."""
+        terms = [term for one in self.requirements for term in one.constraints.terms]
+        found = {term.version for term in terms if term.is_pin}
+        return found.pop() if len(found) == 1 else None
 
 
 class LockRequest(Struct, frozen=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from locklens.install.trusting import Gatekeeper
@@ -15,12 +15,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from types import TracebackType
 
-    from locklens.addresses import ProviderAddress
+    from locklens.addresses import Platform, ProviderAddress
     from locklens.dialect import Dialect
     from locklens.install.events import Event
     from locklens.project.cliconfig import CliConfig
     from locklens.sources.registry import Registry
     from locklens.storage.cache import Cache
+    from locklens.versions import Version
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
@@ -59,6 +60,7 @@ class InstallRun:
         self._registries = Registries(dialect, environ, is_installing=True, cancel=self.cancel)
         self._verifier = Verifier(memory=cache)
         self._pool = ThreadPoolExecutor(AT_ONCE, "locklens-install")
+        self._beside = ThreadPoolExecutor(AT_ONCE, "locklens-judge")
         self.gatekeeper = Gatekeeper(dialect, self._verifier, Enforcement.of(environ))
 
     def __enter__(self) -> Self:
@@ -69,7 +71,8 @@ class InstallRun:
     ) -> None:
         if kind is not None:
             self.cancel.set()
-        self._pool.shutdown(wait=True, cancel_futures=True)
+        for pool in (self._pool, self._beside):
+            pool.shutdown(wait=True, cancel_futures=True)
         self._registries.close()
         self._verifier.close()
         self.cache.flush()
@@ -103,4 +106,20 @@ class InstallRun:
         Raises:
             RunCancelledError: The run was cancelled.
         """
-        return list(self._pool.map(work, items))
+        results = self._pool.map(work, items)
+        self._pool.submit(_load)
+        return list(results)
+
+    def beside(self, work: Callable[[], _Result]) -> Future[_Result]:
+        """Does work beside the caller's, who waits for it in the end; the work waits for nothing else of this."""
+        return self._beside.submit(work)
+
+    def ahead(self, address: ProviderAddress, version: Version | None, platform: Platform) -> None:
+        """Asks for the package of the version that will be chosen, most likely; whoever needs the answer finds it."""
+        if version is not None:
+            self._pool.submit(self.registry(address).package, address, version, platform)
+
+
+def _load() -> None:
+    """Loads what the first answer will need, while it is awaited."""
+    import locklens.sources.http.arrived  # noqa: F401

@@ -7,7 +7,7 @@ lines count, where a tool would crash or take next to nothing.
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -17,7 +17,7 @@ from locklens.errors import TrustError
 from locklens.trust.authentication import Lenience, Outcome, Refusal, Release, authenticate
 from locklens.trust.checksums import Match, Oddity, read_checksums
 from locklens.trust.model import Tier
-from locklens.trust.tiers import PublishedKey
+from locklens.trust.tiers import PublishedKey, Verifying
 
 if TYPE_CHECKING:
     from locklens.dialect import Dialect
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from locklens.trust.authentication import Authentication, Enforcement
     from locklens.trust.checksums import Checksums
     from locklens.trust.model import Verification
-    from locklens.trust.tiers import Verifying
 
 _AUTHOR = "please contact the provider author"
 _UNKNOWN = "authentication signature from unknown issuer"
@@ -40,6 +39,10 @@ _WORDS = {
     Refusal.BAD_TRUST_SIGNATURE: "error verifying trust signature of the signing key",
 }
 _LINES_NAMED = 5
+
+
+class _Preparing(Verifying, Protocol):
+    def prepare(self, armored_keys: tuple[str, ...]) -> None: ...
 
 
 class Vouched(Struct, frozen=True):
@@ -75,10 +78,15 @@ class Vouched(Struct, frozen=True):
 class Gatekeeper:
     """Judges releases; each signature is verified once, whoever asks. Any number of threads may use it."""
 
-    def __init__(self, dialect: Dialect, verifier: Verifying, enforcement: Enforcement) -> None:
+    def __init__(self, dialect: Dialect, verifier: _Preparing, enforcement: Enforcement) -> None:
         self._dialect = dialect
         self._verifier = _Once(verifier)
         self._enforcement = enforcement
+
+    def prepare(self, metadata: PackageMetadata) -> None:
+        """Does what can be done for a release before its checksums are there."""
+        if metadata.signing_keys:
+            self._verifier.prepare(tuple(key.ascii_armor for key in metadata.signing_keys))
 
     def admit(self, metadata: PackageMetadata, signed: SignedChecksums) -> Vouched:
         """Judges the release of one package.
@@ -133,8 +141,9 @@ class Gatekeeper:
 class _Once:
     """Verifies each signature once, also where several threads want the same."""
 
-    def __init__(self, verifier: Verifying) -> None:
+    def __init__(self, verifier: _Preparing) -> None:
         self._verifier = verifier
+        self.prepare = verifier.prepare
         self._lock = threading.Lock()
         self._turns: dict[tuple[bytes, bytes, tuple[str, ...]], threading.Lock] = {}
         self._known: dict[tuple[bytes, bytes, tuple[str, ...]], Verification] = {}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -115,7 +114,6 @@ class _Folder:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._top = os.fsencode(path)
-        self._beside = b""
         self._contents: list[_Content] = []
         self._is_own = False
 
@@ -127,14 +125,14 @@ class _Folder:
             if self._path.is_symlink() or not self._path.is_dir() or any(self._path.iterdir()):
                 hint = "name a folder that does not exist yet"
                 raise ConfigurationError("is not an empty folder", path=str(self._path), hint=hint) from None
-        self._beside = tempfile.mkdtemp(prefix=b".locklens-", dir=os.path.dirname(self._top) or b".")  # noqa: PTH120
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
         for content in self._contents:
             with suppress(OSError):
                 content.end()
-        shutil.rmtree(self._beside, ignore_errors=True)
+            with suppress(OSError):
+                os.unlink(content.place)  # noqa: PTH108 - paths are bytes
         if kind is None:
             return
         if self._is_own:
@@ -148,7 +146,7 @@ class _Folder:
 
     def content(self) -> _Content:
         """Returns where the next content goes."""
-        content = _Content(os.path.join(self._beside, b"%d" % len(self._contents)))  # noqa: PTH118
+        content = _Content(b"%s.%d" % (self._top, len(self._contents)))
         self._contents.append(content)
         return content
 

@@ -8,7 +8,6 @@ good, and whether a hash is explained by it, is not judged here.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, NoReturn
 from urllib.parse import quote
@@ -125,12 +124,16 @@ class Registry:
         Raises:
             UnavailableError: One of them cannot be had, whatever the reason.
         """
+        self.begin_checksums(metadata, is_fresh=is_fresh)
         fetch = partial(self._fetch, metadata, is_fresh=is_fresh)
-        with ThreadPoolExecutor(1, "locklens-signature") as beside:
-            asked = beside.submit(fetch, metadata.signature_url, self._kinds.signature, "signature of its checksums")
-            sums = fetch(metadata.shasums_url, self._kinds.sums, "list of checksums")
-            signature = asked.result()
+        sums = fetch(metadata.shasums_url, self._kinds.sums, "list of checksums")
+        signature = fetch(metadata.signature_url, self._kinds.signature, "signature of its checksums")
         return SignedChecksums(sums.body, signature.body, min(sums.as_of, signature.as_of))
+
+    def begin_checksums(self, metadata: PackageMetadata, *, is_fresh: bool = False) -> None:
+        """Begins to ask for what `checksums` returns, and comes back at once."""
+        self._client.begin(metadata.shasums_url, self._kinds.sums, is_fresh=is_fresh)
+        self._client.begin(metadata.signature_url, self._kinds.signature, is_fresh=is_fresh)
 
     def release_dates(self, address: ProviderAddress) -> ReleaseDates:
         """Returns when the provider's versions were released, as far as anybody says so: nothing here is an error.

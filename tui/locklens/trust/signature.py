@@ -122,6 +122,11 @@ class Verifier:
             self._folder = ""
             self._engine = None
 
+    def prepare(self, armored_keys: tuple[str, ...]) -> None:
+        """Imports keys that signatures will be held against; what fails then fails again where it is told."""
+        with suppress(GpgUnavailableError):
+            self._home(armored_keys)
+
     def verify(self, data: bytes, signature: bytes, armored_keys: tuple[str, ...]) -> Verification:
         """Holds a detached signature against keys.
 

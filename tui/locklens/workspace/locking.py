@@ -160,7 +160,7 @@ class _Locking:
         alike: dict[tuple[ProviderAddress, str, Version | None], Wanted] = {}
         for work in works:
             for one in work.wanted:
-                alike.setdefault(_question(one), one)
+                alike.setdefault(_question(one), replace(one, first=self._platforms[0]))
         found = dict(zip(alike, self._supply.choose(list(alike.values()), tool), strict=True))
         for work in works:
             chosen = [(one, found[_question(one)]) for one in work.wanted]

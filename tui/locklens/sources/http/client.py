@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import threading
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYetError
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from locklens.addresses import display_host
 from locklens.errors import OfflineError, RunCancelledError, SourceError, UnavailableError
 from locklens.sources.http.memory import Recollection
+from locklens.sources.http.settings import requests_per_host
 from locklens.sources.http.values import Exchange, status_words
 from locklens.sources.urls import host_of, may_carry_token, shown
 
@@ -54,9 +55,12 @@ class Client:
         self._lock = threading.Lock()
         self._answers: dict[tuple[str, bool], Future[Answer]] = {}
         self._opened: Sender | None = None
+        self._beside: ThreadPoolExecutor | None = None
 
     def close(self) -> None:
         """Closes every connection."""
+        if self._beside is not None:
+            self._beside.shutdown(cancel_futures=True)
         if self._opened is not None:
             self._opened.close()
 
@@ -78,11 +82,7 @@ class Client:
             token = None
         is_fresh = is_fresh and not self._is_offline
         key = (url, token is not None)
-        with self._lock:
-            future = self._answers.get(key)
-            is_first = future is None or (is_fresh and _is_remembered(future))
-            if future is None or is_first:
-                future = self._answers[key] = Future()
+        future, is_first = self._claimed(key, is_fresh=is_fresh)
         if is_first:
             self._fulfil(future, key, kind, token, is_fresh=is_fresh)
         answer = self._result(future)
@@ -93,6 +93,15 @@ class Client:
 
             raise UnavailableError(too_large(url, kind).words, source=_host_name(url))
         return answer
+
+    def begin(self, url: str, kind: Kind, *, is_fresh: bool = False) -> None:
+        """Asks a URL, without a token, in a thread of its own, unless that was begun before; `get` has the answer."""
+        is_fresh = is_fresh and not self._is_offline
+        future, is_first = self._claimed((url, False), is_fresh=is_fresh)
+        if is_first:
+            with self._lock:
+                self._beside = self._beside or ThreadPoolExecutor(requests_per_host(self._environ), "locklens-ask")
+                self._beside.submit(self._fulfil, future, (url, False), kind, None, is_fresh=is_fresh)
 
     def forget(self) -> None:
         """Lets every URL and every host that failed be asked again, also what earlier runs were answered.
@@ -147,6 +156,15 @@ class Client:
             raise _offline(url, "offline")
         with self._sender().download(url, MOST_BYTES, STALL_SECONDS, method="HEAD") as download:
             return download.length
+
+    def _claimed(self, key: tuple[str, bool], *, is_fresh: bool) -> tuple[Future[Answer], bool]:
+        """Returns where an answer will be, and whether it is the caller's turn to ask for it."""
+        with self._lock:
+            future = self._answers.get(key)
+            if future is not None and not (is_fresh and _is_remembered(future)):
+                return future, False
+            future = self._answers[key] = Future()
+            return future, True
 
     def _fulfil(
         self, future: Future[Answer], key: tuple[str, bool], kind: Kind, token: Token | None, *, is_fresh: bool

@@ -6,14 +6,11 @@ import socket
 import ssl
 
 import httpcore
-import httpx
 from msgspec import Struct
 
 from locklens.addresses import display_host
 
 TRANSPORT_ERRORS = (
-    httpx.HTTPError,
-    httpx.InvalidURL,
     httpcore.TimeoutException,
     httpcore.NetworkError,
     httpcore.ProtocolError,
@@ -26,7 +23,7 @@ TRANSPORT_ERRORS = (
 """All that a request can fail with. ImportError: a proxy that takes another package to speak to."""
 
 
-TIMEOUTS = (httpcore.TimeoutException, httpx.TimeoutException)
+TIMEOUTS = (httpcore.TimeoutException,)
 
 
 class Failure(Struct, frozen=True):
@@ -71,7 +68,7 @@ def explain(error: Exception, host: str, seconds: float) -> Failure:
     if isinstance(error, httpcore.ProxyError):
         hint = "look at HTTPS_PROXY, HTTP_PROXY and NO_PROXY"
         return Failure(f"the proxy did not let the request to {name} through", may_pass=True, hint=hint)
-    if isinstance(error, ImportError | httpcore.UnsupportedProtocol | httpx.InvalidURL | UnicodeError):
+    if isinstance(error, ImportError | httpcore.UnsupportedProtocol | UnicodeError):
         return Failure(f"{name} cannot be asked: its URL or the proxy's is of a kind that is not supported")
     for cause in _causes(error):
         if isinstance(cause, ssl.SSLCertVerificationError):
@@ -84,7 +81,7 @@ def explain(error: Exception, host: str, seconds: float) -> Failure:
             return Failure(f"the host name {name} cannot be found", may_pass=True, hint=hint)
         if isinstance(cause, ConnectionRefusedError):
             return Failure(f"{name} refuses the connection", may_pass=True)
-    if isinstance(error, httpcore.ProtocolError | httpx.ProtocolError):
+    if isinstance(error, httpcore.ProtocolError):
         return Failure(f"{name} broke the connection off or does not speak HTTP", may_pass=True)
     for cause in _causes(error):
         if isinstance(cause, OSError) and not isinstance(cause, ssl.SSLError):

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 import httpcore
-import httpx
 
 from locklens.errors import RunCancelledError
 from locklens.sources.http.certificates import tls_context
@@ -23,7 +22,9 @@ from locklens.sources.http.proxies import proxy_for
 
 if TYPE_CHECKING:
     import ssl
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Mapping
+
+    import httpx
 
 _GLANCE = 0.1
 """Seconds between two looks at whether the run was cancelled."""
@@ -155,18 +156,6 @@ def _abandonable(work: Callable[[], httpcore.NetworkStream], bounds: Bounds) -> 
     return streams[0]
 
 
-class _Body(httpx.SyncByteStream):
-    def __init__(self, stream: Iterable[bytes], close: Callable[[], None]) -> None:
-        self._stream = stream
-        self._close = close
-
-    def __iter__(self) -> Iterator[bytes]:
-        yield from self._stream
-
-    def close(self) -> None:
-        self._close()
-
-
 class _Target(NamedTuple):
     """Who is asked for what: the parts of a URL that a request needs."""
 
@@ -181,15 +170,18 @@ class _Target(NamedTuple):
         """Reads a URL. Of most there is nothing to normalise, and httpx takes longer for that than for the request.
 
         Raises:
-            httpx.InvalidURL: It is none.
+            httpcore.UnsupportedProtocol: It is none.
         """
         found = _PLAIN_URL.match(url)
         if found is not None:
             scheme, authority, host, port, path = found.groups("")
             return cls(scheme, host, int(port) if port else None, path or "/", authority)
-        parsed = httpx.URL(url)
-        host, path = parsed.raw_host.decode("ascii"), parsed.raw_path.decode("ascii")
-        return cls(parsed.scheme, host, parsed.port, path, parsed.netloc.decode("ascii"))
+        from locklens.sources.http.arrived import parts_of
+
+        try:
+            return cls(*parts_of(url))
+        except ValueError as error:
+            raise httpcore.UnsupportedProtocol(str(error)) from error
 
 
 class Transport:
@@ -223,7 +215,6 @@ class Transport:
         except BaseException:
             idle.append(connection)
             raise
-        assert not hasattr(answer.stream, "__aiter__")
         is_open = True
 
         def close() -> None:
@@ -235,11 +226,9 @@ class Transport:
                     is_open = False
                     idle.append(connection)
 
-        # httpx would read a Location at once, and stop at one that it does not like with a less clear error.
-        kept = [(name, value) for name, value in answer.headers if name.lower() != b"location"]
-        locations = [value for name, value in answer.headers if name.lower() == b"location"]
-        extensions = {"location": locations[0].decode("utf-8", "replace") if locations else ""}
-        return httpx.Response(answer.status, headers=kept, stream=_Body(answer.stream, close), extensions=extensions)
+        from locklens.sources.http.arrived import response
+
+        return response(answer, close)
 
     def close(self) -> None:
         """Closes every connection."""
