@@ -161,3 +161,26 @@ def test_copies_are_one_harmless_line_without_paths(samples: Samples) -> None:
     assert node_copied(first_node(review)) == "registry.terraform.io/hashicorp/aws 5.1.0 -> 5.2.0 (LK003)"
     assert copied_line("a\nrm -rf /\x1b[31m\u202e") == "a rm -rf /\\x1b[31m\\u202e"
     assert "secret" not in node_copied(first_node(review))
+
+
+def test_the_first_of_many_unfetched_modules_are_named_and_all_in_full(samples: Samples) -> None:
+    names = tuple(f"m{number}" for number in range(9))
+    change = samples.change(required_by=(samples.requirement(),))
+    review = samples.review(samples.root("infra", [change], configuration=samples.configuration(missing=names)))
+    for node in (first_node(review), outline(review, Grouping.ROOT)[0]):
+        text = texts(detail_lines(node, review))
+        assert "module m1 is not fetched" in text
+        assert "module m2" not in text
+        assert "nor are 7 more: x lists them, terraform get fetches them" in text
+        assert "module m8 is not fetched" in texts(detail_lines(node, review, in_full=True))
+
+
+def test_places_in_a_root_are_told_as_seen_from_it(samples: Samples) -> None:
+    inside = replace(samples.requirement("~> 5.0"), file="infra/a/main.tf")
+    outside = replace(samples.requirement(">= 4"), file="infra/modules/m/main.tf")
+    review = samples.review(
+        samples.root("infra/a", [samples.change(required_by=(inside, outside))], configuration=samples.configuration())
+    )
+    text = texts(detail_lines(first_node(review), review))
+    assert "  main.tf:3  ~> 5.0" in text
+    assert "  infra/modules/m/main.tf:3  >= 4" in text

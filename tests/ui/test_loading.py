@@ -57,6 +57,8 @@ async def test_quitting_does_not_wait_for_the_reading(
 async def test_nothing_changed(samples: Samples, running: Running) -> None:
     review = samples.review(samples.root("a", status=Status.UNCHANGED), samples.root("b", status=Status.UNCHANGED))
     async with running(review) as on:
+        assert "There is no lock file here" in on.text
+    async with running(replace(review, lock_files=2)) as on:
         assert "Nothing changed between HEAD@3f9c1e2 and the work tree." in on.text
         assert "2 lock files" in on.text
         assert "would exit 0" in on.text

@@ -243,6 +243,15 @@ def test_every_root_that_has_a_mark(tmp_path: Path) -> None:
     assert plan.proposal.command == f"git add -p -- a/{LOCK} 'b c/{LOCK}' 'é/{LOCK}'"
 
 
+def test_a_change_as_young_as_the_index_and_of_the_same_size_is_seen(top: Path) -> None:
+    """Git tells such a file from an unchanged one by the time of the index alone."""
+    put(top, {LOCK: OLD.replace(b"1.0.0", b"2.0.0")})
+    git(top, "add", LOCK)
+    put(top, {LOCK: OLD.replace(b"1.0.0", b"3.0.0")})
+    staged(top)
+    assert index(top) == OLD.replace(b"1.0.0", b"3.0.0")
+
+
 def test_planning_writes_nothing(top: Path) -> None:
     def everything() -> dict[str, bytes]:
         return {str(path): path.read_bytes() for path in top.rglob("*") if path.is_file()}

@@ -207,7 +207,8 @@ class GitIndex:
         Path(own).mkdir()
         try:
             if os.path.exists(index):  # noqa: PTH110
-                shutil.copyfile(index, copy)
+                # With its time: a file that is as young as the index may have changed since, and git compares it then.
+                shutil.copy2(index, copy)
         except OSError as error:
             raise RepositoryError(f"the index cannot be read: {(error.strerror or 'unknown error').lower()}") from error
         environment = dict(self._command.environment)

@@ -209,7 +209,8 @@ def preview_head(standing: Standing) -> tuple[Layout, ...]:
     """The first line of the Preview: what is wanted, and that nothing is written."""
     name = (Piece(" locklens  ", Role.STRONG), Piece("preview  ", Role.DIM))
     title = Piece(standing.title)
-    state = "being written" if standing.stage is Stage.WRITING else "nothing written yet"
+    done = standing.words.done
+    state = f"being {done}" if standing.stage is Stage.WRITING else f"nothing {done} yet"
     right = (Piece(f" {state} ", Role.INFO),)
     return Layout((*name, title), right), Layout((Piece(" preview  ", Role.DIM), title), right), Layout((*right, title))
 
@@ -223,7 +224,7 @@ def preview_status(standing: Standing, reason: str, message: str) -> tuple[Layou
         told = Piece(f" {reason}", Role.INFO if standing.stage in {Stage.PLANNING, Stage.REVIEWING} else Role.WARN)
     else:
         files = counted(len(standing.plan.proposal.files), "file") if standing.plan is not None else ""
-        told = Piece(f" ready: enter writes {files}", Role.GOOD)
+        told = Piece(f" ready: enter {standing.words.third} {files}", Role.GOOD)
     right = (Piece(f"  {counted(failed, 'failure')} ", Role.BLOCK),) if failed else ()
     safe = (*right, Piece("  esc leaves nothing behind ", Role.DIM))
     return Layout((told,), safe), Layout((told,), right), Layout((told,))

@@ -11,7 +11,7 @@ from locklens.review.rules import RULES
 from locklens.ui.copying import change_copied, finding_copied
 from locklens.ui.evidence import evidence_lines, hash_lines, why_unknown
 from locklens.ui.outline import ConflictPair, Node, NodeKind, Subject
-from locklens.ui.root_detail import asked_lines, root_lines, section_lines
+from locklens.ui.root_detail import asked_lines, missing_lines, root_lines, section_lines
 from locklens.ui.rows import differences, rules_of, side_in_short
 from locklens.ui.sentences import what_happened
 from locklens.ui.signing import signer_lines
@@ -78,7 +78,7 @@ def _change_lines(subject: Subject, review: Review, *, in_full: bool, is_asking:
     yield from _entry_lines(change)
     yield from _signer_lines(change, review, is_asking=is_asking)
     yield from evidence_lines(change, review, is_asking=is_asking)
-    yield from _requirement_lines(subject)
+    yield from _requirement_lines(subject, in_full=in_full)
     yield from hash_lines(change, is_asking=is_asking, in_full=in_full)
 
 
@@ -168,7 +168,7 @@ def _signer_lines(change: Change, review: Review, *, is_asking: bool) -> Iterato
         )
 
 
-def _requirement_lines(subject: Subject) -> Iterator[Line]:
+def _requirement_lines(subject: Subject, *, in_full: bool) -> Iterator[Line]:
     yield from heading("REQUIRED BY")
     configuration = subject.root.configuration
     if configuration is None:
@@ -178,11 +178,9 @@ def _requirement_lines(subject: Subject) -> Iterator[Line]:
         yield line(Span("  there is no configuration in this folder", Role.DIM))
         return
     for requirement in subject.change.required_by:
-        yield from requirement_lines(requirement)
+        yield from _asker_lines(requirement, subject.root.path)
     missing = configuration.missing_modules
-    for module in missing:
-        told = f"  cannot say: module {module.call} is not fetched"
-        yield line(Span(told, Role.WARN), hanging=4, place=Place(module.file, module.line))
+    yield from missing_lines(configuration, indent=2, in_full=in_full)
     if subject.change.required_by or missing:
         return
     if reason := unknown_reason(configuration):
@@ -191,16 +189,16 @@ def _requirement_lines(subject: Subject) -> Iterator[Line]:
         yield line(Span("  nothing in the configuration", Role.WARN if subject.change.new else Role.DIM))
 
 
-def requirement_lines(requirement: Requirement, *, indent: str = "  ") -> Iterator[Line]:
-    """Who asks, with what constraint, and what an override hid."""
+def _asker_lines(requirement: Requirement, root: str) -> Iterator[Line]:
+    """Who asks, with what constraint, and what an override hid; places as seen from the root's folder."""
     place = Place(requirement.file, requirement.line)
     constraint = requirement.constraint or "any version"
     via = f"  module {requirement.module}" if requirement.module else ""
     if requirement.contributor is not Contributor.REQUIRED_PROVIDERS:
         via += f"  {requirement.contributor} {requirement.subject}"
     yield line(
-        indent,
-        Span(str(place), Role.PLACE),
+        "  ",
+        Span(place.seen_from(root), Role.PLACE),
         f"  {constraint}",
         Span(via, Role.DIM),
         hanging=4,
@@ -208,8 +206,9 @@ def requirement_lines(requirement: Requirement, *, indent: str = "  ") -> Iterat
         place=place,
     )
     if (hidden := requirement.overrides) is not None:
-        told = f"{indent}  overrides {hidden.constraint or 'any version'} of {hidden.file}:{hidden.line}"
-        yield line(Span(told, Role.DIM), hanging=6, place=Place(hidden.file, hidden.line))
+        hid = Place(hidden.file, hidden.line)
+        told = f"    overrides {hidden.constraint or 'any version'} of {hid.seen_from(root)}"
+        yield line(Span(told, Role.DIM), hanging=6, place=hid)
 
 
 def _conflict_lines(node: Node, pair: ConflictPair) -> Iterator[Line]:

@@ -13,6 +13,14 @@ if TYPE_CHECKING:
     from locklens.ui.filters import Filter
 
 
+_ELSEWHERE = {
+    "2": "what could be upgraded, and what holds it back",
+    "3": "which platforms the locked hashes do for, and what proves them",
+    "4": "who signed what is locked",
+}
+"""What the other screens show where nothing changed."""
+
+
 def notice_lines(
     review: Review | None, error: LockLensError | None, *, narrowed: Filter, has_rows: bool
 ) -> tuple[Line, ...]:
@@ -67,14 +75,28 @@ def _unmatched(text: str) -> tuple[Line, ...]:
 
 
 def _empty(review: Review) -> tuple[Line, ...]:
-    locks = counted(len(review.roots), "lock file")
+    if review.lock_files:
+        are = "is" if review.lock_files == 1 else "are"
+        told = f"{counted(review.lock_files, 'lock file')} {are} as before, and so is what they are held against."
+    else:
+        told = "There is no lock file here: `terraform init`, `tofu init` and `locklens lock` write one."
+    others = [(tab, words) for tab, words in _ELSEWHERE.items() if review.lock_files]
     return (
         line(),
         line(Span(f"  {nothing_changed(review)}", Role.STRONG), hanging=2),
         line(),
-        line(f"  {locks} looked at, {len(review.findings)} findings.", hanging=2),
+        line(f"  {told}", hanging=2),
         line(),
-        line(Span("  r reads again; a change on disk is noticed by itself. q quits.", Role.DIM), hanging=2),
+        *(line(Span(f"  {tab}  ", Role.INFO), words, hanging=5) for tab, words in others),
+        *([line()] if others else []),
+        line(
+            "  locklens review origin/main compares with another revision, --merge-base as a pull request does.",
+            hanging=2,
+        ),
+        line(
+            Span("  r reads again; a change on disk is noticed by itself. q quits, ? lists the keys.", Role.DIM),
+            hanging=2,
+        ),
     )
 
 

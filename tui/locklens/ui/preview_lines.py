@@ -14,6 +14,7 @@ from locklens.ui.copying import finding_copied
 from locklens.ui.downloads import Download, download_lines
 from locklens.ui.spans import Line, Place, Role, Span, counted, heading, line, severity_span
 from locklens.workspace.message import commit_message
+from locklens.workspace.proposal import Target
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,6 +40,18 @@ class Stage(StrEnum):
     WRITING = "writing"
     STALE = "stale"
     FAILED = "failed"
+
+
+class Words(NamedTuple):
+    """What pressing enter does: to write, it writes, it is written, it wrote."""
+
+    verb: str = "write"
+    third: str = "writes"
+    done: str = "written"
+    past: str = "wrote"
+
+
+_STAGING = Words("stage", "stages", "staged", "staged")
 
 
 class Standing(Struct, frozen=True):
@@ -70,6 +83,11 @@ class Standing(Struct, frozen=True):
     def has_files(self) -> bool:
         """Whether there is something to write."""
         return self.plan is not None and bool(self.plan.proposal.files)
+
+    @property
+    def words(self) -> Words:
+        """What enter does: what goes into git's index is staged."""
+        return _STAGING if self.plan is not None and self.plan.proposal.target is Target.INDEX else Words()
 
     @property
     def message(self) -> str:
@@ -108,7 +126,7 @@ def refusal(standing: Standing) -> str:
         case Stage.REVIEWING:
             return "not ready yet: what it comes to is being looked at"
         case Stage.WRITING:
-            return "it is being written"
+            return f"it is being {standing.words.done}"
         case Stage.STALE:
             return "a file changed on disk since the plan was made: r plans anew"
         case Stage.FAILED:
@@ -117,7 +135,8 @@ def refusal(standing: Standing) -> str:
             pass
     if standing.has_files:
         return ""
-    return "nothing to write: it failed everywhere" if standing.plan and standing.plan.failures else "nothing to write"
+    everywhere = ": it failed everywhere" if standing.plan and standing.plan.failures else ""
+    return f"nothing to {standing.words.verb}{everywhere}"
 
 
 def groups(plan: Plan) -> tuple[Group, ...]:
@@ -139,7 +158,7 @@ def items(standing: Standing, now: float) -> Iterator[Item]:
     yield from _plan_items(standing)
     yield from (Item(one) for one in _step_lines(standing, now))
     if standing.error is not None:
-        lead = "NOT WRITTEN" if standing.plan is not None else "NO PLAN"
+        lead = f"NOT {standing.words.done.upper()}" if standing.plan is not None else "NO PLAN"
         yield from (Item(one) for one in _error_lines(lead, standing.error))
     plan = standing.plan
     if plan is None:
@@ -150,6 +169,8 @@ def items(standing: Standing, now: float) -> Iterator[Item]:
         yield from (Item(one) for one in _result_lines(standing))
     if plan.remarks:
         yield from (Item(one) for one in _remark_lines(plan))
+    if standing.has_files:
+        yield from _file_items(plan)
     yield from (Item(one) for one in heading("THE SAME AS A COMMAND"))
     yield Item(line(f"  {plan.proposal.command}", hanging=4, copied=plan.proposal.command), COMMAND)
     if message := standing.message:
@@ -181,8 +202,10 @@ def _plan_items(standing: Standing) -> Iterator[Item]:
     if standing.foreseen is not None and standing.foreseen.untouched:
         told = f"  {counted(standing.foreseen.untouched, 'provider stays', 'providers stay')} as before"
         yield Item(line(Span(told, Role.DIM)))
-    if plan.proposal.files:
-        yield from (Item(one) for one in heading("FILES"))
+
+
+def _file_items(plan: Plan) -> Iterator[Item]:
+    yield from (Item(one) for one in heading("FILES"))
     for file in plan.proposal.files:
         what = "  new" if file.old is None else "  removed" if file.new is None else ""
         place = Place(file.path, 1)
@@ -203,7 +226,8 @@ def _group_line(group: Group, width: int, review: Review | None, *, is_alone: bo
     change = group.first
     old = str(change.old.version) if change.old else ""
     new = str(change.new.version) if change.new else ""
-    versions = f"{old} -> {new}" if old and new and old != new else f"new {new}" if not old else new or f"{old} goes"
+    versions = f"{old} -> {new}" if old and new else f"new {new}" if new else f"{old} is removed"
+    versions = new if old == new else versions
     where = "" if is_alone else (change.root or ".") if len(group.changes) == 1 else f"{len(group.changes)} roots"
     sign = _SIGNS[change.kind]
     place = Place(f"{change.root}/.terraform.lock.hcl".lstrip("/"), change.old.line) if change.old else None
@@ -257,7 +281,8 @@ def _step_lines(standing: Standing, now: float) -> Iterator[Line]:
     if plan is None or standing.has_files:
         yield _step(sign, "review it", standing.asking if stage is Stage.REVIEWING else "")
         files = counted(len(plan.proposal.files), "file") if plan is not None else "all files"
-        yield _step(".." if stage is Stage.WRITING else "--", "write", f"{files} in one step, when enter is pressed")
+        told = f"{files} in one step, when enter is pressed"
+        yield _step(".." if stage is Stage.WRITING else "--", standing.words.verb, told)
 
 
 def _step(sign: str, what: str, more: str) -> Line:
@@ -290,7 +315,8 @@ def _result_lines(standing: Standing) -> Iterator[Line]:
     if foreseen.against:
         left = foreseen.left
         rest = counted(left, "provider differs", "providers differ") if left else "nothing differs"
-        yield line(Span(f"  then {rest} from {foreseen.against} in the lock files written", Role.DIM), hanging=4)
+        rest += f" from {foreseen.against} in the lock files {standing.words.done}"
+        yield line(Span(f"  then {rest}", Role.DIM), hanging=4)
     for host in review.hosts:
         if host.error is not None:
             yield line(Span("  not known: ", Role.WARN), host.error, hanging=4)

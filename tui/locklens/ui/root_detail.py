@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from locklens.review.model import Review, RootReview
 
 _LABEL = 15
+_MODULES_SHOWN = 3
 
 
 def _fact(label: str, *spans: Span | str, place: Place | None = None) -> Line:
@@ -36,7 +37,7 @@ def root_lines(node: Node, *, in_full: bool) -> Iterator[Line]:
     if root.renamed_from is not None:
         yield _fact("MOVED FROM", root.renamed_from or ".")
     yield _fact("TOOL", root.tool.product)
-    yield from _configuration_lines(root.configuration)
+    yield from _configuration_lines(root.configuration, in_full=in_full)
     if note := root_note(root):
         yield Line()
         yield line(note[0].upper() + note[1:] + ".")
@@ -56,16 +57,27 @@ def root_lines(node: Node, *, in_full: bool) -> Iterator[Line]:
         )
 
 
-def _configuration_lines(configuration: Configuration | None) -> Iterator[Line]:
+def missing_lines(configuration: Configuration, *, indent: int, in_full: bool) -> Iterator[Line]:
+    """Of which modules nobody knows what they require; the first few of many, all of them in full."""
+    missing = configuration.missing_modules
+    shown = missing if in_full or len(missing) <= _MODULES_SHOWN else missing[: _MODULES_SHOWN - 1]
+    for module in shown:
+        told = f"cannot say: module {module.call} is not fetched"
+        yield line(" " * indent, Span(told, Role.WARN), hanging=indent + 2, place=Place(module.file, module.line))
+    if len(shown) < len(missing):
+        get = f"{configuration.dialect.command} get"
+        told = f"nor are {len(missing) - len(shown)} more: x lists them, {get} fetches them"
+        yield line(" " * indent, Span(told, Role.WARN), hanging=indent + 2)
+
+
+def _configuration_lines(configuration: Configuration | None, *, in_full: bool) -> Iterator[Line]:
     if configuration is None:
         yield _fact("CONFIGURATION", Span("not read yet", Role.DIM))
         return
     state = "complete" if configuration.complete else "incomplete"
     files = counted(len(configuration.files), "file")
     yield _fact("CONFIGURATION", f"{state}, {files} read", Span("  without init", Role.DIM))
-    for module in configuration.missing_modules:
-        told = f"cannot say: module {module.call} is not fetched"
-        yield line(" " * _LABEL, Span(told, Role.WARN), hanging=_LABEL, place=Place(module.file, module.line))
+    yield from missing_lines(configuration, indent=_LABEL, in_full=in_full)
     for problem in configuration.problems:
         role = Role.WARN if problem.is_error else Role.DIM
         place = Place(problem.file, problem.line or 1)

@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from locklens.review.model import Severity
+from locklens.review.reports.why_words import seen_from
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,6 +48,10 @@ class Place(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}"
+
+    def seen_from(self, folder: str) -> str:
+        """The place where a root's folder is named already: without the folder for what is in it."""
+        return seen_from(str(self), folder)
 
 
 @dataclass(frozen=True, slots=True)

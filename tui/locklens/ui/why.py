@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.review.model import worst
-from locklens.review.reports.visible import visible
 from locklens.review.reports.why_words import (
     alike,
     counted,
@@ -53,9 +52,11 @@ def _root_lines(root: RootWhy, *, is_asking: bool) -> Iterator[Line]:
     for finding in root.findings:
         if finding.rule == "LK019":
             place = Place(finding.file, finding.line or 1)
-            yield _labelled("UNREADABLE", Span(str(place), Role.PLACE), f"  {finding.message}", place=place)
+            yield _labelled(
+                "UNREADABLE", Span(place.seen_from(root.path), Role.PLACE), f"  {finding.message}", place=place
+            )
     for conflict in explanation.conflicts:
-        yield from _conflict_lines(conflict)
+        yield from _conflict_lines(conflict, root.path)
     yield from _locked_lines(root)
     if explanation.requirements:
         told = str(explanation.constraints) or "none: any release will do"
@@ -77,7 +78,7 @@ def _labelled(label: str, *spans: Span | str, copied: str = "", place: Place | N
     return line(Span(label.ljust(_LABEL), Role.HEADING), *spans, hanging=_LABEL + 2, copied=copied, place=place)
 
 
-def _conflict_lines(conflict: Conflict) -> Iterator[Line]:
+def _conflict_lines(conflict: Conflict, root: str) -> Iterator[Line]:
     words = "no version can satisfy " + ("this" if len(conflict) == 1 else "these together")
     yield _labelled("CONFLICT", Span(words, Role.BLOCK))
     width = max(len(str(demand.term)) for demand in conflict)
@@ -85,7 +86,9 @@ def _conflict_lines(conflict: Conflict) -> Iterator[Line]:
         for number, place in enumerate(_places(demand.requirements)):
             term = "" if number else str(demand.term)
             copied = str(demand.term)
-            yield _labelled("", f"{term:{width}}  ", Span(str(place), Role.PLACE), copied=copied, place=place)
+            yield _labelled(
+                "", f"{term:{width}}  ", Span(place.seen_from(root), Role.PLACE), copied=copied, place=place
+            )
 
 
 def _places(requirements: Iterable[Requirement]) -> list[Place]:
@@ -120,10 +123,12 @@ def _entry_lines(root: RootWhy, entry: LockEntry, place: Place) -> Iterator[Line
         state = Span("  DOES NOT SATISFY", Role.BLOCK)
     elif explanation.requirements:
         state = Span("  satisfies the constraints", Role.GOOD)
-    yield _labelled("LOCKED", f"{version}  ", Span(str(place), Role.PLACE), state, copied=version, place=place)
+    yield _labelled(
+        "LOCKED", f"{version}  ", Span(place.seen_from(root.path), Role.PLACE), state, copied=version, place=place
+    )
     if against is not None:
         for hold in against.holds:
-            yield from _hold_lines(hold)
+            yield from _hold_lines(hold, root.path)
         if not explanation.conflicts and (offer is None or isinstance(offer.upgraded, Selection)):
             yield _labelled("", f"`{root.tool.command} init` refuses it; `init -upgrade` selects another version")
     if explanation.requirements and entry.constraints != str(explanation.constraints):
@@ -131,14 +136,14 @@ def _entry_lines(root: RootWhy, entry: LockEntry, place: Place) -> Iterator[Line
         yield _labelled("", Span("the lock file records other constraints: ", Role.DIM), recorded, place=place)
 
 
-def _hold_lines(hold: Hold, indent: str = "") -> Iterator[Line]:
+def _hold_lines(hold: Hold, root: str, indent: str = "") -> Iterator[Line]:
     """What is in a version's way, a line for each place."""
     if hold.demand is None:
         yield _labelled("", indent, str(hold))
         return
     term = str(hold.demand.term)
     for place in _places(hold.demand.requirements):
-        yield _labelled("", f"{indent}{term}  ", Span(str(place), Role.PLACE), copied=term, place=place)
+        yield _labelled("", f"{indent}{term}  ", Span(place.seen_from(root), Role.PLACE), copied=term, place=place)
 
 
 # What the registry's answer makes of it
@@ -158,32 +163,32 @@ def _registry_lines(root: RootWhy, *, is_asking: bool) -> Iterator[Line]:
         yield _labelled("REGISTRY", newest, copied=newest)
         if not offer.has_locked:
             yield _labelled("", Span("does not offer the locked version", Role.WARN))
-        yield from _upgrade_lines(offer, explanation.locked)
+        yield from _upgrade_lines(offer, explanation.locked, root.path)
 
 
-def _upgrade_lines(offer: Offer, entry: LockEntry | None) -> Iterator[Line]:
+def _upgrade_lines(offer: Offer, entry: LockEntry | None, root: str) -> Iterator[Line]:
     if isinstance(offer.upgraded, Selection):
         version = str(offer.upgraded.version)
         same = ", which is locked already" if entry is not None and entry.version == offer.upgraded.version else ""
         yield _labelled("UPGRADE", f"selects {version}{same}", copied=version)
-        yield from _held_lines("NEWER", offer.newer)
+        yield from _held_lines("NEWER", offer.newer, root)
         return
     yield _labelled("UPGRADE", Span(f"selects nothing: {_obstacle(offer.upgraded)}", Role.BLOCK))
     if not offer.upgraded.conflicts:
-        yield from _held_lines("NEAREST", offer.upgraded.held)
+        yield from _held_lines("NEAREST", offer.upgraded.held, root)
 
 
 def _obstacle(found: Unselectable) -> str:
     return "the constraints conflict" if found.conflicts else found.obstacle.value
 
 
-def _held_lines(label: str, groups: Iterable[HeldBack]) -> Iterator[Line]:
+def _held_lines(label: str, groups: Iterable[HeldBack], root: str) -> Iterator[Line]:
     for number, group in enumerate(groups):
         told, version = version_range(group.versions), str(group.newest)
         held = Span("  held back by", Role.WARN) if group.holds else Span("  an upgrade takes the newest", Role.GOOD)
         yield _labelled("" if number else label, told, held, copied=version)
         for hold in group.holds:
-            yield from _hold_lines(hold, "  ")
+            yield from _hold_lines(hold, root, "  ")
 
 
 # Who requires it
@@ -196,13 +201,13 @@ def _asker_lines(root: RootWhy, newer: Iterable[HeldBack]) -> Iterator[Line]:
         yield line(Span("  cannot say: there is no configuration in this folder", Role.WARN), hanging=2)
         return
     groups = alike(root.explanation.askers)
-    unseen = list(unseen_words(root))
+    unseen = list(unseen_words(root, root.path))
     excluded = _excluded(newer)
     for number, (modules, asker) in enumerate(groups, start=1):
         is_last = number == len(groups) and not unseen
         elbow, trunk = ("└─ ", "   ") if is_last else ("├─ ", "│  ")
         yield line(f"  {elbow}", Span(module_names(modules, configuration), Role.HEADING), hanging=5)
-        yield from _module_lines(asker, f"  {trunk}", excluded)
+        yield from _module_lines(asker, root.path, f"  {trunk}", excluded)
     if not groups:
         told = "nothing that could be read" if unseen else f"nothing in {counted(len(configuration.files), 'file')}"
         yield line(Span(f"  {told}", Role.WARN), hanging=2)
@@ -222,22 +227,25 @@ def _excluded(newer: Iterable[HeldBack]) -> Mapping[tuple[str, int], list[HeldBa
     return found
 
 
-def _module_lines(asker: Asker, lead: str, excluded: Mapping[tuple[str, int], list[HeldBack]]) -> Iterator[Line]:
+def _module_lines(
+    asker: Asker, root: str, lead: str, excluded: Mapping[tuple[str, int], list[HeldBack]]
+) -> Iterator[Line]:
     hanging = len(lead) + 4
     for one in asker.declared:
         place, constraint = Place(one.file, one.line), one.constraint or "any version"
         told = f"  {constraint}{kind_words(one)}"
-        yield line(lead, Span(str(place), Role.PLACE), told, hanging=hanging, copied=constraint, place=place)
+        yield line(lead, Span(place.seen_from(root), Role.PLACE), told, hanging=hanging, copied=constraint, place=place)
         if groups := excluded.get((one.file, one.line)):
             versions = ", ".join(version_range(group.versions) for group in groups)
             yield line(lead, Span(f"  excludes {versions}", Role.WARN), hanging=hanging)
         if (hidden := one.overrides) is not None:
-            hid = f"  overrides {hidden.constraint or 'any version'} of {visible(hidden.file)}:{hidden.line}"
-            yield line(lead, Span(hid, Role.DIM), hanging=hanging, place=Place(hidden.file, hidden.line))
+            place = Place(hidden.file, hidden.line)
+            hid = f"  overrides {hidden.constraint or 'any version'} of {place.seen_from(root)}"
+            yield line(lead, Span(hid, Role.DIM), hanging=hanging, place=place)
     if asker.uses:
         first = asker.uses[0]
         place = Place(first.file, first.line)
-        yield line(lead, Span(uses_words(asker), Role.DIM), hanging=hanging, place=place)
+        yield line(lead, Span(uses_words(asker, root), Role.DIM), hanging=hanging, place=place)
 
 
 def in_short(why: Why) -> str:

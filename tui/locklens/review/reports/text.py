@@ -135,7 +135,7 @@ class _Printer:
     ) -> Iterator[str]:
         severity = change.severity
         word = self._paint(f"{severity.upper() if severity else 'ok':5}", _COLOURS[severity])
-        summary = f"{words.phrase(change):22} {change.kind.value:16} {_hash_counts(change)}"
+        summary = f"{words.phrase(change):22} {_kind(change):16} {_hash_counts(change)}"
         yield f"  {words.sign(change.kind):2} {word} {_name(change, root.tool):{width}}  {summary}{note}".rstrip()
         if change.moved_from:
             yield f"        was {visible(str(change.moved_from))}"
@@ -217,6 +217,11 @@ def _configuration(configuration: Configuration) -> Iterator[str]:
     for module in configuration.missing_modules:
         place = f"{visible(module.file)}:{module.line}"
         yield f"  module not read  {place}  {visible(module.call)} ({visible(module.source)}): {visible(module.reason)}"
+
+
+def _kind(change: Change) -> str:
+    """What happened, with the part of the version that it happened to."""
+    return f"{change.bump.value} {change.kind.value}" if change.bump is not None else change.kind.value
 
 
 def _hash_counts(change: Change) -> str:

@@ -42,9 +42,14 @@ def newest_words(newest: Newest) -> str:
     return ", ".join(f"{name} {version}" for name, version in kinds if version is not None) or "offers no version"
 
 
-def place_words(requirement: Requirement) -> str:
-    """Where it stands."""
-    return f"{visible(requirement.file)}:{requirement.line}"
+def seen_from(path: str, folder: str) -> str:
+    """A path where a root's folder is named already: without the folder for what is in it."""
+    return path.removeprefix(f"{folder}/") if folder else path
+
+
+def place_words(requirement: Requirement, folder: str = "") -> str:
+    """Where it stands, as seen from a root's folder."""
+    return f"{visible(seen_from(requirement.file, folder))}:{requirement.line}"
 
 
 def module_names(modules: Sequence[str], configuration: Configuration) -> str:
@@ -84,32 +89,33 @@ def subject_words(requirement: Requirement) -> str:
     return subject if is_named else f"{requirement.contributor} {subject}"
 
 
-def uses_words(asker: Asker) -> str:
-    """How often a module merely uses the provider, and where first."""
+def uses_words(asker: Asker, folder: str = "") -> str:
+    """How often a module merely uses the provider, and where first, as seen from a root's folder."""
     first, count = asker.uses[0], len(asker.uses)
-    place = place_words(first)
+    place = place_words(first, folder)
     if asker.declared:
         return f"used {count} times, first in {place}" if count > 1 else f"used once, in {place}"
     more = f" and {count - 1} more" if count > 1 else ""
     return f"{place}  any version, used by {subject_words(first)}{more}"
 
 
-def unseen_words(root: RootWhy) -> Iterator[tuple[str, tuple[str, int] | None]]:
-    """Says what may require it too, and could not be read, each with its place."""
+def unseen_words(root: RootWhy, folder: str = "") -> Iterator[tuple[str, tuple[str, int] | None]]:
+    """Says what may require it too, and could not be read, each with its place, as seen from a root's folder."""
     configuration = root.configuration
     missing = configuration.missing_modules
     if missing:
         them = "a module that is" if len(missing) == 1 else f"{len(missing)} modules that are"
         yield f"what {them} not fetched require{'s' * (len(missing) == 1)} (`{root.tool.command} get` fetches)", None
     for module in missing[:NAMES_SHOWN]:
-        where = f"{visible(module.file)}:{module.line}"
+        where = f"{visible(seen_from(module.file, folder))}:{module.line}"
         told = f"  {where}  module {visible(module.call)} from {visible(module.source)}"
         yield told, (module.file, module.line)
     if len(missing) > NAMES_SHOWN:
         yield f"  and {len(missing) - NAMES_SHOWN} more", None
     for problem in configuration.problems:
         if problem.is_error:
-            where = f"{visible(problem.file)}:{problem.line}" if problem.line else visible(problem.file)
+            file = visible(seen_from(problem.file, folder))
+            where = f"{file}:{problem.line}" if problem.line else file
             yield f"what the error at {where} hides: {visible(problem.summary)}", (problem.file, problem.line or 1)
     if configuration.state.kind in {"remote", "unreadable"} and not root.explanation.requirements:
         yield visible(configuration.state.detail), None

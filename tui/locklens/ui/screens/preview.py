@@ -28,7 +28,6 @@ from locklens.ui.spans import counted
 from locklens.ui.widgets.bar import Bar
 from locklens.ui.widgets.line_view import LineView
 from locklens.workspace.events import Event, Progress
-from locklens.workspace.proposal import Target
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -297,8 +296,7 @@ class PreviewScreen(TellingScreen[Applied | None]):
         roots = len({failed.root for failed in plan.failures}) if plan is not None else 0
         left = f"; {counted(roots, 'root')} stayed as before, see there" if roots else ""
         told = "; ".join(event.notices) or "Z undoes it"
-        done = "staged" if plan is not None and plan.proposal.target is Target.INDEX else "wrote"
-        self.dismiss(Applied(f"{done} {files}{left}; {told}"))
+        self.dismiss(Applied(f"{self.standing.words.past} {files}{left}; {told}"))
 
     def action_cancel(self) -> None:
         """Leaves; what is going on stops, and nothing is written."""

@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 _LEAD = 15
 """Columns before the name: cursor, fold, mark, severity, sign."""
 
-_REST, _LEAST_REST = 9, 5
-"""Columns that names leave for what follows the versions, without and with what stands at the end."""
-
 _ROOM_FOR_EVIDENCE = 30
 """Columns behind the lead below which there is no room to say how far the hashes are explained."""
 
@@ -48,9 +45,7 @@ class Columns:
         room -= evidence + 1 if evidence else 0
         phrase = min(max((len(row.phrase) for row in plain), default=0), max(room * 4 // 9, 10))
         name = max((len(row.name) for row in plain), default=0)
-        rest = min(max((len(row.where) for row in plain), default=0), _REST) or _REST
-        rest = min(rest, max(_REST - evidence, _LEAST_REST))
-        name = max(min(name, room - phrase - rest - 2), min(name, 12))
+        name = max(min(name, room - phrase - 2), min(name, 12))
         return cls(name, phrase, max(0, room - name - phrase - 2), evidence)
 
 
@@ -111,7 +106,8 @@ class ChangeList(RowList[Row]):
         room = width - 3 - sum(len(span.text) for span in tail) - 1
         title = harmless(row.node.title)
         note = row.where if cell_len(title) + len(row.where) + 2 <= room else ""
-        shown = fitted(title, min(room, cell_len(title)))
+        # The last folders of a path say more than the first.
+        shown = (fitted if row.node.root is None else fitted_end)(title, min(room, cell_len(title)))
         gap = room - cell_len(shown) - (len(note) + 2 if note else 0)
         spans = [*self._lead(row, cursor=cursor), Span(shown, Role.HEADING)]
         return [*spans, Span(f"  {note}" if note else "", Role.DIM), Span(" " * (gap + 1)), *tail]
@@ -132,16 +128,22 @@ class ChangeList(RowList[Row]):
             return [*spans, *self._evidence(row)]
         done = row.mark is Mark.ALL
         spans.append(Span(fitted_end(row.name, columns.name), Role.DIM if done else Role.STRONG))
-        # The few versions that are longer than the others need what stands behind them less than their own ends.
-        longer = max(0, min(cell_len(harmless(row.phrase)) - columns.phrase, columns.rest))
-        spans.append(Span(" " + fitted(row.phrase, columns.phrase + longer), Role.DIM if done else Role.PLAIN))
-        where = fitted_end(row.where, min(columns.rest - longer, cell_len(harmless(row.where))))
-        spans += [Span(" "), Span(where, Role.PLACE)]
-        room = columns.rest - longer - cell_len(where)
+        return [*spans, *self._versions(row, Role.DIM if done else Role.PLAIN), *self._evidence(row)]
+
+    def _versions(self, row: Row, role: Role) -> Painted:
+        """The versions, and behind them what else there is room for: names come first, and some versions are long."""
+        columns = self._columns
+        room = columns.phrase + 1 + columns.rest
+        phrase = harmless(row.phrase)
+        left = room - min(cell_len(phrase), room) - 1
+        where = fitted_end(row.where, min(left, cell_len(harmless(row.where)))) if left > 0 else ""
         what = f" {row.what}" if where else row.what
-        shown = what if room >= min(len(what), _LEAST_REST + 1) else ""
-        spans.append(Span(fitted(shown, room), Role.DIM))
-        return [*spans, *self._evidence(row)]
+        what = what if cell_len(where) + cell_len(harmless(what)) <= left else ""
+        used = cell_len(where) + cell_len(harmless(what))
+        gap = max(columns.phrase + 1, cell_len(phrase) + 1) if used <= columns.rest else room - used
+        lead = fitted(phrase, min(gap, room) if used else room)
+        end = room - cell_len(lead) - used
+        return [Span(" "), Span(lead, role), Span(where, Role.PLACE), Span(harmless(what) + " " * end, Role.DIM)]
 
     def _evidence(self, row: Row) -> Painted:
         """How far the row's hashes are explained, at the right."""

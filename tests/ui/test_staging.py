@@ -1,0 +1,102 @@
+"""Staging from the screen: what is marked, through the Preview, into git's index; and back."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import pytest
+from textual.widgets import Input
+from ui.conftest import Driver, Running, Samples, until
+from workspace.test_propose import entry, lock
+from workspace.test_staging import LOCK, NEW, OLD, git, index, put, repository, said
+
+from locklens.ui.feed import WorkspaceSource
+from locklens.ui.screens.preview import PreviewScreen
+from locklens.workspace.open import open_git
+from locklens.workspace.review import ReviewRequest
+
+
+def source_of(top: Path, **options: object) -> WorkspaceSource:
+    return WorkspaceSource(ReviewRequest(partial(open_git, top, **options)))  # type: ignore[arg-type]
+
+
+def two_roots(tmp_path: Path) -> Path:
+    top = repository(tmp_path / "top", {f"a/{LOCK}": OLD, f"b/{LOCK}": OLD})
+    put(top, {f"a/{LOCK}": NEW, f"b/{LOCK}": lock(entry("aws"), entry("null", "9.0.0"), entry("random"), entry("tls"))})
+    return top
+
+
+async def previewed(on: Driver) -> str:
+    await on.press("S")
+    await until(on, lambda: isinstance(on.app.screen, PreviewScreen) and "ready: enter" in on.text)
+    return on.text
+
+
+async def test_what_is_marked_is_staged_and_taken_back(running: Running, tmp_path: Path) -> None:
+    top = two_roots(tmp_path)
+    async with running(source_of(top), size=(140, 50)) as on:
+        await on.press("S")
+        assert "nothing is marked as reviewed, so nothing is staged; mark with space first" in on.text
+        for title in ("hashicorp/aws", "hashicorp/null"):
+            await on.go_to(title)
+            await on.press("space")
+        text = await previewed(on)
+        assert "Stage 2 reviewed changes in 2 roots" in text
+        assert "nothing staged yet" in text
+        assert "ready: enter stages 2 files" in text
+        assert f"git add -- b/{LOCK} && git add -p -- a/{LOCK}" in text.replace("\n", " ") or "git add" in text
+        assert index(top, f"a/{LOCK}") == OLD
+        await on.press("escape")
+        assert on.is_on_top
+        assert index(top, f"a/{LOCK}") == OLD
+        await previewed(on)
+        await on.press("enter")
+        await until(on, lambda: on.is_on_top)
+        assert "staged 2 files; Z undoes it" in on.text
+        assert said(index(top, f"a/{LOCK}")) == {"aws": "2.0.0", "null": "1.0.0", "random": "1.0.0", "tls": "1.0.0"}
+        assert index(top, f"b/{LOCK}") == (top / "b" / LOCK).read_bytes()
+        assert (top / "a" / LOCK).read_bytes() == NEW
+        await on.settle()
+        await on.press("S")
+        await until(on, lambda: "nothing to stage" in on.text)
+        await on.press("escape", "Z")
+        await until(on, lambda: "ready: enter stages 2 files" in on.text)
+        await on.press("enter")
+        await until(on, lambda: on.is_on_top)
+        assert git(top, "diff", "--cached") == b""
+
+
+async def test_marks_that_a_filter_hides_are_staged_too(running: Running, tmp_path: Path) -> None:
+    top = two_roots(tmp_path)
+    async with running(source_of(top)) as on:
+        await on.press("a", "slash", *"provider:tls", "enter")
+        assert on.screen.query_one(Input).value == "provider:tls"
+        assert "Stage 5 reviewed changes in 2 roots" in await previewed(on)
+
+
+async def test_a_file_that_changed_meanwhile_is_refused(
+    running: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("locklens.ui.screens.loading._LOOK_SECONDS", 1000.0)
+    top = two_roots(tmp_path)
+    async with running(source_of(top)) as on:
+        await on.press("a")
+        put(top, {f"b/{LOCK}": OLD + b"\n"})
+        await on.press("S")
+        await until(on, lambda: "it changed on disk since it was" in on.text)
+        await on.press("enter")
+        await until(on, lambda: on.is_on_top)
+        assert index(top, f"b/{LOCK}") == OLD
+        assert index(top, f"a/{LOCK}") == NEW
+
+
+async def test_only_the_work_tree_can_be_staged(running: Running, samples: Samples, tmp_path: Path) -> None:
+    top = two_roots(tmp_path)
+    git(top, "add", "-A")
+    async with running(source_of(top, staged=True)) as on:
+        await on.press("a", "S")
+        assert "only what is in the work tree can be staged" in on.text
+    async with running(samples.full()) as on:
+        await on.press("a", "S")
+        assert "only what is in the work tree can be staged" in on.text
