@@ -62,6 +62,11 @@ class UpgradeDriver(Driver):
         super().__init__(app, pilot)
         self.intents: list[Intent] = []
 
+    async def settle(self) -> None:
+        """Also for what begins when the reading is done."""
+        for _ in range(3):
+            await super().settle()
+
     @property
     def upgrades(self) -> UpgradeScreen:
         found = next(screen for screen in self.app.screen_stack if isinstance(screen, UpgradeScreen))
@@ -277,7 +282,7 @@ async def test_all_that_is_safe(opening: Opening) -> None:
     async with opening(Offers((*ALL.providers, undated))) as on:
         await on.press("a")
         assert on.picks == {"a/ready": "1.1.0", "a/twice": "1.1.0", "b/twice": "1.1.0"}
-        assert "chosen as safe: 2 providers; 1 left out" in on.status
+        assert "chosen as safe: 2 providers; 1 left out, n goes to them" in on.status
         await on.press("a")
         assert on.picks == {}
         assert "nothing is chosen any more" in on.status

@@ -278,6 +278,7 @@ class UpgradeScreen(HandingScreen):
             self.narrowed = ""
         self._unfolded |= {f"group:{address}"}
         self.refresh_list(cursor_key=f"{root}\0{address}")
+        self.left.place()
         self.left.focus()
 
     def notice(self) -> tuple[Line, ...]:
@@ -391,8 +392,9 @@ class UpgradeScreen(HandingScreen):
             self.picking, self._by_all = replace(picking, chosen=frozenset()), frozenset()
         else:
             self.picking, self._by_all = replace(picking, chosen=picking.chosen | keys), keys
-            ready = sum(picking.standing(one).state is State.READY for one in picking.offers.providers)
-            left = f"; {ready - len(safe)} left out" if ready > len(safe) else ""
+            ready = {one.address for one in picking.offers.providers if picking.standing(one).state is State.READY}
+            doubtful = len(ready - {one.address for one in safe})
+            left = f"; {doubtful} left out, n goes to them" if doubtful else ""
             names = len({one.address for one in safe})
             self.say(f"chosen as safe: {counted(names, 'provider')}{left}")
         self.refresh_list()
