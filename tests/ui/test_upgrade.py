@@ -451,7 +451,7 @@ async def test_grouping(opening: Opening) -> None:
         await on.press("b")
         assert on.rows == [
             "a", "[ ] acme/ready", "[ ] acme/twice", "-  acme/held", "-  acme/young", "-  acme/current", "b",
-            "[ ] acme/twice", "c", "-  c",
+            "[ ] acme/twice", "c", "-  the whole root",
         ]  # fmt: skip
         assert "grouped by root" in on.status
         await on.press("b")
