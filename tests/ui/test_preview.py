@@ -42,7 +42,8 @@ from locklens.workspace.planning import Plan, WriteRequest
 from locklens.workspace.proposal import Proposal
 from locklens.workspace.propose import prune
 from locklens.workspace.review import Asking, ReviewRequest
-from locklens.workspace.upgrading import Pick, Supply
+from locklens.workspace.supply import Supply
+from locklens.workspace.upgrading import Pick
 
 HOST = "registry.terraform.io"
 LOCK = ".terraform.lock.hcl"
