@@ -72,7 +72,7 @@ class Locker:
         for request in requests:
             for platform in dict.fromkeys(request.platforms):
                 wanted.setdefault((request.address, request.version, platform), []).append(request)
-        missing = [(own, build[2]) for build, own in wanted.items() if self._lacks(build)]
+        missing = [(own, build[2]) for build, own in wanted.items() if self._lacks(build, own)]
         found = self._run.all(lambda one: self._obtain(*one), missing)
         for (own, platform), one in zip(missing, found, strict=True):
             self._known[own[0].address, own[0].version, platform] = one
@@ -90,9 +90,11 @@ class Locker:
             if build[:2] == (address, version) and isinstance(one, _Obtained) and one.package is not None
         }
 
-    def _lacks(self, build: _Build) -> bool:
+    def _lacks(self, build: _Build, requests: Sequence[LockRequest]) -> bool:
         known = self._known.get(build)
-        return known is None or (isinstance(known, _Obtained) and known.package is None)
+        if not isinstance(known, _Obtained) or known.package is not None:
+            return known is None
+        return not all(_is_refused(one, known.vouched) for one in requests)
 
     def _obtain(self, requests: Sequence[LockRequest], platform: Platform) -> _Obtained | Failure:
         """Gets one package, unless the version was published again for all that want it."""
