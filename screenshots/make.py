@@ -46,6 +46,7 @@ SCENES = (
     Scene("review-80x24", (80, 24), ("j", "space", "j")),
     Scene("review-light", (110, 32), ("b", "n"), "locklens-light"),
     Scene("why", (110, 32), ("n", "n", "w")),
+    Scene("hashes", (120, 32), ("3", "n", "n", "n")),
     Scene("signers", (120, 32), ("4",)),
     Scene("keys", (110, 40), ("question_mark",)),
 )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -95,6 +97,70 @@ def test_several_roots(place: Place, run: Run) -> None:
     assert (place.root / "one/.terraform.lock.hcl").exists()
     assert (place.root / f"one/.terraform/providers/{HOST}/acme/demo").is_dir()
     assert run("init", "--root", "gone")[0] == 2
+
+
+def test_lock_works_on_several_roots_at_once(place: Place, run: Run) -> None:
+    for name in ("one", "two", "odd"):
+        (place.root / name).mkdir()
+        (place.root / name / "main.tf").write_bytes((place.root / "main.tf").read_bytes())
+    (place.root / "odd" / "main.tf").write_text("}")
+    roots = [word for name in ("one", "two", "odd", "gone") for word in ("--root", name)]
+    status, out, err = run("lock", "--check", "--platform", "linux_amd64", *roots)
+    assert status == 1
+    assert out == "one/.terraform.lock.hcl: would change\ntwo/.terraform.lock.hcl: would change\n"
+    status, out, err = run("lock", "--platform", "linux_amd64", *roots)
+    assert status == 1
+    assert out.count("has updated the lock file") == 2
+    lines = err.splitlines()
+    assert lines[0] == "- Finding latest version of acme/demo..."
+    assert sum(line.startswith("- Retrieved ") for line in lines) == 1
+    for name in ("one:", "two:"):
+        assert lines[lines.index(name) + 1].startswith("- Obtained acme/demo checksums for linux_amd64; This was a new")
+    assert "odd/main.tf:1: " in err[err.index("odd:") :]
+    assert "error: gone: there is no such folder" in err
+    assert (place.root / "one/.terraform.lock.hcl").read_bytes() == (
+        place.root / "two/.terraform.lock.hcl"
+    ).read_bytes()
+    assert place.asked().count("package") == 1
+    assert run("lock", "--root", "gone", "--root", "nowhere")[0] == 2
+
+
+def test_json_of_several_roots_names_no_root_where_all_are_meant(place: Place, run: Run) -> None:
+    for name in ("one", "two"):
+        (place.root / name).mkdir()
+        (place.root / name / "main.tf").write_bytes((place.root / "main.tf").read_bytes())
+    status, out, err = run("lock", "--json", "--platform", "linux_amd64", "--root", "one", "--root", "two")
+    assert (status, err) == (0, "")
+    events = [json.loads(line) for line in out.splitlines()]
+    assert [(event["type"], event["root"]) for event in events] == [
+        ("query_started", None),
+        ("fetch_started", None),
+        ("package_hashed", None),
+        ("hashes_obtained", "one"),
+        ("hashes_obtained", "two"),
+        ("outcome", "one"),
+        ("outcome", "two"),
+    ]
+    assert [event["written"] for event in events[-2:]] == [True, True]
+
+
+def test_lock_writes_all_of_its_files_or_none(place: Place, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("one", "two"):
+        (place.root / name).mkdir()
+        (place.root / name / "main.tf").write_bytes((place.root / "main.tf").read_bytes())
+    real = os.replace
+
+    def failing(source: str, target: str) -> None:
+        if os.fspath(target).endswith("two/.terraform.lock.hcl"):
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+        real(source, target)
+
+    monkeypatch.setattr(os, "replace", failing)
+    status, out, err = run("lock", "--platform", "linux_amd64", "--root", "one", "--root", "two")
+    assert (status, out) == (2, "")
+    assert "error: two/.terraform.lock.hcl: cannot be written: read-only file system" in err
+    assert not list(place.root.rglob(".terraform.lock.hcl*"))
+    assert not list(place.root.rglob(".locklens-*"))
 
 
 def test_readonly(place: Place, run: Run) -> None:

@@ -71,7 +71,7 @@ class Place:
     def _installing(self, **options: Any) -> tuple[Cache, Installing]:
         self.events.clear()
         cache = Cache(self.cache)
-        found = Options(self.root, self.environ, TERRAFORM, **options)
+        found = Options(self.root, self.environ, **{"tool": TERRAFORM, **options})
         return cache, Installing(found, cache, on_event=self.events.append)
 
     def init(

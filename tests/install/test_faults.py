@@ -12,11 +12,15 @@ import pytest
 from install.conftest import HOST, Place
 
 from locklens.demo.faults import Fault, Rule, Step
+from locklens.dialect import OPENTOFU, TERRAFORM, Dialect
 from locklens.errors import ConfigurationError
 from locklens.install.events import FolderReplaced, PackageHashed, ReleaseWarned
 from locklens.install.lock import Locker
+from locklens.project.tree import FileSystem
 from locklens.sources.http.client import Client
+from locklens.workspace.found import RootReader
 from locklens.workspace.outcomes import Outcome, Readonly
+from locklens.workspace.remarks import look_alikes
 
 
 def words(outcome: Outcome) -> str:
@@ -261,3 +265,34 @@ def test_a_lock_file_that_changed_meanwhile_is_left_alone(place: Place, monkeypa
     with pytest.raises(ConfigurationError, match="changed"):
         place.lock("linux_amd64")
     assert place.lock_file.read_text() == "# mine\n"
+
+
+def test_opentofu_warns_of_providers_that_are_most_likely_the_same(place: Place) -> None:
+    names = ("opentofu/x", "hashicorp/x", "acme/x", "hashicorp/y")
+    blocks = "".join(f'    p{number} = {{ source = "{name}" }}\n' for number, name in enumerate(names))
+    (place.root / "main.tf").write_text(f"terraform {{\n  required_providers {{\n{blocks}  }}\n}}\n")
+    for tool, words in ((OPENTOFU, ["multiple providers of type x"]), (TERRAFORM, [])):
+        root = RootReader(tool, "tests").read_folder(FileSystem(place.root), "")
+        troubles = look_alikes(root)
+        assert [one.words.partition("(")[0].strip()[-28:] for one in troubles] == words
+        assert all("hashicorp/x, registry.opentofu.org/opentofu/x)" in one.words for one in troubles)
+        assert all(one.is_warning for one in troubles)
+
+
+@pytest.mark.parametrize("tool", [TERRAFORM, OPENTOFU])
+def test_terraform_downloads_packages_with_what_netrc_has(
+    place: Place, tool: Dialect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = []
+    real = Client.download
+
+    def heard(client: Client, url: str, **options: Any) -> Any:
+        given.append(options["token"])
+        return real(client, url, **options)
+
+    monkeypatch.setattr(Client, "download", heard)
+    host = place.registry.service_url(HOST).split("/")[2]
+    (Path(place.environ["HOME"]) / ".netrc").write_text(f"machine {host} login me password it\n")
+    place.require((f"{HOST}/acme/demo", ""))
+    assert not place.init(tool=tool).has_failed
+    assert [token is not None for token in given] == [tool is TERRAFORM]

@@ -64,6 +64,7 @@ def test_killed_at_random_moments(place: Place, locklens: Locklens, words: tuple
         assert finished.status == 0, finished.output
         assert place.lock_file.read_bytes() == new
         assert not list(place.root.rglob(".locklens-*"))
+        assert {path.name for path in place.root.iterdir()} <= {".terraform", ".terraform.lock.hcl", "main.tf"}
     assert any(ended for ended, _ in seen)
     assert any(not is_new for _, is_new in seen)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from locklens.dialect import OPENTOFU, TERRAFORM, Dialect
-from locklens.project.cliconfig import CliConfig, HelperBlock, read_cli_config
+from locklens.project.cliconfig import CliConfig, HelperBlock, RegistryProtocols, read_cli_config
 from locklens.project.clifiles import find_helper
 from locklens.project.tokens import Token
 
@@ -185,3 +185,28 @@ def test_helpers_are_found_where_the_tools_look(tmp_path: Path) -> None:
     assert find_helper("b", OPENTOFU, environ) is None
     assert find_helper("c", TERRAFORM, environ) is None
     assert find_helper("c", OPENTOFU, environ) == data / "terraform-credentials-c"
+
+
+def test_opentofus_registry_protocols(tmp_path: Path) -> None:
+    text = "registry_protocols {\n  retry_count = %s\n  request_timeout_seconds = %s\n}\n"
+    for values, expected in {
+        ("3", "20"): RegistryProtocols(3, 20),
+        ("0", "0"): RegistryProtocols(0, None),
+        ("-4", "-4"): RegistryProtocols(0, None),
+        ('"1"', "1.5"): RegistryProtocols(),
+    }.items():
+        path = tmp_path / "cli.tfrc"
+        path.write_text(text % values)
+        found = read_cli_config(OPENTOFU, {"TF_CLI_CONFIG_FILE": str(path)})
+        assert found.protocols == expected
+        assert len(found.problems) == (2 if values[0] == '"1"' else 0)
+        assert read_cli_config(TERRAFORM, {"TF_CLI_CONFIG_FILE": str(path)}).protocols == RegistryProtocols()
+    (tmp_path / "cli.tfrc").write_text(text % (1, 1) + text % (2, 2))
+    twice = read_cli_config(OPENTOFU, {"TF_CLI_CONFIG_FILE": str(tmp_path / "cli.tfrc")})
+    assert twice.protocols == RegistryProtocols(1, 1)
+    assert problems(twice)[0].startswith(":5: there is more than one registry_protocols block")
+    (tmp_path / ".terraform.d").mkdir()
+    (tmp_path / ".terraform.d" / "x.tfrc").write_text(text % (3, 3))
+    beside = read_cli_config(OPENTOFU, {"HOME": str(tmp_path)})
+    assert beside.files
+    assert beside.protocols == RegistryProtocols()

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 from loopback import Handler, Server
 
 from locklens.errors import RunCancelledError, UnavailableError
+from locklens.project.netrcfile import netrc_tokens
+from locklens.project.tokens import Token
 from locklens.sources.http import open_client
 
 PACKAGE = b"0123456789abcdef" * 65536
@@ -106,3 +110,31 @@ def test_cancelling_ends_a_download(server: Server) -> None:
     ):
         list(download.chunks)
     assert time.monotonic() - start < 1
+
+
+def test_a_token_goes_to_the_packages_own_origin_alone(server: Server) -> None:
+    server.gives("/pkg", b"", 302, Location="/near")
+    server.gives("/near", b"", 302, Location=server.url("/there", host="localhost"))
+    server.gives("/there", b"", 302, Location=server.url("/back"))
+    server.gives("/back", PACKAGE)
+    client = open_client({})
+    with client.download(server.url("/pkg"), token=Token("bWU6aXQ=", scheme="Basic")) as download:
+        assert sum(map(len, download.chunks)) == len(PACKAGE)
+    sent = [asked.headers.get("authorization") for asked in server.asked]
+    assert sent == ["Basic bWU6aXQ=", "Basic bWU6aXQ=", None, None]
+    assert [line.with_token for line in client.log] == [True, True, False, False]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the file has another name there")
+def test_terraform_takes_what_netrc_has_for_a_packages_host(tmp_path: Path, server: Server) -> None:
+    path = tmp_path / ".netrc"
+    host = f"127.0.0.1:{server.port}"
+    path.write_text(f"machine {host}\n  login me\n  password it\ndefault login x password y\n")
+    found = netrc_tokens({"HOME": str(tmp_path)})
+    assert found(f"http://{host}/pkg") == Token("bWU6aXQ=", scheme="Basic")
+    assert found("http://127.0.0.1/pkg") is found("https://elsewhere.test/") is None
+    assert netrc_tokens({"HOME": "/nowhere", "NETRC": str(path)})(f"http://{host}/") is not None
+    for broken in ("machine", "\0", "machine a login b password c\nnonsense"):
+        path.write_text(broken)
+        assert netrc_tokens({"NETRC": str(path)})(f"http://{host}/") is None
+    assert netrc_tokens({"NETRC": str(tmp_path)})(f"http://{host}/") is None

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -16,6 +17,7 @@ import pytest
 import trustme
 from loopback import Handler, Server, server_context, serving
 
+from locklens import __version__
 from locklens.dialect import OPENTOFU, TERRAFORM
 from locklens.errors import RunCancelledError, UnavailableError
 from locklens.project.tokens import Token
@@ -115,6 +117,28 @@ def test_the_environment_sets_time_outs_and_retries() -> None:
     for wrong in ("0", "-1", "x", "", "1e3"):
         kinds = Kinds.of(TERRAFORM, dict.fromkeys(environ, wrong))
         assert (kinds.metadata.seconds, kinds.metadata.retries) == (10, 1)
+
+
+def test_opentofus_configuration_sets_them_where_no_variable_does() -> None:
+    kinds = Kinds.of(OPENTOFU, {}, seconds=20, retries=0)
+    assert (kinds.metadata.seconds, kinds.metadata.retries, kinds.discovery.seconds) == (20, 0, 20)
+    environ = {"TF_REGISTRY_CLIENT_TIMEOUT": "3", "TF_REGISTRY_DISCOVERY_RETRY": "4"}
+    kinds = Kinds.of(OPENTOFU, environ, seconds=20, retries=0)
+    assert (kinds.metadata.seconds, kinds.metadata.retries) == (3, 4)
+
+
+@pytest.mark.parametrize(("added", "sent"), [("", ""), ("  ci/1 x ", " ci/1 x"), ("a\nb: c", ""), ("é", "")])
+def test_the_environment_adds_to_who_asks(server: Server, added: str, sent: str) -> None:
+    found: list[str] = []
+
+    def heard(handler: Handler) -> None:
+        found.append(handler.headers["User-Agent"])
+        handler.reply(204)
+
+    server.on("/a", heard)
+    with closing(open_client({"TF_APPEND_USER_AGENT": added})) as client:
+        client.get(server.url("/a"), Kinds.of(TERRAFORM, {}).metadata)
+    assert found == [f"locklens/{__version__}{sent}"]
 
 
 def test_an_answer_without_end_is_not_read(server: Server, client: Client) -> None:

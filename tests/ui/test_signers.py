@@ -204,8 +204,8 @@ async def test_keys_of_the_screen(
             assert "not supported yet: " in on.lines[-2]
         await on.press("4")
         assert "Keys is this screen" in on.lines[-2]
-        await on.press("3")
-        assert "Hashes: not supported yet" in on.lines[-2]
+        await on.press("5")
+        assert "Health: not supported yet" in on.lines[-2]
         await on.press("question_mark")
         assert "All keys of this screen" in on.text
         for shown in (key.shown for group in SIGNERS.groups[:2] for key in group.keys):

@@ -1,4 +1,4 @@
-"""Kills an upgrade at random moments and looks at what is left; a program of its own, since it forks without threads.
+"""Kills a command that writes several files at random moments and looks at what is left; a program of its own, since it forks without threads.
 
     killing.py TEMPLATE PLACE ROUNDS COMMAND...
 
@@ -27,6 +27,7 @@ LOADED = (
     "httpx", "gnupg", "platformdirs", "locklens.cli.reading", "locklens.cli.writing", "locklens.cli.write_options",
     "locklens.cli.install_progress", "locklens.packages.hashing", "locklens.project.git", "locklens.review.reports.why_text",
     "locklens.sources.http.client", "locklens.storage.cache", "locklens.workspace.asking", "locklens.workspace.propose",
+    "locklens.cli.installing", "locklens.cli.install_options", "locklens.workspace.locking",
     "locklens.workspace.recovery", "locklens.workspace.supplying", "locklens.workspace.upgrading", "locklens.workspace.why",
 )  # fmt: skip
 """What the commands load, so that each copy of this process need not."""

@@ -1,4 +1,4 @@
-"""`upgrade --edit-constraints` killed at random moments: each file is old or new, and the next run settles the rest."""
+"""Writes of several files killed at random moments: each file is old or new, and the next run settles the rest."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -29,7 +30,8 @@ def requires(constraint: str) -> str:
     )
 
 
-def repository(top: Path) -> Path:
+def of_modules(top: Path) -> None:
+    """A root with two modules, all three of which pin the version that is locked."""
     files = {
         "root/versions.tf": requires("1.4.1"),
         "root/main.tf": 'module "a" {\n  source = "../modules/a"\n}\nmodule "b" {\n  source = "../modules/b"\n}\n',
@@ -41,18 +43,31 @@ def repository(top: Path) -> Path:
         (top / name).write_bytes(text.encode())
     entry = LockEntry(DEMO, Version.parse("1.4.1"), ">= 1.0.0, ~> 1.4.0, 1.4.1, < 1.5.0", ("zh:" + "0" * 64,), 0)
     (top / "root/.terraform.lock.hcl").write_bytes(render([entry], TERRAFORM))
-    subprocess.run(["git", "init", "-q", str(top)], check=True)
-    return top
+
+
+def of_roots(top: Path) -> None:
+    """Three roots that lock a version without any hash."""
+    entry = LockEntry(DEMO, Version.parse("1.4.1"), "1.4.1", (), 0)
+    for name in ("a", "b", "c"):
+        (top / name).mkdir(parents=True)
+        (top / name / "main.tf").write_text(requires("1.4.1"))
+        (top / name / ".terraform.lock.hcl").write_bytes(render([entry], TERRAFORM))
+
+
+UPGRADE = ("upgrade", "--edit-constraints", "demo", "--root", "root")
+LOCK = ("lock", "--root", "a", "--root", "b", "--root", "c")
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="kills processes that it forks")
-def test_killed_at_random_moments(tmp_path: Path) -> None:
-    template, place = repository(tmp_path / "template"), tmp_path / "place"
+@pytest.mark.parametrize(("lay", "words"), [(of_modules, UPGRADE), (of_roots, LOCK)], ids=["upgrade", "lock"])
+def test_killed_at_random_moments(tmp_path: Path, lay: Callable[[Path], None], words: tuple[str, ...]) -> None:
+    template, place = tmp_path / "template", tmp_path / "place"
+    lay(template)
+    subprocess.run(["git", "init", "-q", str(template)], check=True)
     place.mkdir()
     with Registry() as registry:
         environ = {**os.environ, **environment(write_cli_configuration(registry, tmp_path))}
         driver = str(Path(__file__).with_name("killing.py"))
-        words = ["upgrade", "--edit-constraints", "demo", "--root", "root"]
         command = [sys.executable, driver, str(template), str(place), str(KILLS), *words]
         done = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

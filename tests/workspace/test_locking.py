@@ -13,19 +13,22 @@ from install.conftest import HOST, Place
 
 from locklens.addresses import Platform
 from locklens.demo.faults import Fault, Rule
-from locklens.dialect import TERRAFORM
+from locklens.dialect import OPENTOFU, TERRAFORM
 from locklens.errors import LockLensError
 from locklens.install.events import FetchStarted, HashesObtained, PackageHashed, QueryStarted
 from locklens.lockfile.parse import parse
+from locklens.project.tree import FileSystem
 from locklens.storage.cache import Cache
 from locklens.storage.journal import Journal
 from locklens.workspace.apply import apply
-from locklens.workspace.found import enclosing
+from locklens.workspace.found import RootReader, enclosing
 from locklens.workspace.intents import Intent
+from locklens.workspace.lock_writing import changes
 from locklens.workspace.locking import LockIntent, lock
 from locklens.workspace.outcomes import Outcome
-from locklens.workspace.planning import Plan, WriteRequest
+from locklens.workspace.planning import Plan, WriteRequest, change_words
 from locklens.workspace.supplying import RegistrySupply
+from locklens.workspace.upgrading import UpgradeRequest, upgrade
 
 place = conftest.place
 
@@ -70,6 +73,29 @@ def test_many_roots_ask_once_and_fetch_once(place: Place) -> None:
     assert not again.proposal.files
     assert [remark.words for remark in again.remarks] == ["its hashes are complete"] * 21
     assert "package" not in place.asked()
+
+
+def test_many_roots_upgrade_with_one_fetch(place: Place) -> None:
+    names = tuple(f"root-{number:02}" for number in range(21))
+    files = [lay(place, name, ("acme/demo", "1.0.0"), ("acme/other", "")) for name in names]
+    apply(planned(place, *names).proposal)
+    place.asked()
+    place.events.clear()
+    request = UpgradeRequest(WriteRequest(place.root, names, TERRAFORM), edits_constraints=True)
+    told: list[str] = []
+    with Cache(place.cache) as cache, RegistrySupply(place.environ, cache, on_event=place.events.append) as supply:
+        plan = upgrade(request, supply, on_root=told.append)
+    asked = Counter(place.asked())
+    # One package's metadata and one release's checksums more, to see what the entries do for now.
+    assert asked == {"versions": 2, "download": 3, "sums": 2, "signature": 2, "package": 2}
+    assert told == list(names)
+    assert [len(place.told(kind)) for kind in (FetchStarted, PackageHashed, HashesObtained)] == [2, 2, 42]
+    assert len(plan.changes) == 21
+    assert not plan.failures
+    apply(plan.proposal)
+    assert len({file.read_bytes() for file in files}) == 1
+    assert [str(one.version) for one in parse(files[0].read_bytes(), "").entries] == ["1.1.0", "1.0.0"]
+    assert 'version = "1.1.0"' in (place.root / names[20] / "main.tf").read_text()
 
 
 def test_it_says_for_which_platforms_there_are_hashes_now(place: Place) -> None:
@@ -182,3 +208,17 @@ def test_roots_of_no_repository_and_named_from_elsewhere(place: Place) -> None:
     assert found.plan.proposal.top == place.root
     apply(found.plan.proposal)
     assert f"{HOST}/acme/demo" in file.read_text()
+
+
+@pytest.mark.parametrize("stays", [False, True])
+def test_an_entry_that_opentofu_migrates_is_said_to_move(tmp_path: Path, stays: bool) -> None:
+    (tmp_path / "main.tf").write_text(requires(("hashicorp/null", "")))
+    text = 'provider "registry.terraform.io/hashicorp/null" {\n  version = "3.2.0"\n}\n'
+    (tmp_path / ".terraform.lock.hcl").write_text(text)
+    root = RootReader(OPENTOFU, "tests").read_folder(FileSystem(tmp_path), "")
+    entries = root.migration.entries if stays else root.migration.entries[1:]
+    (change,) = changes(root, "", entries)
+    assert change.kind == ("add" if stays else "move")
+    hosts = "registry.opentofu.org instead of registry.terraform.io"
+    words = "is added" if stays else f"is locked from {hosts}"
+    assert change_words(change) == f".: hashicorp/null 3.2.0 {words}"

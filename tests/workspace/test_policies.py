@@ -218,7 +218,7 @@ def test_a_cache_needs_what_a_registry_does_not(desk: Desk) -> None:
     assert told(desk.change(cached, None, OLD), "LK009") == [
         (
             Severity.WARN,
-            f"at least 1 of {first}, {second} is not covered from a plugin cache: there is only 1 h1 that may be of them",
+            f"at least 1 of {first}, {second} is not covered from a plugin cache: only 1 h1 could be of them",
         )
     ]
     proven = desk.change(cached, None, OLD, prove="all")

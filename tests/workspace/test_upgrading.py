@@ -7,10 +7,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from locklens.addresses import Platform, ProviderAddress
-from locklens.dialect import TERRAFORM, Dialect
+from locklens.dialect import OPENTOFU, TERRAFORM, Dialect
 from locklens.errors import ConfigurationError, LockLensError, UnavailableError
+from locklens.install.model import Wanted
 from locklens.lockfile.model import LockEntry
 from locklens.lockfile.parse import parse
 from locklens.lockfile.render import render
@@ -18,7 +20,8 @@ from locklens.sources.metadata import ListedVersion
 from locklens.versions import Version
 from locklens.workspace.apply import apply
 from locklens.workspace.planning import Plan, WriteRequest
-from locklens.workspace.upgrading import Coverage, Move, UpgradeRequest, upgrade
+from locklens.workspace.supply import Coverage, Move
+from locklens.workspace.upgrading import UpgradeRequest, upgrade
 
 LINUX, MAC, WINDOWS = Platform("linux", "amd64"), Platform("darwin", "arm64"), Platform("windows", "amd64")
 
@@ -47,6 +50,7 @@ class Shelf:
         self._unknown = unknown
         self.broken: frozenset[str] = frozenset()
         self.moves: list[Move] = []
+        self.fetched: list[Move] = []
 
     def listed(
         self, addresses: Sequence[ProviderAddress], tool: Dialect
@@ -58,20 +62,29 @@ class Shelf:
             for one in addresses
         }
 
-    def coverage(self, entries: Sequence[LockEntry], tool: Dialect) -> Mapping[ProviderAddress, Coverage]:
-        return {
-            one.address: Coverage(
+    def coverage(self, entries: Sequence[LockEntry], tool: Dialect) -> Sequence[Coverage]:
+        return [
+            Coverage(
                 tuple(Platform.parse(text.rpartition("-")[2]) for text in one.hashes if "?" not in text), self._unknown
             )
             for one in entries
-        }
+        ]
+
+    def choose(self, wanted: Sequence[Wanted], tool: Dialect) -> Sequence[Version | LockLensError]:
+        raise NotImplementedError
+
+    def fetch(self, moves: Sequence[Move], tool: Dialect) -> None:
+        self.fetched += moves
+
+    def h1s(self, address: ProviderAddress, version: Version, tool: Dialect) -> Mapping[Platform, str]:
+        raise NotImplementedError
 
     def entries(self, moves: Sequence[Move], tool: Dialect) -> Mapping[ProviderAddress, LockEntry | LockLensError]:
         self.moves += moves
         return {
             one.address: LockLensError("the signature is wrong", hint="ask")
             if one.address.type in self.broken
-            else entry(one.address.type, str(one.version), "", *one.platforms)
+            else replace(entry(one.address.type, str(one.version), "", *one.platforms), address=one.address)
             for one in moves
         }
 
@@ -427,3 +440,75 @@ def test_a_broken_configuration(top: Path) -> None:
 def test_a_broken_lock_file(top: Path) -> None:
     lay(top, TWO | {LOCK: b"x\n"})
     assert failures(planned(top, Shelf(OFFERED)))[0].startswith(f"{LOCK}:1: ")
+
+
+# From Terraform's registry to OpenTofu's
+
+
+def of_opentofu(top: Path, shelf: Shelf, *providers: str) -> Plan:
+    return upgrade(UpgradeRequest(WriteRequest(top, (), OPENTOFU), providers), shelf)
+
+
+@pytest.mark.parametrize("providers", [(), ("aws",), ("hashicorp/aws",)])
+def test_an_entry_of_terraforms_registry_becomes_one_of_opentofus(top: Path, providers: tuple[str, ...]) -> None:
+    lay(top, {"main.tf": requiring(aws="~> 5.0"), LOCK: [entry("aws", "5.1.0", "~> 5.0", LINUX, MAC)]})
+    shelf = Shelf(OFFERED)
+    plan = of_opentofu(top, shelf, *providers)
+    hosts = "registry.opentofu.org instead of registry.terraform.io"
+    assert plan.proposal.words == (f".: hashicorp/aws 5.1.0 becomes 5.2.0 and is locked from {hosts}",)
+    (change,) = plan.changes
+    assert (change.kind, change.moved_from, change.old and change.old.address) == (
+        "move",
+        address("aws"),
+        address("aws"),
+    )
+    assert [(move.platforms, move.prior and move.prior.hashes) for move in shelf.moves] == [((MAC, LINUX), ())]
+    apply(plan.proposal)
+    (after,) = parse((top / LOCK).read_bytes(), LOCK, dialect=OPENTOFU).entries
+    assert (after.address.host, str(after.version)) == ("registry.opentofu.org", "5.2.0")
+
+
+def test_an_entry_moves_also_where_its_version_is_the_newest(top: Path) -> None:
+    lay(top, {"main.tf": requiring(aws="~> 5.0"), LOCK: [entry("aws", "5.2.0", "~> 5.0")]})
+    plan = of_opentofu(top, Shelf(OFFERED))
+    hosts = "registry.opentofu.org instead of registry.terraform.io"
+    assert plan.proposal.words == (f".: hashicorp/aws 5.2.0 is locked from {hosts}",)
+    assert not plan.remarks
+
+
+def test_an_entry_that_is_required_by_its_own_name_stays_beside_the_new_one(top: Path) -> None:
+    both = requiring(aws="~> 5.0").replace(
+        "  }\n}\n", '    old = { source = "registry.terraform.io/hashicorp/aws" }\n  }\n}\n'
+    )
+    lay(top, {"main.tf": both, LOCK: [entry("aws", "5.2.0", "~> 5.0")]})
+    plan = of_opentofu(top, Shelf({"aws": "5.2.0"}), "registry.opentofu.org/hashicorp/aws")
+    assert plan.proposal.words == (".: hashicorp/aws 5.2.0 is added",)
+    apply(plan.proposal)
+    assert [one.address.host for one in parse((top / LOCK).read_bytes(), LOCK).entries] == [
+        "registry.opentofu.org",
+        "registry.terraform.io",
+    ]
+
+
+# Many roots
+
+
+def test_what_many_roots_take_is_got_at_once_before_the_first(top: Path) -> None:
+    names = [f"r{number}" for number in range(5)]
+    lay(top, {"m/main.tf": requiring(aws="5.1.0")})
+    for number, name in enumerate(names):
+        platforms = (LINUX, MAC) if number % 2 else (LINUX,)
+        lay(top, {f"{name}/main.tf": 'module "m" {\n  source = "../m"\n}\n'})
+        lay(top, {f"{name}/{LOCK}": [entry("aws", "5.1.0", "5.1.0", *platforms)]})
+    shelf = Shelf(OFFERED)
+    plan = planned(top, shelf, roots=names, edits_constraints=True)
+    assert not plan.failures
+    assert [len(plan.changes), len(shelf.moves)] == [5, 5]
+    assert {(str(move.version), move.platforms) for move in shelf.fetched} == {
+        ("6.0.0", (LINUX,)),
+        ("6.0.0", (MAC, LINUX)),
+    }
+    assert [move.platforms for move in shelf.fetched] == [move.platforms for move in shelf.moves]
+    edited = [change.edits for change in plan.changes if change.edits]
+    assert len(edited) == 1
+    assert plan.proposal.files[0].path == "m/main.tf"

@@ -19,6 +19,7 @@ COMMANDS = {
     "prune": "remove from the lock file what nothing requires",
     "restore": "take providers' blocks from the lock file of a revision",
     "format": "write the lock file as its tool does",
+    "undo": "take back what was written last in the repository, as long as nobody changed it since",
     "explain": "what a finding means, why it matters, what to do",
     "demo": "open the review of a sample repository",
     "cache": "what is remembered of registries and packages: info, clear",

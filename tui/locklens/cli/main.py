@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
     from locklens.cli.reading import OpenUi
 
+_READING = frozenset({"review", "hashes", "keys"})
+"""They say what an earlier run was interrupted in where their result is told: on the screen, or beside the report."""
+
 
 def main(argv: Sequence[str], open_ui: OpenUi) -> int:
     """Runs one command line.
@@ -84,21 +87,22 @@ def _command(command: str, found: Namespace, open_ui: OpenUi) -> int:
         from locklens.cli import sample
 
         return sample.demo(found, open_ui)
-    if getattr(found, "old", None) is None:
-        _recover(getattr(found, "root", []))
+    if command in _READING:
+        from locklens.cli import reading
+
+        return reading.review(found, open_ui) if command == "review" else reading.locked(found, command, open_ui)
+    _recover(getattr(found, "root", []))
     if command in {"init", "lock"}:
         from locklens.cli import installing
 
         return installing.init(found) if command == "init" else installing.lock(found)
-    if command in {"upgrade", "prune", "restore", "format"}:
+    if command in {"upgrade", "prune", "restore", "format", "undo"}:
         from locklens.cli import writing
 
         return writing.run(command, found)
     from locklens.cli import reading
 
-    if command == "why":
-        return reading.why(found)
-    return reading.review(found, open_ui) if command == "review" else reading.locked(found, command, open_ui)
+    return reading.why(found)
 
 
 def _recover(roots: Sequence[str]) -> None:

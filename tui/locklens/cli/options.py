@@ -52,7 +52,7 @@ def read(command: str, arguments: Sequence[str], operands: Sequence[str]) -> arg
         from locklens.cli import install_options
 
         return install_options.read(command, arguments, operands)
-    if command in {"upgrade", "prune", "restore", "format"}:
+    if command in {"upgrade", "prune", "restore", "format", "undo"}:
         from locklens.cli import write_options
 
         return write_options.read(command, arguments, operands)

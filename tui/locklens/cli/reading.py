@@ -132,7 +132,11 @@ def show(request: ReviewRequest, found: Namespace, view: str, open_ui: OpenUi) -
     if form == "tui":
         if not has_terminal():
             raise ConfigurationError("the terminal UI needs a terminal", hint="use --format text or json")
-        return open_ui(request, view)
+        return open_ui(request, view)  # It says what is recovered on its first screen.
+    if found.old is None:
+        from locklens.workspace.recovery import recover_at
+
+        tell(f"note: {words}" for words in recover_at(Path.cwd()))
     from time import perf_counter
 
     from locklens.cli.progress import Telling

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 import threading
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +17,7 @@ from locklens.demo.faults import Faults, parse_rule
 from locklens.demo.registry import Registry
 from locklens.demo.serving import SAMPLE_RULES, environment, serving_text, write_cli_configuration
 from locklens.errors import ConfigurationError
+from locklens.storage.journal import Journal
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -38,7 +40,11 @@ def demo(found: Namespace, open_ui: OpenUi) -> int:
         top = make_repository(folder / "infrastructure")
         own = {**os.environ, **environment(write_cli_configuration(registry, folder))}
         asking = asking_of(found, own, folder / "cache.sqlite3")
-        return show(request_of(found, partial(open_git, top), asking), found, "review", open_ui)
+        try:
+            return show(request_of(found, partial(open_git, top), asking), found, "review", open_ui)
+        finally:
+            with suppress(OSError):
+                Journal().forget(top)  # Nobody can undo in a repository that is no more.
 
 
 def _serve(found: Namespace) -> int:

@@ -1,4 +1,4 @@
-"""The options of `upgrade`, `prune`, `restore` and `format`."""
+"""The options of `upgrade`, `prune`, `restore`, `format` and `undo`."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ _ABOUT = {
     "prune": "Remove from the lock file what nothing requires.",
     "restore": "Take providers' blocks from the lock file of a revision.",
     "format": "Write the lock file as its tool does: order, spacing, line ends. Comments are lost.",
+    "undo": "Take back what was written last in the repository: by any of these commands, or on the screen. Once more "
+    "does it again. A file that changed since is named, and then nothing is taken back.",
 }
 
 
@@ -29,6 +31,7 @@ def read(command: str, arguments: Sequence[str], operands: Sequence[str]) -> arg
         "prune": " [PROVIDER...]",
         "restore": " PROVIDER...",
         "format": "",
+        "undo": "",
     }
     parser.usage = f"locklens {command} [OPTION...]{words[command]}"
     if command == "upgrade":
@@ -42,9 +45,10 @@ def read(command: str, arguments: Sequence[str], operands: Sequence[str]) -> arg
         parser.add_argument("providers", nargs="+", metavar="PROVIDER", help="what is not locked there is removed")
         parser.add_argument("--from", dest="revision", default="HEAD", metavar="REV", help="default: HEAD")
     add = parser.add_argument_group("where, and how it is told").add_argument
-    add("--root", action="append", default=[], metavar="DIR", help="a root module; may be repeated (default: .)")
-    add("--tool", choices=["opentofu", "terraform"], help="whose rules count (default: found out from the files)")
-    add("--test-directory", default="tests", metavar="DIR", help="where test files are (default: tests)")
+    if command != "undo":
+        add("--root", action="append", default=[], metavar="DIR", help="a root module; may be repeated (default: .)")
+        add("--tool", choices=["opentofu", "terraform"], help="whose rules count (default: found out from the files)")
+        add("--test-directory", default="tests", metavar="DIR", help="where test files are (default: tests)")
     add("--dry-run", action="store_true", help="write nothing, and print what would change as a diff")
     add("--json", action="store_true", help="print what happens as JSON, one event per line")
     return parser.parse_args([*arguments, *operands])

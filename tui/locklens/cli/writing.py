@@ -22,9 +22,8 @@ if TYPE_CHECKING:
 
 
 def run(command: str, found: Namespace) -> int:
-    """Runs `upgrade`, `prune`, `restore` or `format`."""
-    request = WriteRequest(Path.cwd(), tuple(dict.fromkeys(found.root)), DIALECTS.get(found.tool), found.test_directory)
-    plan = _upgrade(request, found) if command == "upgrade" else _plan(command, request, found)
+    """Runs `upgrade`, `prune`, `restore`, `format` or `undo`."""
+    plan = _planned(command, found)
     telling = _Json() if found.json else _Text(found.dry_run)
     telling.planned(plan)
     status = FINDINGS if plan.failures else DONE
@@ -44,9 +43,16 @@ def run(command: str, found: Namespace) -> int:
     return status
 
 
-def _plan(command: str, request: WriteRequest, found: Namespace) -> Plan:
+def _planned(command: str, found: Namespace) -> Plan:
+    if command == "undo":
+        from locklens.workspace.undo import undo
+
+        return undo(Path.cwd())
     from locklens.workspace import propose
 
+    request = WriteRequest(Path.cwd(), tuple(dict.fromkeys(found.root)), DIALECTS.get(found.tool), found.test_directory)
+    if command == "upgrade":
+        return _upgrade(request, found)
     if command == "prune":
         return propose.prune(request, found.providers)
     if command == "restore":
@@ -68,6 +74,8 @@ def _upgrade(request: WriteRequest, found: Namespace) -> Plan:
         allows_missing=found.allow_missing_modules,
     )
     telling = JsonTelling() if found.json else Telling(is_alone=len(request.roots) < 2)
+    if len(request.roots) > 1:
+        telling.begin(None)
     with (
         Cache.in_memory() if found.no_cache else Cache() as cache,
         RegistrySupply(os.environ, cache, on_event=telling.take) as supply,

@@ -51,28 +51,36 @@ AGAIN = "again"
 
 NEWER: Catalog = {
     "registry.terraform.io/acme/demo": ("1.4.1", "1.5.0"),
+    "registry.terraform.io/cloudflare/cloudflare": ("5.1.0",),
     "registry.terraform.io/corp/backup": ("1.0.0-rc1",),
+    "registry.terraform.io/corp/search-sync": ("1.9.0",),
+    "registry.terraform.io/elastic/ec": ("0.12.4",),
     "registry.terraform.io/grafana/grafana": ("3.18.3",),
     "registry.terraform.io/hashicorp/aws": ("6.3.0",),
     "registry.terraform.io/hashicorp/random": ("3.7.2",),
+    "registry.terraform.io/hashicorp/vault": ("4.6.1", "4.8.0", "5.0.0"),
     "registry.terraform.io/pagerduty/pagerduty": ("3.16.0",),
 }
-"""Versions that no sample locks: there is something to upgrade to."""
+"""Versions that no sample locks: there is something to upgrade to, and something that is held back."""
 
 
-YOUNG = {
+DAYS: dict[tuple[str, str], int | None] = {
+    ("registry.terraform.io/corp/search-sync", "1.9.0"): None,
+    ("registry.terraform.io/elastic/ec", "0.12.4"): 11,
     ("registry.terraform.io/hashicorp/aws", "6.3.0"): 3,
+    ("registry.terraform.io/hashicorp/helm", "3.0.0-pre2"): 5,
+    ("registry.terraform.io/hashicorp/vault", "4.8.0"): 2,
 }
-"""Days since the release of the versions that are there to be waited for."""
+"""Days since the release of versions that have to be waited for, or that are otherwise not as usual; None: no date."""
 
 _NEWEST_DAYS, _DAYS_APART = 19, 34
 
 
-def sample_days(provider: str, versions: Iterable[str]) -> dict[str, int]:
+def sample_days(provider: str, versions: Iterable[str]) -> dict[str, int | None]:
     """Returns how many days ago each version was released: the same every day, so that the samples do not grow old."""
     newest_first = sorted(versions, key=lambda text: precedence(Version.parse(text)), reverse=True)
     usual = {version: _NEWEST_DAYS + _DAYS_APART * place for place, version in enumerate(newest_first)}
-    return {version: YOUNG.get((provider, version), days) for version, days in usual.items()}
+    return {version: DAYS.get((provider, version), days) for version, days in usual.items()}
 
 
 class Published(Struct, frozen=True):

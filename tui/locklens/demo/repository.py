@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from locklens.demo.cases import MODULES, cases
 from locklens.errors import ConfigurationError
+from locklens.policy import POLICY_FILE
 from locklens.project.gitprocess import GitCommand, find_git, git_environment
 from locklens.project.roots import LOCK_FILE
 
@@ -24,8 +25,17 @@ _README = """# infra
 A sample of locklens: the last commit and the work tree differ in every way that lock files do.
 Run `locklens review` here.
 """
+_POLICY = """cooldown = 7 # days that a release must be old
+
+# Platforms that must be able to install, each with why.
+[platforms]
+linux_amd64 = "CI, production"
+darwin_arm64 = "laptops"
+windows_amd64 = "two laptops"
+"""
 _TOP = {
     "README.md": _README,
+    POLICY_FILE: _POLICY,
     ".gitignore": ".terraform/\n",
     # One sample is about line ends: whoever looks at it must get those that were written.
     ".gitattributes": "* -text\n",

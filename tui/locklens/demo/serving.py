@@ -17,12 +17,14 @@ FILE_NAME = "demo.tfrc"
 SAMPLE_RULES = (
     Rule(Fault.REPUBLISHED, "registry.terraform.io/acme/demo", "1.4.2"),
     Rule(Fault.OTHER_SIGNER, "registry.terraform.io/acme/demo", "1.4.2"),
+    Rule(Fault.OTHER_SIGNER, "registry.terraform.io/elastic/ec", "0.12.4"),
     Rule(Fault.UNSIGNED, "registry.terraform.io/fastly/fastly"),
     Rule(Fault.EXPIRED_KEY, "registry.terraform.io/cloudflare/cloudflare"),
     Rule(Fault.SERVER_ERROR, "registry.opentofu.org"),
 )
-"""What goes wrong where the sample repository is shown: a package published again and by somebody else, an unsigned
-provider, an expired key, a registry that does not answer. All else is as it should be."""
+"""What goes wrong where the sample repository is shown: a package published again and by somebody else, a new version
+with another signer, an unsigned provider, an expired key, a registry that does not answer. All else is
+as it should be."""
 
 _COMMENT = "# Written by locklens demo: the registries below are on this machine, and what they serve is invented.\n"
 

@@ -56,7 +56,7 @@ class InstallRun:
         self.cancel = cancel or threading.Event()
         self._on_event = on_event
         self._telling = threading.Lock()
-        self._registries = Registries(dialect, environ, cancel=self.cancel)
+        self._registries = Registries(dialect, environ, is_installing=True, cancel=self.cancel)
         self._verifier = Verifier(memory=cache)
         self._pool = ThreadPoolExecutor(AT_ONCE, "locklens-install")
         self.gatekeeper = Gatekeeper(dialect, self._verifier, Enforcement.of(environ))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens.addresses import normalise_host
+from locklens.dialect import OPENTOFU
 from locklens.errors import ConfigurationError
 from locklens.project import cliformat
 from locklens.project.clifiles import CliFiles, find_files, read_file
@@ -40,6 +41,18 @@ class HelperBlock(Struct, frozen=True):
     arguments: tuple[str, ...]
 
 
+class RegistryProtocols(Struct, frozen=True):
+    """What OpenTofu's block of that name sets; None for what it does not.
+
+    Attributes:
+        retries: Attempts after the first, at least 0.
+        seconds: That one attempt may take, at least 1.
+    """
+
+    retries: int | None = None
+    seconds: int | None = None
+
+
 class CliConfig(Struct, frozen=True):
     """What the user has set for the tool. Hosts are in comparison form.
 
@@ -47,6 +60,7 @@ class CliConfig(Struct, frozen=True):
         services: Of `host` blocks: each map is the complete list of a host's services; None is no text.
         credentials: Of `credentials` blocks; None for a block without a token.
         helper: The credentials helper.
+        protocols: How long and how often registries are asked.
         plugin_cache_dir: "" for none.
         has_provider_installation: Whether there is a block of that name: then the user says where to install from.
         dev_overrides: Providers that are replaced by a folder, as written, with the folder.
@@ -57,6 +71,7 @@ class CliConfig(Struct, frozen=True):
     services: Mapping[str, Mapping[str, str | None]]
     credentials: Mapping[str, Token | None]
     helper: HelperBlock | None
+    protocols: RegistryProtocols
     plugin_cache_dir: str
     has_provider_installation: bool
     dev_overrides: tuple[tuple[str, str], ...]
@@ -66,17 +81,19 @@ class CliConfig(Struct, frozen=True):
 
 def read_cli_config(dialect: Dialect, environ: Mapping[str, str]) -> CliConfig:
     """Reads the CLI configuration that the tool would read. Never raises for what is in it."""
-    return _Reading(environ).read(find_files(dialect, environ))
+    return _Reading(dialect, environ).read(find_files(dialect, environ))
 
 
 class _Reading:
     """The configuration while it is put together; what comes later overrides."""
 
-    def __init__(self, environ: Mapping[str, str]) -> None:
+    def __init__(self, dialect: Dialect, environ: Mapping[str, str]) -> None:
+        self._dialect = dialect
         self._environ = environ
         self._services: dict[str, dict[str, str | None]] = {}
         self._credentials: dict[str, Token | None] = {}
         self._helper: HelperBlock | None = None
+        self._protocols = RegistryProtocols()
         self._cache = ""
         self._installation: _Objects | None = None
         self._files: list[str] = []
@@ -88,11 +105,12 @@ class _Reading:
             words = "the CLI configuration file does not exist"
             self._problems.append(ConfigurationError(words, path=str(found.missing)))
         for path in found.files:
-            self._file(path)
+            self._file(path, is_main=path == found.main)
         return CliConfig(
             services=self._services,
             credentials=self._credentials,
             helper=self._helper,
+            protocols=self._protocols,
             plugin_cache_dir=self._environ.get("TF_PLUGIN_CACHE_DIR") or self._cache,
             has_provider_installation=self._installation is not None,
             dev_overrides=tuple(self._overrides(self._installation or ())),
@@ -100,7 +118,7 @@ class _Reading:
             problems=tuple(self._problems),
         )
 
-    def _file(self, path: Path) -> None:
+    def _file(self, path: Path, *, is_main: bool) -> None:
         self._path = str(path)
         try:
             entries = cliformat.parse(read_file(path))
@@ -115,6 +133,8 @@ class _Reading:
         self._tokens(entries)
         self._helpers(entries)
         self._installations(entries)
+        if is_main and self._dialect is OPENTOFU:  # in the folder's files it has no effect
+            self._asking(entries)
         cache = _last(entries, "plugin_cache_dir")
         if cache is not None and not isinstance(cache.value, str):
             self._problem("plugin_cache_dir must be a text", cache.line)
@@ -166,6 +186,27 @@ class _Reading:
                 self._problem("args must be a list of texts", arguments.line if arguments else line)
             else:
                 self._helper = HelperBlock(label, tuple(map(str, value)))
+
+    def _asking(self, entries: _Objects) -> None:
+        blocks = [entry for entry in entries if entry.keys == ("registry_protocols",)]
+        for entry in blocks[1:]:
+            self._problem("there is more than one registry_protocols block; the first counts", entry.line)
+        for entry in blocks[:1]:
+            for body in _objects(entry.value)[:1]:
+                retries = self._number(body, "retry_count")
+                seconds = self._number(body, "request_timeout_seconds")
+                self._protocols = RegistryProtocols(
+                    None if retries is None else max(retries, 0), seconds if seconds and seconds > 0 else None
+                )
+
+    def _number(self, body: _Objects, name: str) -> int | None:
+        found = _last(body, name)
+        if found is None:
+            return None
+        if isinstance(found.value, bool) or not isinstance(found.value, int | float) or found.value % 1:
+            self._problem(f"{name} must be a whole number", found.line)
+            return None
+        return int(found.value)
 
     def _installations(self, entries: _Objects) -> None:
         for entry in entries:

@@ -33,10 +33,12 @@ class CliFiles(Struct, frozen=True):
 
     Attributes:
         files: In the order in which they count: the last has the last word.
+        main: That which is not from the folder, None where it is not there.
         missing: The file that the environment names and that is not there.
     """
 
     files: tuple[Path, ...]
+    main: Path | None = None
     missing: Path | None = None
 
 
@@ -51,9 +53,10 @@ def find_files(dialect: Dialect, environ: Mapping[str, str]) -> CliFiles:
     named = environ.get("TF_CLI_CONFIG_FILE") or environ.get("TERRAFORM_CONFIG")
     if named:
         path = Path(named)
-        return CliFiles((path,)) if path.exists() else CliFiles((), path)
-    main = _main_file(dialect, environ)
-    return CliFiles((*((main,) if main.exists() else ()), *_folder_files(config_folder(dialect, environ))))
+        return CliFiles((path,), path) if path.exists() else CliFiles((), missing=path)
+    place = _main_file(dialect, environ)
+    main = place if place.exists() else None
+    return CliFiles((*((main,) if main else ()), *_folder_files(config_folder(dialect, environ))), main)
 
 
 def read_file(path: Path) -> bytes:

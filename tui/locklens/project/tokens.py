@@ -6,12 +6,18 @@ from typing import NoReturn
 
 
 class Token:
-    """A secret that proves to one host who asks. Neither printing nor pickling tells it."""
+    """A secret that proves to one host who asks. Neither printing nor pickling tells it.
 
-    __slots__ = ("_secret",)
+    Args:
+        secret: As it is sent.
+        scheme: Of the Authorization header.
+    """
 
-    def __init__(self, secret: str) -> None:
+    __slots__ = ("_scheme", "_secret")
+
+    def __init__(self, secret: str, *, scheme: str = "Bearer") -> None:
         self._secret = secret
+        self._scheme = scheme
 
     def authorization(self) -> str:
         """The value of the Authorization header.
@@ -21,10 +27,10 @@ class Token:
         """
         if any(not "\x20" <= character < "\x7f" for character in self._secret):
             raise ValueError("the token holds characters that cannot be sent")
-        return f"Bearer {self._secret}"
+        return f"{self._scheme} {self._secret}"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Token) and other._secret == self._secret
+        return isinstance(other, Token) and (other._scheme, other._secret) == (self._scheme, self._secret)
 
     def __hash__(self) -> int:
         return hash(self._secret)

@@ -81,7 +81,7 @@ def _not_covered(now: Locked, policy: Policy) -> Iterator[Verdict]:
             number = f"at least {at_least} of {names}" if len(doubtful) > 1 else names
             are = "is" if at_least == 1 else "are"
             told = f"{number} {are} not covered from {_named(paths)}"
-            yield Verdict(f"{told}: there {'is' if spare == 1 else 'are'} only {spare} {hashes} that may be of them")
+            yield Verdict(f"{told}: only {spare} {hashes} could be of them")
 
 
 def _by_offer(platforms: Sequence[str], now: Locked) -> Iterator[tuple[str, ...]]:

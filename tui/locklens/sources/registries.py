@@ -5,8 +5,10 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
+from locklens.dialect import TERRAFORM
 from locklens.project.cliconfig import read_cli_config
 from locklens.project.clifiles import find_helper
+from locklens.project.netrcfile import netrc_tokens
 from locklens.sources.asked import NotAsked, asked_hosts
 from locklens.sources.credentials import Credentials, Helper
 from locklens.sources.discovery import Discovery
@@ -38,6 +40,7 @@ class Registries:
         given: Iterable[str] = (),
         memory: Memory | None = None,
         is_offline: bool = False,
+        is_installing: bool = False,
         cancel: threading.Event | None = None,
         pause: Callable[[float], None] | None = None,
     ) -> None:
@@ -50,6 +53,7 @@ class Registries:
             policy: Hosts that the base's policy names.
             given: Hosts of the command line.
             memory: What earlier runs were answered; None to remember nothing.
+            is_installing: Whether packages are got as the tool gets them: Terraform with what `.netrc` has for a host.
             is_offline: Nobody is asked: what is remembered counts, and all else is an OfflineError.
             cancel: Set by another thread to stop.
             pause: How to wait between two attempts; for tests.
@@ -73,6 +77,7 @@ class Registries:
         self._services = config.services
         self._memory = memory
         self._is_offline = is_offline
+        self._package_token = netrc_tokens(environ) if is_installing and dialect is TERRAFORM else lambda _: None
         self._cancel = cancel
         self._pause = pause
         self._lock = threading.Lock()
@@ -99,6 +104,7 @@ class Registries:
             dialect=self._dialect,
             discovery=discovery,
             credentials=self._credentials,
+            package_token=self._package_token,
         )
 
     def _open(self) -> tuple[Client, Kinds, Discovery]:
@@ -112,7 +118,8 @@ class Registries:
                     cancel=self._cancel,
                     pause=self._pause,
                 )
-                kinds = Kinds.of(self._dialect, self._environ)
+                given = self.config.protocols
+                kinds = Kinds.of(self._dialect, self._environ, seconds=given.seconds, retries=given.retries)
                 discovery = Discovery(
                     client,
                     kinds.discovery,

@@ -29,10 +29,12 @@ from locklens.sources.release_dates import PLACES, ReleaseDates, dates_url, read
 from locklens.sources.urls import has_query, host_of, resolve
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from contextlib import AbstractContextManager
 
     from locklens.addresses import Platform, ProviderAddress
     from locklens.dialect import Dialect
+    from locklens.project.tokens import Token
     from locklens.sources.credentials import Credentials
     from locklens.sources.discovery import Discovery
     from locklens.sources.http import Answer, Download, Kind, Kinds
@@ -54,6 +56,7 @@ class Registry:
         dialect: Dialect,
         discovery: Discovery,
         credentials: Credentials,
+        package_token: Callable[[str], Token | None] = lambda _: None,
     ) -> None:
         self.host = host
         self._client = client
@@ -61,6 +64,7 @@ class Registry:
         self._dialect = dialect
         self._discovery = discovery
         self._credentials = credentials
+        self._package_token = package_token
 
     def versions(self, address: ProviderAddress, *, is_fresh: bool = False) -> RegistryVersions:
         """Returns the versions that the registry offers, in its order.
@@ -152,7 +156,8 @@ class Registry:
 
     def open_package(self, metadata: PackageMetadata) -> AbstractContextManager[Download]:
         """Opens a package, which is read while it arrives; errors as of the client's `download`."""
-        return self._client.download(metadata.download_url, retries=self._kinds.package_retries)
+        url = metadata.download_url
+        return self._client.download(url, retries=self._kinds.package_retries, token=self._package_token(url))
 
     @property
     def _name(self) -> str:

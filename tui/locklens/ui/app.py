@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import on
 from textual.app import App
 
+from locklens.review.reports.visible import visible
 from locklens.ui.feed import ReviewSource, WorkspaceSource
 from locklens.ui.marks import MarkKeeper
 from locklens.ui.messages import FilesWritten, MarksNotKept, ViewWanted
@@ -17,6 +18,7 @@ from locklens.ui.screens.upgrade import UpgradeScreen
 from locklens.ui.themes import DARK, THEMES
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from locklens.ui.screens.panes import PanesScreen
@@ -33,6 +35,7 @@ class LockLensApp(App[int]):
         source: Opens what the first screen shows.
         view: Which screen is the first: "review", "upgrade", "hashes" or "keys".
         store_path: The store of marks; None for the user's own.
+        notices: What is to be said on the first screen.
     """
 
     TITLE = "locklens"
@@ -40,8 +43,16 @@ class LockLensApp(App[int]):
     COMMANDS: ClassVar = set()
     ENABLE_COMMAND_PALETTE = True
 
-    def __init__(self, source: ReviewSource, view: str = "review", *, store_path: Path | None = None) -> None:
+    def __init__(
+        self,
+        source: ReviewSource,
+        view: str = "review",
+        *,
+        store_path: Path | None = None,
+        notices: Iterable[str] = (),
+    ) -> None:
         super().__init__()
+        self._notices = tuple(notices)
         self._source = source
         self._first_view = view
         self._views: dict[str, PanesScreen] = {}
@@ -57,6 +68,8 @@ class LockLensApp(App[int]):
     def on_mount(self) -> None:
         """Opens the first screen."""
         self._open(self._first_view, self._source)
+        for words in self._notices:
+            self.notify(visible(words), title="An earlier run", severity="warning", markup=False, timeout=20)
 
     def _open(self, view: str, source: ReviewSource) -> None:
         screen = self._views[view] = _VIEWS[view](source, self._keeper)
@@ -104,6 +117,10 @@ def run(request: ReviewRequest, view: str = "review", *, store_path: Path | None
     Returns:
         The exit status: 0, or 2 where nothing could be read at all.
     """
-    app = LockLensApp(WorkspaceSource(request), view, store_path=store_path)
+    from pathlib import Path
+
+    from locklens.workspace.recovery import recover_at
+
+    app = LockLensApp(WorkspaceSource(request), view, store_path=store_path, notices=recover_at(Path.cwd()))
     status = app.run()
     return status if status is not None else app.return_code or 0

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from locklens.hashes import registry_manifests, scheme_of
 from locklens.review.coverage import Coverage, coverage
 from locklens.review.model import Kind, Proof
-from locklens.review.reports.cover import NAME_THEM, in_words, needs_words, platform_words, source_words
+from locklens.review.reports.cover import NAME_THEM, in_words, needs_words, source_words
 from locklens.review.reports.sizes import size_words
 from locklens.ui.copying import change_copied
 from locklens.ui.detail import finding_lines
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from locklens.review.model import Change, HashFact, Review, RootReview
     from locklens.ui.hash_rows import HashRow
 
-_PLATFORM = 16
-_CELL = 10
+_PLATFORM = 14
+_CELL = 9
 _NOWHERE = "of no known platform"
 
 PROOFS = {
@@ -69,14 +69,15 @@ def _provider_lines(
             yield line(Span("  not known  ", Role.WARN), problem, hanging=13, copied=problem)
         if change.evidence.hint:
             yield line(Span("  -> ", Role.DIM), change.evidence.hint, hanging=5, copied=change.evidence.hint)
+    yield from _matrix_lines(change, root, found, review.policy, is_asking=is_asking)
+    yield from _path_lines(found)
     if change.findings:
         yield from heading("FINDINGS")
         for finding in change.findings:
             yield from finding_lines(finding, in_full=in_full)
-    yield from _matrix_lines(change, root, found, review.policy, is_asking=is_asking)
-    yield from _path_lines(found, review)
     yield from _hash_lines(change, root, in_full=in_full, is_asking=is_asking)
     yield from _ladder_lines(change.locked)
+    yield from policy_detail(review)
 
 
 def _changed(change: Change, review: Review) -> str:
@@ -112,6 +113,8 @@ def _matrix_lines(
     if others := [fact for fact in by_platform.get(None, []) if fact.hash not in registry_manifests()]:
         counts = ", ".join(f"{number} {scheme}" for scheme, number in sorted(Counter(map(_scheme, others)).items()))
         yield line(Span(f"  {_NOWHERE}: {counts}", Role.DIM), hanging=4)
+    if wanted:
+        yield line(Span("  * wanted", Role.DIM))
 
 
 def _platform_line(
@@ -119,23 +122,29 @@ def _platform_line(
 ) -> Line:
     assert change.new is not None
     is_wanted = any(str(one.platform) == platform for one in policy.platforms)
-    spans = [Span("  "), Span(platform.ljust(_PLATFORM), Role.STRONG if is_wanted else Role.PLAIN)]
+    spans = [
+        Span("* " if is_wanted else "  ", Role.STRONG),
+        Span(platform.ljust(_PLATFORM), Role.STRONG if is_wanted else Role.PLAIN),
+    ]
     for scheme in ("zh", "h1"):
         own = [fact for fact in facts if _scheme(fact) == scheme]
         shown = proof_span(own[0].proof) if own else Span("-", Role.DIM)
         number = f"{len(own)} " if len(own) > 1 else ""
         spans.append(Span((number + shown.text).ljust(_CELL), shown.role))
-    if is_wanted or not policy.platforms:
-        words = platform_words(platform, found)
-        why = next((one.why for one in policy.platforms if str(one.platform) == platform), "")
-        spans.append(Span(f"wanted{': ' + why if why else ''}  " if is_wanted else "", Role.DIM))
-        surely = bool(found.paths_without(platform))
-        spans.append(Span(words, Role.WARN if surely else Role.DIM))
+    if platform in found.platforms and is_settled(change):
+        spans.append(_state(platform, found))
     place = Place(root.lock_file, change.new.line_of(facts[0].hash)) if facts else None
     return line(*spans, hanging=_PLATFORM + 2, copied=" ".join(fact.hash for fact in facts), place=place)
 
 
-def _path_lines(found: Coverage, review: Review) -> Iterator[Line]:
+def _state(platform: str, found: Coverage) -> Span:
+    """Whether a platform installs, in a word; the paths are said below."""
+    if found.paths_without(platform):
+        return Span("MISSING ", Role.WARN)
+    return Span("?       ", Role.DIM) if found.paths_in_doubt(platform) else Span("ok      ", Role.GOOD)
+
+
+def _path_lines(found: Coverage) -> Iterator[Line]:
     """How many platforms each way of installing does for."""
     which = "wanted platforms" if found.is_wanted else "known platforms"
     yield from heading(f"COVER  {which}, by install path")
@@ -143,15 +152,16 @@ def _path_lines(found: Coverage, review: Review) -> Iterator[Line]:
         count = f"{len(path.covered)} of {len(found.platforms)}" if found.platforms else "not known"
         is_whole = len(path.covered) == len(found.platforms)
         role = Role.GOOD if is_whole else Role.WARN if path.at_least_missing else Role.DIM
-        parts = [f"missing {', '.join(path.missing)}" if path.missing else ""]
-        parts.append(f"nobody knows of {', '.join(path.doubtful)}" if path.doubtful else "")
-        told = "; ".join(part for part in (*parts, needs_words(path.path)) if part)
-        yield line(f"  {path.path.value:<16}", Span(f"{count:<11}", role), Span(told, Role.DIM), hanging=29)
+        needs = Span(needs_words(path.path), Role.DIM)
+        yield line(f"  {path.path.value:<{_PLATFORM + 1}}", Span(f"{count:<10}", role), needs, hanging=4)
+        if path.missing:
+            yield line(Span("    missing       ", Role.WARN), ", ".join(path.missing), hanging=18)
+        if path.doubtful:
+            yield line(Span("    nobody knows  ", Role.DIM), ", ".join(path.doubtful), hanging=18)
     if found.is_wanted and (found.missing or found.is_short):
         yield line(Span("  -> L locks what is missing, and shows it first", Role.DIM), hanging=5)
     elif not found.is_wanted:
         yield line(Span(f"  -> {NAME_THEM}", Role.DIM), hanging=5)
-    del review
 
 
 # Each hash
@@ -203,9 +213,8 @@ def _ladder_lines(facts: Sequence[HashFact]) -> Iterator[Line]:
     counts = Counter((_scheme(fact), proof_span(fact.proof).text) for fact in facts)
     for word, meaning in PROOFS.items():
         own = ", ".join(f"{counts[scheme, word]} {scheme}" for scheme in ("zh", "h1") if counts[scheme, word])
-        yield line(
-            Span(f"  {word:<10}", Role.STRONG if own else Role.DIM), f"{own:<13}", Span(meaning, Role.DIM), hanging=25
-        )
+        shown = Span(f"  {word:<9}", Role.STRONG if own else Role.DIM)
+        yield line(shown, f"{own:<11}", Span(meaning, Role.DIM), hanging=22)
 
 
 def _scheme(fact: HashFact) -> str:
@@ -238,6 +247,7 @@ def _root_lines(root: RootReview, review: Review, *, in_full: bool, is_asking: b
         for change in sorted(changes, key=lambda one: one.address.sort_key):
             name = change.address.short(root.tool.default_host).ljust(width)
             told = in_words(coverage(change, review.policy)) if is_settled(change) else "…"
+            told = told.removesuffix(" wanted platforms")
             entry = Place(root.lock_file, change.new.line if change.new else 1)
             version = str(change.new.version) if change.new else ""
             yield line(

@@ -30,8 +30,8 @@ class HashRow(Struct, frozen=True):
         key: The same for the same thing after a reload.
         root: Whose lock file it is.
         change: The provider; None for the root's own row.
-        chosen: Which of what it stands for is marked: all, some or none of it.
-        total: How many providers it stands for.
+        named: The providers that it stands for: of a root those that are shown.
+        chosen: How many of them are marked.
         cover: How many platforms are covered.
         proof: How many hashes are explained.
     """
@@ -39,8 +39,8 @@ class HashRow(Struct, frozen=True):
     key: str
     root: RootReview
     change: Change | None
+    named: tuple[Named, ...] = ()
     chosen: int = 0
-    total: int = 1
     cover: Span = Span("")
     proof: Span = Span("")
 
@@ -62,12 +62,6 @@ class HashRow(Struct, frozen=True):
         if self.change is not None:
             return self.change.severity
         return min((one.severity for one in self.root.findings), key=lambda one: one.rank, default=None)
-
-    @property
-    def named(self) -> tuple[Named, ...]:
-        """The providers that it stands for."""
-        changes = (self.change,) if self.change is not None else self.root.changes
-        return tuple((self.root.lock_file, one.address) for one in changes if one.new is not None)
 
 
 class Asked(Struct, frozen=True):
@@ -100,8 +94,8 @@ def _of_root(
     rows = [_of_provider(root, change, policy, asked, chosen) for change in locked]
     shown = [row for row in rows if _admits(words, row, policy)] if words else rows
     if shown or (root.findings and _admits(words, own, policy)):
-        own = HashRow(own.key, root, None, sum(row.chosen for row in rows), len(rows))
-        yield own
+        named = tuple(name for row in shown for name in row.named)
+        yield HashRow(own.key, root, None, named, sum(row.chosen for row in shown))
         yield from shown
 
 
@@ -111,8 +105,8 @@ def _of_provider(root: RootReview, change: Change, policy: Policy, asked: Asked,
         f"{root.lock_file}:{change.address}",
         root,
         change,
+        (named,),
         int(named in chosen),
-        1,
         cover_span(change, coverage(change, policy), asked),
         proof_count(change, asked),
     )

@@ -33,6 +33,7 @@ def review_help() -> Iterator[Line]:
         "·": "not reviewed yet",
         "-": "removed; as a mark: some of the roots are reviewed",
     }
+    yield from _section("WHAT UPPER CASE IS FOR", _DECIDING)
     yield from _section("SIGNS", {**SIGN_MEANINGS, **others})
     yield from _section("HASHES EXPLAINED, the last column", MEANINGS)
     yield from _section("PROOF OF A HASH", PROOFS)
@@ -125,6 +126,11 @@ _UPGRADE_SIGNERS = {
     "partner +": "signed, and the locked version was not",
     "REFUSED": "the tool would refuse it",
     "?": "not known; the detail says why",
+}
+_DECIDING = {
+    "R P F L": "the highlighted row, or all of the highlighted group, root or section, whatever is marked",
+    "S": "what is marked, wherever the cursor is: a mark says that a change was reviewed",
+    "Preview": "each of them shows first what it would write, and nothing is on disk before enter there",
 }
 _TIERS = {tier.value: meaning for tier, meaning in TIERS.items()}
 _REVIEW_FILTER = {

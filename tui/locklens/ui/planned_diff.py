@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from locklens.hashes import count_by_scheme
 from locklens.lockfile.parse import parse
@@ -78,7 +79,8 @@ def _rows(old: Sequence[str], new: Sequence[str]) -> Iterator[_Row]:
             continue
         if hunk := _HUNK.match(text):
             before, after = int(hunk[1]), int(hunk[2])
-            yield _Row("@", block_of(text, old, new), before, after)
+            if old and new:
+                yield _Row("@", block_of(text, old, new), before, after)
             continue
         yield _Row(text[:1], text[1:], max(before, 1), max(after, 1))
         before += text[:1] != "+"
@@ -89,13 +91,17 @@ def _headed(rows: Iterable[_Row]) -> Iterator[_Row]:
     """Leaves a hunk's head without words where the first line of a block is in it, which says what it is about."""
     hunk: list[_Row] = []
     for row in (*rows, None):
-        if hunk and (row is None or row.sign == "@"):
-            starts = any(one.text.startswith("provider ") for one in hunk[1:])
-            yield _Row("@", "" if starts else hunk[0].text, hunk[0].old, hunk[0].new)
-            yield from hunk[1:]
+        if row is None or row.sign == "@":
+            yield from _with_short_head(hunk)
             hunk = []
         if row is not None:
             hunk.append(row)
+
+
+def _with_short_head(hunk: list[_Row]) -> list[_Row]:
+    if not any(row.sign != "@" and row.text.startswith("provider ") for row in hunk):
+        return hunk
+    return [replace(row, text="") if row.sign == "@" else row for row in hunk]
 
 
 def _runs(rows: Iterable[_Row]) -> Iterator[list[_Row]]:

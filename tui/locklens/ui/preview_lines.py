@@ -169,6 +169,8 @@ def items(standing: Standing, now: float) -> Iterator[Item]:
         yield from (Item(one) for one in _result_lines(standing))
     if plan.remarks:
         yield from (Item(one) for one in _remark_lines(plan))
+    if standing.has_files:
+        yield from _file_items(plan)
     yield from (Item(one) for one in heading("THE SAME AS A COMMAND"))
     yield Item(line(f"  {plan.proposal.command}", hanging=4, copied=plan.proposal.command), COMMAND)
     if message := standing.message:
@@ -200,8 +202,10 @@ def _plan_items(standing: Standing) -> Iterator[Item]:
     if standing.foreseen is not None and standing.foreseen.untouched:
         told = f"  {counted(standing.foreseen.untouched, 'provider stays', 'providers stay')} as before"
         yield Item(line(Span(told, Role.DIM)))
-    if plan.proposal.files:
-        yield from (Item(one) for one in heading("FILES"))
+
+
+def _file_items(plan: Plan) -> Iterator[Item]:
+    yield from (Item(one) for one in heading("FILES"))
     for file in plan.proposal.files:
         what = "  new" if file.old is None else "  removed" if file.new is None else ""
         place = Place(file.path, 1)
@@ -222,7 +226,8 @@ def _group_line(group: Group, width: int, review: Review | None, *, is_alone: bo
     change = group.first
     old = str(change.old.version) if change.old else ""
     new = str(change.new.version) if change.new else ""
-    versions = f"{old} -> {new}" if old and new and old != new else f"new {new}" if not old else new or f"{old} goes"
+    versions = f"{old} -> {new}" if old and new else f"new {new}" if new else f"{old} is removed"
+    versions = new if old == new else versions
     where = "" if is_alone else (change.root or ".") if len(group.changes) == 1 else f"{len(group.changes)} roots"
     sign = _SIGNS[change.kind]
     place = Place(f"{change.root}/.terraform.lock.hcl".lstrip("/"), change.old.line) if change.old else None

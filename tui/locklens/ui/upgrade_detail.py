@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from locklens.addresses import display_host
 from locklens.ui.signing import signer_lines
 from locklens.ui.spans import Line, Place, Role, Span, counted, heading, line
 from locklens.ui.upgrade_picks import sorted_versions
@@ -82,9 +83,10 @@ def _head(offer: Offer, picking: Picking) -> Line:
     copied = f"{offer.address} {offer.locked or 'not locked'}{target}"
     chosen = Span("  chosen" if picking.is_chosen(offer) else "", Role.GOOD)
     root = Span(f"  {offer.root or '.'}", Role.PLACE)
+    host = Span(f"  {display_host(offer.address.host)}", Role.DIM)
     place = Place(offer.lock_file, offer.entry.line if offer.entry is not None else 1)
     name = f"{offer.name} {offer.locked or 'not locked'}{target}"
-    return line(Span(name, Role.STRONG), chosen, root, copied=copied, place=place)
+    return line(Span(name, Role.STRONG), chosen, root, host, copied=copied, place=place)
 
 
 def _offer_lines(offer: Offer, picking: Picking, *, in_full: bool, is_asking: bool) -> Iterator[Line]:

@@ -282,6 +282,11 @@ def doubts_of(picking: Picking, offer: Offer, choice: Choice | None) -> list[Spa
         found.append(Span(str(choice.holds[-1]), Role.WARN))
     if choice.version.prerelease:
         found.append(Span("a pre-release", Role.WARN))
+    if offer.is_excluded:
+        words = f"the configuration does not admit {offer.locked}, which is locked: something has to be done"
+        found.append(Span(words, Role.INFO))
+    if offer.is_withdrawn:
+        found.append(Span(f"the registry does not offer {offer.locked} any more, which is locked", Role.WARN))
     if offer.bump(choice.version) is Bump.MAJOR and offer.is_newer(choice.version):
         found.append(Span("a major version: read its notes (o)", Role.INFO))
     return found

@@ -18,6 +18,7 @@ from locklens.workspace.outcomes import Outcome, Readonly, untouched
 from locklens.workspace.remarks import (
     failed,
     incomplete,
+    look_alikes,
     orphans_kept,
     refused_change,
     removed,
@@ -173,7 +174,7 @@ class _Initialising:
         after = self._after(root, settled.entries)
         change = difference(root.migration.entries, after)
         data = rewritten(root.lock, after, root.tool) if change is not Difference.NONE else root.lock.data
-        troubles = [*warnings(root), *unused_cache(self._run)]
+        troubles = [*warnings(root), *look_alikes(root), *unused_cache(self._run)]
         notices: tuple[str, ...] = ()
         is_written = False
         if change is not Difference.NONE and self._readonly is not Readonly.NO:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from locklens.workspace.planning import Plan
-    from locklens.workspace.upgrading import Supply
+    from locklens.workspace.supply import Supply
 
 
 class Intent(Protocol):

@@ -40,5 +40,13 @@ def planned_lock(root: Root, path: str, data: bytes) -> PlannedFile:
 
 def changes(root: Root, path: str, after: Sequence[LockEntry]) -> tuple[Change, ...]:
     """Returns what becomes of each provider; arguments as of `planned_lock`."""
-    found = differing(root.lock, replace(root.lock, entries=tuple(after)))
-    return tuple(Change(path, address, root.name_of(address), old, new) for address, old, new in found)
+    before, left = root.lock.by_address, {entry.address for entry in after}
+    moved = {new: old for old, new in root.migration.moved if new in left and old not in left}
+    found = []
+    for address, old, new in differing(root.lock, replace(root.lock, entries=tuple(after))):
+        if address in moved:
+            source = moved[address]
+            found.append(Change(path, address, root.name_of(address), before[source], new, moved_from=source))
+        elif address not in moved.values():
+            found.append(Change(path, address, root.name_of(address), old, new))
+    return tuple(found)

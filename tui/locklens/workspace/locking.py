@@ -23,7 +23,7 @@ from locklens.workspace.planning import Change, Failed, Plan, Remark, WriteReque
 from locklens.workspace.proposal import Proposal
 from locklens.workspace.propose import command_line
 from locklens.workspace.remarks import named, orphans_kept, unreadable, warnings
-from locklens.workspace.upgrading import Move
+from locklens.workspace.supply import Move
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from locklens.versions import Version
     from locklens.workspace.found import Root
     from locklens.workspace.proposal import PlannedFile
-    from locklens.workspace.upgrading import Supply
+    from locklens.workspace.supply import Supply
 
 
 class LockIntent(Struct, frozen=True):

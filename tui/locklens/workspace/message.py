@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from locklens.addresses import display_host
 from locklens.project.roots import LOCK_FILE
 from locklens.review.model import Kind
 from locklens.review.reports.visible import visible
@@ -26,6 +27,7 @@ _VERBS = {
     "upgrade": "Upgrade",
     "downgrade": "Downgrade",
     "add": "Lock",
+    "move": "Move",
     "remove": "Remove",
     "hashes": "Update the hashes of",
     "constraints": "Update the constraints of",
@@ -95,6 +97,8 @@ def _named(what: str, change: Change) -> str:
     name = visible(change.address.type)
     if what in {"upgrade", "downgrade"} and change.new is not None:
         return f"{name} to {visible(str(change.new.version))}"
+    if what == "move":
+        return f"{name} to {visible(display_host(change.address.host))}"
     if what == "add" and change.new is not None:
         return f"{name} {visible(str(change.new.version))}"
     return name

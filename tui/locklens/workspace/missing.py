@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from locklens.review.model import Change, Review, RootReview
     from locklens.workspace.intents import Intent
     from locklens.workspace.planning import Plan
-    from locklens.workspace.upgrading import Supply
+    from locklens.workspace.supply import Supply
 
 
 class LockMissingIntent(Struct, frozen=True):

@@ -74,6 +74,9 @@ class _Wanted(Struct, frozen=True):
             for one in root.providers
             if one.type == self.type and self.namespace in {None, one.namespace} and self.host in {None, one.host}
         )
+        if self.host is None:
+            successors = dict(root.migration.moved)
+            found = [one for one in found if successors.get(one) not in found]
         own = [one for one in found if self.namespace is not None and one.host == root.tool.default_host]
         return tuple(own if self.host is None and own else found)
 

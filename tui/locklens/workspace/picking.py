@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from locklens.dialect import Dialect
     from locklens.workspace.planning import Plan
-    from locklens.workspace.upgrading import Supply
+    from locklens.workspace.supply import Supply
 
 
 class UpgradeIntent(Struct, frozen=True):
@@ -38,10 +38,12 @@ class UpgradeIntent(Struct, frozen=True):
         """What it is, in a few words."""
         roots = {pick.root for pick in self.picks}
         where = f"in {self.picks[0].root or '.'}" if len(roots) == 1 else f"in {len(roots)} roots"
-        releases = {(pick.address, pick.version) for pick in self.picks}
-        if len(releases) == 1:
-            return f"Upgrade {self.picks[0].address.type} to {self.picks[0].version} {where}"
-        return f"Upgrade {len({pick.address for pick in self.picks})} providers {where}"
+        addresses = {pick.address for pick in self.picks}
+        if len(addresses) > 1:
+            return f"Upgrade {len(addresses)} providers {where}"
+        versions = {pick.version for pick in self.picks}
+        target = f" to {self.picks[0].version}" if len(versions) == 1 else ""
+        return f"Upgrade {self.picks[0].address.type}{target} {where}"
 
     def plan(self, supply: Supply, *, on_root: Callable[[str], None] = lambda _: None) -> Plan:
         """Finds out what is to be written; arguments and errors as of `upgrade`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from locklens.addresses import display_host
 from locklens.errors import ConfigurationError, LockLensError, RepositoryError, RunCancelledError
 from locklens.project.roots import LOCK_FILE
 from locklens.project.tree import FileSystem, OverlayTree, WorkTree, name_bytes
@@ -65,6 +67,7 @@ class Change(Struct, frozen=True):
         new: Its entry afterwards, None where it is removed.
         edits: The constraints that are rewritten for it.
         platforms: Those that it gets the hashes of, where it stays at its version.
+        moved_from: The other registry's provider whose place it takes, and whose entry `old` is then.
     """
 
     root: str
@@ -74,10 +77,13 @@ class Change(Struct, frozen=True):
     new: LockEntry | None
     edits: tuple[ConstraintEdit, ...] = ()
     platforms: tuple[Platform, ...] = ()
+    moved_from: ProviderAddress | None = None
 
     @property
     def kind(self) -> str:
         """In one word, such as "upgrade"."""
+        if self.moved_from is not None:
+            return "move"
         if self.old is None or self.new is None:
             return "remove" if self.new is None else "add"
         order = self.new.version.compare(self.old.version)
@@ -141,16 +147,34 @@ class Draft:
     """
 
     def __init__(self, request: WriteRequest) -> None:
-        self._request = request
         self._reader = RootReader(request.tool, request.test_directory)
+        self.top, self.disk, paths = _ground(request)
+        self._begin()
+        self.roots = tuple(self.root(path) for path in dict.fromkeys(paths))
+
+    def _begin(self) -> None:
         self.changes: list[Change] = []
         self.remarks: list[Remark] = []
         self.failures: list[Failed] = []
         self.words: list[str] = []
         self._old: dict[str, bytes | None] = {}
         self._new: dict[str, bytes] = {}
-        self.top, self.disk, paths, self.locked = _ground(request)
-        self.roots = tuple(self.root(path) for path in dict.fromkeys(paths))
+
+    def blank(self) -> Draft:
+        """Returns another draft for the same roots, in which nothing is planned yet."""
+        found = copy.copy(self)
+        found._begin()  # noqa: SLF001
+        return found
+
+    def locked(self) -> list[str]:
+        """Returns every folder of the repository that has a lock file, [] where there is none to be asked."""
+        from locklens.project.git import Repository
+
+        try:
+            with Repository.discover(self.top) as repository:
+                return folders_with_locks(repository, self.disk)
+        except RepositoryError:
+            return []
 
     @property
     def tree(self) -> Tree:
@@ -236,6 +260,9 @@ def change_words(change: Change) -> str:
     if change.old is None:
         return f"{lead} {new} is added"
     edits = "".join(f"; {edit.file}:{edit.line} {edit.old} becomes {edit.new}" for edit in change.edits)
+    if change.moved_from is not None:
+        hosts = f"{display_host(change.address.host)} instead of {display_host(change.moved_from.host)}"
+        return f"{lead} {old}{f' becomes {new} and' if old != new else ''} is locked from {hosts}{edits}"
     if old != new:
         return f"{lead} {old} becomes {new}{edits}"
     if change.platforms:
@@ -243,8 +270,8 @@ def change_words(change: Change) -> str:
     return f"{lead} {old} gets another entry{edits}"
 
 
-def _ground(request: WriteRequest) -> tuple[Path, Tree, Sequence[str], tuple[str, ...]]:
-    """Returns what may be written in, its files, the roots' folders, and every folder with a lock file."""
+def _ground(request: WriteRequest) -> tuple[Path, Tree, Sequence[str]]:
+    """Returns what may be written in, its files, and the roots' folders."""
     from locklens.project.git import Repository
 
     wanted = request.roots or (".",)
@@ -254,8 +281,7 @@ def _ground(request: WriteRequest) -> tuple[Path, Tree, Sequence[str], tuple[str
         places = [os.path.realpath(request.folder / path) for path in wanted]
         top = os.path.commonpath([os.path.realpath(request.folder), *places])
         files = FileSystem(Path(top))
-        return Path(top), files, [files.join("", os.path.relpath(place, top)) or "" for place in places], ()
+        return Path(top), files, [files.join("", os.path.relpath(place, top)) or "" for place in places]
     with repository:
         paths = [within(repository, request.folder, path) for path in wanted]
-        tree = WorkTree(repository.top)
-        return repository.top, tree, paths, tuple(folders_with_locks(repository, tree))
+        return repository.top, WorkTree(repository.top), paths

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from locklens.workspace.planning import WriteRequest
 
 _NO_EDITS: Mapping[ProviderAddress, tuple[ConstraintEdit, ...]] = MappingProxyType({})
+_NOT_MOVED: Mapping[ProviderAddress, ProviderAddress] = MappingProxyType({})
 
 
 def _nobody(_: str) -> None:
@@ -197,6 +198,7 @@ def put_entries(
     entries: Mapping[ProviderAddress, LockEntry | None],
     *,
     edits: Mapping[ProviderAddress, tuple[ConstraintEdit, ...]] = _NO_EDITS,
+    moved: Mapping[ProviderAddress, ProviderAddress] = _NOT_MOVED,
 ) -> None:
     """Plans other entries for some providers of a root; every other byte of its lock file stays.
 
@@ -205,15 +207,19 @@ def put_entries(
         root: As it was read.
         entries: What becomes of each provider; None to remove it.
         edits: The constraints that are rewritten for each.
+        moved: Providers that take the place of another one, whose entry goes.
     """
     if not entries:
         return
-    data = splice(root.lock.data, entries, dialect=root.tool)
+    going = dict.fromkeys(old for new, old in moved.items() if new in entries)
+    data = splice(root.lock.data, {**entries, **going}, dialect=root.tool)
     draft.write(root.lock.path, data, old=root.lock.data if root.lock.exists else None)
     now = root.lock.by_address
     for address, entry in sorted(entries.items()):
         name = root.name_of(address)
-        draft.changes.append(Change(root.path, address, name, now.get(address), entry, edits.get(address, ())))
+        before = moved.get(address)
+        old = now.get(before or address)
+        draft.changes.append(Change(root.path, address, name, old, entry, edits.get(address, ()), moved_from=before))
 
 
 def require_sound(root: Root) -> None:

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from locklens.addresses import AddressError
+from locklens.dialect import OPENTOFU
 from locklens.errors import ConfigurationError
 from locklens.lockfile.update import Difference
 from locklens.project.clifiles import implied_folders
@@ -85,6 +86,24 @@ def routed(root: Root, run: InstallRun, options: Options) -> list[Trouble]:
         words = f"{folder} has providers, which {root.tool.command} would install from; that is not supported yet"
         found.append(Trouble("Not supported yet", words, "locklens lock asks the registries all the same"))
     return found
+
+
+def look_alikes(root: Root) -> list[Trouble]:
+    """OpenTofu's warning of providers that are one and the same, most likely, and are required by several names."""
+    by_type: dict[str, list[str]] = {}
+    for address in sorted(root.configuration.required()) if root.tool is OPENTOFU else ():
+        if address.namespace in {"hashicorp", "opentofu"}:
+            by_type.setdefault(address.type, []).append(str(address))
+    return [
+        Trouble(
+            "Potential provider misconfiguration",
+            f"{root.tool.product} has detected multiple providers of type {name} ({', '.join(found)})",
+            f"locklens why {name} says what requires each",
+            is_warning=True,
+        )
+        for name, found in by_type.items()
+        if len(found) > 1
+    ]
 
 
 def unused_cache(run: InstallRun) -> list[Trouble]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from locklens.addresses import ProviderAddress
     from locklens.project.gitindex import GitIndex, IndexedFile
     from locklens.review.model import Review
-    from locklens.workspace.upgrading import Supply
+    from locklens.workspace.supply import Supply
 
 
 class Chosen(Struct, frozen=True):

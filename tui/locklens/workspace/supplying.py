@@ -12,7 +12,7 @@ from locklens.install.lock import Locker, choose
 from locklens.install.model import Failure, LockRequest
 from locklens.install.run import InstallRun
 from locklens.project.clifiles import this_platform
-from locklens.workspace.upgrading import Coverage
+from locklens.workspace.supply import Coverage
 
 if TYPE_CHECKING:
     import threading
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from locklens.sources.metadata import ListedVersion
     from locklens.storage.cache import Cache
     from locklens.versions import Version
-    from locklens.workspace.upgrading import Move
+    from locklens.workspace.supply import Move
 
 
 class RegistrySupply:
@@ -55,6 +55,7 @@ class RegistrySupply:
         self._stack = ExitStack()
         self._runs: dict[str, InstallRun] = {}
         self._lockers: dict[str, Locker] = {}
+        self._listed: dict[str, dict[ProviderAddress, Sequence[ListedVersion] | LockLensError]] = {}
         self._hosts: set[str] = set()
 
     def __enter__(self) -> Self:
@@ -84,7 +85,7 @@ class RegistrySupply:
         self, addresses: Sequence[ProviderAddress], tool: Dialect
     ) -> Mapping[ProviderAddress, Sequence[ListedVersion] | LockLensError]:
         """Returns what is offered of each provider, or why nobody can say."""
-        run = self._run(tool)
+        run, known = self._run(tool), self._listed.setdefault(tool.name, {})
         self._hosts.update(one.host for one in addresses)
 
         def ask(address: ProviderAddress) -> Sequence[ListedVersion] | LockLensError:
@@ -95,13 +96,14 @@ class RegistrySupply:
             except LockLensError as error:
                 return error
 
-        return dict(zip(addresses, run.all(ask, addresses), strict=True))
+        missing = [one for one in dict.fromkeys(addresses) if one not in known]
+        known.update(zip(missing, run.all(ask, missing), strict=True))
+        return {one: known[one] for one in addresses}
 
-    def coverage(self, entries: Sequence[LockEntry], tool: Dialect) -> Mapping[ProviderAddress, Coverage]:
+    def coverage(self, entries: Sequence[LockEntry], tool: Dialect) -> Sequence[Coverage]:
         """Returns for which platforms each entry has an `h1`: as the registry says, or as it was hashed here before."""
         run = self._run(tool)
-        found = run.all(lambda entry: self._coverage(entry, run), entries)
-        return {entry.address: one for entry, one in zip(entries, found, strict=True)}
+        return run.all(lambda entry: self._coverage(entry, run), entries)
 
     def _coverage(self, entry: LockEntry, run: InstallRun) -> Coverage:
         own = entry.with_scheme("h1")
@@ -176,7 +178,7 @@ class OfflineSupply:
         self,
         entries: Sequence[LockEntry],  # noqa: ARG002
         tool: Dialect,  # noqa: ARG002
-    ) -> Mapping[ProviderAddress, Coverage]:
+    ) -> Sequence[Coverage]:
         """Says that nobody is asked."""
         raise _offline()
 

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
     from locklens.storage.journal import Record, WrittenFile
 
-COMMAND = "locklens undo"
 _NAMED = 3
 _SECONDS = len("2026-11-21T14:02:11")
+_COMMAND_SHOWN = 100
 
 
 def undo(folder: Path, *, journal: Journal | None = None) -> Plan:
@@ -56,12 +56,12 @@ def undo(folder: Path, *, journal: Journal | None = None) -> Plan:
     if touched:
         more = len(touched) - _NAMED
         named = ", ".join(touched[:_NAMED]) + (f" and {more} more" if more > 0 else "")
-        words = f"changed since {_moment(record)}, so that it cannot be undone ({record.command})"
+        words = f"changed since {_moment(record)}, so that it cannot be undone: {_short(record.command)}"
         raise StaleLockFileError(f"{named}: {words}", hint="git shows what changed; git restore takes back more")
     files = tuple(PlannedFile(names[file], file.new, file.old) for file in record.files)
     changes = tuple(change for file in files for change in _changes(file))
-    taken_back = f"takes back what was applied on {_moment(record)} ({record.command})"
-    proposal = Proposal(top, files, (*map(change_words, changes), taken_back), COMMAND, target)
+    taken_back = f"takes back what was applied on {_moment(record)}: {_short(record.command)}"
+    proposal = Proposal(top, files, (*map(change_words, changes), taken_back), _command(top), target)
     return Plan(proposal, changes, (), ())
 
 
@@ -98,6 +98,18 @@ def _is_as_written(file: WrittenFile, name: str) -> bool:
     except OSError as error:
         reason = (error.strerror or "unknown error").lower()
         raise ConfigurationError(f"cannot be read: {reason}", path=name) from error
+
+
+def _command(top: Path) -> str:
+    from locklens.workspace.planning import WriteRequest
+    from locklens.workspace.propose import command_line
+
+    return command_line("undo", WriteRequest.at(top, (), tool=None, test_directory="tests"), ())
+
+
+def _short(command: str) -> str:
+    """A command line as far as it fits into a sentence."""
+    return command if len(command) <= _COMMAND_SHOWN else f"{command[:_COMMAND_SHOWN]} …"
 
 
 def _moment(record: Record) -> str:

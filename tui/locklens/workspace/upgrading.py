@@ -1,12 +1,12 @@
 """Plans an upgrade: moves the chosen providers and nothing else, and edits the constraints that stand in the way.
 
-Registries and packages are behind a port, `Supply`: what they say is handed in, and the plan is made of it.
+What registries say is handed in, behind the port of `locklens.workspace.supply`, and the plan is made of it.
 """
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -16,81 +16,21 @@ from locklens.project.constraint_edits import ConstraintEdit, admit, protection
 from locklens.project.state import data_folder
 from locklens.selection import Unselectable, combined, explain, select
 from locklens.selection.reasons import holds_against, newest_of
-from locklens.versions import Constraints, Version, VersionSyntaxError
+from locklens.versions import Version, VersionSyntaxError
 from locklens.workspace.planning import Draft, Failed, Plan, Remark
 from locklens.workspace.propose import chosen_by_root, command_line, put_entries, require_sound
+from locklens.workspace.supply import Coverage, Move
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from locklens.addresses import Platform, ProviderAddress
-    from locklens.dialect import Dialect
-    from locklens.install.model import Wanted
     from locklens.lockfile.model import LockEntry
     from locklens.project.configuration import Requirement
     from locklens.sources.metadata import ListedVersion
     from locklens.workspace.found import Root
     from locklens.workspace.planning import WriteRequest
-
-
-class Move(Struct, frozen=True):
-    """A provider that is to be locked at another version.
-
-    Attributes:
-        address: Which.
-        version: The new one.
-        platforms: For which packages it is to be locked.
-        constraints: All of the configuration's, together, as they will be.
-        prior: Its entry now, None where it has none.
-        accepts_republished: Whether a locked package may be gone from what the publisher signs today.
-    """
-
-    address: ProviderAddress
-    version: Version
-    platforms: tuple[Platform, ...]
-    constraints: Constraints
-    prior: LockEntry | None
-    accepts_republished: bool = False
-
-
-class Coverage(Struct, frozen=True):
-    """What an entry does for.
-
-    Attributes:
-        platforms: Those for which it has an `h1`, as far as anybody knows.
-        unknown: How many `h1` it has of which nobody knows the platform.
-    """
-
-    platforms: tuple[Platform, ...]
-    unknown: int = 0
-
-
-class Supply(Protocol):
-    """Where versions and hashes are from. Nobody is asked, and nothing is fetched, twice in a run."""
-
-    @property
-    def here(self) -> Platform:
-        """The platform of this machine."""
-
-    def listed(
-        self, addresses: Sequence[ProviderAddress], tool: Dialect
-    ) -> Mapping[ProviderAddress, Sequence[ListedVersion] | LockLensError]:
-        """Returns what is offered of each provider, or why nobody can say."""
-
-    def coverage(self, entries: Sequence[LockEntry], tool: Dialect) -> Mapping[ProviderAddress, Coverage]:
-        """Returns for which platforms each entry has an `h1`."""
-
-    def choose(self, wanted: Sequence[Wanted], tool: Dialect) -> Sequence[Version | LockLensError]:
-        """Returns which version of each is to be locked as `providers lock` has it, or why there is none."""
-
-    def fetch(self, moves: Sequence[Move], tool: Dialect) -> None:
-        """Gets what the moves of all roots take, all at once, so that `entries` of each root need not wait for it."""
-
-    def entries(self, moves: Sequence[Move], tool: Dialect) -> Mapping[ProviderAddress, LockEntry | LockLensError]:
-        """Returns the new entry of each provider of one root, or why there is none."""
-
-    def h1s(self, address: ProviderAddress, version: Version, tool: Dialect) -> Mapping[Platform, str]:
-        """Returns the `h1` of the packages that this run got; nobody is asked."""
+    from locklens.workspace.supply import Supply
 
 
 class Pick(Struct, frozen=True):
@@ -135,22 +75,26 @@ def upgrade(request: UpgradeRequest, supply: Supply, *, on_root: Callable[[str],
     """
     draft = Draft(request.where)
     chosen = _chosen(request, draft.roots)
-    for first in draft.roots:
-        on_root(first.path)
-        with draft.attempt(first):
-            # Roots before this one may have edited a module of both.
-            root = draft.root(first.path)
-            wanted = chosen[root.path]
-            if not (request.providers or request.picks):
-                required = root.configuration.required()
-                wanted = {entry.address: None for entry in root.lock.entries if entry.address in required}
-            _Upgrade(request, supply, draft, root).run(wanted)
+
+    def plan_roots(draft: Draft, supply: Supply, on_root: Callable[[str], None] = lambda _: None) -> None:
+        for first in draft.roots:
+            on_root(first.path)
+            with draft.attempt(first):
+                # Roots before this one may have edited a module of both.
+                _Upgrade(request, supply, draft, draft.root(first.path)).run(chosen[first.path])
+
+    if len(draft.roots) > 1:
+        from locklens.workspace.gathering import gather
+
+        wanted = [(root.tool, chosen[root.path]) for root in draft.roots]
+        gather(supply, wanted, lambda stand_in: plan_roots(draft.blank(), stand_in))
+    plan_roots(draft, supply, on_root)
     draft.remarks += _left_behind(draft)
     return draft.plan(_picking_commands(request, draft) if request.picks else _command(request))
 
 
 def _chosen(request: UpgradeRequest, roots: Sequence[Root]) -> dict[str, Mapping[ProviderAddress, Version | None]]:
-    """Returns what was chosen by name in each root: versions, None for the newest that may be.
+    """Returns what is to move in each root: to a version, or to the newest that may be (None).
 
     Raises:
         ConfigurationError: A name is no provider, or a version none.
@@ -160,12 +104,20 @@ def _chosen(request: UpgradeRequest, roots: Sequence[Root]) -> dict[str, Mapping
             root.path: {pick.address: pick.version for pick in request.picks if pick.root == root.path}
             for root in roots
         }
+    if not request.providers:
+        return {root.path: dict.fromkeys(_required(root)) for root in roots}
     named = [_named(text) for text in request.providers]
     by_text = {text: chosen_by_root([text], roots) for text, _ in named}
     return {
         root.path: {address: version for text, version in named for address in by_text[text][root.path]}
         for root in roots
     }
+
+
+def _required(root: Root) -> list[ProviderAddress]:
+    """What is locked and required, in the lock file's order."""
+    required = root.configuration.required()
+    return [entry.address for entry in root.migration.entries if entry.address in required]
 
 
 def _named(text: str) -> tuple[str, Version | None]:
@@ -206,7 +158,7 @@ def _left_behind(draft: Draft) -> list[Remark]:
     """Names the roots of the repository whose locked version an edited constraint excludes now."""
     edited = {edit.file: change for change in draft.changes for edit in change.edits}
     found = []
-    for path in draft.locked if edited else ():
+    for path in draft.locked() if edited else ():
         try:
             root = draft.root(path)
         except LockLensError:
@@ -255,6 +207,9 @@ class _Upgrade:
         self._draft = draft
         self._root = root
         self._edits: dict[ProviderAddress, tuple[ConstraintEdit, ...]] = {}
+        migration = root.migration
+        self._locked = {entry.address: entry for entry in reversed(migration.entries)}
+        self._migrated = {new: old for old, new in migration.moved}
 
     def run(self, wanted: Mapping[ProviderAddress, Version | None]) -> None:
         """Plans to move providers, each to a version, or to the newest that may be (None)."""
@@ -276,7 +231,9 @@ class _Upgrade:
         if self._edits:
             self._root = self._reread(targets)
         entries = self._entries(targets)
-        put_entries(self._draft, self._root, entries, edits=self._edits)
+        required = self._root.configuration.required()
+        moved = {new: old for new, old in self._migrated.items() if new in entries and old not in required}
+        put_entries(self._draft, self._root, entries, edits=self._edits, moved=moved)
 
     def _fail(self, address: ProviderAddress, error: LockLensError) -> None:
         self._draft.failures.append(Failed(self._root.path, self._root.name_of(address), error))
@@ -297,7 +254,7 @@ class _Upgrade:
         if isinstance(offered, LockLensError):
             raise offered
         requirements = self._root.configuration.of(address)
-        entry = self._root.lock.by_address.get(address)
+        entry = self._locked.get(address)
         if not requirements:
             hint = f"locklens prune {self._root.name_of(address)} removes it" if entry else ""
             raise ConfigurationError("nothing requires it", path=self._root.path or ".", hint=hint)
@@ -321,7 +278,7 @@ class _Upgrade:
         selected = select(requirements, offered, locked, upgrade=True)
         if isinstance(selected, Unselectable):
             raise _unselectable(selected, address, self._root)
-        if selected.version == locked:
+        if selected.version == locked and address not in self._migrated:
             self._remark(address, self._why_not_newer(address, offered))
             return None
         return selected.version
@@ -330,7 +287,7 @@ class _Upgrade:
         self, address: ProviderAddress, version: Version, offered: Sequence[ListedVersion]
     ) -> Version | None:
         requirements = self._root.configuration.of(address)
-        entry = self._root.lock.by_address.get(address)
+        entry = self._locked.get(address)
         if all(one.version != version for one in offered):
             newest = newest_of(requirements, offered, None).overall
             hint = f"the newest is {newest}" if newest else ""
@@ -341,13 +298,13 @@ class _Upgrade:
                 hint = "--edit-constraints rewrites a constraint where it stands"
                 raise ConfigurationError(f"the configuration does not admit {version}: {holds}", hint=hint)
             self._edit(address, version)
-        elif entry is not None and entry.version == version:
+        elif entry is not None and entry.version == version and address not in self._migrated:
             self._remark(address, f"{version} is locked already")
             return None
         return version
 
     def _why_not_newer(self, address: ProviderAddress, offered: Sequence[ListedVersion]) -> str:
-        entry = self._root.lock.by_address[address]
+        entry = self._locked[address]
         requirements = self._root.configuration.of(address)
         explained = explain(address, requirements, entry, offered, platforms=self._request.platforms)
         newer = explained.offer.newer if explained.offer else ()
@@ -406,12 +363,13 @@ class _Upgrade:
 
     def _entries(self, targets: Mapping[ProviderAddress, Version]) -> dict[ProviderAddress, LockEntry | None]:
         """Returns the new entry of each provider that moves or whose constraint is edited; failures are kept."""
-        prior = self._root.lock.by_address
+        prior = self._locked
         constraints = {address: combined(self._root.configuration.of(address)) for address in targets}
         done: dict[ProviderAddress, LockEntry | None] = {}
         moving = []
         for address, version in targets.items():
-            if address in prior and prior[address].version == version:
+            is_locked = address in prior and address not in self._migrated
+            if is_locked and prior[address].version == version:
                 done[address] = replace(prior[address], constraints=str(constraints[address]))
             else:
                 moving.append(address)
@@ -433,8 +391,10 @@ class _Upgrade:
         """Returns for which platforms each provider is to be locked."""
         if self._request.platforms:
             return dict.fromkeys(addresses, self._request.platforms)
-        prior = self._root.lock.by_address
-        known = self._supply.coverage([prior[one] for one in addresses if one in prior], self._root.tool)
+        # What another registry's entry does for, the one that takes its place has to do for too.
+        locked = {one: self._locked.get(self._migrated.get(one, one)) for one in addresses}
+        priors = {one: prior for one, prior in locked.items() if prior is not None}
+        known = dict(zip(priors, self._supply.coverage(list(priors.values()), self._root.tool), strict=True))
         found = {}
         for address in addresses:
             covered = known.get(address, Coverage(()))

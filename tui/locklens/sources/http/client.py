@@ -107,15 +107,22 @@ class Client:
 
     @contextmanager
     def download(
-        self, url: str, *, limit: int = MOST_BYTES, stall: float = STALL_SECONDS, retries: int = 0
+        self,
+        url: str,
+        *,
+        limit: int = MOST_BYTES,
+        stall: float = STALL_SECONDS,
+        retries: int = 0,
+        token: Token | None = None,
     ) -> Iterator[Download]:
-        """Opens a file that is too large to be held, without credentials; it is not remembered.
+        """Opens a file that is too large to be held; it is not remembered.
 
         Args:
             url: http or https.
             limit: Bytes after which it is given up.
             stall: Seconds that may pass without a byte. A server that drips is given up after ten times as long.
             retries: Attempts after the first, until an answer begins; what breaks off is not asked for again.
+            token: As of `get`.
 
         Raises:
             OfflineError: Nobody may be asked.
@@ -124,7 +131,8 @@ class Client:
         """
         if self._is_offline:
             raise _offline(url, "offline")
-        with self._sender().download(url, limit, stall, retries=retries) as download:
+        token = token if may_carry_token(url) else None
+        with self._sender().download(url, limit, stall, retries=retries, token=token) as download:
             yield download
 
     def size(self, url: str) -> int | None:

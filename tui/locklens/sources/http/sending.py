@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-import locklens
 from locklens.errors import RunCancelledError, UnavailableError
 from locklens.sources.http.failures import TIMEOUTS, TRANSPORT_ERRORS, FailedError, Failure, explain
 from locklens.sources.http.reading import broken_words, drain, host_name, read_body, redirected, too_large
-from locklens.sources.http.settings import Kind, is_transient, requests_per_host, wait_before
+from locklens.sources.http.settings import Kind, is_transient, requests_per_host, user_agent, wait_before
 from locklens.sources.http.transport import Bounds, Transport
 from locklens.sources.http.values import Answer, Download, Exchange, moment, status_words
 from locklens.sources.urls import host_of, origin, shown
@@ -84,6 +83,7 @@ class Sender:
         self._lock = threading.Lock()
         self._hosts: dict[str, _Host] = {}
         self._at_once = requests_per_host(environ)
+        self._agent = user_agent(environ)
         self._transport = Transport(environ, self._bounds)
 
     def close(self) -> None:
@@ -199,7 +199,7 @@ class Sender:
     def _open(self, url: str, kind: Kind, token: Token | None, *, encoding: str, method: str = "GET") -> httpx.Response:
         """Sends a request and returns the answer with its body unread."""
         headers = {
-            "User-Agent": f"locklens/{locklens.__version__}",
+            "User-Agent": self._agent,
             "Accept": kind.accept,
             "Accept-Encoding": encoding,
         }
@@ -212,12 +212,19 @@ class Sender:
 
     @contextmanager
     def download(
-        self, url: str, limit: int, stall: float, *, method: str = "GET", retries: int = 0
+        self,
+        url: str,
+        limit: int,
+        stall: float,
+        *,
+        method: str = "GET",
+        retries: int = 0,
+        token: Token | None = None,
     ) -> Iterator[Download]:
         """Opens a file that is too large to be held; see `locklens.sources.http.client.Client.download`."""
         kind = Kind("a package", limit, stall, retries=retries)
         attempt = hops = 0
-        current = url
+        current, given = url, token
         while hops <= kind.redirects:
             attempt += 1
             failure, retry_after = None, ""
@@ -225,7 +232,9 @@ class Sender:
                 start, as_of = time.monotonic(), moment()
                 self._bounds.deadline = start + stall
                 try:
-                    response = self._open(current, kind, None, encoding="identity", method=method)
+                    response = self._open(current, kind, given, encoding="identity", method=method)
+                except FailedError as error:
+                    raise self._error(current, error.failure) from None
                 except TRANSPORT_ERRORS as error:
                     failure = explain(error, host_of(current), stall)
                     if not failure.may_pass or attempt > retries:
@@ -243,19 +252,22 @@ class Sender:
                         response.close()
                         seconds, size = time.monotonic() - start, response.num_bytes_downloaded
                         outcome = status_words(response.status_code)
-                        self._log.append(Exchange(shown(current), outcome, seconds, size, attempt, False, as_of))
+                        line = (shown(current), outcome, seconds, size, attempt, given is not None)
+                        self._log.append(Exchange(*line, as_of))
             if failure is not None:
                 wait = wait_before(attempt + 1, retry_after)
                 if wait is None:
                     raise self._error(current, failure, attempt)
                 self._pause(wait)
-                current, hops = url, 0
+                current, given, hops = url, token, 0
                 continue
             attempt, hops = attempt - 1, hops + 1
             try:
                 current = redirected(current, location)
             except FailedError as error:
                 raise self._error(current, error.failure) from None
+            if origin(current) != origin(url):
+                given = None
         raise self._error(url, Failure(f"{host_name(url)} redirects more than {kind.redirects} times"))
 
     def _downloading(self, response: httpx.Response, url: str, kind: Kind, attempt: int) -> Download:

@@ -73,30 +73,49 @@ class Kinds(Struct, frozen=True):
     package_retries: int = 0
 
     @classmethod
-    def of(cls, dialect: Dialect, environ: Mapping[str, str]) -> Kinds:
+    def of(
+        cls, dialect: Dialect, environ: Mapping[str, str], *, seconds: int | None = None, retries: int | None = None
+    ) -> Kinds:
         """Reads TF_REGISTRY_CLIENT_TIMEOUT (seconds) and the numbers of retries as the tools do.
 
         Whatever is no number above 0 counts as not set. TF_PROVIDER_DOWNLOAD_RETRY is OpenTofu's alone.
+
+        Args:
+            dialect: The running tool.
+            environ: The settings.
+            seconds: That an attempt may take, and
+            retries: after the first, where no variable says; None for the tools' own.
         """
-        seconds = float(_positive(environ, "TF_REGISTRY_CLIENT_TIMEOUT", _MOST_SECONDS) or _DEFAULT_SECONDS)
-        retries = _positive(environ, "TF_REGISTRY_DISCOVERY_RETRY", _MOST_RETRIES) or _DEFAULT_RETRIES
+        default = float(_DEFAULT_SECONDS if seconds is None else min(seconds, _MOST_SECONDS))
+        limit = float(_positive(environ, "TF_REGISTRY_CLIENT_TIMEOUT", _MOST_SECONDS) or default)
+        again = _DEFAULT_RETRIES if retries is None else min(retries, _MOST_RETRIES)
+        retries = _positive(environ, "TF_REGISTRY_DISCOVERY_RETRY", _MOST_RETRIES) or again
         is_terraform = dialect.name == "terraform"
         of_packages = _positive(environ, "TF_PROVIDER_DOWNLOAD_RETRY", _MOST_RETRIES) or _DEFAULT_PACKAGE_RETRIES
         return cls(
             discovery=Kind(
                 "a service discovery document",
                 MIB,
-                _TERRAFORM_DISCOVERY_SECONDS if is_terraform else seconds,
+                _TERRAFORM_DISCOVERY_SECONDS if is_terraform else limit,
                 redirects=_TERRAFORM_DISCOVERY_REDIRECTS if is_terraform else _GO_REDIRECTS,
                 accept="application/json",
             ),
-            metadata=Kind("an answer", 8 * MIB, seconds, retries=retries),
-            sums=Kind("a list of checksums", MIB, seconds, retries=retries),
-            signature=Kind("a signature", 64 * KIB, seconds, retries=retries),
-            dates=Kind("a list of release dates", 16 * MIB, seconds, accept="application/json"),
+            metadata=Kind("an answer", 8 * MIB, limit, retries=retries),
+            sums=Kind("a list of checksums", MIB, limit, retries=retries),
+            signature=Kind("a signature", 64 * KIB, limit, retries=retries),
+            dates=Kind("a list of release dates", 16 * MIB, limit, accept="application/json"),
             # Terraform sends a HEAD first and shrugs off what becomes of it: one hiccup does it no harm either.
             package_retries=1 if is_terraform else of_packages,
         )
+
+
+def user_agent(environ: Mapping[str, str]) -> str:
+    """Returns who asks: locklens, and what TF_APPEND_USER_AGENT adds to it as it does with the tools."""
+    from locklens import __version__
+
+    added = environ.get("TF_APPEND_USER_AGENT", "").strip()
+    own = f"locklens/{__version__}"
+    return f"{own} {added}" if added and added.isascii() and added.isprintable() else own
 
 
 def requests_per_host(environ: Mapping[str, str]) -> int:

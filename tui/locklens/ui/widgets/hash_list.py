@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from textual import events
 
 _LEAD = 4
-_SEVERITY = 6
+_SEVERITY = 5
 _COVER = 7
 _PROOF = 10
 _MOST_VERSION = 14
@@ -67,24 +67,23 @@ class HashList(RowList[HashRow]):
     def lay_out(self, rows: tuple[HashRow, ...], width: int) -> None:
         """Leaves to the names what the other columns do not need."""
         self._version_room = min(max((len(row.version) for row in rows), default=0), _MOST_VERSION)
-        self._room = max(0, width - _LEAD - _SEVERITY - self._version_room - 1 - _COVER - _PROOF)
+        self._room = max(0, width - _LEAD - _SEVERITY - self._version_room - 2 - _COVER - _PROOF)
 
     def painted(self, row: HashRow, width: int, *, cursor: bool) -> Painted:
         """Paints a root or a provider."""
         lead = [Span("> " if cursor else "  ", Role.STRONG), self._mark(row)]
-        tail = _COVER + _PROOF
+        tail = 1 + _COVER + _PROOF
         if row.change is None:
             room = max(0, width - _LEAD - _SEVERITY - tail)
-            severity = severity_span(row.severity, width=_SEVERITY) if row.severity else Span(" " * _SEVERITY)
             name = harmless(row.name)
             shown = fitted_end(name, room) if cell_len(name) > room else fitted(name, room)
-            heads = Span(f"{'cover':>{_COVER}}{'proof':>{_PROOF}}" if row.total else "", Role.DIM)
-            return [*lead, Span(shown, Role.HEADING), severity, heads]
+            heads = Span(f"{'cover':>{_COVER}}{'proof':>{_PROOF}}" if row.named else "", Role.DIM)
+            return [*lead, Span(shown + " ", Role.HEADING), _severity(row), heads]
         return [
             *lead,
             Span(fitted(row.name, self._room), Role.PLAIN),
-            Span(f" {fitted(row.version, self._version_room)}", Role.DIM),
-            severity_span(row.severity, width=_SEVERITY) if row.severity else Span(" " * _SEVERITY),
+            Span(f" {fitted(row.version, self._version_room)} ", Role.DIM),
+            _severity(row),
             Span(f"{row.cover.text:>{_COVER}}", row.cover.role),
             Span(f"{row.proof.text:>{_PROOF}}", row.proof.role),
         ]
@@ -93,4 +92,8 @@ class HashList(RowList[HashRow]):
     def _mark(row: HashRow) -> Span:
         if not row.chosen:
             return Span("· " if row.change is not None else "  ", Role.DIM)
-        return Span("x " if row.chosen == row.total else "- ", Role.STRONG)
+        return Span("x " if row.chosen == len(row.named) else "- ", Role.STRONG)
+
+
+def _severity(row: HashRow) -> Span:
+    return severity_span(row.severity, width=_SEVERITY) if row.severity else Span(" " * _SEVERITY)

@@ -1,0 +1,155 @@
+"""What the upper-case keys mean on which row, and why they mean nothing on others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+from ui.conftest import Samples
+
+from locklens.errors import LockLensError
+from locklens.review.model import HashFact, Kind, Proof, Review, RootReview, Severity, SideName
+from locklens.ui.deciding import formatting, locking, pruning, restoring
+from locklens.ui.outline import Grouping, Node, outline
+from locklens.workspace.intents import FormatIntent, PruneIntent, Restored, RestoreIntent
+from locklens.workspace.locking import LockIntent
+from locklens.workspace.planning import WriteRequest
+
+TOP = Path("/top")
+H1 = "h1:" + "A" * 42
+
+
+def where(top: Path, roots: Iterable[str]) -> WriteRequest:
+    return WriteRequest(top, tuple(f"./{root}" for root in roots))
+
+
+def node(review: Review, title: str) -> Node:
+    def below(nodes: Iterable[Node]) -> Iterable[Node]:
+        for one in nodes:
+            yield one
+            yield from below(one.children)
+
+    return next(one for one in below(outline(review, Grouping.ROOT)) if one.title == title)
+
+
+def test_restoring_a_change_a_group_a_section(samples: Samples) -> None:
+    full = samples.full()
+    one = restoring(node(full, "acme/netbox"), full, TOP, where)
+    assert one == RestoreIntent(where(TOP, ()), (Restored(("./infra/prod/network",), ("acme/netbox",)),), "HEAD")
+    group = restoring(node(full, "hashicorp/random"), full, TOP, where)
+    assert [len(each.roots) for each in group.restored] == [8]
+    assert group.title == "Restore hashicorp/random from HEAD in 8 roots"
+    section = restoring(node(full, "infra/prod/network"), full, TOP, where)
+    assert section.restored[0].providers == ("acme/demo", "acme/netbox", "datadog/datadog", "hashicorp/template")
+    gone = restoring(node(full, "hashicorp/template"), full, TOP, where)
+    assert gone.restored[0].providers == ("hashicorp/template",)
+    shared = restoring(node(full, "in several roots"), full, TOP, where)
+    assert sorted((each.providers, len(each.roots)) for each in shared.restored) == [
+        (("hashicorp/aws",), 1),
+        (("hashicorp/aws", "hashicorp/random"), 1),
+        (("hashicorp/random",), 7),
+    ]
+
+
+def test_restoring_what_moved_and_what_a_pull_request_brings(samples: Samples) -> None:
+    moved = replace(
+        samples.change("opentofu/aws", kind=Kind.MOVED), moved_from=samples.address("hashicorp/aws", "registry.a.test")
+    )
+    review = samples.review(samples.root("a", [moved]))
+    merge = replace(review, base=SideName("git", "main...HEAD", "3f9c1e2b" * 5))
+    found = restoring(node(merge, "opentofu/aws"), merge, TOP, where)
+    assert found.restored[0].providers == ("opentofu/aws", "registry.a.test/hashicorp/aws")
+    assert found.revision == "3f9c1e2b3f9c"
+
+
+@pytest.mark.parametrize(
+    ("base", "words"),
+    [
+        (SideName("empty", "HEAD", None), "there is no commit yet"),
+        (SideName("file", "a.hcl", None), "there is no commit yet"),
+    ],
+)
+def test_there_is_nothing_to_restore_from(samples: Samples, base: SideName, words: str) -> None:
+    review = replace(samples.full(), base=base)
+    with pytest.raises(LockLensError, match=words):
+        restoring(node(review, "acme/netbox"), review, TOP, where)
+
+
+@pytest.mark.parametrize(
+    ("head", "top", "words"),
+    [
+        (SideName("git", "main", "0" * 40), TOP, "two revisions are compared"),
+        (SideName("index", "index", None), TOP, "git's index is reviewed"),
+        (SideName("file", "-", None), None, "no file on disk"),
+        (SideName("empty", "/dev/null", None), TOP, "no file on disk"),
+    ],
+)
+def test_only_the_work_tree_is_written(samples: Samples, head: SideName, top: Path | None, words: str) -> None:
+    review = replace(samples.full(), head=head)
+    row = node(review, "acme/netbox")
+    for intent_of in (restoring, pruning, formatting):
+        with pytest.raises(LockLensError, match=words):
+            intent_of(row, review, top, where)
+    with pytest.raises(LockLensError, match=words):
+        locking({(row.subjects[0].root.lock_file, row.subjects[0].change.address)}, review, top, where)
+    with pytest.raises(LockLensError, match="nothing is read yet"):
+        pruning(None, None, top, where)
+
+
+def test_pruning_the_orphan_or_all_of_the_root(samples: Samples) -> None:
+    orphan = samples.change("acme/orphan", findings=(samples.finding("LK007", Severity.WARN),))
+    review = samples.review(
+        samples.root("a", [orphan, samples.change("acme/other", "1.0.0", "1.1.0")]), samples.root("b", [orphan])
+    )
+    assert pruning(node(review, "acme/orphan"), review, TOP, where) == PruneIntent(
+        where(TOP, ("a", "b")), ("acme/orphan",)
+    )
+    assert pruning(node(review, "acme/other"), review, TOP, where) == PruneIntent(where(TOP, ("a",)))
+    assert pruning(node(review, "in several roots"), review, TOP, where).where.roots == ("./a", "./b")
+    assert pruning(node(review, "acme/orphan"), review, TOP, where).title == "Prune acme/orphan in 2 roots"
+
+
+def test_formatting(samples: Samples) -> None:
+    full = samples.full()
+    assert formatting(node(full, "LK018"), full, TOP, where) == FormatIntent(where(TOP, ("infra/win",)))
+    assert formatting(node(full, "infra/win"), full, TOP, where).title == "Format the lock file of ./infra/win"
+    with pytest.raises(LockLensError, match="choose a row"):
+        formatting(None, full, TOP, where)
+    other = replace(full.roots[0], lock_file="infra/old.hcl")
+    odd = replace(full, roots=(other,))
+    with pytest.raises(LockLensError, match=r"old\.hcl is the lock file of no root"):
+        formatting(node(odd, "acme/netbox"), odd, TOP, where)
+
+
+def hashed(samples: Samples, root: RootReview, name: str, *platforms: str) -> RootReview:
+    """The root with an `h1` for each platform added to one of its changes."""
+    facts = tuple(HashFact(f"{H1}{number}=", platform, Proof.COMPUTED) for number, platform in enumerate(platforms))
+    changes = tuple(
+        replace(
+            one,
+            added=(*one.added, *facts),
+            new=one.new and replace(one.new, hashes=(*one.new.hashes, *(fact.hash for fact in facts))),
+        )
+        if str(one.address).endswith(name)
+        else one
+        for one in root.changes
+    )
+    return replace(root, changes=changes)
+
+
+def test_locking_what_others_of_the_file_have(samples: Samples) -> None:
+    root = samples.root("a", [samples.change("acme/one"), samples.change("acme/two"), samples.change("acme/three")])
+    root = hashed(samples, hashed(samples, root, "acme/one", "linux_amd64", "darwin_arm64"), "acme/two", "linux_amd64")
+    review = samples.review(root)
+    chosen = {(root.lock_file, samples.address(f"acme/{name}")) for name in ("one", "two")}
+    found = locking(chosen, review, TOP, where)
+    assert isinstance(found, LockIntent)
+    assert [str(one) for one in found.platforms] == ["darwin_arm64"]
+    assert found.providers == ("registry.terraform.io/acme/two",)
+    assert found.where == where(TOP, ("a",))
+    with pytest.raises(LockLensError, match=r"no other platform is known here: .*locklens\.toml"):
+        locking({(root.lock_file, samples.address("acme/one"))}, review, TOP, where)
+    with pytest.raises(LockLensError, match="choose a row with a provider that is locked"):
+        locking(set(), review, TOP, where)

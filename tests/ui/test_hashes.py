@@ -1,0 +1,582 @@
+"""The screen of hashes: what is locked, for which platforms, what proves it; marks, proving and locking."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+from ui.conftest import Driver, Samples, ServingSource, until
+
+from locklens.addresses import Platform, ProviderAddress
+from locklens.demo.faults import Faults
+from locklens.demo.registry import Registry
+from locklens.demo.repository import make_repository
+from locklens.demo.serving import SAMPLE_RULES, environment, write_cli_configuration
+from locklens.errors import LockLensError
+from locklens.policy import InstallPath, Policy, WantedPlatform
+from locklens.review.model import (
+    Answer,
+    Change,
+    Evidence,
+    HashFact,
+    Kind,
+    PolicySide,
+    Proof,
+    Review,
+    RootReview,
+    Severity,
+)
+from locklens.review.reports import hashes_text
+from locklens.storage.cache import Cache
+from locklens.ui.app import LockLensApp
+from locklens.ui.feed import WorkspaceSource
+from locklens.ui.hash_detail import hash_detail
+from locklens.ui.hash_rows import Asked, hash_rows
+from locklens.ui.keyboard.hashes import HASHES
+from locklens.ui.screens.hashes import HashesScreen
+from locklens.ui.screens.preview import PreviewScreen
+from locklens.ui.screens.proving import ProvingScreen
+from locklens.ui.screens.review import ReviewScreen
+from locklens.workspace.locking import LockIntent
+from locklens.workspace.open import open_locked
+from locklens.workspace.review import Asking, ReviewRequest
+
+LINUX, ARM, MAC = "linux_amd64", "linux_arm64", "darwin_arm64"
+AS_OF = "2026-11-21T14:02:09Z"
+H1 = {name: "h1:" + letter * 42 + "A=" for name, letter in ((LINUX, "L"), (ARM, "R"), (MAC, "M"), ("", "U"))}
+HOSTILE = ("\x1b[31mred\x1b[0m", "[bold red]markup[/]", "[@click=app.quit]x[/]", "\u202egnp.exe", "a\nb", "x" * 300)
+
+
+def zh(platform: str, salt: str = "") -> str:
+    digits = "".join(f"{ord(one):x}" for one in (platform + salt).ljust(40, "."))
+    return "zh:" + digits[:64].ljust(64, "0")
+
+
+def locked(
+    samples: Samples,
+    name: str,
+    h1: tuple[str, ...] = (LINUX,),
+    *,
+    offered: tuple[str, ...] | None = (LINUX, ARM, MAC),
+    unproven: bool = False,
+    **more: object,
+) -> Change:
+    """An unchanged provider with all zh signed, and the h1 of some platforms computed."""
+    facts = [HashFact(H1[one], one, Proof.COMPUTED) for one in h1]
+    facts += [HashFact(H1[""])] if unproven else []
+    facts += [HashFact(zh(one, name), one, Proof.SIGNED) for one in offered or ()]
+    change = samples.change(name, "1.0.0", "1.0.0", kind=Kind.UNCHANGED)
+    assert change.new is not None
+    lines = tuple(range(8, 8 + len(facts)))
+    entry = replace(change.new, hashes=tuple(one.hash for one in facts), hash_lines=lines)
+    evidence = Evidence(AS_OF, offered=offered, hashed=h1, to_prove=2, to_prove_bytes=3 << 20)
+    made = replace(change, old=entry, new=entry, added=(), removed=(), kept=tuple(facts), evidence=evidence)
+    return replace(made, **more)
+
+
+WANTED = Policy(
+    (WantedPlatform(Platform.parse(LINUX), "CI, prod", 4), WantedPlatform(Platform.parse(MAC), "laptops", 5)),
+    frozenset({InstallPath.DIRECT, InstallPath.PLUGIN_CACHE}),
+    None,
+    "locklens.toml",
+)
+
+
+@pytest.fixture
+def repository(samples: Samples) -> Review:
+    short = (samples.finding("LK009", Severity.WARN, f"{MAC} (laptops) is not covered from a plugin cache"),)
+    stale = HashFact(zh("gone"), None, Proof.STALE)
+    demo = locked(samples, "acme/demo", kind=Kind.CHANGED_HASHES, removed=(stale,), findings=short)
+    demo = replace(demo, added=demo.kept[:1], kept=demo.kept[1:])
+    failed = Evidence(None, ("a.example: it is down",), "try again", Answer.FAILED)
+    unknown = replace(locked(samples, "corp/vault", (), unproven=True, offered=None), evidence=failed)
+    review = samples.review(
+        samples.root("infra/prod", [demo, locked(samples, "acme/whole", (LINUX, MAC))]),
+        samples.root("infra/stage", [locked(samples, "acme/open", unproven=True), unknown]),
+        samples.root("", [locked(samples, "acme/top", (LINUX, ARM, MAC))]),
+    )
+    return replace(review, offline=False, policy=WANTED, policy_side=PolicySide.BASE)
+
+
+class HashesDriver(Driver):
+    """Words for the screen of hashes."""
+
+    @property
+    def hashes(self) -> HashesScreen:
+        screen = next(one for one in self.app.screen_stack if isinstance(one, HashesScreen))
+        assert isinstance(screen, HashesScreen)
+        return screen
+
+    @property
+    def names(self) -> list[str]:
+        return [row.name for row in self.hashes.left.rows]
+
+    @property
+    def said(self) -> str:
+        """All of the detail."""
+        return "\n".join(line.text for line in self.hashes.detail.lines)
+
+    async def choose(self, name: str) -> None:
+        self.hashes.left.cursor = self.names.index(name)
+        await self.pilot.pause()
+
+    async def choose_line(self, start: str) -> None:
+        lines = self.hashes.detail.lines
+        self.hashes.detail.cursor = next(n for n, one in enumerate(lines) if one.text.strip().startswith(start))
+        await self.pilot.pause()
+
+
+Opened = Callable[..., LockLensApp]
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Opened:
+    def build(source: ServingSource | Review, view: str = "hashes") -> LockLensApp:
+        own = ServingSource(source, top=tmp_path) if isinstance(source, Review) else source
+        return LockLensApp(own, view, store_path=tmp_path / "store.sqlite3")
+
+    return build
+
+
+# Rows and lines, without a screen
+
+
+def test_rows_by_root(repository: Review) -> None:
+    rows = hash_rows(repository, asked=Asked())
+    assert [(row.name, row.cover.text, row.proof.text) for row in rows] == [
+        ("infra/prod", "", ""),
+        ("acme/demo", "1/2", "4 of 4"),
+        ("acme/whole", "2/2", "5 of 5"),
+        ("infra/stage", "", ""),
+        ("acme/open", "1/2?", "4 of 5"),
+        ("corp/vault", "0/2?", "failed"),
+        (".", "", ""),
+        ("acme/top", "2/2", "6 of 6"),
+    ]
+    assert [row.severity for row in rows[:2]] == [None, Severity.WARN]
+
+
+def test_rows_of_nobody_asked_and_of_nobody_asked_yet(samples: Samples, repository: Review) -> None:
+    bare = replace(locked(samples, "acme/bare", ()), evidence=None)
+    asking, ended = (
+        hash_rows(replace(repository, roots=(samples.root("r", [bare]),)), asked=one)[1]
+        for one in (Asked(is_asking=True), Asked())
+    )
+    assert (asking.cover.text, asking.proof.text) == ("…", "… of 3")
+    assert (ended.cover.text, ended.proof.text) == ("?", "? of 3")
+    alone = replace(bare, kept=tuple(HashFact(one.hash) for one in bare.kept))
+    alone = replace(alone, evidence=Evidence(None, ("no",), answer=Answer.NOT_ASKED))
+    review = replace(repository, roots=(samples.root("r", [alone]),))
+    assert hash_rows(review, asked=Asked(is_offline=True))[1].proof.text == "offline"
+    assert hash_rows(review, asked=Asked())[1].proof.text == "not asked"
+    assert bare.new is not None
+    empty = replace(bare, new=replace(bare.new, hashes=()), kept=(), evidence=Evidence())
+    assert hash_rows(replace(repository, roots=(samples.root("r", [empty]),)), asked=Asked())[1].proof.text == "no hash"
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("whole", ["infra/prod", "acme/whole"]),
+        ("infra/stage", ["infra/stage", "acme/open", "corp/vault"]),
+        ("not-covered", ["infra/prod", "acme/demo", "infra/stage", "corp/vault"]),
+        ("not-proven", ["infra/stage", "acme/open", "corp/vault"]),
+        ("not-proven -vault", ["infra/stage", "acme/open"]),
+        (f"{MAC} computed acme/top", [".", "acme/top"]),
+        (H1[""].lower(), ["infra/stage", "acme/open", "corp/vault"]),
+        ("LK009", ["infra/prod", "acme/demo"]),
+        ("nothing like it", []),
+    ],
+)
+def test_the_filter(repository: Review, text: str, names: list[str]) -> None:
+    assert [row.name for row in hash_rows(repository, asked=Asked(), narrowed=text)] == names
+
+
+def detail(review: Review, name: str, **more: bool) -> list[str]:
+    row = next(row for row in hash_rows(review, asked=Asked()) if row.name == name)
+    return [line.text.rstrip() for line in hash_detail(row, review, **more)]
+
+
+def test_the_detail_of_a_provider(repository: Review) -> None:
+    lines = detail(repository, "acme/demo")
+    for words in (
+        "registry.terraform.io/acme/demo 1.0.0",
+        "infra/prod/.terraform.lock.hcl:4  changed since HEAD: changed-hashes",
+        "PLATFORMS       zh       h1",
+        "* linux_amd64   signed   computed ok",
+        "* darwin_arm64  signed   -        MISSING",
+        "  linux_arm64   signed   -",
+        "COVER  wanted platforms, by install path",
+        "  direct         2 of 2    zh or h1 is enough",
+        "  plugin-cache   1 of 2    h1 alone counts",
+        "    missing       darwin_arm64",
+        "  -> L locks what is missing, and shows it first",
+        "HASHES  4 of 4 explained",
+        "  proven by download, now or before: linux_amd64",
+        "  signed   3 zh       a zh that the publisher's signed SHA256SUMS lists",
+        "WANTED PLATFORMS  locklens.toml of HEAD",
+        "  linux_amd64   CI, prod",
+    ):
+        assert words in lines, words
+    assert any(line.startswith("  - zh:") and line.endswith("STALE") for line in lines)
+    assert any(line.startswith("  + h1:") for line in lines)
+    assert not any(H1[LINUX] in line for line in lines)
+    assert any(H1[LINUX] in line for line in detail(repository, "acme/demo", in_full=True))
+
+
+def test_the_detail_of_what_nobody_knows(repository: Review) -> None:
+    lines = detail(repository, "corp/vault")
+    for words in (
+        "  not known  a.example: it is down",
+        "  -> try again",
+        "* linux_amd64   -        -        ?",
+        "  of no known platform: 1 h1",
+        "    nobody knows  linux_amd64, darwin_arm64",
+    ):
+        assert words in lines, words
+    proving = "  -> v hashes at most 2 packages, 3.0 MiB, and says first how much that is"
+    assert proving in detail(repository, "acme/open")
+    assert proving not in lines
+
+
+def test_the_detail_of_a_root(repository: Review) -> None:
+    lines = detail(repository, "infra/prod")
+    assert "PROVIDERS  2, 9 of 9 hashes explained" in lines
+    assert any("acme/demo" in line and line.endswith("covers 1 of 2") for line in lines)
+    assert "  plugin-cache  h1 alone counts" in lines
+
+
+def test_without_a_policy_the_known_platforms_count(repository: Review) -> None:
+    review = replace(repository, policy=Policy.none(), policy_side=PolicySide.NONE)
+    assert [row.cover.text for row in hash_rows(review, asked=Asked())][:3] == ["", "3/3", "3/3"]
+    lines = detail(review, "acme/demo")
+    assert "COVER  known platforms, by install path" in lines
+    assert sum("name wanted platforms in locklens.toml" in line for line in lines) == 2
+    assert "wanted  no platform in particular" in hashes_text.render(review)
+
+
+def test_the_report_says_what_the_screen_says(repository: Review) -> None:
+    report = hashes_text.render(repository)
+    for words in (
+        "acme/demo 1.0.0  4 of 4 explained, covers 1 of 2 wanted platforms",
+        "darwin_arm64 (laptops): not covered from a plugin cache",
+        "corp/vault 1.0.0  0 of 1 explained, covers 0 of 2 wanted platforms, nobody knows of 2",
+        "policy  locklens.toml of HEAD",
+        "wanted  linux_amd64   CI, prod",
+        "path    plugin-cache     h1 alone counts",
+    ):
+        assert words in report, words
+
+
+# The screen
+
+
+@pytest.mark.parametrize("size", [(80, 24), (110, 32), (200, 50), (40, 12), (20, 6)])
+async def test_every_size_holds_without_colour(
+    repository: Review, opened: Opened, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    app = opened(repository)
+    async with app.run_test(size=size) as pilot:
+        on = HashesDriver(app, pilot)
+        await on.settle()
+        for key in ("j", "k", "n", "x", "enter", "G", "escape", "question_mark", "escape", "slash", "a", "escape"):
+            assert all(len(text) <= size[0] for text in on.lines)
+            await on.press(key)
+        if size[0] == 80:
+            await on.choose("acme/demo")
+            for words in ("> · acme/demo", "WARN", "1/2", "4 of 4", "3 Hashes", "1 not covered"):
+                assert words in on.text, words
+            await on.press("enter", "g")
+            assert "* darwin_arm64  signed   -        MISSING" in on.text
+            await on.press("q")
+            assert "> · acme/demo" in on.text
+
+
+async def test_moving(repository: Review, opened: Opened) -> None:
+    app = opened(repository)
+    async with app.run_test(size=(120, 40)) as pilot:
+        on = HashesDriver(app, pilot)
+        await on.settle()
+        assert "hashes  5 providers in 3 lock files" in on.lines[0]
+        assert "21 hashes  2 not proven  1 not covered" in on.lines[0]
+        assert "2 wanted platforms" in on.lines[-2]
+        for words in ("wanted platforms         linux_amd64    CI, prod", "direct, plugin-cache (h1 alone)"):
+            assert words in on.text
+        left = on.hashes.left
+        for key, row in (
+            ("j", 1), ("k", 0), ("G", 7), ("g", 0), ("right_square_bracket", 3), ("right_square_bracket", 6),
+            ("right_square_bracket", 6), ("left_square_bracket", 3), ("n", 1), ("n", 1), ("down", 2), ("N", 1),
+        ):  # fmt: skip
+            await on.press(key)
+            assert left.cursor == row, key
+        await on.press("tab")
+        assert on.hashes.detail.has_focus
+        await on.press("tab", "enter")
+        assert on.hashes.detail.has_focus
+        await on.press("h")
+        assert left.has_focus
+        await on.press("slash", *"whole", "enter")
+        assert on.names == ["infra/prod", "acme/whole"]
+        assert "filtered" in on.lines[-2]
+        await on.press("n")
+        assert "no findings among the rows shown" in on.lines[-2]
+        await on.press("slash", *"xyz", "enter")
+        assert "Nothing matches the filter." in on.text
+        await on.press("escape")
+        assert len(on.names) == 8
+
+
+async def test_reading(repository: Review, opened: Opened, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    app = opened(repository)
+    async with app.run_test(size=(120, 40)) as pilot:
+        on = HashesDriver(app, pilot)
+        await on.settle()
+        await on.press("y")
+        assert "nothing here to copy" in on.lines[-2]
+        await on.choose("acme/demo")
+        await on.press("y")
+        assert app.clipboard == "registry.terraform.io/acme/demo 1.0.0"
+        await on.press("tab")
+        await on.choose_line("+ h1:")
+        await on.press("y")
+        assert app.clipboard == H1[LINUX]
+        await on.choose_line("* linux_amd64")
+        await on.press("y")
+        assert app.clipboard == f"{H1[LINUX]} {zh(LINUX, 'acme/demo')}"
+        monkeypatch.setenv("VISUAL", "none-such-editor")
+        line = on.hashes.line
+        assert line is not None
+        assert str(line.place) == "infra/prod/.terraform.lock.hcl:8"
+        await on.press("e")
+        assert "infra/prod/.terraform.lock.hcl" in on.lines[-2]
+        monkeypatch.delenv("DISPLAY", raising=False)
+        monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+        await on.press("o")
+        assert app.clipboard == "https://registry.terraform.io/providers/acme/demo/1.0.0"
+        await on.press("x")
+        assert zh(LINUX, "acme/demo") in on.said
+        assert "whole hashes" in on.lines[-2]
+        await on.press("x", "escape")
+        assert zh(LINUX, "acme/demo") not in on.said
+        await on.press("question_mark")
+        help_text = "\n".join(one.text for one in app.screen.query_one("#dialog LineView").lines)  # type: ignore[attr-defined]
+        for shown in (key.shown for group in HASHES.groups for key in group.keys):
+            assert shown in help_text
+        for words in ("not-covered", "plugin-cache", 'linux_amd64 = "CI, production"', "STALE", "3/4?"):
+            assert words in help_text
+        await on.press("escape", "3")
+        assert "Hashes is this screen" in on.lines[-2]
+        await on.choose("infra/prod")
+        await on.press("w")
+        assert "why: choose a row with a provider" in on.lines[-2]
+        await on.press("o")
+        assert "choose a row with a provider" in on.lines[-2]
+
+
+async def test_every_action_of_the_table_is_one(repository: Review, opened: Opened) -> None:
+    app = opened(repository)
+    async with app.run_test(size=(120, 40)) as pilot:
+        on = HashesDriver(app, pilot)
+        await on.settle()
+        for action in (key.action for group in HASHES.groups for key in group.keys if key.action):
+            assert hasattr(on.hashes, f"action_{action.partition('(')[0]}"), action
+
+
+async def test_marks_say_what_v_and_l_are_for(samples: Samples, repository: Review, opened: Opened) -> None:
+    source = ServingSource(repository, top=Path("/somewhere"))
+    app = opened(source)
+    async with app.run_test(size=(120, 40)) as pilot:
+        on = HashesDriver(app, pilot)
+        await on.settle()
+        await on.choose("acme/demo")
+        await on.press("space")
+        assert "marked 1 provider for v and L" in on.lines[-2]
+        assert "1 provider marked" in on.lines[-2]
+        assert [row.chosen for row in on.hashes.left.rows][:3] == [1, 1, 0]
+        assert "- infra/prod" in on.lines[2]
+        assert "> x acme/demo" in on.lines[3]
+        await on.choose("infra/stage")
+        await on.press("space")
+        assert len(on.hashes.chosen) == 3
+        await on.press("v")
+        await on.settle()
+        names = {(f"infra/{root}/.terraform.lock.hcl", name) for root, name in (
+            ("prod", "acme/demo"), ("stage", "acme/open"), ("stage", "corp/vault")
+        )}  # fmt: skip
+        assert source.proofs == [frozenset((file, samples.address(name)) for file, name in names)]
+        await on.press("space")
+        assert len(on.hashes.chosen) == 1
+        await on.press("a")
+        assert len(on.hashes.chosen) == 5
+        await on.press("a")
+        assert not on.hashes.chosen
+        await on.press("slash", *"not-covered", "enter")
+        await on.choose("infra/prod")
+        await on.press("space")
+        assert on.hashes.chosen == {("infra/prod/.terraform.lock.hcl", samples.address("acme/demo"))}, (
+            "of a root what the filter shows"
+        )
+
+
+async def test_the_row_is_meant_where_nothing_is_marked(samples: Samples, repository: Review, opened: Opened) -> None:
+    proven: list[bool] = []
+
+    def work(review: Review, *_: object) -> tuple[RootReview, ...]:
+        proven.append(True)
+        whole = locked(samples, "acme/open", (LINUX, ARM, MAC))
+        root = next(one for one in review.roots if one.path == "infra/stage")
+        return (replace(root, changes=(whole, *root.changes[1:])),)
+
+    source = ServingSource(repository, top=Path("/somewhere"), proving=work)
+    app = opened(source)
+    async with app.run_test(size=(120, 40)) as pilot:
+        on = HashesDriver(app, pilot)
+        await on.settle()
+        await on.choose("acme/open")
+        assert "4 of 5" in on.text
+        await on.press("v")
+        await until(on, lambda: proven == [True] and not isinstance(app.screen, ProvingScreen))
+        await on.pilot.pause()
+        assert source.proofs == [{("infra/stage/.terraform.lock.hcl", samples.address("acme/open"))}]
+        row = on.hashes.left.current
+        assert row is not None
+        assert (row.cover.text, row.proof.text) == ("2/2", "6 of 6")
+
+
+async def test_l_plans_what_is_missing(repository: Review, opened: Opened, tmp_path: Path) -> None:
+    source = ServingSource(repository, top=tmp_path)
+    app = opened(source)
+    async with app.run_test(size=(120, 40)) as pilot:
+        on = HashesDriver(app, pilot)
+        await on.settle()
+        await on.choose("acme/whole")
+        await on.press("L")
+        assert "lock: all wanted platforms are covered here" in on.lines[-2]
+        await on.choose("acme/demo")
+        await on.press("L")
+        await until(on, lambda: bool(source.intents))
+        assert isinstance(app.screen, PreviewScreen)
+        (intent,) = source.intents
+        assert isinstance(intent, LockIntent)
+        assert intent.platforms == (Platform.parse(MAC),)
+        assert intent.providers == ("registry.terraform.io/acme/demo",)
+        assert (intent.where.folder, intent.where.roots) == (tmp_path, ("infra/prod",))
+
+
+async def test_what_is_still_asked_about_waits(repository: Review, opened: Opened, tmp_path: Path) -> None:
+    gate = threading.Event()
+    source = ServingSource(repository, gate=gate, top=tmp_path)
+    app = opened(source)
+    async with app.run_test(size=(120, 40)) as pilot:
+        on = HashesDriver(app, pilot)
+        await until(on, lambda: "4 of 4" in on.text and "… of " in on.text)
+        await on.choose("acme/open")
+        for key in ("v", "L"):
+            await on.press(key)
+            assert f"press {key} again when they have answered" in on.lines[-2]
+        await on.press("j", "space")
+        assert "the registry is being asked" in on.said
+        gate.set()
+        await until(on, lambda: "… of " not in on.text)
+        assert len(on.hashes.chosen) == 1, "marks stay"
+        assert on.hashes.left.current is not None
+        assert on.hashes.left.current.name == "corp/vault", "and the cursor"
+
+
+async def test_asking_again_and_export(repository: Review, opened: Opened, tmp_path: Path) -> None:
+    source = ServingSource(repository, top=tmp_path)
+    app = opened(source)
+    async with app.run_test(size=(120, 40)) as pilot:
+        on = HashesDriver(app, pilot)
+        await on.settle()
+        await on.press("r")
+        await on.settle()
+        assert len(source.opened) == 2
+        assert '"coverage"' in on.hashes.report(repository, "json")
+        assert on.hashes.report(repository, "text") == hashes_text.render(repository)
+
+
+async def test_nothing_is_locked(samples: Samples, opened: Opened) -> None:
+    app = opened(samples.review())
+    async with app.run_test(size=(80, 24)) as pilot:
+        on = HashesDriver(app, pilot)
+        await on.settle()
+        assert "No provider is locked here." in on.text
+        for key in ("j", "enter", "tab", "y", "o", "e", "space", "a", "v", "L", "x", "w", "n", "bracketleft", "r"):
+            await on.press(key)
+
+
+async def test_an_error_is_shown(opened: Opened) -> None:
+    app = opened(ServingSource(error=LockLensError("HEAD:locklens.toml:2: unknown key", hint="mend it")))
+    async with app.run_test(size=(80, 24)) as pilot:
+        on = HashesDriver(app, pilot)
+        await on.settle()
+        assert "HEAD:locklens.toml:2: unknown key" in on.text
+        assert "mend it" in on.text
+        await on.press("q")
+    assert app.return_value == 2
+
+
+async def test_hostile_text(samples: Samples, opened: Opened) -> None:
+    roots = []
+    for text in HOSTILE:
+        found = (samples.finding("LK002", Severity.BLOCK, text, file=text),)
+        facts = (HashFact(text, text, Proof.UNKNOWN), HashFact(f"zh:{text}"))
+        change = locked(samples, "acme/demo", address=ProviderAddress(f"{text}.example", text, text), findings=found)
+        assert change.new is not None
+        entry = replace(change.new, hashes=tuple(one.hash for one in facts), hash_lines=())
+        evidence = Evidence(text, (text,), text, offered=(text,))
+        roots.append(
+            samples.root(text, [replace(change, new=entry, old=None, kept=facts, evidence=evidence)], findings=found)
+        )
+    review = replace(
+        samples.review(*roots), policy=replace(WANTED, file="[bold]p[/]\x1b"), policy_side=PolicySide.GIVEN
+    )
+    hashes_text.render(review)
+    for size in ((160, 60), (80, 24)):
+        app = opened(review)
+        async with app.run_test(size=size) as pilot:
+            on = HashesDriver(app, pilot)
+            await on.settle()
+            seen = ""
+            for _ in range(len(on.hashes.left.rows)):
+                await on.press("enter")
+                for _ in range(3):
+                    seen += on.text
+                    assert all(text.isprintable() and len(text) <= size[0] for text in on.lines)
+                    await on.press("pagedown")
+                await on.press("escape", "j")
+            assert "[bold red]markup[/]" in seen
+            assert "\\x1b[31mred" in seen
+
+
+async def test_the_sample(tmp_path: Path) -> None:
+    """From the review with 3, as it is asked; L plans what the real registry of the sample has."""
+    top = make_repository(tmp_path / "infrastructure")
+    with Registry(faults=Faults(SAMPLE_RULES)) as registry:
+        configuration = write_cli_configuration(registry, tmp_path)
+        asking = Asking({**os.environ, **environment(configuration)}, Cache.in_memory())
+        request = ReviewRequest(partial(open_locked, top), include_unchanged=True, asking=asking)
+        app = LockLensApp(WorkspaceSource(request), "hashes", store_path=tmp_path / "store.sqlite3")
+        async with app.run_test(size=(120, 40)) as pilot:
+            on = HashesDriver(app, pilot)
+            await until(on, lambda: bool(on.names) and not on.hashes.is_asking, seconds=60)
+            assert "3 not covered" in on.lines[0]
+            assert "locklens.toml of HEAD" in on.text
+            await on.choose("acme/netbox")
+            assert "at least 2 of linux_amd64 (CI, production), darwin_arm64 (laptops), windows_amd64" in on.said
+            await on.press("v")
+            await until(on, lambda: "enter download" in on.text)
+            await on.press("enter")
+            await until(on, lambda: not isinstance(app.screen, ProvingScreen), seconds=30)
+            assert "windows_amd64 (two laptops) are not covered from the registry" in on.said
+            await on.choose("hashicorp/google")
+            assert "* windows_amd64 signed   -        ok" in on.said
+            await on.press("1")
+            await until(on, lambda: isinstance(app.screen, ReviewScreen))

@@ -1,0 +1,776 @@
+"""The Preview on real repositories: the plan, every key, what is written, what is not, and what a cancel leaves."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from functools import partial
+from pathlib import Path
+
+import pytest
+from textual.widgets import Input
+from ui.conftest import Driver, until
+
+from locklens.addresses import Platform, ProviderAddress
+from locklens.cli.main import main
+from locklens.demo.faults import Fault, Step
+from locklens.demo.registry import Registry
+from locklens.demo.releases import PLATFORMS, Locked, lock_file
+from locklens.demo.serving import environment, write_cli_configuration
+from locklens.errors import LockLensError
+from locklens.storage.cache import Cache
+from locklens.storage.journal import Journal
+from locklens.ui.app import LockLensApp
+from locklens.ui.feed import WorkspaceSource
+from locklens.ui.screens.preview import PreviewScreen
+from locklens.ui.screens.signers import SignersScreen
+from locklens.ui.screens.upgrade import UpgradeScreen
+from locklens.ui.widgets.line_view import LineView
+from locklens.versions import Version
+from locklens.workspace.apply import apply
+from locklens.workspace.intents import FormatIntent, Intent, PruneIntent
+from locklens.workspace.locking import LockIntent
+from locklens.workspace.open import open_git
+from locklens.workspace.picking import UpgradeIntent
+from locklens.workspace.planning import Plan, WriteRequest
+from locklens.workspace.proposal import Proposal
+from locklens.workspace.propose import prune
+from locklens.workspace.review import Asking, ReviewRequest
+from locklens.workspace.supply import Supply
+from locklens.workspace.upgrading import Pick
+
+HOST = "registry.terraform.io"
+LOCK = ".terraform.lock.hcl"
+DEMO = ProviderAddress(HOST, "acme", "demo")
+terraform = shutil.which("terraform")
+
+
+def requires(*named: tuple[str, str]) -> str:
+    lines = "".join(
+        f'    {source.rpartition("/")[2]} = {{ source = "{source}", version = "{text}" }}\n' for source, text in named
+    )
+    return f"terraform {{\n  required_providers {{\n{lines}  }}\n}}\n"
+
+
+def git(top: Path, *words: str) -> str:
+    command = ["git", "-c", "user.name=n", "-c", "user.email=e", *words]
+    return subprocess.run(command, cwd=top, check=True, capture_output=True, text=True).stdout
+
+
+def contents(top: Path) -> dict[str, bytes]:
+    found = (path for path in sorted(top.rglob("*")) if path.is_file() and ".git" not in path.parts)
+    return {str(path.relative_to(top)): path.read_bytes() for path in found}
+
+
+@pytest.fixture(scope="module")
+def registry() -> Iterator[Registry]:
+    with Registry() as running:
+        yield running
+
+
+@pytest.fixture(autouse=True)
+def sound(registry: Registry) -> None:
+    registry.faults.clear()
+
+
+@pytest.fixture
+def top(tmp_path: Path) -> Path:
+    """Two roots: aws went down and an orphan came, in both; in one of them the lock file has Windows' line ends."""
+    top = tmp_path / "top"
+
+    def lay(aws: str, *more: Locked) -> None:
+        for root in ("a", "b"):
+            (top / root).mkdir(parents=True, exist_ok=True)
+            (top / root / "main.tf").write_text(requires(("acme/demo", "~> 1.4"), ("hashicorp/aws", ">= 5.0")))
+            locked = (Locked(f"{HOST}/acme/demo", "1.4.1", "~> 1.4"), Locked(f"{HOST}/hashicorp/aws", aws, ">= 5.0.0"))
+            (top / root / LOCK).write_bytes(lock_file(*locked, *more))
+
+    lay("5.86.1")
+    git(top, "init", "-q")
+    git(top, "add", ".")
+    git(top, "commit", "-qm", "first")
+    lay("5.84.0", Locked(f"{HOST}/hashicorp/random", "3.6.2"))
+    return top
+
+
+class PreviewDriver(Driver):
+    """Words for the Preview."""
+
+    top: Path
+
+    @property
+    def preview(self) -> PreviewScreen:
+        screen = next(one for one in self.app.screen_stack if isinstance(one, PreviewScreen))
+        assert isinstance(screen, PreviewScreen)
+        return screen
+
+    @property
+    def plan(self) -> str:
+        """All of the left pane."""
+        return "\n".join(line.text for line in self.preview.query_one("#plan", LineView).lines)
+
+    @property
+    def shown(self) -> str:
+        """All of the right pane."""
+        return "\n".join(line.text for line in self.preview.query_one("#detail", LineView).lines)
+
+    @property
+    def status(self) -> str:
+        return self.lines[-2].strip() if len(self.lines) > 1 else ""
+
+    def has_preview(self) -> bool:
+        return any(isinstance(screen, PreviewScreen) for screen in self.app.screen_stack)
+
+    async def ready(self) -> None:
+        await until(self, lambda: "ready: enter writes" in self.status, seconds=60)
+
+    def want(self, intent: Intent) -> None:
+        """Has a key's intent previewed."""
+        self.app.call_later(self.screen.preview, intent)
+
+    async def open(self, intent: Intent) -> None:
+        self.want(intent)
+        await until(self, self.has_preview)
+        await self.ready()
+
+    async def to_plan_line(self, words: str) -> None:
+        view = self.preview.query_one("#plan", LineView)
+        view.cursor = next(index for index, line in enumerate(view.lines) if words in line.text)
+        await self.pilot.pause()
+
+    async def reviewed(self) -> None:
+        await until(self, lambda: bool(self.titles) and not self.screen.is_asking, seconds=60)
+
+
+Opening = Callable[..., AbstractAsyncContextManager[PreviewDriver]]
+
+
+@pytest.fixture
+def opening(top: Path, registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Opening:
+    monkeypatch.chdir(top)
+    environ = {**os.environ, **environment(write_cli_configuration(registry, tmp_path))}
+
+    @asynccontextmanager
+    async def run(
+        *, size: tuple[int, int] = (120, 40), offline: bool = False, source: WorkspaceSource | None = None
+    ) -> AsyncIterator[PreviewDriver]:
+        with Cache(tmp_path / "cache.sqlite3") as cache:
+            asking = Asking(environ, cache, is_offline=offline)
+            own = source or WorkspaceSource(ReviewRequest(partial(open_git, top), asking=asking))
+            app = LockLensApp(own, store_path=tmp_path / "store.sqlite3")
+            async with app.run_test(size=size, notifications=True) as pilot:
+                driver = PreviewDriver(app, pilot)
+                driver.top = top
+                await driver.reviewed()
+                yield driver
+
+    return run
+
+
+def where(top: Path, *roots: str) -> WriteRequest:
+    return WriteRequest.at(top, roots, tool=None, test_directory="tests")
+
+
+# What it shows
+
+
+async def test_a_plan_is_told_and_written_when_enter_is_pressed(opening: Opening, top: Path) -> None:
+    before = contents(top)
+    async with opening() as on:
+        await on.go_to("hashicorp/aws")
+        await on.press("R")
+        await on.ready()
+        assert "preview  Restore hashicorp/aws from HEAD in 2 roots" in on.lines[0]
+        assert "nothing written yet" in on.lines[0]
+        assert "PLAN  1 provider, 2 roots, 2 files" in on.plan
+        assert "^ hashicorp/aws  5.84.0 -> 5.86.1  INFO  2 roots" in on.plan
+        assert "4 providers stay as before" in on.plan
+        assert "ok  review it" in on.plan
+        assert "--  write  2 files in one step, when enter is pressed" in on.plan
+        assert "explained 10 of 12" in on.plan
+        assert "INFO  LK027  h1 not proven  in 2 roots" in on.plan
+        assert "then 2 providers differ from HEAD in the lock files written" in on.plan
+        assert "  locklens restore hashicorp/aws --root a --root b\n" in on.plan
+        assert "  Upgrade aws to 5.86.1 in a and b\n" in on.plan
+        assert "  Lock-Review: 2 upgrades, 4 findings (2 warn, 2 info), 10/12 explained\n" in on.plan
+        assert f"a/{LOCK}  will change" in on.shown
+        assert '-   version     = "5.84.0"' in on.shown
+        assert '+   version     = "5.86.1"' in on.shown
+        assert "+     6 hashes of 5.86.1  5 zh and 1 h1" in on.shown
+        assert "AS REVIEWED  a" in on.shown
+        assert "LK027" in on.shown
+        assert contents(top) == before
+        await on.press("enter")
+        await until(on, lambda: not on.has_preview())
+        await until(on, lambda: "wrote 2 files; Z undoes it" in on.status)
+        assert contents(top) != before
+        await on.reviewed()
+        assert "hashicorp/aws" not in on.titles
+        assert "hashicorp/random" in on.titles
+
+
+async def test_what_is_highlighted_is_what_the_right_pane_is_about(opening: Opening, top: Path) -> None:
+    async with opening() as on:
+        await on.open(PruneIntent(where(top, "a", "b")))
+        assert f"b/{LOCK}  will change" in on.shown
+        await on.to_plan_line("- hashicorp/random")
+        assert "The same change in 2 roots: one decision, one mark." in on.shown
+        assert "VERSION      3.6.2 -> -" in on.shown
+        await on.to_plan_line(f"b/{LOCK}")
+        assert f"b/{LOCK}  will change" in on.shown
+        assert f"a/{LOCK}" not in on.shown
+        await on.press("g")
+        assert f"a/{LOCK}  will change" in on.shown
+
+
+async def test_every_key(opening: Opening, top: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    note = tmp_path / "note"
+    script = tmp_path / "editor.sh"
+    script.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {note}\n')
+    script.chmod(0o755)
+    monkeypatch.setenv("EDITOR", str(script))
+    monkeypatch.delenv("VISUAL", raising=False)
+    async with opening() as on:
+        monkeypatch.setattr(on.app, "suspend", nullcontext)
+        await on.go_to("hashicorp/aws")
+        await on.press("R")
+        await on.ready()
+        assert '"h1:' not in on.shown
+        await on.press("x")
+        assert '+     "h1:' in on.shown
+        assert "whole hashes and rules" in on.status
+        await on.press("x")
+        assert '"h1:' not in on.shown
+        await on.press("d")
+        assert "--- a/a/.terraform.lock.hcl" in on.text
+        assert "The whole diff" in on.text
+        await on.press("d")
+        await on.press("y")
+        assert on.app.clipboard.startswith("Upgrade aws to 5.86.1 in a and b\n\nLock-Review: 2 upgrades")
+        assert "copied: the commit message" in on.status
+        await on.to_plan_line("locklens restore")
+        await on.press("y")
+        assert on.app.clipboard == "locklens restore hashicorp/aws --root a --root b"
+        await on.press("e")
+        assert "no line to open here" in on.status
+        await on.to_plan_line("^ hashicorp/aws")
+        await on.press("e")
+        assert note.read_text().strip() == str(top / "a" / LOCK)
+        await on.press("tab")
+        assert on.preview.query_one("#detail").has_focus
+        assert "compare" not in on.status
+        await on.press("y")
+        assert on.app.clipboard == "registry.terraform.io/hashicorp/aws 5.84.0 -> 5.86.1"
+        await on.press("j", "e")
+        await on.press("tab")
+        assert on.preview.query_one("#plan").has_focus
+        await on.press("tab", "h")
+        assert on.preview.query_one("#plan").has_focus
+        await on.press("j", "k", "G", "g")
+        assert on.preview.query_one("#plan", LineView).cursor == 0
+        await on.press("question_mark")
+        assert "All keys of this screen" in on.text
+        assert "Nothing is on disk before enter." in on.text
+        await on.press("question_mark")
+        await on.press("Z")
+        assert "leave this first (esc)" in on.status
+        await on.press("r")
+        await on.ready()
+        assert "PLAN  1 provider, 2 roots, 2 files" in on.plan
+        await on.press("colon")
+        await until(on, lambda: bool(on.app.screen.query(Input)))
+        await on.press(*"the whole diff")
+        await until(on, lambda: "The whole diff, as git apply takes it" in on.text)
+        await on.press("escape")
+        await until(on, lambda: on.app.screen is on.preview)
+        await on.press("q")
+        assert not on.has_preview()
+        assert "nothing was written" in on.status
+        await on.press("R")
+        await until(on, on.has_preview)
+        await on.press("escape")
+        assert not on.has_preview()
+
+
+@pytest.mark.parametrize("size", [(80, 24), (60, 15), (200, 60)])
+async def test_any_size(opening: Opening, top: Path, size: tuple[int, int]) -> None:
+    async with opening(size=size) as on:
+        on.want(PruneIntent(where(top, "a", "b")))
+        await until(on, on.has_preview)
+        await until(on, lambda: "ready" in on.status, seconds=60)
+        for keys in (("tab",), ("x",), ("tab",), ("G",), ("d",), ("escape",)):
+            await on.press(*keys)
+            assert all(len(line) <= size[0] and line.isprintable() for line in on.lines)
+        if size[0] < 100:
+            await on.press("tab")
+            assert "will change" in on.text
+            assert "STEPS" not in on.text
+            await on.press("tab")
+        assert on.lines[-1].strip().startswith("enter apply")
+        await on.press("escape")
+        assert not on.has_preview()
+
+
+# Keys of the review
+
+
+async def test_prune_and_format_from_the_review(opening: Opening, top: Path) -> None:
+    lock = top / "a" / LOCK
+    lock.write_bytes(lock.read_bytes().replace(b"\n", b"\r\n"))
+    async with opening() as on:
+        await on.go_to("hashicorp/random")
+        await on.press("P")
+        await on.ready()
+        assert "Prune hashicorp/random in 2 roots" in on.lines[0]
+        assert "- hashicorp/random  3.6.2 is removed" in on.plan
+        assert "  locklens prune hashicorp/random --root a --root b\n" in on.plan
+        await on.press("enter")
+        await until(on, lambda: "wrote 2 files" in on.status)
+        await on.reviewed()
+        assert "hashicorp/random" not in on.titles
+        row = next(index for index, row in enumerate(on.changes.rows) if row.node.root and row.node.root.path == "a")
+        on.changes.cursor = row
+        await on.press("F")
+        await on.ready()
+        assert "Format the lock file of a" in on.lines[0]
+        assert "put right: " in on.plan
+        assert "Put the lock file format right in a" in on.plan
+        await on.press("enter")
+        await until(on, lambda: "wrote 1 file" in on.status)
+        assert b"\r" not in lock.read_bytes()
+
+
+async def test_restore_brings_back_what_was_removed(opening: Opening, top: Path) -> None:
+    (top / "a" / LOCK).write_bytes(lock_file(Locked(f"{HOST}/hashicorp/aws", "5.86.1", ">= 5.0.0")))
+    (top / "b" / LOCK).write_bytes(subprocess.check_output(["git", "show", f"HEAD:b/{LOCK}"], cwd=top))
+    async with opening() as on:
+        await on.go_to("acme/demo")
+        await on.press("R")
+        await on.ready()
+        assert "+ acme/demo  new 1.4.1" in on.plan
+        assert "then nothing differs from HEAD" in on.plan
+        await on.press("enter")
+        await until(on, lambda: "wrote 1 file" in on.status)
+    assert git(top, "status", "--porcelain") == ""
+
+
+async def test_keys_that_have_nothing_to_do(opening: Opening, top: Path) -> None:
+    async with opening() as on:
+        await on.go_to("acme/demo") if "acme/demo" in on.titles else None
+        await on.go_to("hashicorp/aws")
+        await on.press("L")
+        assert "lock: no other platform is known here: name those that you want in locklens.toml" in on.status
+        for key, words in (("A", "accept"), ("T", "trust"), ("D", "drop a pin")):
+            await on.press(key)
+            assert f"not supported yet: {words}" in on.status
+        await on.press("Z")
+        await until(on, on.has_preview)
+        await until(on, lambda: "NO PLAN" in on.plan)
+        assert "nothing was applied here that could be undone" in on.plan
+        await on.press("enter")
+        assert "there is no plan" in on.status
+        await on.press("x", "d", "y", "e", "tab", "tab")
+        await on.press("escape")
+        assert not on.has_preview()
+
+
+async def test_between_two_revisions_nothing_can_be_written(
+    opening: Opening, top: Path, registry: Registry, tmp_path: Path
+) -> None:
+    git(top, "commit", "-qam", "second")
+    request = ReviewRequest(partial(open_git, top, base="HEAD~1", head="HEAD"))
+    async with opening(source=WorkspaceSource(request)) as on:
+        await on.go_to("hashicorp/aws")
+        for key, what in (("R", "restore"), ("P", "prune"), ("F", "format"), ("L", "lock"), ("U", "upgrade")):
+            await on.press(key)
+            assert f"{what}: two revisions are compared, and only the work tree can be written" in on.status
+
+
+async def test_upgrade_goes_to_the_provider_there(opening: Opening) -> None:
+    async with opening() as on:
+        await on.go_to("hashicorp/aws")
+        await on.press("U")
+        await until(on, lambda: "[2 Upgrade]" in on.text, seconds=60)
+        screen = on.app.screen
+        assert isinstance(screen, UpgradeScreen)
+        await until(on, lambda: screen.row is not None and screen.row.key.endswith("hashicorp/aws"), seconds=60)
+
+
+async def test_missing_platforms_are_locked(opening: Opening, top: Path) -> None:
+    (top / "locklens.toml").write_text('[platforms]\nlinux_amd64 = "CI"\nplan9_386 = "nobody"\ndarwin_arm64 = "us"\n')
+    (top / "locklens.toml").write_text(
+        'install_paths = ["plugin-cache"]\n[platforms]\nlinux_amd64 = "CI"\ndarwin_arm64 = "us"\n'
+    )
+    git(top, "add", "locklens.toml")
+    git(top, "commit", "-qm", "policy", "locklens.toml")
+    async with opening() as on:
+        await on.go_to("hashicorp/aws")
+        await on.press("L")
+        await on.ready()
+        assert "in 2 roots" in on.lines[0]
+        assert "aws 5.84.0 darwin_arm64" in on.plan
+        assert "hash packages" in on.plan
+        assert "hashed" in on.plan
+        await on.press("enter")
+        await until(on, lambda: "wrote 2 files" in on.status)
+
+
+# When it cannot be written
+
+
+async def test_enter_waits_until_it_is_ready(opening: Opening, top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gate = threading.Event()
+
+    class Slow:
+        title = "Take one's time"
+
+        def plan(self, supply: Supply, *, on_root: Callable[[str], None] = lambda _: None) -> Plan:
+            on_root("a")
+            gate.wait(20)
+            return prune(where(top, "a"))
+
+    async with opening() as on:
+        on.want(Slow())
+        await until(on, on.has_preview)
+        await until(on, lambda: "..  plan  1 root  a" in on.plan)
+        await on.press("enter")
+        assert "not ready yet: the plan is being made" in on.status
+        await on.press("r")
+        assert "not now: not ready yet" in on.status
+        await on.press("d", "y", "e", "x")
+        on.want(Slow())
+        await on.pilot.pause()
+        assert sum(isinstance(screen, PreviewScreen) for screen in on.app.screen_stack) == 1
+        gate.set()
+        await on.ready()
+        await on.press("escape")
+
+
+async def test_a_stale_file_is_planned_anew(opening: Opening, top: Path) -> None:
+    async with opening() as on:
+        await on.open(PruneIntent(where(top, "a")))
+        lock = top / "a" / LOCK
+        lock.write_bytes(b"# mine\n" + lock.read_bytes())
+        now = contents(top)
+        await on.press("enter")
+        await until(on, lambda: "r plans anew" in on.status)
+        assert contents(top) == now
+        assert "NOT WRITTEN" in on.plan
+        assert f"a/{LOCK}: it changed on disk since it was read" in on.plan
+        await on.press("enter")
+        assert "a file changed on disk since the plan was made" in on.status
+        await on.press("r")
+        await on.ready()
+        assert "NOT WRITTEN" not in on.plan
+        await on.press("enter")
+        await until(on, lambda: "wrote 1 file" in on.status)
+        assert lock.read_bytes().startswith(b"# mine\n")
+
+
+async def test_nothing_to_write(opening: Opening, top: Path) -> None:
+    async with opening() as on:
+        on.want(FormatIntent(where(top, "a")))
+        await until(on, lambda: "nothing to write" in on.status)
+        assert "a: it is in the tool's format already" in on.plan
+        await on.press("enter")
+        assert on.has_preview()
+        assert "nothing to write" in on.status
+        await on.press("d")
+        assert "no file would change" in on.status
+        await on.press("y")
+        assert "nothing to copy" in on.status
+
+
+async def test_a_root_that_fails_stays_and_the_others_are_written(opening: Opening, top: Path) -> None:
+    (top / "b" / LOCK).write_bytes(b"provider {\n")
+    async with opening() as on:
+        await on.open(PruneIntent(where(top, "a", "b")))
+        assert "FAILED: this root stays as it is" in on.plan
+        assert f"b/{LOCK}:1: " in on.plan
+        assert "1 failure" in on.status
+        await on.press("enter")
+        await until(on, lambda: "wrote 1 file; 1 root stayed as before" in on.status)
+        assert (top / "b" / LOCK).read_bytes() == b"provider {\n"
+        assert b"random" not in (top / "a" / LOCK).read_bytes()
+
+
+async def test_all_roots_fail(opening: Opening, top: Path) -> None:
+    for root in ("a", "b"):
+        (top / root / LOCK).write_bytes(b"provider {\n")
+    async with opening() as on:
+        on.want(PruneIntent(where(top, "a", "b")))
+        await until(on, lambda: "nothing to write: it failed everywhere" in on.status)
+        assert "FAILED: these 2 roots stay as they are" in on.plan
+
+
+async def test_offline_only_what_needs_no_registry(opening: Opening, top: Path) -> None:
+    picks = (Pick("a", DEMO, Version.parse("1.5.0")),)
+    async with opening(offline=True) as on:
+        on.want(UpgradeIntent(top, picks))
+        await until(on, lambda: "nothing to write: it failed everywhere" in on.status)
+        assert "nobody is asked offline" in on.plan
+        assert "leave out --offline" in on.plan
+        await on.press("escape")
+        await on.open(PruneIntent(where(top, "a")))
+        await on.press("enter")
+        await until(on, lambda: "wrote 1 file" in on.status)
+        await on.reviewed()
+        await on.press("Z")
+        await on.ready()
+
+
+async def test_what_cannot_be_written_is_said(opening: Opening, top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(source: WorkspaceSource, proposal: Proposal) -> tuple[str, ...]:
+        raise LockLensError("the disk is full", hint="make room")
+
+    async with opening() as on:
+        await on.open(PruneIntent(where(top, "a")))
+        with monkeypatch.context() as patched:
+            patched.setattr(WorkspaceSource, "apply", refuse)
+            await on.press("enter")
+            await until(on, lambda: "nothing was written: the disk is full" in on.status)
+        assert "make room" in on.plan
+        await on.press("enter")
+        await until(on, lambda: "wrote 1 file" in on.status)
+
+
+async def test_a_plan_that_cannot_be_reviewed_can_be_written(
+    opening: Opening, top: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> object:
+        raise LockLensError("git is gone")
+
+    async with opening() as on:
+        monkeypatch.setattr(WorkspaceSource, "foresee", refuse)
+        await on.open(PruneIntent(where(top, "a")))
+        assert "not reviewed: git is gone" in on.plan
+        await on.press("y")
+        assert "without trailers" in on.status
+        assert on.app.clipboard == "Remove random in a"
+
+
+async def test_while_it_is_written_nothing_else_is_done(
+    opening: Opening, top: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = threading.Event()
+
+    def slow(source: WorkspaceSource, proposal: Proposal) -> tuple[str, ...]:
+        gate.wait(20)
+        return apply(proposal)
+
+    monkeypatch.setattr(WorkspaceSource, "apply", slow)
+    async with opening() as on:
+        await on.open(PruneIntent(where(top, "a")))
+        await on.press("enter")
+        await until(on, lambda: "being written" in on.lines[0])
+        for key in ("escape", "q", "enter", "r"):
+            await on.press(key)
+            assert on.has_preview()
+        gate.set()
+        await until(on, lambda: "wrote 1 file" in on.status)
+
+
+# Cancelling
+
+
+async def test_cancel_in_the_middle_of_ten_downloads(
+    opening: Opening, top: Path, registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spool = tmp_path / "spool"
+    spool.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(spool))
+    before = contents(top)
+    asked = len(registry.requests)
+    threads = {thread.ident for thread in threading.enumerate()}
+    async with opening() as on:
+        registry.faults.add(Fault.SLOW, step=Step.PACKAGE)
+        platforms = tuple(map(Platform.parse, PLATFORMS))
+        assert len(platforms) * 2 >= 10
+        on.want(LockIntent(where(top, "a"), platforms))
+
+        def arriving() -> int:
+            return sum(one.step is Step.PACKAGE for one in registry.requests[asked:])
+
+        await until(on, lambda: arriving() >= 10, seconds=60)
+        assert "hash packages  0 of 10" in on.plan
+        began = time.monotonic()
+        await on.press("escape")
+        assert not on.has_preview()
+        assert on.app.screen is on.screen
+
+        def working() -> list[str]:
+            return [
+                thread.name
+                for thread in threading.enumerate()
+                if thread.ident not in threads and thread.name.startswith("locklens-install")
+            ]
+
+        await until(on, lambda: not working(), seconds=30)
+        assert time.monotonic() - began < 10  # One second is what people get; machines under load get more.
+        assert list(spool.iterdir()) == []
+        assert contents(top) == before
+        assert Journal().last(top) is None
+        await on.open(PruneIntent(where(top, "a")))
+
+
+async def test_quitting_stops_a_plan(opening: Opening, top: Path, registry: Registry) -> None:
+    registry.faults.add(Fault.SILENT, step=Step.PACKAGE)
+    before = contents(top)
+    async with opening() as on:
+        on.want(LockIntent(where(top, "a"), tuple(map(Platform.parse, PLATFORMS))))
+        await until(on, lambda: "of 10" in on.plan if on.has_preview() else False, seconds=60)
+        await on.press("ctrl+q")
+    assert contents(top) == before
+
+
+# Undo
+
+
+async def test_undo_from_every_screen_and_again(opening: Opening, top: Path) -> None:
+    before = contents(top)
+    async with opening() as on:
+        await on.open(PruneIntent(where(top, "a", "b")))
+        await on.press("enter")
+        await until(on, lambda: "wrote 2 files" in on.status)
+        after = contents(top)
+        await on.reviewed()
+        await on.press("4")
+        await until(on, lambda: isinstance(on.app.screen, SignersScreen) and not on.app.screen.is_asking, seconds=60)
+        await on.press("Z")
+        await on.ready()
+        assert "Undo the last apply" in on.lines[0]
+        assert "+ hashicorp/random  new 3.6.2" in on.plan
+        assert "takes back what was applied on" in on.plan
+        assert "  locklens undo\n" in on.plan
+        await on.press("enter")
+        await until(on, lambda: "wrote 2 files; Z undoes it" in on.status)
+        assert contents(top) == before
+    async with opening() as on:
+        await on.press("Z")
+        await on.ready()
+        await on.press("enter")
+        await until(on, lambda: "wrote 2 files" in on.status)
+        assert contents(top) == after
+        (top / "a" / LOCK).write_bytes(after[f"a/{LOCK}"] + b"# mine\n")
+        await on.reviewed()
+        await on.press("Z")
+        await until(on, lambda: on.has_preview() and "NO PLAN" in on.plan)
+        assert f"a/{LOCK}: changed since" in on.plan
+    assert contents(top) == {**after, f"a/{LOCK}": after[f"a/{LOCK}"] + b"# mine\n"}
+
+
+# What others make of it
+
+
+async def test_the_command_line_does_the_same(opening: Opening, top: Path, registry: Registry, tmp_path: Path) -> None:
+    intents: tuple[Intent, ...] = (
+        PruneIntent(where(top, "a", "b")),
+        UpgradeIntent(top, (Pick("a", DEMO, Version.parse("1.5.0")), Pick("b", DEMO, Version.parse("1.4.2")))),
+    )
+    before = contents(top)
+    for intent in intents:
+        async with opening() as on:
+            await on.open(intent)
+            command = on.preview.standing.plan.proposal.command  # type: ignore[union-attr]
+            await on.press("enter")
+            await until(on, lambda: "wrote 2 files" in on.status)
+        written = contents(top)
+        for path, data in before.items():
+            (top / path).write_bytes(data)
+        environ = {**os.environ, **environment(write_cli_configuration(registry, tmp_path))}
+        folder = str(Path(shutil.which("python3") or "").parent)
+        script = command.replace("locklens ", f"{os.sys.executable} -m locklens ")  # type: ignore[attr-defined]
+        subprocess.run(
+            script, shell=True, cwd=top, check=True, env={**environ, "PATH": f"{folder}:{os.environ['PATH']}"}
+        )
+        assert contents(top) == written
+        for path, data in before.items():
+            (top / path).write_bytes(data)
+
+
+@pytest.mark.skipif(terraform is None, reason="terraform is not on PATH")
+async def test_terraform_takes_what_was_written(
+    opening: Opening, top: Path, registry: Registry, tmp_path: Path
+) -> None:
+    picks = (
+        Pick("a", DEMO, Version.parse("1.5.0")),
+        Pick("a", ProviderAddress(HOST, "hashicorp", "aws"), Version.parse("5.86.1")),
+    )
+    async with opening() as on:
+        await on.open(UpgradeIntent(top, picks))
+        await on.press("enter")
+        await until(on, lambda: "wrote 1 file" in on.status)
+        await on.reviewed()
+        await on.open(PruneIntent(where(top, "a")))
+        await on.press("enter")
+        await until(on, lambda: "wrote 1 file" in on.status)
+    written = (top / "a" / LOCK).read_bytes()
+    environ = {**os.environ, **environment(write_cli_configuration(registry, tmp_path))}
+    command = [str(terraform), "init", "-lockfile=readonly", "-input=false", "-no-color"]
+    done = subprocess.run(command, cwd=top / "a", env=environ, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (top / "a" / LOCK).read_bytes() == written
+
+
+def test_the_next_start_says_what_happened(
+    top: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As after a kill between two files: the screen says it, and its reports are not spoilt by it."""
+    seen: list[str] = []
+    monkeypatch.chdir(top)
+    monkeypatch.setattr("locklens.cli.reading.has_terminal", lambda: True)
+
+    def keep(app: LockLensApp) -> int:
+        seen.extend(app._notices)
+        return 0
+
+    monkeypatch.setattr(LockLensApp, "run", keep)
+    interrupted(top)
+    from locklens.ui.app import run
+
+    assert main(["review", "--offline", "--no-cache"], lambda request, view: run(request, view)) == 0
+    assert len(seen) == 1
+    assert "an interrupted write (locklens prune --root a --root b) was completed: a/.terraform.lock.hcl" in seen[0]
+    assert b"random" not in (top / "b" / LOCK).read_bytes()
+    assert capsys.readouterr() == ("", "")
+    interrupted(top)
+    assert main(["review", "--offline", "--no-cache", "--format", "text", "--fail-on", "never"], lambda *_: 99) == 0
+    assert "note: an interrupted write" in capsys.readouterr().err
+
+
+def interrupted(top: Path) -> None:
+    """Leaves what a kill between the two files leaves."""
+    from locklens.storage.journal import Record, WrittenFile
+
+    git(top, "checkout", "-q", ".")
+    for root in ("a", "b"):
+        (top / root / LOCK).write_bytes(
+            lock_file(Locked(f"{HOST}/acme/demo", "1.4.1", "~> 1.4"), Locked(f"{HOST}/hashicorp/random", "3.6.2"))
+        )
+    plan = prune(WriteRequest(top, ("a", "b")))
+    files = tuple(
+        WrittenFile(os.fsencode(os.path.realpath(top / file.path)), file.old, file.new, 0o644)
+        for file in plan.proposal.files
+    )
+    journal = Journal()
+    journal.folder.mkdir(parents=True, exist_ok=True)
+    journal.begin(
+        Record("0" * 12, os.fsencode(os.path.realpath(top)), plan.proposal.words, plan.proposal.command, "", files)
+    )
+    (top / "a" / LOCK).write_bytes(files[0].new or b"")
+
+
+async def test_the_notice_is_on_the_first_screen(opening: Opening, tmp_path: Path) -> None:
+    request = ReviewRequest(partial(open_git, Path.cwd()))
+    words = "an interrupted write was completed: [bold]a\x1b[31m"
+    app = LockLensApp(WorkspaceSource(request), store_path=tmp_path / "s.sqlite3", notices=(words,))
+    async with app.run_test(size=(120, 40), notifications=True) as pilot:
+        on = PreviewDriver(app, pilot)
+        await until(on, lambda: "an interrupted write was completed: [bold]a" in on.text)
+        assert "\x1b" not in on.text

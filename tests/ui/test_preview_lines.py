@@ -1,0 +1,294 @@
+"""What the Preview says, line by line, of plans made by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+from ui.conftest import Samples
+
+from locklens.addresses import Platform
+from locklens.dialect import TERRAFORM
+from locklens.errors import ConfigurationError, LockLensError, StaleLockFileError
+from locklens.install.events import (
+    FetchStarted,
+    HashesObtained,
+    PackageArriving,
+    PackageHashed,
+    ProviderFailed,
+    QueryStarted,
+)
+from locklens.lockfile.model import LockEntry
+from locklens.lockfile.render import render
+from locklens.lockfile.update import Tracking
+from locklens.project.constraint_edits import ConstraintEdit
+from locklens.review.model import HostState, Severity
+from locklens.ui.downloads import Download, Downloads, download_lines
+from locklens.ui.installing import take
+from locklens.ui.planned_diff import planned_lines
+from locklens.ui.preview_detail import preview_detail, raw_diff
+from locklens.ui.preview_lines import Group, Stage, Standing, items, refusal
+from locklens.versions import Version
+from locklens.workspace.foresee import Foreseen
+from locklens.workspace.planning import Change, Failed, Plan, Remark
+from locklens.workspace.proposal import PlannedFile, Proposal
+
+LOCK = ".terraform.lock.hcl"
+LINUX, MAC = Platform("linux", "amd64"), Platform("darwin", "arm64")
+
+
+def planned(samples: Samples, *roots: str, name: str = "hashicorp/aws", **more: object) -> Plan:
+    old, new = samples.entry(name, "5.1.0"), samples.entry(name, "5.2.0")
+    changes = tuple(Change(root, samples.address(name), name, old, new) for root in roots)
+    before, after = (render([entry], TERRAFORM) for entry in (old, new))
+    files = tuple(PlannedFile(f"{root}/{LOCK}" if root else LOCK, before, after) for root in roots)
+    words = tuple(f"{root}: moved" for root in roots)
+    plan = Plan(Proposal(Path("/top"), files, words, "locklens upgrade aws"), changes, (), ())
+    return replace(plan, **more)
+
+
+def said(standing: Standing) -> str:
+    return "\n".join(item.line.text for item in items(standing, 10.0))
+
+
+def test_before_there_is_a_plan() -> None:
+    standing = Standing("Upgrade aws", Stage.PLANNING, roots=("a", "b/c"))
+    assert said(standing).split("\n") == [
+        "PLAN  Upgrade aws",
+        "",
+        "STEPS",
+        "  ..  plan  2 roots  b/c",
+        "  --  review it  ",
+        "  --  write  all files in one step, when enter is pressed",
+    ]
+    assert refusal(standing) == "not ready yet: the plan is being made"
+    assert [one.text for one in preview_detail(standing, None, in_full=False)] == [
+        "The diff stands here once the plan is made."
+    ]
+
+
+def test_packages_on_their_way(samples: Samples) -> None:
+    downloads = (
+        Download("aws 5.2.0 linux_amd64", 0.0, 1 << 20, 2 << 20),
+        Download("aws 5.2.0 darwin_arm64", 0.0, ended=1.0, note="in an earlier run"),
+        Download("aws 5.2.0 windows_amd64", 0.0, note="asking"),
+    )
+    text = said(Standing("Upgrade aws", Stage.PLANNING, downloads=downloads))
+    assert "  ..  hash packages  1 of 3\n" in text
+    assert "      aws 5.2.0 linux_amd64    #####.....  50 %  1.0 MiB of 2.0 MiB  102.4 KiB/s  10 s left\n" in text
+    assert "      aws 5.2.0 darwin_arm64   hashed  in an earlier run\n" in text
+    assert "      aws 5.2.0 windows_amd64  asking\n" in text
+
+
+def test_a_plan_for_many_roots_is_told_once(samples: Samples) -> None:
+    roots = [f"infra/{number}" for number in range(40)]
+    edit = ConstraintEdit("m/versions.tf", 3, "~> 5.1.0", "~> 5.2.0")
+    plan = planned(samples, *roots)
+    plan = replace(plan, changes=tuple(replace(one, edits=(edit,)) for one in plan.changes))
+    standing = Standing("Upgrade aws", Stage.REVIEWING, plan, asking="asking registries, 1/2 changes settled")
+    text = said(standing)
+    assert text.startswith("PLAN  1 provider, 40 roots, 40 files\n  ^ hashicorp/aws  5.1.0 -> 5.2.0    40 roots\n")
+    assert text.count("m/versions.tf:3  ~> 5.1.0 becomes ~> 5.2.0") == 1
+    assert "  ..  review it  asking registries, 1/2 changes settled\n" in text
+    assert "RESULT WHEN DONE\n  …\n" in text
+    assert text.count(LOCK) == 40
+    assert refusal(standing).startswith("not ready yet")
+    found = next(item.about for item in items(standing, 0.0) if "^ hashicorp/aws" in item.line.text)
+    assert isinstance(found, Group)
+    assert len(found.changes) == 40
+    detail = [one.text for one in preview_detail(standing, None, in_full=False)]
+    assert sum(one.endswith("will change") for one in detail) == 8
+    assert detail[-1] == "32 more files: choose one at the left, or d for the whole diff"
+    assert sum(one.text.startswith("--- ") for one in raw_diff(plan.proposal.files)) == 40
+
+
+def test_the_result(samples: Samples) -> None:
+    plan = planned(samples, "a")
+    change = samples.change(findings=(samples.finding("LK013", Severity.INFO), samples.finding("LK004", Severity.WARN)))
+    review = replace(
+        samples.review(samples.root("a", [change])),
+        hosts=(HostState("registry.terraform.io", True, error="it is down"),),
+        notes=("gpg is missing",),
+    )
+    standing = Standing("Upgrade aws", Stage.READY, plan, Foreseen(review, 3, "HEAD", 0))
+    text = said(standing)
+    assert "^ hashicorp/aws  5.1.0 -> 5.2.0  WARN  \n" in text
+    assert "  3 providers stay as before\n" in text
+    assert "  hashes 4 come, 4 go   explained 0 of 4\n" in text
+    assert "  findings  1 WARN  1 INFO  \n" in text
+    assert text.index("LK004  Downgrade") < text.index("LK013  Major version")
+    assert "  then nothing differs from HEAD in the lock files written\n" in text
+    assert "  not known: it is down\n  note: gpg is missing\n" in text
+    assert "THE SAME AS A COMMAND\n  locklens upgrade aws\n" in text
+    assert "COMMIT MESSAGE\n  Upgrade aws to 5.2.0 in a\n  \n  Lock-Review: 1 upgrade, 2 findings" in text
+    assert refusal(standing) == ""
+    detail = "\n".join(one.text for one in preview_detail(standing, None, in_full=False))
+    assert "AS REVIEWED  a" in detail
+    assert "Version 5.1.0 became 5.2.0: a minor upgrade." in detail
+    assert "LK013" in detail
+
+
+def test_more_findings_than_there_is_room_for(samples: Samples) -> None:
+    findings = tuple(samples.finding(f"LK9{number:02}", Severity.INFO, f"word {number}") for number in range(12))
+    review = samples.review(samples.root("a", [samples.change(findings=findings)]))
+    text = said(Standing("x", Stage.READY, planned(samples, "a"), Foreseen(review, 0)))
+    assert "LK907" in text
+    assert "LK908" not in text
+    assert "        and 4 more" in text
+
+
+def test_what_failed_is_told_by_root(samples: Samples) -> None:
+    down = LockLensError("the registry is down", hint="try later")
+    own = ConfigurationError("it is broken", path="z/main.tf", line=3)
+    failures = (*(Failed(f"r{number}", "aws", down) for number in range(5)), Failed("z", "", own))
+    remarks = (Remark("a", "hashicorp/tls", "5.1.0 is the newest"), Remark("", "", "nothing to prune"))
+    text = said(Standing("x", Stage.READY, planned(samples, "a", failures=failures, remarks=remarks)))
+    assert "FAILED: these 6 roots stay as they are\n" in text
+    assert "  !! 5 roots: aws: the registry is down\n     -> try later\n" in text
+    assert "  !! z/main.tf:3: it is broken\n" in text
+    assert "REMARKS\n  a: hashicorp/tls: 5.1.0 is the newest\n  .: nothing to prune\n" in text
+
+
+@pytest.mark.parametrize(
+    ("stage", "title", "words"),
+    [
+        (Stage.STALE, "NOT WRITTEN", "a file changed on disk since the plan was made: r plans anew"),
+        (Stage.WRITING, "NOT WRITTEN", "it is being written"),
+        (Stage.FAILED, "NO PLAN", "there is no plan: r tries again, esc leaves"),
+    ],
+)
+def test_why_it_cannot_be_written(samples: Samples, stage: Stage, title: str, words: str) -> None:
+    plan = planned(samples, "a") if stage is not Stage.FAILED else None
+    standing = Standing("x", stage, plan, error=StaleLockFileError("it changed", path="a/b", hint="run it again"))
+    assert refusal(standing) == words
+    assert f"{title}\n  !! a/b: it changed\n     -> run it again" in said(standing)
+
+
+def test_nothing_to_write(samples: Samples) -> None:
+    nothing = planned(samples)
+    assert refusal(Standing("x", Stage.READY, nothing)) == "nothing to write"
+    failed = replace(nothing, failures=(Failed("a", "", LockLensError("no")),))
+    standing = Standing("x", Stage.READY, failed)
+    assert refusal(standing) == "nothing to write: it failed everywhere"
+    assert "FAILED: this root stays as it is\n  !! a: no\n" in said(standing)
+    assert "write" not in said(standing).split("STEPS")[1].split("FAILED")[0]
+    assert [one.text for one in preview_detail(standing, None, in_full=False)] == ["No file would change."]
+    broken = Standing("x", Stage.FAILED, error=LockLensError("no"))
+    assert [one.text for one in preview_detail(broken, None, in_full=False)] == ["There is no plan."]
+
+
+def test_a_review_that_failed(samples: Samples) -> None:
+    standing = Standing("x", Stage.READY, planned(samples, "a"), unforeseen=LockLensError("git is gone"))
+    assert "  not reviewed: git is gone\n" in said(standing)
+    assert "  !!  review it" in said(standing)
+    assert refusal(standing) == ""
+
+
+@pytest.mark.parametrize("text", ["[bold red]no[/]", "\x1b[31mred", "a\nb", "\u202e"])
+def test_hostile_words_stay_one_line(samples: Samples, text: str) -> None:
+    remarks = (Remark(text, text, text),)
+    plan = planned(samples, "a", remarks=remarks, failures=(Failed(text, text, LockLensError(text)),))
+    standing = Standing(text, Stage.READY, plan)
+    assert text in said(standing)
+    assert "\n" not in "".join(standing.message.split("\n\n"))
+
+
+# The diff
+
+
+def lines(file: PlannedFile, *, in_full: bool = False) -> list[str]:
+    return [one.text for one in planned_lines(file, in_full=in_full)]
+
+
+def entry(samples: Samples, version: str, *hashes: str) -> LockEntry:
+    return samples.entry("hashicorp/aws", version, hashes=hashes)
+
+
+def test_hashes_are_folded(samples: Samples) -> None:
+    kept = "zh:" + "5" * 64
+    old = entry(samples, "5.1.0", "h1:" + "A" * 43 + "=", "zh:" + "1" * 64, kept)
+    new = entry(samples, "5.2.0", "h1:" + "B" * 43 + "=", "h1:" + "C" * 43 + "=", "zh:" + "2" * 64, kept)
+    file = PlannedFile(f"a/{LOCK}", render([old], TERRAFORM), render([new], TERRAFORM))
+    assert lines(file) == [
+        f"a/{LOCK}  will change",
+        "@@ line 2",
+        "  # Manual edits may be lost in future updates.",
+        "  ",
+        '  provider "registry.terraform.io/hashicorp/aws" {',
+        '-   version     = "5.1.0"',
+        '+   version     = "5.2.0"',
+        '    constraints = "~> 5.0"',
+        "    hashes = [",
+        "-     2 hashes of 5.1.0  1 zh and 1 h1",
+        "+     3 hashes of 5.2.0  1 zh and 2 h1",
+        "      … hashes that stay",
+        "    ]",
+        "  }",
+    ]
+    assert f'+     "h1:{"B" * 43}=",' in lines(file, in_full=True)
+    places = {one.text: one.place for one in planned_lines(file, in_full=False)}
+    assert str(places['-   version     = "5.1.0"']) == f"a/{LOCK}:5"
+
+
+def test_a_hunk_inside_a_block_is_named_by_it(samples: Samples) -> None:
+    hashes = [f"zh:{number:064}" for number in range(9)]
+    old, new = entry(samples, "5.1.0", *hashes[:8]), entry(samples, "5.1.0", *hashes)
+    file = PlannedFile(LOCK, render([old], TERRAFORM), render([new], TERRAFORM))
+    assert lines(file)[1:] == [
+        '@@ provider "registry.terraform.io/hashicorp/aws"',
+        "+     1 hash of 5.1.0  1 zh",
+        "      … hashes that stay",
+        "    ]",
+        "  }",
+    ]
+
+
+def test_new_removed_and_other_files() -> None:
+    assert lines(PlannedFile("a.tf", None, b"a\n")) == ["a.tf  new file", "+ a"]
+    assert lines(PlannedFile("a.tf", b"a\n", None)) == ["a.tf  is removed", "- a"]
+    odd = PlannedFile(LOCK, b"provider {\r\n", b'\xff"zh:00",\n"zh:01",\n')
+    assert lines(odd)[0].endswith("will change")
+    assert all(one.place is None for one in planned_lines(PlannedFile("a", None, b"x"), in_full=True))
+
+
+# Events
+
+
+def test_events_become_lines() -> None:
+    downloads, version = Downloads(), Version.parse("5.2.0")
+    take(downloads, QueryStarted("aws", "", False), 0.0)
+    for platform in (LINUX, MAC):
+        take(downloads, FetchStarted("aws", version, platform), 0.0)
+    take(downloads, FetchStarted("aws", version, None), 0.0)
+    take(downloads, FetchStarted("tls", version, LINUX), 0.0)
+    assert [one.text for one in download_lines(downloads.in_order, 5.0)] == [
+        "aws 5.2.0 linux_amd64   asking",
+        "aws 5.2.0 darwin_arm64  asking",
+        "tls 5.2.0 linux_amd64   asking",
+    ]
+    take(downloads, PackageArriving("aws", version, LINUX, 1 << 20, 4 << 20), 5.0)
+    take(downloads, PackageArriving("aws", version, LINUX, 2 << 20, 4 << 20), 6.0)
+    take(downloads, PackageHashed("aws", version, MAC, "signed", True), 6.0)
+    take(downloads, ProviderFailed("tls", "Error", "tls 5.2.0 for linux_amd64: it is down", ""), 6.0)
+    take(downloads, HashesObtained("aws", LINUX, Tracking.NEW_HASHES), 6.0)
+    assert [one.text for one in download_lines(downloads.in_order, 6.0)] == [
+        "aws 5.2.0 linux_amd64   #####.....  50 %  2.0 MiB of 4.0 MiB  2.0 MiB/s  1 s left",
+        "aws 5.2.0 darwin_arm64  hashed  in an earlier run",
+        "tls 5.2.0 linux_amd64   FAILED  tls 5.2.0 for linux_amd64: it is down",
+    ]
+    assert (downloads.hashed, downloads.has_failed) == (1, True)
+    take(downloads, FetchStarted("aws", version, MAC), 7.0)
+    assert downloads.in_order[1].ended == 6.0
+    take(downloads, PackageHashed("aws", version, LINUX, "signed", False), 7.0)
+    assert next(one.text for one in download_lines(downloads.in_order, 9.0)) == (
+        "aws 5.2.0 linux_amd64   hashed  2.0 MiB  1.0 MiB/s"
+    )
+
+
+def test_a_failure_of_a_whole_provider_is_that_of_all_its_packages() -> None:
+    downloads, version = Downloads(), Version.parse("5.2.0")
+    for platform in (LINUX, MAC):
+        take(downloads, FetchStarted("aws", version, platform), 0.0)
+    take(downloads, ProviderFailed("aws", "Error", "the registry is down", ""), 1.0)
+    assert all(one.problem == "the registry is down" for one in downloads.in_order)

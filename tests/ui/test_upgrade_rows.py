@@ -1,0 +1,339 @@
+"""What the screen of upgrades shows and picks, without a screen: rows, details, bars and reports."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from msgspec.structs import replace
+from selection.making import requirement
+from selection.making import version as parsed
+from workspace.offering import ALICE, MALLORY, known, offer
+
+from locklens.addresses import ProviderAddress
+from locklens.errors import ConfigurationError
+from locklens.ui import upgrade_report
+from locklens.ui.spans import Line, Place
+from locklens.ui.upgrade_bars import fetch_words, upgrade_head, upgrade_status
+from locklens.ui.upgrade_detail import not_newer_lines, upgrade_lines
+from locklens.ui.upgrade_picks import Picking
+from locklens.ui.upgrade_rows import By, RowKind, UpgradeRow, upgrade_rows
+from locklens.workspace.offers import Offers, Refused
+from locklens.workspace.prospects import Fetch
+from locklens.workspace.suggesting import Stay, Terms
+from locklens.workspace.upgrading import Pick
+
+TLS = ProviderAddress("registry.terraform.io", "hashicorp", "tls")
+
+
+def picking(*some: object, cooldown: int | None = 7, refused: tuple[Refused, ...] = ()) -> Picking:
+    return Picking(terms=Terms(cooldown)).with_offers(Offers(tuple(some), refused))  # type: ignore[arg-type]
+
+
+def rows(of: Picking, by: By = By.PROVIDER, narrowed: str = "", *unfolded: str) -> tuple[UpgradeRow, ...]:
+    return upgrade_rows(of, by=by, narrowed=narrowed, unfolded=frozenset(unfolded))
+
+
+def titles(found: tuple[UpgradeRow, ...]) -> list[str]:
+    return [f"{'  ' * row.depth}{row.title}" for row in found]
+
+
+def text(lines: object) -> str:
+    return "\n".join(line.text for line in lines)  # type: ignore[attr-defined]
+
+
+def plain(layout: object) -> str:
+    return "".join(piece.text for piece in (*layout.left, *layout.right))  # type: ignore[attr-defined]
+
+
+READY = offer("1.0.0:90 1.1.0:40", "~> 1.0", root="a", name="ready")
+HELD = offer("1.0.0:90 2.0.0:40", "~> 1.0", root="a", name="held")
+YOUNG = offer("1.0.0:90 1.1.0:2", "~> 1.0", root="a", name="young")
+CURRENT = offer("1.0.0:90", "~> 1.0", root="a", name="current")
+SILENT = replace(offer("", "~> 1.0", root="a", name="silent"), problem="it is down", hint="wait")
+ALL = (CURRENT, HELD, READY, SILENT, YOUNG)
+
+
+# Rows
+
+
+def test_sections_in_order() -> None:
+    assert titles(rows(picking(*ALL))) == [
+        "CAN UPGRADE NOW  1", "  acme/ready", "HELD  2", "  acme/held", "  acme/young", "UP TO DATE  1", "  acme/current",
+        "NOT KNOWN  1", "  acme/silent",
+    ]  # fmt: skip
+    assert titles(rows(picking(*ALL, cooldown=None)))[:3] == ["CAN UPGRADE NOW  2", "  acme/ready", "  acme/young"]
+
+
+def test_what_is_still_asked_about() -> None:
+    found = rows(picking(replace(READY, is_asked=False)))
+    assert titles(found) == ["ASKING  1", "  acme/ready"]
+    assert found[1].pick.text == "…"
+
+
+def test_cells() -> None:
+    row = rows(picking(*ALL))[1]
+    cells = (row.mark, row.locked, row.pick.text, row.in_range, row.newest, row.age.text, row.bump.text, row.note.text)
+    assert cells == ("[ ]", "1.0.0", "1.1.0", "1.1.0", "1.1.0", "40d", "minor", "")
+    held, young = rows(picking(*ALL))[3:5]
+    assert (held.mark, held.pick.text, held.note.text) == (" - ", "-", "~> 1.0 (a/main.tf:1)")
+    assert young.note.text == "1.1.0 is 2d old, cooldown 7 d"
+    assert [row.is_warned for row in rows(picking(*ALL))] == [
+        False,
+        False,
+        False,
+        True,
+        True,
+        False,
+        False,
+        False,
+        True,
+    ]
+
+
+def test_one_provider_in_several_roots_is_one_row_that_unfolds() -> None:
+    some = [
+        offer("1.0.0:90 1.1.0:40", "~> 1.0", root="a"),
+        offer("1.0.0:90 1.1.0:40", "~> 1.0.0", root="b"),
+        offer("1.0.0:90 1.1.0:40", "~> 1.0", root="", locked="1.1.0"),
+    ]
+    of = picking(*some)
+    section, group = rows(of)
+    assert (section.title, group.title, group.kind, group.is_folded) == (
+        "CAN UPGRADE NOW  1", "acme/x", RowKind.GROUP, True)  # fmt: skip
+    assert (group.locked, group.pick.text, group.mark, group.note.text) == (
+        "several", "1.1.0", "[ ]", "in 3 roots, 1 held")  # fmt: skip
+    assert titles(rows(of, By.PROVIDER, "", group.key))[1:] == ["  acme/x", "    a", "    b", "    ."]
+    chosen = of.toggled(group.offers)
+    assert [pick.root for pick in chosen.picks] == ["a"]
+    assert rows(chosen)[1].mark == "[x]"
+    both = chosen.moved(some, 1).toggled([some[1]])
+    assert rows(both.toggled([some[0]]))[1].mark == "[-]"
+
+
+def test_by_root() -> None:
+    error = ConfigurationError("git left a conflict", path="b/lock", line=3)
+    found = rows(picking(*ALL, refused=(Refused("b", "b/lock", error),)), By.ROOT)
+    assert titles(found) == [
+        "a", "  acme/ready", "  acme/held", "  acme/young", "  acme/current", "  acme/silent", "b", "  b",
+    ]  # fmt: skip
+    assert "git left a conflict" in found[-1].note.text
+
+
+@pytest.mark.parametrize(
+    ("narrowed", "expected"),
+    [
+        ("held", ["acme/held", "acme/young"]),
+        ("ready", ["acme/ready"]),
+        ("2.0.0", ["acme/held"]),
+        ("minor", ["acme/ready"]),
+        ("acme YOUNG", ["acme/young"]),
+        ("chosen", ["acme/ready"]),
+        ("nothing like it", []),
+    ],
+)
+def test_filter(narrowed: str, expected: list[str]) -> None:
+    of = picking(*ALL).toggled([READY])
+    assert [row.title for row in rows(of, By.PROVIDER, narrowed) if row.depth] == expected
+
+
+# Picking
+
+
+def test_versions_that_are_stepped_to() -> None:
+    of = picking(HELD)
+    assert of.picks == ()
+    up = of.moved([HELD], 1)
+    row = rows(up)[1]
+    assert (row.mark, row.pick.text, row.note.text) == ("[ ]", "2.0.0*", "*edit a/main.tf:1")
+    assert up.toggled([HELD]).picks == (Pick("a", HELD.address, parsed("2.0.0")),)
+    assert up.toggled([HELD]).moved([HELD], -1).picks == ()  # back at the locked version nothing moves
+    assert up.moved([HELD], 1) == up
+    assert of.moved([HELD], -1).stepped == {("a", HELD.address): parsed("1.0.0")}
+
+
+def test_a_version_that_cannot_be_edited_for_is_not_stepped_to() -> None:
+    guarded = replace(HELD, guards={"a/main.tf": "the module is fetched"})
+    assert picking(guarded).moved([guarded], 1).picks == ()
+    assert "cannot be picked" in text(upgrade_lines(rows(picking(guarded))[1], picking(guarded), in_full=True))
+
+
+def test_downgrades_are_possible_and_said() -> None:
+    some = offer("0.9.0:99 1.0.0:90", "< 2.0")
+    of = picking(some).moved([some], -1)
+    row = rows(of)[1]
+    assert (row.pick.text, row.bump.text, row.note.text) == ("0.9.0", "down", "older than 1.0.0, which is locked")
+
+
+def test_terms_change_suggestions_and_keep_what_was_gone_to() -> None:
+    some = offer("1.0.0:90 1.0.1:50 1.1.0:40 2.0.0:30", ">= 1.0")
+    of = picking(some).toggled([some])
+    assert [str(pick.version) for pick in of.picks] == ["2.0.0"]
+    near = of.with_terms(Terms(7, Stay.PATCH))
+    assert [str(pick.version) for pick in near.picks] == ["1.0.1"]
+    gone = of.moved([some], -1).with_terms(Terms(7, Stay.PATCH))
+    assert [str(pick.version) for pick in gone.picks] == ["1.1.0"]
+    assert of.with_terms(Terms(1000)).picks == ()
+
+
+def test_what_was_locked_meanwhile_is_not_chosen_any_more() -> None:
+    of = picking(READY, HELD).moved([HELD], 1).toggled([READY, HELD])
+    assert len(of.picks) == 2
+    assert READY.entry is not None
+    moved = replace(READY, entry=replace(READY.entry, version=parsed("1.1.0")))
+    assert [pick.address.type for pick in of.with_offers(Offers((moved, HELD))).picks] == ["held"]
+    assert [pick.address.type for pick in of.with_offers(Offers((HELD,))).picks] == ["held"]
+
+
+def test_what_is_safe() -> None:
+    unknown = offer("1.0.0:90 1.1.0", "~> 1.0", root="b", name="undated")
+    of = picking(*ALL, unknown)
+    assert [one.name for one in of.offers.providers if of.is_safe(one)] == ["acme/ready"]
+    assert [one.name for one in of.with_terms(Terms()).offers.providers if of.with_terms(Terms()).is_safe(one)] == [
+        "acme/ready", "acme/young", "acme/undated"]  # fmt: skip
+    same = of.with_known([known(READY, "1.0.0", ALICE), known(READY, "1.1.0", ALICE)])
+    other = of.with_known([known(READY, "1.0.0", ALICE), known(READY, "1.1.0", MALLORY)])
+    assert (same.is_safe(READY), other.is_safe(READY)) == (True, False)
+
+
+# Signers
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        (ALICE, ALICE, "self-signed ="), (ALICE, MALLORY, "NEW KEY"), (ALICE, None, "NOT SIGNED"),
+        (None, ALICE, "self-signed +"), (None, None, "unsigned ="),
+    ],
+)  # fmt: skip
+def test_signers(old: object, new: object, expected: str) -> None:
+    of = picking(READY).with_known([known(READY, "1.0.0", old), known(READY, "1.1.0", new)])  # type: ignore[arg-type]
+    assert rows(of)[1].signer.text == expected
+
+
+def test_signers_that_are_not_known() -> None:
+    assert rows(picking(READY))[1].signer.text == ""
+    assert rows(picking(READY).with_known([known(READY, "1.1.0", ALICE)]))[1].signer.text == "self-signed"
+    refused = picking(READY).with_known([known(READY, "1.1.0", ALICE, is_refused=True)])
+    assert rows(refused)[1].signer.text == "REFUSED"
+    assert "terraform refuses it" in text(upgrade_lines(rows(refused)[1], refused))
+
+
+# The detail
+
+
+def test_detail() -> None:
+    of = picking(READY).toggled([READY]).with_known([known(READY, "1.0.0", ALICE), known(READY, "1.1.0", MALLORY)])
+    lines = list(upgrade_lines(rows(of)[1], of))
+    said = text(lines)
+    assert lines[0].text == "acme/ready 1.0.0 -> 1.1.0  chosen  a  registry.terraform.io"
+    assert lines[0].copied == "registry.terraform.io/acme/ready 1.0.0 -> 1.1.0"
+    for words in (
+        "THINK ABOUT  ! signed by another key than 1.0.0",
+        "VERSIONS     [1.1.0 40d]  1.0.0 90d locked",
+        "CONSTRAINTS  ~> 1.0         a/main.tf:1",
+        "RELEASED     2026-10-12 11:00 UTC  40 days ago, as the registry says",
+        "PLATFORMS    linux_amd64, windows_amd64",
+        "PROTOCOL     5.0",
+        "another key than 1.0.0",
+        "- 7B1F 0A93",
+        "+ C4D0 6E1B",
+    ):
+        assert words in said, words
+    assert next(line for line in lines if "~> 1.0" in line.text).place == Place("a/main.tf", 1)
+    assert "ALL VERSIONS" not in said
+    assert "ALL VERSIONS  the newest first, 2" in text(upgrade_lines(rows(of)[1], of, in_full=True))
+
+
+def test_detail_of_what_is_held() -> None:
+    some = offer("1.0.0:90 1.1.0:3 2.0.0:40 2.1.0:30 3.0.0-rc1:2", "~> 1.0", ">= 0.5", root="a")
+    of = picking(some)
+    said = text(upgrade_lines(rows(of)[1], of))
+    assert "NOT NEWER    3.0.0-rc1  ~> 1.0 (a/main.tf:1); a pre-release" in said
+    assert "2.0.0 … 2.1.0 (2)  ~> 1.0 (a/main.tf:1)" in said
+    why = text(not_newer_lines(rows(of)[1], of))
+    for words in ("2.1.0 (30d), 2.0.0 (40d)", "held by ~> 1.0 (a/main.tf:1)", "1.1.0 (3d)", "too young",
+                  "root module: aws  >= 0.5  a/main.tf:2"):  # fmt: skip
+        assert words in why, words
+
+
+def test_detail_of_other_rows() -> None:
+    error = ConfigurationError("git left a conflict", path="b/lock", line=3, hint="settle it first")
+    of = picking(*ALL, refused=(Refused("b", "b/lock", error),))
+    found = {row.title: row for row in rows(of)}
+    assert "is released" in text(upgrade_lines(found["UP TO DATE  1"], of))
+    refused = list(upgrade_lines(found["b"], of))
+    assert "settle it first" in text(refused)
+    assert [line.place for line in refused if line.place] == [Place("b/lock", 3)]
+    silent = text(upgrade_lines(found["acme/silent"], of))
+    assert "NOT KNOWN    it is down" in silent
+    assert "wait" in silent
+    assert not_newer_lines(found["b"], of) == ()
+    orphan = offer("1.0.0:90 1.1.0:40", root="a")
+    assert "nothing requires it" in text(upgrade_lines(rows(picking(orphan))[1], picking(orphan)))
+
+
+def test_detail_of_a_group() -> None:
+    some = [offer("1.0.0:90 1.1.0:40", "~> 1.0", root="a"), offer("1.0.0:90 1.1.0:40", "~> 1.0.0", root="b")]
+    of = picking(*some).toggled(some)
+    lines = list(upgrade_lines(rows(of)[1], of))
+    assert lines[0].text == "acme/x  in 2 roots"
+    assert lines[1].text.startswith("  [x] a  1.0.0 -> 1.1.0")
+    assert lines[2].text.startswith("   -  b  1.0.0  ~> 1.0.0 (b/main.tf:1)")
+    both = of.moved(some, 1)
+    assert "*edit b/main.tf:1" in text(upgrade_lines(rows(both)[1], both, in_full=True))
+    assert "in range in 1 of 2" in text(upgrade_lines(rows(both)[1], both, in_full=True))
+    assert text(not_newer_lines(rows(of)[1], of)).count("newest in range") == 2
+
+
+def test_hostile_words_stay_words() -> None:
+    bad = replace(requirement("~> 1.0", "main.tf:1"), subject="x\x1b[31m", address=TLS)
+    some = replace(READY, requirements=(bad,), problem="\x1b]0;x\x07 [bold]")
+    of = picking(some)
+    lines = [*upgrade_lines(rows(of)[1], of), *not_newer_lines(rows(of)[1], of)]
+    assert all(isinstance(line, Line) for line in lines)
+    assert "\x1b" not in upgrade_report.as_text(of)
+
+
+# Bars and reports
+
+
+def test_head_and_status() -> None:
+    of = picking(*ALL)
+    assert plain(upgrade_head(of)[0]).split() == (
+        ["locklens", "upgrade", "5", "providers", "in", "1", "root", "1", "can", "upgrade", "2", "held"])  # fmt: skip
+    assert "nothing chosen" in plain(upgrade_status(of, Fetch(), asking="", is_narrowed=False)[0])
+    told = plain(
+        upgrade_status(of.toggled([READY]), Fetch(3, 5_000_000, 2, is_sure=False), asking="x", is_narrowed=True)[0]
+    )
+    for words in ("1 provider chosen in 1 root", "fetches about 3 packages", "2 hashed before", "cooldown 7 d",
+                  "filtered"):  # fmt: skip
+        assert words in told, words
+    assert plain(upgrade_status(of, Fetch(), asking="", is_narrowed=False, message="hello")[0]) == " hello"
+
+
+@pytest.mark.parametrize(
+    ("fetch", "words"),
+    [
+        (Fetch(), "nothing to fetch"),
+        (Fetch(0, 0, 2), "nothing to fetch, 2 hashed before"),
+        (Fetch(1, None), "fetches 1 package, size not known"),
+    ],
+)
+def test_what_is_fetched(fetch: Fetch, words: str) -> None:
+    assert fetch_words(fetch) == words
+
+
+def test_reports() -> None:
+    error = ConfigurationError("git left a conflict", path="b/lock", line=3)
+    of = picking(*ALL, refused=(Refused("b", "b/lock", error),)).toggled([READY])
+    said = upgrade_report.as_text(of)
+    assert said.startswith("a\n=\n\nacme/ready 1.0.0 -> 1.1.0  chosen")
+    assert "ALL VERSIONS" in said
+    document = json.loads(upgrade_report.as_json(of))
+    assert [(one["provider"], one["state"], one["pick"], one["chosen"]) for one in document["providers"]][:3] == [
+        ("registry.terraform.io/acme/current", "up to date", None, False),
+        ("registry.terraform.io/acme/held", "held", None, False),
+        ("registry.terraform.io/acme/ready", "can upgrade now", "1.1.0", True),
+    ]
+    assert document["refused"] == [{"root": "b", "reason": str(error)}]

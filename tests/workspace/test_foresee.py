@@ -1,0 +1,194 @@
+"""A plan is reviewed before it is written: as it would be, by whom the last commit trusts."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import threading
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from locklens.addresses import ProviderAddress
+from locklens.demo.registry import Registry
+from locklens.demo.releases import Locked, lock_file
+from locklens.demo.serving import environment, write_cli_configuration
+from locklens.errors import RunCancelledError
+from locklens.review.model import Kind, Proof, Severity, Status
+from locklens.storage.cache import Cache
+from locklens.workspace.apply import apply
+from locklens.workspace.events import Event, Progress
+from locklens.workspace.foresee import foresee
+from locklens.workspace.open import open_git
+from locklens.workspace.planning import Plan, WriteRequest
+from locklens.workspace.proposal import PlannedFile, Proposal
+from locklens.workspace.propose import format_locks, prune, restore
+from locklens.workspace.review import Asking, ReviewRequest, review
+from locklens.workspace.supplying import RegistrySupply
+from locklens.workspace.undo import undo
+from locklens.workspace.upgrading import UpgradeRequest, upgrade
+
+HOST = "registry.terraform.io"
+LOCK = ".terraform.lock.hcl"
+
+
+def requires(**constraints: str) -> str:
+    lines = "".join(
+        f'    {name} = {{ source = "acme/{name}", version = "{text}" }}\n' for name, text in constraints.items()
+    )
+    return f"terraform {{\n  required_providers {{\n{lines}  }}\n}}\n"
+
+
+@pytest.fixture(scope="module")
+def registry() -> Iterator[Registry]:
+    with Registry() as running:
+        yield running
+
+
+@pytest.fixture
+def environ(registry: Registry, tmp_path: Path) -> dict[str, str]:
+    return {**os.environ, **environment(write_cli_configuration(registry, tmp_path))}
+
+
+@pytest.fixture
+def top(tmp_path: Path) -> Path:
+    top = tmp_path / "top"
+    for root in ("a", "b"):
+        (top / root).mkdir(parents=True)
+        (top / root / "main.tf").write_text(requires(demo="~> 1.4"))
+        locked = [Locked(f"{HOST}/acme/demo", "1.4.1", "~> 1.4"), Locked(f"{HOST}/acme/netbox", "3.9.1")]
+        (top / root / LOCK).write_bytes(lock_file(*locked))
+    git(top, "init", "-q")
+    git(top, "add", ".")
+    git(top, "commit", "-qm", "first")
+    return top
+
+
+def git(top: Path, *words: str) -> None:
+    subprocess.run(["git", "-c", "user.name=n", "-c", "user.email=e", *words], cwd=top, check=True, capture_output=True)
+
+
+def request(top: Path, environ: dict[str, str] | None, **options: object) -> ReviewRequest:
+    asking = Asking(environ, Cache.in_memory(), **options) if environ else None  # type: ignore[arg-type]
+    return ReviewRequest(partial(open_git, top), asking=asking)
+
+
+def test_an_upgrade_as_it_would_be(top: Path, environ: dict[str, str]) -> None:
+    wanted = UpgradeRequest(WriteRequest(top, ("a",)), ("demo=1.5.0",))
+    with Cache.in_memory() as cache, RegistrySupply(environ, cache) as supply:
+        plan = upgrade(wanted, supply)
+        assert supply.hosts == {HOST}
+    asked = request(top, environ)
+    events: list[Event] = []
+    found = foresee(plan, asked, on_event=events.append)
+    (root,) = found.review.roots
+    (change,) = root.changes
+    assert (root.path, change.kind, str(change.new and change.new.version)) == ("a", Kind.UPGRADE, "1.5.0")
+    assert change.new_signer is not None
+    assert {fact.proof for fact in change.added if fact.hash.startswith("zh:")} == {Proof.SIGNED}
+    assert root.configuration is not None
+    assert (found.untouched, found.against, found.left) == (1, "HEAD", 1)
+    assert any(isinstance(event, Progress) for event in events)
+    apply(plan.proposal)
+    real = review(asked)
+    assert [one.id for one in real.changes] == [change.id]
+    assert [(one.rule, one.message) for one in real.findings] == [
+        (one.rule, one.message) for one in found.review.findings
+    ]
+
+
+def test_what_is_taken_back_is_no_news(top: Path, environ: dict[str, str]) -> None:
+    apply(prune(WriteRequest(top, ("a", "b"))).proposal)
+    found = foresee(restore(WriteRequest(top, ("a", "b")), ["netbox"]), request(top, environ))
+    assert [root.path for root in found.review.roots] == ["a", "b"]
+    assert {change.kind for change in found.review.changes} == {Kind.NEW_PROVIDER}
+    assert {one.rule for one in found.review.findings} >= {"LK007"}
+    assert (found.untouched, found.left) == (2, 0)
+    assert found.review.hosts[0].asked
+
+
+def test_a_host_that_only_the_work_tree_names_is_not_asked(
+    top: Path, environ: dict[str, str], registry: Registry
+) -> None:
+    evil = ProviderAddress("registry.evil.test", "acme", "demo")
+    lock = top / "a" / LOCK
+    before = lock.read_bytes()
+    lock.write_bytes(before.replace(b"registry.terraform.io/acme/netbox", str(evil).encode()))
+    plan = format_locks(WriteRequest(top, ("a",)))
+    moved = PlannedFile(f"a/{LOCK}", lock.read_bytes(), lock.read_bytes().replace(b"3.9.1", b"3.9.0"))
+    changed = Plan(Proposal(plan.proposal.top, (moved,), (), "x"), (), (), ())
+    found = foresee(changed, request(top, environ))
+    assert [(host.host, host.asked) for host in found.review.hosts] == [("registry.evil.test", False)]
+
+
+def test_an_edited_module_concerns_all_who_call_it(top: Path) -> None:
+    (top / "m").mkdir()
+    (top / "m/main.tf").write_text(requires(demo="~> 1.4"))
+    for root in ("a", "b"):
+        (top / root / "main.tf").write_text('module "m" {\n  source = "../m"\n}\n')
+    new = requires(demo="~> 1.5").encode()
+    file = PlannedFile("m/main.tf", (top / "m/main.tf").read_bytes(), new)
+    found = foresee(Plan(Proposal(top, (file,), (), "x"), (), (), ()), request(top, None))
+    assert {(root.path, root.status) for root in found.review.roots} == {
+        ("a", Status.UNCHANGED),
+        ("b", Status.UNCHANGED),
+    }
+    assert {one.rule for one in found.review.findings if one.severity is Severity.BLOCK} == {"LK005"}
+    assert (top / "m/main.tf").read_text() == requires(demo="~> 1.4")
+
+
+def test_the_last_commits_policy_counts(top: Path) -> None:
+    (top / "locklens.toml").write_text('[platforms]\nlinux_amd64 = "CI"\n')
+    git(top, "add", ".")
+    git(top, "commit", "-qm", "policy")
+    (top / "locklens.toml").write_text('[platforms]\nplan9_386 = "mine"\n')
+    found = foresee(prune(WriteRequest(top, ("a",))), request(top, None))
+    assert [str(one.platform) for one in found.review.policy.platforms] == ["linux_amd64"]
+
+
+def test_files_that_come_and_go(top: Path) -> None:
+    lock = top / "a" / LOCK
+    data = lock.read_bytes()
+    lock.unlink()
+    plan = restore(WriteRequest(top, ("a",)), ["demo", "netbox"])
+    assert plan.proposal.files == (PlannedFile(f"a/{LOCK}", None, data),)
+    found = foresee(plan, request(top, None))
+    assert [(root.path, root.status) for root in found.review.roots] == [("a", Status.ADDED)]
+    assert found.left == 0
+    apply(plan.proposal)
+    assert lock.read_bytes() == data
+    gone = foresee(undo(top), request(top, None))
+    assert [(root.path, root.status) for root in gone.review.roots] == [("a", Status.DELETED)]
+    assert {change.kind for change in gone.review.changes} == {Kind.REMOVED}
+    assert gone.left == 2
+
+
+def test_without_git_and_before_the_first_commit(tmp_path: Path) -> None:
+    place = tmp_path / "place"
+    place.mkdir()
+    (place / "main.tf").write_text(requires(demo="~> 1.4"))
+    entries = lock_file(Locked(f"{HOST}/acme/demo", "1.4.1"), Locked(f"{HOST}/acme/netbox", "3.9.1"))
+    (place / LOCK).write_bytes(entries)
+    for is_git in (False, True):
+        if is_git:
+            git(place, "init", "-q")
+        found = foresee(prune(WriteRequest(place)), request(place, None))
+        assert (found.against, found.left, found.untouched) == ("", 0, 1)
+        assert [change.kind for change in found.review.changes] == [Kind.REMOVED]
+
+
+def test_it_can_be_stopped(top: Path, environ: dict[str, str]) -> None:
+    apply(prune(WriteRequest(top, ("a",))).proposal)
+    cancel = threading.Event()
+    cancel.set()
+    with pytest.raises(RunCancelledError):
+        foresee(restore(WriteRequest(top, ("a",)), ["netbox"]), request(top, environ), cancel=cancel)
+
+
+def test_offline_nobody_is_asked(top: Path, environ: dict[str, str]) -> None:
+    apply(prune(WriteRequest(top, ("a",))).proposal)
+    found = foresee(restore(WriteRequest(top, ("a",)), ["netbox"]), request(top, environ, is_offline=True))
+    assert found.review.offline
+    assert not any(host.asked for host in found.review.hosts)
