@@ -191,3 +191,28 @@ async def test_200_roots_are_there_before_all_is_read_and_keys_answer(samples: S
             before = on.text
             await on.press(key)
             assert on.text != before, key
+
+
+async def test_without_colours_the_cursor_of_a_text_is_underlined(
+    samples: Samples, running: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    async with running(samples.full()) as on:
+        await on.press("j", "enter")
+        view = on.detail
+        row = next(number for number in range(view.size.height) if view._painted[number][0] == view.cursor)
+        styles = [segment.style for segment in view.render_line(row) if segment.text.strip()]
+        assert styles
+        assert all(style is not None and style.underline for style in styles)
+        others = [segment.style for segment in view.render_line(row + 2) if segment.text.strip()]
+        assert not any(style is not None and style.underline for style in others)
+
+
+@pytest.mark.parametrize("height", [15, 24, 32, 50])
+async def test_dialogs_show_their_keys_whatever_the_height(samples: Samples, running: Running, height: int) -> None:
+    async with running(samples.full(), size=(80, height)) as on:
+        await on.press("question_mark")
+        assert "esc close" in on.text
+        await on.press("escape", "j", "w")
+        await on.settle()
+        assert "r ask again" in on.text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import tempfile
 from collections.abc import Iterable
@@ -494,6 +495,16 @@ def test_it_is_undone_in_the_index(top: Path, tmp_path: Path) -> None:
     with pytest.raises(LockLensError, match="changed since"):
         undo(top, journal=journal)
     assert (top / LOCK).read_bytes() == NEW
+
+
+def test_what_was_committed_since_is_not_undone(top: Path) -> None:
+    staged(top, "aws")
+    undo(top)
+    later = {**os.environ, "GIT_COMMITTER_DATE": "2099-01-01T00:00:00Z"}
+    identity = ["-c", "user.name=n", "-c", "user.email=e"]
+    subprocess.run(["git", *identity, "commit", "-qm", "staged"], cwd=top, check=True, env=later)
+    with pytest.raises(LockLensError, match="changed since"):
+        undo(top)
 
 
 def test_undoing_a_new_file_takes_it_out_of_the_index(tmp_path: Path) -> None:

@@ -28,7 +28,8 @@ class Command(NamedTuple):
 def key_commands(table: KeyTable) -> Iterator[Command]:
     """What a screen's keys do, and what no key does."""
     yield Command("Switch between dark and light", "the theme, for this run", "theme")
-    for group in table.groups:
+    # Those that move come last: who looks for one by name does not look for an arrow.
+    for group in (*table.groups[1:], table.groups[0]):
         for key in group.keys:
             if key.action and key.action != "palette":
                 yield Command(

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from locklens.storage.journal import Record, WrittenFile
 
 _NAMED = 3
+_SECONDS = len("2026-11-21T14:02:11")
 _COMMAND_SHOWN = 100
 
 
@@ -49,7 +50,7 @@ def undo(folder: Path, *, journal: Journal | None = None) -> Plan:
     names = {file: os.path.relpath(file.path, real_top).replace(os.sep, "/") for file in record.files}
     target = Target(record.target)
     if target is Target.INDEX:
-        touched = _staged_since(top, {names[file]: file.new for file in record.files})
+        touched = _staged_since(top, {names[file]: file.new for file in record.files}, record.at)
     else:
         touched = [names[file] for file in record.files if not _is_as_written(file, names[file])]
     if touched:
@@ -64,13 +65,21 @@ def undo(folder: Path, *, journal: Journal | None = None) -> Plan:
     return Plan(proposal, changes, (), ())
 
 
-def _staged_since(top: Path, written: Mapping[str, bytes | None]) -> list[str]:
-    """Returns the files of which the index has something else than what was staged."""
+def _staged_since(top: Path, written: Mapping[str, bytes | None], moment: str) -> list[str]:
+    """Returns the files of which the index has something else than what was staged, or a commit has it by now.
+
+    Args:
+        top: The repository's.
+        written: What was staged, by path.
+        moment: When, ISO 8601 in UTC.
+    """
     from locklens.project.git import Repository
 
     with Repository.discover(top) as repository:
         found = repository.index.read(tuple(written))
-    return [path for path, data in written.items() if found[path].data != data]
+        commits = {path: repository.touching(path, 1) for path in written}
+    committed = {path for path, ones in commits.items() for _, date in ones if date[:_SECONDS] > moment[:_SECONDS]}
+    return [path for path, data in written.items() if found[path].data != data or path in committed]
 
 
 def _top(folder: Path) -> Path:

@@ -127,7 +127,9 @@ def strip_of(spans: Painted, widget: Widget, *, width: int, cursor: bool = False
     base = widget.rich_style
     if cursor:
         name = "cursor-line" if widget.has_focus else "cursor-line-unfocused"
-        base += Style(bgcolor=app.current_theme.variables[name])
+        # Where there are no colours, a line of text would show its cursor by nothing else.
+        is_plain = app.no_color or app.console.color_system is None
+        base += Style(bgcolor=app.current_theme.variables[name], underline=is_plain or None)
     segments = [Segment(text, base + styles[role]) for text, role in spans if text]
     return Strip(segments).adjust_cell_length(width, base)
 
