@@ -62,6 +62,11 @@ class UpgradeDriver(Driver):
         super().__init__(app, pilot)
         self.intents: list[Intent] = []
 
+    async def press(self, *keys: str) -> None:
+        """Waits until the detail has followed, too."""
+        await super().press(*keys)
+        await self.pilot.pause(0.08)
+
     async def settle(self) -> None:
         """Also for what begins when the reading is done."""
         for _ in range(3):
@@ -100,7 +105,7 @@ class UpgradeDriver(Driver):
     async def choose(self, title: str) -> None:
         rows = self.upgrades.left.rows
         self.upgrades.left.cursor = next(index for index, row in enumerate(rows) if row.title == title)
-        await self.pilot.pause()
+        await self.pilot.pause(0.08)
 
     async def look_up(self) -> None:
         """Waits until signers were looked up."""
