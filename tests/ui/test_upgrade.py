@@ -62,6 +62,16 @@ class UpgradeDriver(Driver):
         super().__init__(app, pilot)
         self.intents: list[Intent] = []
 
+    async def press(self, *keys: str) -> None:
+        """Waits until the detail has followed, too."""
+        await super().press(*keys)
+        await self.pilot.pause(0.08)
+
+    async def settle(self) -> None:
+        """Also for what begins when the reading is done."""
+        for _ in range(3):
+            await super().settle()
+
     @property
     def upgrades(self) -> UpgradeScreen:
         found = next(screen for screen in self.app.screen_stack if isinstance(screen, UpgradeScreen))
@@ -95,7 +105,7 @@ class UpgradeDriver(Driver):
     async def choose(self, title: str) -> None:
         rows = self.upgrades.left.rows
         self.upgrades.left.cursor = next(index for index, row in enumerate(rows) if row.title == title)
-        await self.pilot.pause()
+        await self.pilot.pause(0.08)
 
     async def look_up(self) -> None:
         """Waits until signers were looked up."""
@@ -277,7 +287,7 @@ async def test_all_that_is_safe(opening: Opening) -> None:
     async with opening(Offers((*ALL.providers, undated))) as on:
         await on.press("a")
         assert on.picks == {"a/ready": "1.1.0", "a/twice": "1.1.0", "b/twice": "1.1.0"}
-        assert "chosen as safe: 2 providers; 1 left out" in on.status
+        assert "chosen as safe: 2 providers; 1 left out, n goes to them" in on.status
         await on.press("a")
         assert on.picks == {}
         assert "nothing is chosen any more" in on.status
@@ -446,7 +456,7 @@ async def test_grouping(opening: Opening) -> None:
         await on.press("b")
         assert on.rows == [
             "a", "[ ] acme/ready", "[ ] acme/twice", "-  acme/held", "-  acme/young", "-  acme/current", "b",
-            "[ ] acme/twice", "c", "-  c",
+            "[ ] acme/twice", "c", "-  the whole root",
         ]  # fmt: skip
         assert "grouped by root" in on.status
         await on.press("b")

@@ -115,7 +115,7 @@ def test_by_root() -> None:
     error = ConfigurationError("git left a conflict", path="b/lock", line=3)
     found = rows(picking(*ALL, refused=(Refused("b", "b/lock", error),)), By.ROOT)
     assert titles(found) == [
-        "a", "  acme/ready", "  acme/held", "  acme/young", "  acme/current", "  acme/silent", "b", "  b",
+        "a", "  acme/ready", "  acme/held", "  acme/young", "  acme/current", "  acme/silent", "b", "  the whole root",
     ]  # fmt: skip
     assert "git left a conflict" in found[-1].note.text
 

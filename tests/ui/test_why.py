@@ -15,7 +15,7 @@ from ui.conftest import Driver, Running, Samples, ServingSource, explained, unti
 from workspace.test_why import FILES, asked, lock, requiring, write
 
 from locklens.errors import LockLensError, UnavailableError
-from locklens.review.model import Review
+from locklens.review.model import Review, Severity
 from locklens.review.reports import why_text
 from locklens.ui.feed import WhySubject
 from locklens.ui.keyboard.why import WHY
@@ -259,6 +259,23 @@ async def test_a_group_tells_of_each_root_and_a_section_of_none(samples: Samples
         await on.go_to("LK006")
         await on.press("w")
         assert "why: choose a row with a provider" in on.text
+
+
+async def test_a_finding_about_a_provider_and_a_side_of_a_conflict(samples: Samples, running: Running) -> None:
+    finding = replace(samples.finding("LK006", Severity.BLOCK), provider=samples.address("acme/gone"))
+    source = ServingSource(
+        samples.review(
+            samples.root("a", findings=(finding,), configuration=samples.configuration()),
+            samples.root("b", conflict=samples.conflict(), configuration=samples.configuration()),
+        )
+    )
+    async with running(source) as on:
+        for title, name in (("LK006", "acme/gone"), ("hashicorp/aws", "hashicorp/aws")):
+            await on.go_to(title)
+            await on.press("w")
+            await on.settle()
+            assert f"Why registry.terraform.io/{name}" in on.text
+            await on.press("escape")
 
 
 def test_what_is_not_read_yet_is_read_from_disk_or_said(samples: Samples, tmp_path: Path) -> None:

@@ -184,7 +184,9 @@ def judge_requirements(root: RootReview, lock: LockFile, configuration: Configur
     listed = {change.address for change in root.changes}
     by_address: dict[ProviderAddress | None, list[Finding]] = {}
     for address, finding in _held_against(lock, configuration, listed):
-        by_address.setdefault(address if address in listed else None, []).append(finding)
+        is_listed = address in listed
+        found = finding if is_listed else replace(finding, provider=address)
+        by_address.setdefault(address if is_listed else None, []).append(found)
     changes = tuple(
         replace(
             change,

@@ -151,6 +151,7 @@ class Finding(Struct, frozen=True):
     Attributes:
         line: From 1; None where the finding is about the file as a whole.
         column: From 1; known for syntax errors.
+        provider: Set where the finding is about one whose change is not listed, which would say it.
     """
 
     rule: str
@@ -160,6 +161,7 @@ class Finding(Struct, frozen=True):
     line: int | None = None
     column: int | None = None
     accepted: str | None = None
+    provider: ProviderAddress | None = None
 
 
 class Change(Struct, frozen=True):

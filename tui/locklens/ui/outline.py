@@ -99,6 +99,15 @@ class Node:
             return self.subjects[0].change
         return None
 
+    @property
+    def provider(self) -> ProviderAddress | None:
+        """Which provider the node is about; None where it is about several or none."""
+        if self.change is not None:
+            return self.change.address
+        if self.pair is not None:
+            return self.pair.address
+        return self.finding.provider if self.finding is not None else None
+
 
 def outline(
     review: Review, grouping: Grouping, *, narrowed: Filter | None = None, marks: Collection[str] = ()

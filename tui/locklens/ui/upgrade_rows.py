@@ -140,7 +140,7 @@ def _by_root(rows: list[UpgradeRow], refused: list[UpgradeRow], picking: Picking
         roots.setdefault(row.offers[0].root, []).append(row)
     for row in refused:
         assert row.refused is not None
-        roots.setdefault(row.refused.root, []).append(row)
+        roots.setdefault(row.refused.root, []).append(replace(row, title="the whole root"))
     for root, own in sorted(roots.items()):
         offers = tuple(offer for row in own for offer in row.offers)
         yield _section(f"root:{root}", root or ".", offers)

@@ -254,7 +254,8 @@ class PanesScreen(LoadingScreen):
     def action_filter(self) -> None:
         """Opens the filter line."""
         self.query_one("#filter-line").display = True
-        self.query_one("#filter", Input).focus()
+        # At once: what is typed next belongs to the filter.
+        self.set_focus(self.query_one("#filter", Input))
 
     def action_only(self, text: str) -> None:
         """Filters by what was clicked."""

@@ -25,7 +25,6 @@ from locklens.ui.screens.lines import LinesScreen
 from locklens.ui.screens.proving import Proved, ProvingScreen
 from locklens.ui.spans import Line, counted
 from locklens.ui.widgets.change_list import ChangeList
-from locklens.workspace.staging import reviewed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -269,6 +268,8 @@ class ReviewScreen(HandingScreen):
 
     def action_stage(self) -> None:
         """Plans to stage all changes that are marked, whatever the filter shows."""
+        from locklens.workspace.staging import reviewed
+
         if self.review is None:
             self.say("nothing to stage yet")
             return
@@ -312,10 +313,8 @@ class ReviewScreen(HandingScreen):
     def action_why(self) -> None:
         """Shows who requires the provider, and what holds it back."""
         node = self.node
-        if node is not None and node.pair is not None and node.root is not None:
-            self.show_why(node.root.path, node.pair.address)
-        elif node is None or node.change is None:
+        if node is None or node.provider is None:
             self.say("why: choose a row with a provider")
-        else:
-            first, *others = (subject.root.path for subject in node.subjects)
-            self.show_why(first, node.change.address, others=others)
+            return
+        first, *others = [subject.root.path for subject in node.subjects] or [node.root.path if node.root else ""]
+        self.show_why(first, node.provider, others=others)

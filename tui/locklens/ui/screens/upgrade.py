@@ -49,6 +49,9 @@ if TYPE_CHECKING:
 _LOOK_UP_SECONDS = 0.25
 """After the cursor came to rest: signers are looked up for where one stays, not for what one passes."""
 
+_FOLLOW_SECONDS = 0.04
+"""After which the detail follows the cursor: whoever holds a key down wants to see the list move."""
+
 _AT_ONCE = 16
 """Releases that are asked about together, so that what is highlighted meanwhile need not wait for long."""
 
@@ -87,6 +90,7 @@ class UpgradeScreen(HandingScreen):
         self._tried: frozenset[ReleaseId] = frozenset()
         self._is_looking_up = False
         self._timer_of_releases: Timer | None = None
+        self._timer_of_detail: Timer | None = None
         self._here = Platform.parse(this_platform())
 
     def make_list(self) -> UpgradeList:
@@ -191,7 +195,7 @@ class UpgradeScreen(HandingScreen):
         self._timer_of_releases = self.set_timer(_LOOK_UP_SECONDS, self._look_up)
 
     def _look_up(self) -> None:
-        if self._is_looking_up or self.review is None:
+        if self._is_looking_up or self.review is None or not self.is_open:
             return
         wanted = self._wanted_releases()[:_AT_ONCE]
         if wanted:
@@ -278,6 +282,7 @@ class UpgradeScreen(HandingScreen):
             self.narrowed = ""
         self._unfolded |= {f"group:{address}"}
         self.refresh_list(cursor_key=f"{root}\0{address}")
+        self.left.place()
         self.left.focus()
 
     def notice(self) -> tuple[Line, ...]:
@@ -320,16 +325,29 @@ class UpgradeScreen(HandingScreen):
         return bool(self.narrowed)
 
     @on(UpgradeList.Highlighted)
-    def _show_detail(self, event: UpgradeList.Highlighted) -> None:
-        if event.row is None:
+    def _follow(self, event: UpgradeList.Highlighted) -> None:
+        """Shows the detail of the row: at once where it is the same one, else when the cursor stays there."""
+        key = event.row.key if event.row is not None else ""
+        if self._timer_of_detail is not None:
+            self._timer_of_detail.stop()
+            self._timer_of_detail = None
+        if key == self._shown_key or not self._shown_key:
+            self._show_detail()
+        else:
+            self._timer_of_detail = self.set_timer(_FOLLOW_SECONDS, self._show_detail)
+
+    def _show_detail(self) -> None:
+        row = self.row if self.is_open else None
+        if row is None:
             self.show_detail("", ())
             return
-        lines = upgrade_lines(event.row, self.picking, in_full=self.in_full, is_asking=self._is_looking_up)
-        self.show_detail(event.row.key, lines)
+        lines = upgrade_lines(row, self.picking, in_full=self.in_full, is_asking=self._is_looking_up)
+        self.show_detail(row.key, lines)
         self._look_up_soon()
 
     @on(UpgradeList.Opened)
     def _open_detail(self) -> None:
+        self._show_detail()
         self.focus_detail()
 
     @on(UpgradeList.Turned)
@@ -391,8 +409,9 @@ class UpgradeScreen(HandingScreen):
             self.picking, self._by_all = replace(picking, chosen=frozenset()), frozenset()
         else:
             self.picking, self._by_all = replace(picking, chosen=picking.chosen | keys), keys
-            ready = sum(picking.standing(one).state is State.READY for one in picking.offers.providers)
-            left = f"; {ready - len(safe)} left out" if ready > len(safe) else ""
+            ready = {one.address for one in picking.offers.providers if picking.standing(one).state is State.READY}
+            doubtful = len(ready - {one.address for one in safe})
+            left = f"; {doubtful} left out, n goes to them" if doubtful else ""
             names = len({one.address for one in safe})
             self.say(f"chosen as safe: {counted(names, 'provider')}{left}")
         self.refresh_list()

@@ -79,6 +79,10 @@ class RowList(ScrollView, Generic[RowT], can_focus=True):
         """Whether the user put the cursor somewhere."""
         return self._is_placed
 
+    def place(self) -> None:
+        """Lets the cursor stay with its row from now on, as if the user had put it there."""
+        self._is_placed = bool(self._rows)
+
     @property
     def current(self) -> RowT | None:
         """The highlighted row."""
