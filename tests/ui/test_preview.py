@@ -599,6 +599,7 @@ async def test_cancel_in_the_middle_of_ten_downloads(
 
         await until(on, lambda: arriving() >= 10, seconds=60)
         assert "hash packages  0 of 10" in on.plan
+        await until(on, lambda: on.plan.count(" s left") >= 10, seconds=60)
         began = time.monotonic()
         await on.press("escape")
         assert not on.has_preview()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 from locklens.errors import ConfigurationError, LockLensError, PackageError, TrustError
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 
 _TELL_EVERY = 1 << 20
 """Bytes between two events about one package."""
+
+_TELL_SECONDS = 0.5
+"""Or so many seconds, where it comes slowly."""
 
 LIMITS = Limits()
 
@@ -172,12 +176,14 @@ def check_program(names: list[bytes], address: ProviderAddress) -> None:
 def _teller(run: InstallRun, metadata: PackageMetadata, length: int | None) -> Callable[[int], None]:
     name = run.name(metadata.address)
     received = told = 0
+    last = time.monotonic()
 
     def tell(size: int) -> None:
-        nonlocal received, told
+        nonlocal received, told, last
         received += size
-        if received - told >= _TELL_EVERY:
-            told = received
+        now = time.monotonic()
+        if received - told >= _TELL_EVERY or now - last >= _TELL_SECONDS:
+            told, last = received, now
             run.tell(PackageArriving(name, metadata.version, metadata.platform, received, length))
 
     return tell
