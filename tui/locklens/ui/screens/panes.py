@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
+from textual.binding import Binding
 from textual.containers import Horizontal, Vertical
 from textual.widgets import Input, Static
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from textual.app import ComposeResult
+    from textual.binding import BindingType
 
     from locklens.addresses import ProviderAddress
     from locklens.ui.feed import ReviewSource
@@ -33,6 +35,12 @@ if TYPE_CHECKING:
     from locklens.ui.widgets.bar import Layout
     from locklens.ui.widgets.row_list import RowList
     from locklens.workspace.intents import Intent
+
+
+class FilterInput(Input):
+    """The filter's line; enter leaves it in the same step, so that no key typed after it gets lost in it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "screen.keep_filter", "Show", show=False)]
 
 
 class PanesScreen(LoadingScreen):
@@ -91,7 +99,7 @@ class PanesScreen(LoadingScreen):
             yield LineView(id="detail")
         with Horizontal(id="filter-line"):
             yield Static(" /", id="filter-sign")
-            yield Input(id="filter", placeholder=self.FILTER_WORDS, compact=True)
+            yield FilterInput(id="filter", placeholder=self.FILTER_WORDS, compact=True)
         yield Bar(id="status")
         yield Bar(id="keys")
 
@@ -267,14 +275,16 @@ class PanesScreen(LoadingScreen):
 
     def _close_filter(self) -> None:
         self.query_one("#filter-line").display = bool(self.query_one("#filter", Input).value)
-        self.left.focus()
+        # At once: what is typed next is for the list.
+        self.set_focus(self.left)
 
     @on(Input.Changed, "#filter")
     def _narrow(self, event: Input.Changed) -> None:
         self.narrow(event.value)
 
-    @on(Input.Submitted, "#filter")
-    def _keep_filter(self) -> None:
+    def action_keep_filter(self) -> None:
+        """Goes from the filter to the rows that it shows."""
+        self.narrow(self.query_one("#filter", Input).value)
         self._close_filter()
 
     # Program
