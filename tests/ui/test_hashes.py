@@ -567,7 +567,7 @@ async def test_the_sample(tmp_path: Path) -> None:
         async with app.run_test(size=(120, 40)) as pilot:
             on = HashesDriver(app, pilot)
             await until(on, lambda: bool(on.names) and not on.hashes.is_asking, seconds=60)
-            assert "3 not covered" in on.lines[0]
+            assert "4 not covered" in on.lines[0]
             assert "locklens.toml of HEAD" in on.text
             await on.choose("acme/netbox")
             assert "at least 2 of linux_amd64 (CI, production), darwin_arm64 (laptops), windows_amd64" in on.said
@@ -578,5 +578,13 @@ async def test_the_sample(tmp_path: Path) -> None:
             assert "windows_amd64 (two laptops) are not covered from the registry" in on.said
             await on.choose("hashicorp/google")
             assert "* windows_amd64 signed   -        ok" in on.said
+            await on.choose("confluentinc/confluent")
+            assert "* darwin_arm64  -        -        MISSING" in on.said
+            await on.press("L")
+            await until(on, lambda: "PLAN  1 provider, 1 root, 1 file" in on.text, seconds=30)
+            assert "Lock darwin_arm64 in infra/stage/messaging" in on.text
+            assert isinstance(app.screen, PreviewScreen)
+            await on.press("escape")
+            await until(on, lambda: isinstance(app.screen, HashesScreen))
             await on.press("1")
             await until(on, lambda: isinstance(app.screen, ReviewScreen))
