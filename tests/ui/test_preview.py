@@ -194,7 +194,7 @@ async def test_a_plan_is_told_and_written_when_enter_is_pressed(opening: Opening
         assert "ok  review it" in on.plan
         assert "--  write  2 files in one step, when enter is pressed" in on.plan
         assert "explained 10 of 12" in on.plan
-        assert "INFO  LK027  h1 not proven  in 2 roots" in on.plan
+        assert "INFO  LK027  h1 not proven  in 2 files" in on.plan
         assert "then 2 providers differ from HEAD in the lock files written" in on.plan
         assert "  locklens restore hashicorp/aws --root a --root b\n" in on.plan
         assert "  Upgrade aws to 5.86.1 in a and b\n" in on.plan
@@ -599,6 +599,7 @@ async def test_cancel_in_the_middle_of_ten_downloads(
 
         await until(on, lambda: arriving() >= 10, seconds=60)
         assert "hash packages  0 of 10" in on.plan
+        await until(on, lambda: on.plan.count(" s left") >= 10, seconds=60)
         began = time.monotonic()
         await on.press("escape")
         assert not on.has_preview()

@@ -1,6 +1,7 @@
 """Kills a command that writes several files at random moments and looks at what is left; a program of its own, since it forks without threads.
 
     killing.py TEMPLATE PLACE ROUNDS COMMAND...
+    killing.py TEMPLATE PLACE ROUNDS screen ROOT...
 
 TEMPLATE is a repository, PLACE an empty folder. COMMAND is run once to its end; then ROUNDS times in a fresh copy, each
 run killed with SIGKILL: in turn at any moment of the run, and at one shortly after writing began. Every file has to
@@ -16,12 +17,23 @@ import random
 import shutil
 import signal
 import sys
+import threading
 import time
+from functools import partial
 from pathlib import Path
 
 from locklens.cli.main import main
+from locklens.ui.feed import WorkspaceSource
 from locklens.workspace import apply as applying
+from locklens.workspace.intents import PruneIntent
+from locklens.workspace.open import open_git
 from locklens.workspace.proposal import Proposal
+from locklens.workspace.review import ReviewRequest
+
+SCREEN = "screen"
+
+AFTER = (0, 1, 3, 3)
+"""How many steps of writing to wait for: it begins, what is to be written is kept, then each file."""
 
 LOADED = (
     "httpx", "gnupg", "platformdirs", "locklens.cli.reading", "locklens.cli.writing", "locklens.cli.write_options",
@@ -53,7 +65,7 @@ def run(folder: Path, words: list[str], *, begun: int = -1, output: Path | None 
         os.dup2(sink, 2)
         if begun >= 0:
             _watch(begun)
-        status = main(words, lambda request, view: 98)
+        status = screen(words[1:]) if words[0] == SCREEN else main(words, lambda request, view: 98)
         sys.stdout.flush()
     finally:
         os._exit(status)
@@ -63,16 +75,33 @@ def _watch(begun: int) -> None:
     """Tells when writing begins, and makes the disk as slow as some are, so that kills fall between two files."""
     apply, rename = applying.apply, os.replace
 
-    def told(proposal: Proposal) -> tuple[str, ...]:
+    steps: list[object] = []
+
+    def step(what: object) -> None:
+        steps.append(what)
         os.write(begun, b"x")
+
+    def told(proposal: Proposal) -> tuple[str, ...]:
+        step(proposal)
         return apply(proposal)
 
     def slow(source: str, target: str) -> None:
         rename(source, target)
-        time.sleep(random.random() * 0.004)
+        if steps:
+            step(target)
+        time.sleep(random.random() * 0.01)
 
     applying.apply = told  # type: ignore[assignment]
     os.replace = slow  # type: ignore[assignment]
+
+
+def screen(roots: list[str]) -> int:
+    """Prunes roots by the way that the screen goes: the source plans an intent, and writes what was planned."""
+    source = WorkspaceSource(ReviewRequest(partial(open_git, Path.cwd())))
+    intent = PruneIntent(source.where(Path.cwd(), roots))
+    plan = source.plan(intent, on_root=lambda _: None, on_event=lambda _: None, cancel=threading.Event())
+    source.apply(plan.proposal)
+    return 0
 
 
 def ended(child: int) -> int:
@@ -86,14 +115,14 @@ def contents(top: Path) -> dict[str, bytes]:
     return {str(path.relative_to(top)): path.read_bytes() for path in found}
 
 
-def killed(copy: Path, words: list[str], seconds: float, *, is_late: bool) -> None:
-    """Runs a command and kills it: at any moment, or (late) soon after it began to write."""
+def killed(copy: Path, words: list[str], seconds: float, *, after: int) -> None:
+    """Runs a command and kills it: at any moment (0), or soon after it began to write, or after it wrote a file."""
     reading, writing = os.pipe()
     child = run(copy, words, begun=writing)
     os.close(writing)
-    if is_late:
+    for _ in range(after):
         os.read(reading, 1)
-        seconds = random.random() * 0.02
+    seconds = random.random() * 0.02 if after else seconds
     time.sleep(seconds)
     os.kill(child, signal.SIGKILL)
     ended(child)
@@ -141,7 +170,7 @@ def rounds(template: Path, place: Path, number: int, words: list[str]) -> dict[s
     for turn in range(number):
         copy = place / str(turn)
         shutil.copytree(template, copy)
-        killed(copy, words, random.random() * lasts, is_late=turn % 4 != 0)
+        killed(copy, words, random.random() * lasts, after=AFTER[turn % len(AFTER)])
         outcome = verdict(copy, old, new, place / "said")
         found[outcome] = found.get(outcome, 0) + 1
         if turn % 10 == 0:

@@ -54,12 +54,25 @@ def of_roots(top: Path) -> None:
         (top / name / ".terraform.lock.hcl").write_bytes(render([entry], TERRAFORM))
 
 
+def of_orphans(top: Path) -> None:
+    """Three roots with a provider that nothing requires."""
+    orphan = ProviderAddress(TERRAFORM.default_host, "hashicorp", "null")
+    entries = [LockEntry(one, Version.parse("1.4.1"), "", ("zh:" + "0" * 64,), 0) for one in (DEMO, orphan)]
+    for name in ("a", "b", "c"):
+        (top / name).mkdir(parents=True)
+        (top / name / "main.tf").write_text(requires("1.4.1"))
+        (top / name / ".terraform.lock.hcl").write_bytes(render(entries, TERRAFORM))
+
+
 UPGRADE = ("upgrade", "--edit-constraints", "demo", "--root", "root")
+SCREEN = ("screen", "a", "b", "c")
 LOCK = ("lock", "--root", "a", "--root", "b", "--root", "c")
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="kills processes that it forks")
-@pytest.mark.parametrize(("lay", "words"), [(of_modules, UPGRADE), (of_roots, LOCK)], ids=["upgrade", "lock"])
+@pytest.mark.parametrize(
+    ("lay", "words"), [(of_modules, UPGRADE), (of_roots, LOCK), (of_orphans, SCREEN)], ids=["upgrade", "lock", "screen"]
+)
 def test_killed_at_random_moments(tmp_path: Path, lay: Callable[[Path], None], words: tuple[str, ...]) -> None:
     template, place = tmp_path / "template", tmp_path / "place"
     lay(template)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import time
 from typing import TYPE_CHECKING
 
 from locklens.errors import ConfigurationError, PackageError, TrustError
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 _TELL_EVERY = 1 << 20
 """Bytes between two events about one package."""
+
+_TELL_SECONDS = 0.5
+"""Or so many seconds, where it comes slowly."""
 
 LIMITS = Limits()
 
@@ -136,12 +140,14 @@ def _check_zh(metadata: PackageMetadata, zh: str) -> None:
 def _teller(run: InstallRun, metadata: PackageMetadata, length: int | None) -> Callable[[int], None]:
     name = run.name(metadata.address)
     received = told = 0
+    last = time.monotonic()
 
     def tell(size: int) -> None:
-        nonlocal received, told
+        nonlocal received, told, last
         received += size
-        if received - told >= _TELL_EVERY:
-            told = received
+        now = time.monotonic()
+        if received - told >= _TELL_EVERY or now - last >= _TELL_SECONDS:
+            told, last = received, now
             run.tell(PackageArriving(name, metadata.version, metadata.platform, received, length))
 
     return tell

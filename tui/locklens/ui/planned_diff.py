@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import itertools
 import re
 from typing import TYPE_CHECKING
 
@@ -99,7 +100,8 @@ def _headed(rows: Iterable[_Row]) -> Iterator[_Row]:
 
 
 def _with_short_head(hunk: list[_Row]) -> list[_Row]:
-    if not any(row.sign != "@" and row.text.startswith("provider ") for row in hunk):
+    before = itertools.takewhile(lambda row: row.sign in "@ ", hunk)
+    if not any(row.sign == " " and row.text.startswith("provider ") for row in before):
         return hunk
     return [replace(row, text="") if row.sign == "@" else row for row in hunk]
 

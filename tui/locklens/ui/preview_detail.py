@@ -9,7 +9,7 @@ from locklens.ui.copying import change_copied
 from locklens.ui.detail import detail_lines, finding_lines
 from locklens.ui.outline import Grouping, Node, outline
 from locklens.ui.planned_diff import planned_lines
-from locklens.ui.preview_lines import COMMAND, Group, Stage
+from locklens.ui.preview_lines import COMMAND, Group
 from locklens.ui.rawdiff import file_diff_lines
 from locklens.ui.sentences import what_happened
 from locklens.ui.spans import Line, Place, Role, Span, line, severity_span
@@ -35,8 +35,6 @@ def preview_detail(standing: Standing, about: Group | str | None, *, in_full: bo
     """
     plan = standing.plan
     if plan is None:
-        told = "There is no plan." if standing.stage is Stage.FAILED else "The diff stands here once the plan is made."
-        yield line(Span(told, Role.DIM))
         return
     files = plan.proposal.files
     if not files:

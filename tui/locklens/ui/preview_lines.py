@@ -331,14 +331,15 @@ def severity_and_number(severity: Severity, number: int) -> Span:
 
 def _finding_lines(review: Review) -> Iterator[Line]:
     """The worst findings, each rule and message once."""
-    found: dict[tuple[str, str], tuple[Finding, int]] = {}
+    found: dict[tuple[str, str], list[Finding]] = {}
     for one in sorted(review.findings, key=lambda finding: finding.severity.rank):
-        key = one.rule, one.message
-        found[key] = one, found[key][1] + 1 if key in found else 1
-    for one, number in list(found.values())[:_FINDINGS]:
+        found.setdefault((one.rule, one.message), []).append(one)
+    for alike in list(found.values())[:_FINDINGS]:
+        one, roots = alike[0], len({each.file for each in alike})
         title = RULES[one.rule].title if one.rule in RULES else one.message
         place = Place(one.file, one.line) if one.file and one.line else None
-        more = Span(f"  in {number} roots" if number > 1 else "", Role.DIM)
+        times = f"  in {roots} files" if roots > 1 else f"  {len(alike)} times" if len(alike) > 1 else ""
+        more = Span(times, Role.DIM)
         lead = ("  ", severity_span(one.severity, width=6), Span(f"{one.rule}  ", Role.STRONG))
         yield line(*lead, title, more, hanging=15, copied=finding_copied(one), place=place)
     if len(found) > _FINDINGS:

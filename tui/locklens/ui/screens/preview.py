@@ -235,6 +235,8 @@ class PreviewScreen(TellingScreen[Applied | None]):
     def _show(self) -> None:
         if not self.is_open:
             return
+        # Until there is a plan, packages on their way have all the room.
+        self.set_class(self._plan is None, "-planning")
         self._items = tuple(items(self.standing, time.monotonic()))
         self.left.show_lines((item.line for item in self._items), keep_place=True)
         self.refresh_bars()
@@ -312,6 +314,7 @@ class PreviewScreen(TellingScreen[Applied | None]):
             self.say("not now: " + refusal(self.standing))
             return
         in_full = self._in_full
+        self.action_focus_list()
         self._begin()
         self._in_full = in_full
         self._work()
@@ -320,6 +323,9 @@ class PreviewScreen(TellingScreen[Applied | None]):
 
     def action_other_pane(self) -> None:
         """Goes to the pane that has not the focus; it fills the screen where that is narrow."""
+        if self._plan is None:
+            self.say("there is nothing at the right before the plan is made")
+            return
         is_left = self.left.has_focus
         self.set_class(is_left, "-detail")
         (self.detail if is_left else self.left).focus()
