@@ -161,6 +161,7 @@ async def test_every_size_holds_without_colour(
     async with app.run_test(size=size) as pilot:
         on = driving(app, pilot)
         await on.settle()
+        assert size[0] < 110 or grouped(ALICE.fingerprint) in on.text  # whole, on one line
         for key in ("j", "k", "enter", "G", "escape", "question_mark", "escape", "slash", "x", "escape", "tab", "q"):
             assert all(len(text) <= size[0] for text in on.lines)
             await on.press(key)

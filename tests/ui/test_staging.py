@@ -80,7 +80,7 @@ async def test_a_file_that_changed_meanwhile_is_refused(
 ) -> None:
     monkeypatch.setattr("locklens.ui.screens.loading._LOOK_SECONDS", 1000.0)
     top = two_roots(tmp_path)
-    async with running(source_of(top)) as on:
+    async with running(source_of(top), size=(160, 70)) as on:
         await on.press("a")
         put(top, {f"b/{LOCK}": OLD + b"\n"})
         await on.press("S")

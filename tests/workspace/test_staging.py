@@ -452,8 +452,13 @@ def test_a_file_that_moved_is_staged_with_git(tmp_path: Path) -> None:
     put(top, {f"b/{LOCK}": NEW})
     git(top, "add", "-N", "b")
     found = reviewing(top)
-    if any(root.renamed_from is not None for root in found.roots):
-        assert ["moved here from a" in one for one in failures(planned(top))] == [True]
+    assert [root.renamed_from for root in found.roots] == ["a"]
+    assert ["moved here from a" in one for one in failures(planned(top))] == [True]
+    put(top, {f"b/{LOCK}": OLD})
+    git(top, "add", "-A")
+    put(top, {f"b/{LOCK}": NEW})
+    staged(top, "aws")
+    assert said(index(top, f"b/{LOCK}")) == {"aws": "2.0.0", "null": "1.0.0", "random": "1.0.0", "tls": "1.0.0"}
 
 
 def test_an_index_that_is_no_lock_file(top: Path) -> None:

@@ -153,7 +153,7 @@ class _Staging:
             self._require_reviewed(one.root)
             if indexed.problem is not None:
                 raise indexed.problem
-            if one.root.renamed_from is not None:
+            if one.root.renamed_from is not None and indexed.data is None:
                 words = f"its lock file moved here from {one.root.renamed_from or '.'}, which is staged as a whole"
                 hint = f"git add {one.root.lock_file}, and git rm --cached the old one"
                 raise ConfigurationError(words, path=one.root.lock_file, hint=hint)
