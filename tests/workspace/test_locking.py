@@ -150,6 +150,7 @@ def test_a_republished_version_is_refused_where_it_was_locked_only(place: Place)
     place.asked()
     plan = planned(place, "old", platforms=(LINUX,))
     assert "published again" in str(plan.failures[0].error)
+    assert len(place.told(FetchStarted)) == 1
     assert "package" not in place.asked()
     plan = planned(place, "old", "new", platforms=(LINUX,))
     assert [failed.root for failed in plan.failures] == ["old"]

@@ -95,7 +95,7 @@ CREDENTIALS = (
 )  # fmt: skip
 
 _flaky = partial(Case, theme=Theme.FLAKY, files={"main.tf": DEMO})
-_STEPS = tuple(step for step in Step if step is not Step.DISCOVERY)
+_STEPS = tuple(step for step in Step if step not in {Step.DISCOVERY, Step.DATES})
 # Waits between attempts are what these take their time with: few attempts, and none of a package twice.
 _QUICK = {"TF_PROVIDER_DOWNLOAD_RETRY": "1"}
 FLAKY = (

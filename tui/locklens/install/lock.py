@@ -76,7 +76,7 @@ class Locker:
                 wanted.setdefault((request.address, request.version, platform), []).append(request)
         missing: dict[tuple[ProviderAddress, Version], list[_Work]] = {}
         for build, own in wanted.items():
-            if self._lacks(build):
+            if self._lacks(build, own):
                 missing.setdefault(build[:2], []).append((own, build[2]))
         releases = list(missing.values())
         # Each release's first platform first: its signature is verified while the others' packages arrive.
@@ -107,9 +107,11 @@ class Locker:
             if build[:2] == (address, version) and isinstance(one, _Obtained) and one.package is not None
         }
 
-    def _lacks(self, build: _Build) -> bool:
+    def _lacks(self, build: _Build, requests: Sequence[LockRequest]) -> bool:
         known = self._known.get(build)
-        return known is None or (isinstance(known, _Obtained) and known.package is None)
+        if not isinstance(known, _Obtained) or known.package is not None:
+            return known is None
+        return not all(_is_refused(one, known.vouched) for one in requests)
 
     def _keep(self, works: Sequence[_Work], found: Sequence[_Obtained | Failure]) -> None:
         for (own, platform), one in zip(works, found, strict=True):
