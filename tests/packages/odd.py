@@ -29,6 +29,7 @@ def with_provider(*items: Item) -> bytes:
 
 
 ACCEPTED: dict[str, bytes] = {
+    "two names for one content": build([Item(BINARY, b"hello\n" * 9), Item(b"x", b"hello\n" * 9, central={"offset": 0})]),
     "plain": with_provider(TEXT),
     "stored": build([Item(BINARY, b"hello\n", STORED)]),
     "deflated with descriptor, PK and 32 bits": build([Item(BINARY, b"hello\n" * 99, descriptor="PK and 32 bits")]),
