@@ -1,9 +1,11 @@
-"""Kills a command that writes several files at random moments and looks at what is left; a program of its own, since it forks without threads.
+"""Kills a command that writes several files at random moments and looks at what is left.
+
+It is a program of its own, since it forks without threads.
 
     killing.py TEMPLATE PLACE ROUNDS COMMAND...
 
 TEMPLATE is a repository, PLACE an empty folder. COMMAND is run once to its end; then ROUNDS times in a fresh copy, each
-run killed with SIGKILL: in turn at any moment of the run, and at one shortly after writing began. Every file has to
+run killed with SIGKILL: in turn at any moment of the run, and at one soon after a step of writing. Every file has to
 be the old or the new one, and after a run of `locklens why` every file or none. Prints how many were what.
 """
 
@@ -33,13 +35,17 @@ LOADED = (
 """What the commands load, so that each copy of this process need not."""
 
 
+_STEPS = 6
+"""That are told: writing begins, what is to be written is kept, three files are put in place, it is done."""
+
+
 def run(folder: Path, words: list[str], *, begun: int = -1, output: Path | None = None) -> int:
     """Starts a command in a process of its own and returns its id.
 
     Args:
         folder: Where.
         words: The command line.
-        begun: Where to write a byte once writing begins.
+        begun: Where to write a byte once writing begins, and at each step of it.
         output: Where what it says goes.
     """
     child = os.fork()
@@ -60,7 +66,7 @@ def run(folder: Path, words: list[str], *, begun: int = -1, output: Path | None 
 
 
 def _watch(begun: int) -> None:
-    """Tells when writing begins, and makes the disk as slow as some are, so that kills fall between two files."""
+    """Tells when writing begins and of each step, and makes the disk as slow as some are."""
     apply, rename = applying.apply, os.replace
 
     def told(proposal: Proposal) -> tuple[str, ...]:
@@ -69,6 +75,7 @@ def _watch(begun: int) -> None:
 
     def slow(source: str, target: str) -> None:
         rename(source, target)
+        os.write(begun, b"x")
         time.sleep(random.random() * 0.004)
 
     applying.apply = told  # type: ignore[assignment]
@@ -87,13 +94,14 @@ def contents(top: Path) -> dict[str, bytes]:
 
 
 def killed(copy: Path, words: list[str], seconds: float, *, is_late: bool) -> None:
-    """Runs a command and kills it: at any moment, or (late) soon after it began to write."""
+    """Runs a command and kills it: at any moment, or (late) soon after any step of writing."""
     reading, writing = os.pipe()
     child = run(copy, words, begun=writing)
     os.close(writing)
     if is_late:
-        os.read(reading, 1)
-        seconds = random.random() * 0.02
+        for _ in range(random.randint(1, _STEPS)):
+            os.read(reading, 1)
+        seconds = random.random() * 0.005
     time.sleep(seconds)
     os.kill(child, signal.SIGKILL)
     ended(child)
