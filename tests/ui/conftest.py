@@ -446,8 +446,8 @@ class ServingSource:
             if one in self.known:
                 on_known(self.known[one])
 
-    def upgrading(self, top: Path, picks: tuple[Pick, ...]) -> Intent:
-        return UpgradeIntent(top, picks)
+    def upgrading(self, top: Path, picks: tuple[Pick, ...], *, allows_missing: bool) -> Intent:
+        return UpgradeIntent(top, picks, allows_missing)
 
 
 @pytest.fixture

@@ -581,4 +581,4 @@ async def test_the_sample(tmp_path: Path) -> None:
             assert "ec" not in {pick.address.type for pick in on.upgrades.picking.picks}
             assert on.picks["infra/stage/network/aws"] == "6.2.0"
             assert "infra/stage/search/search-sync" not in on.picks  # nobody says how old it is
-            assert len(on.upgrades.picking.offers.refused) == 3
+            assert len(on.upgrades.picking.offers.refused) == 2

@@ -111,6 +111,17 @@ def test_one_provider_in_several_roots_is_one_row_that_unfolds() -> None:
     assert rows(both.toggled([some[0]]))[1].mark == "[-]"
 
 
+def test_a_root_with_modules_that_are_not_fetched_is_offered_and_doubtful() -> None:
+    unread = replace(READY, unread="module x is not fetched")
+    of = picking(unread)
+    _, row = rows(of)
+    assert (row.pick.text, row.is_warned) == ("1.1.0", True)
+    assert row.note.text.startswith("module x is not fetched, and may not admit it")
+    assert not of.is_safe(unread)
+    assert of.toggled([unread]).has_unread
+    assert not picking(READY).toggled([READY]).has_unread
+
+
 def test_by_root() -> None:
     error = ConfigurationError("git left a conflict", path="b/lock", line=3)
     found = rows(picking(*ALL, refused=(Refused("b", "b/lock", error),)), By.ROOT)

@@ -283,17 +283,24 @@ def test_orphans_and_what_is_not_locked(bench: Bench) -> None:
     assert (netbox.locked, suggested(netbox)) == (None, "4.0.0")
 
 
-def test_roots_in_which_nothing_can_be_upgraded(bench: Bench) -> None:
+def test_modules_that_are_not_fetched_are_no_obstacle_and_are_named(bench: Bench) -> None:
     missing = 'module "x" {\n  source = "acme/x/demo"\n}\n'
-    bench.lay("fetched", {"main.tf": requiring(demo="~> 1.0") + missing}, Locked(DEMO, "1.0.0"))
+    bench.lay("", {"main.tf": requiring(demo="~> 1.0") + missing}, Locked(DEMO, "1.0.0"), Locked(NETBOX, "3.0.0"))
+    found = bench.offers()
+    assert [(one.unread, suggested(one)) for one in found.providers] == [
+        ("module x is not fetched", "1.1.0"),
+        ("module x is not fetched", "held: nothing that can be read requires it"),
+    ]
+
+
+def test_roots_in_which_nothing_can_be_upgraded(bench: Bench) -> None:
     bench.lay("broken", {"main.tf": "terraform {"}, Locked(DEMO, "1.0.0"))
     bench.lay("merged", {"main.tf": requiring(demo="~> 1.0")}, Locked(DEMO, "1.0.0"))
     lock = bench.top / "merged/.terraform.lock.hcl"
     lock.write_text(f"<<<<<<< HEAD\n{lock.read_text()}=======\n>>>>>>> other\n")
     found = bench.offers()
     assert found.providers == ()
-    assert [one.root for one in found.refused] == ["fetched", "broken", "merged"]
-    assert "module x (acme/x/demo) cannot be read" in str(found.refused[0].error)
+    assert [one.root for one in found.refused] == ["broken", "merged"]
     assert bench.registry.requests == ()
 
 

@@ -242,8 +242,14 @@ class ReviewSource(Protocol):
             cancel: Set by another thread to stop.
         """
 
-    def upgrading(self, top: Path, picks: tuple[Pick, ...]) -> Intent:
-        """Returns what it is to move providers to the versions that were picked."""
+    def upgrading(self, top: Path, picks: tuple[Pick, ...], *, allows_missing: bool) -> Intent:
+        """Returns what it is to move providers to the versions that were picked.
+
+        Args:
+            top: The folder that the picks' roots are relative to.
+            picks: At least one.
+            allows_missing: Whether modules may be missing, whose constraints then do not count.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -403,11 +409,12 @@ class WorkspaceSource:
             for one in releases(wanted, self.request.asking, base_hosts(review), cancel=cancel):
                 on_known(one)
 
-    def upgrading(self, top: Path, picks: tuple[Pick, ...]) -> Intent:
+    def upgrading(self, top: Path, picks: tuple[Pick, ...], *, allows_missing: bool) -> Intent:
         """The request's tool and test folder count."""
         from locklens.workspace.picking import UpgradeIntent
 
-        return UpgradeIntent(top, picks, self.request.tool, self.request.test_directory)
+        request = self.request
+        return UpgradeIntent(top, picks, allows_missing, request.tool, request.test_directory)
 
 
 @dataclass(frozen=True, slots=True)

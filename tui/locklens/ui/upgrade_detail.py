@@ -143,6 +143,8 @@ def _constraint_lines(offer: Offer, choice: Choice | None) -> Iterator[Line]:
     told = [one for one in offer.requirements if one.constraint]
     if not offer.requirements:
         words = "nothing requires it: prune removes it (P in Review)"
+        if offer.unread:
+            words = f"nothing that can be read requires it; {offer.unread}"
         yield _labelled("CONSTRAINTS", Span(words, Role.WARN))
         return
     if not told:

@@ -105,6 +105,11 @@ class Picking(Struct, frozen=True):
         """The same, as a plan takes it."""
         return tuple(Pick(one.root, one.address, choice.version) for one, choice in self.choices)
 
+    @property
+    def has_unread(self) -> bool:
+        """Whether something is to be moved in a root of which not all constraints are known."""
+        return any(one.unread for one, _ in self.choices)
+
     # Keys
 
     def toggled(self, offers: Collection[Offer]) -> Picking:
@@ -115,11 +120,12 @@ class Picking(Struct, frozen=True):
     def is_safe(self, offer: Offer) -> bool:
         """Whether nothing that is known speaks against what is suggested.
 
-        It is in range and old enough, and neither refused nor signed by somebody else, as far as that is known.
+        It is in range of all constraints and old enough, and neither refused nor signed by somebody else, as far as
+        that is known.
         """
         found = self.standing(offer)
         choice = found.suggested
-        if choice is None or key_of(offer) in self.stepped or self.terms.is_of_unknown_age(choice):
+        if choice is None or offer.unread or key_of(offer) in self.stepped or self.terms.is_of_unknown_age(choice):
             return False
         return not self.is_suspect(offer, choice)
 

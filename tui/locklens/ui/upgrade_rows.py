@@ -264,6 +264,9 @@ def doubts_of(picking: Picking, offer: Offer, choice: Choice | None) -> list[Spa
         found.append(Span(f"signed by another key than {offer.locked}", Role.WARN))
     if changed is SignerChange.LOST:
         found.append(Span(f"not signed, and {offer.locked} was", Role.WARN))
+    if offer.unread:
+        words = f"{offer.unread}, and may not admit it ({offer.tool.command} get fetches modules)"
+        found.append(Span(words, Role.WARN))
     cooldown = picking.terms.cooldown
     if picking.terms.is_too_young(choice):
         words = f"{counted(choice.days or 0, 'day')} old, and the cooldown is {counted(cooldown or 0, 'day')}"

@@ -113,7 +113,7 @@ def _drafted(request: OfferRequest) -> Offers:
     tree = FileSystem(request.top)
     for root in request.roots:
         try:
-            require_upgradable(root)
+            require_upgradable(root, allows_missing=True)
         except LockLensError as error:
             refused.append(Refused(root.path, root.lock.path, error))
             continue

@@ -83,6 +83,7 @@ class Offer(Struct, frozen=True):
         newest: The newest release, None where there is none.
         newer: What holds back the versions that are above the locked one.
         guards: Why files with constraints are not ours to edit, by file; the others are.
+        unread: That modules are not fetched, so that their constraints are not known; "" where all are read.
         is_asked: Whether the registry has answered, or will not.
         problem: Why it is not known what is offered, "" where it is.
         hint: What would help.
@@ -100,6 +101,7 @@ class Offer(Struct, frozen=True):
     newest: Version | None = None
     newer: tuple[HeldBack, ...] = ()
     guards: Mapping[str, str] = {}
+    unread: str = ""
     is_asked: bool = False
     problem: str = ""
     hint: str = ""
@@ -227,4 +229,23 @@ def offer_before_asking(root: Root, address: ProviderAddress, guards: Mapping[st
     entry = root.lock.by_address.get(address)
     requirements = root.configuration.of(address)
     own = {one.file: guards[one.file] for one in requirements if guards.get(one.file)}
-    return Offer(root.path, root.lock.path, root.tool, address, root.name_of(address), entry, requirements, guards=own)
+    return Offer(
+        root.path,
+        root.lock.path,
+        root.tool,
+        address,
+        root.name_of(address),
+        entry,
+        requirements,
+        guards=own,
+        unread=_unread(root),
+    )
+
+
+def _unread(root: Root) -> str:
+    """Says which modules of a root cannot be read, the first by name; "" where all can."""
+    missing = root.configuration.missing_modules
+    if not missing:
+        return ""
+    more = f" and {len(missing) - 1} more are" if len(missing) > 1 else " is"
+    return f"module {missing[0].call}{more} not fetched"

@@ -24,12 +24,14 @@ class UpgradeIntent(Struct, frozen=True):
     Attributes:
         top: The repository's top, or the folder that stands for it.
         picks: At least one.
+        allows_missing: Whether modules may be missing, whose constraints then do not count.
         tool: Whose rules count for every root; None: each root's own tool.
         test_directory: Where a root's test files are, relative to the root.
     """
 
     top: Path
     picks: tuple[Pick, ...]
+    allows_missing: bool = False
     tool: Dialect | None = None
     test_directory: str = "tests"
 
@@ -49,4 +51,5 @@ class UpgradeIntent(Struct, frozen=True):
         """Finds out what is to be written; arguments and errors as of `upgrade`."""
         roots = dict.fromkeys(pick.root for pick in self.picks)
         where = WriteRequest.at(self.top, roots, tool=self.tool, test_directory=self.test_directory)
-        return upgrade(UpgradeRequest(where, picks=self.picks, edits_constraints=True), supply, on_root=on_root)
+        request = UpgradeRequest(where, picks=self.picks, edits_constraints=True, allows_missing=self.allows_missing)
+        return upgrade(request, supply, on_root=on_root)

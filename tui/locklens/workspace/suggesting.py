@@ -87,7 +87,8 @@ def standing(offer: Offer, terms: Terms) -> Standing:
     if not offer.is_asked or offer.problem:
         return Standing(State.UNKNOWN, held_by=offer.problem)
     if not offer.requirements:
-        return Standing(State.HELD, held_by="nothing requires it")
+        held_by = "nothing that can be read requires it" if offer.unread else "nothing requires it"
+        return Standing(State.HELD, held_by=held_by)
     eligible = [one for one in offer.choices if _is_eligible(offer, one)]
     suggested = next((one for one in eligible if _is_fit(offer, one, terms)), None)
     held_by = _held_by(offer, eligible, suggested, terms)

@@ -455,7 +455,7 @@ class UpgradeScreen(HandingScreen):
         if not picks or self.top is None:
             self.say("nothing is chosen yet: space chooses the row, a all that is safe")
             return
-        self.preview(self.source.upgrading(self.top, picks))
+        self.preview(self.source.upgrading(self.top, picks, allows_missing=self.picking.has_unread))
 
     # Reading
 
