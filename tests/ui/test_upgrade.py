@@ -30,9 +30,9 @@ from locklens.ui.feed import WorkspaceSource
 from locklens.ui.keyboard.upgrade import UPGRADE
 from locklens.ui.messages import ViewWanted
 from locklens.ui.screens.export import ExportScreen
-from locklens.ui.screens.lines import LinesScreen
 from locklens.ui.screens.review import ReviewScreen
 from locklens.ui.screens.upgrade import UpgradeScreen
+from locklens.ui.screens.why import WhyScreen
 from locklens.workspace.offers import Offers, Refused
 from locklens.workspace.open import open_git
 from locklens.workspace.picking import UpgradeIntent
@@ -391,9 +391,17 @@ async def test_why(opening: Opening) -> None:
     async with opening() as on:
         await on.choose("acme/held")
         await on.press("w")
-        assert isinstance(on.app.screen, LinesScreen)
-        assert "Why acme/held is not newer" in on.text
-        assert "held by ~> 1.0 (a/main.tf:1)" in on.text
+        assert isinstance(on.app.screen, WhyScreen)
+        source = on.upgrades.source
+        assert isinstance(source, ServingSource)
+        await on.settle()
+        subject, *_ = source.whys[0]
+        assert (subject.roots, subject.address) == (("a",), HELD.address)
+        await on.press("w")
+        await on.choose("acme/twice")
+        await on.press("w")
+        await on.settle()
+        assert source.whys[-1][0].roots == ("a", "b")
         await on.press("w")
         await on.choose("c")
         await on.press("w")

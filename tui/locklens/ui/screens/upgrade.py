@@ -18,10 +18,9 @@ from locklens.ui.keyboard.upgrade import UPGRADE
 from locklens.ui.messages import OffersFailed, OffersRead, ReleasesRead
 from locklens.ui.notices import upgrade_notice
 from locklens.ui.screens.handing import Handed, HandingScreen
-from locklens.ui.screens.lines import LinesScreen
 from locklens.ui.spans import Place, counted
 from locklens.ui.upgrade_bars import upgrade_head, upgrade_status
-from locklens.ui.upgrade_detail import not_newer_lines, place_of, upgrade_lines
+from locklens.ui.upgrade_detail import place_of, upgrade_lines
 from locklens.ui.upgrade_picks import OfferKey, Picking, key_of
 from locklens.ui.upgrade_rows import By, RowKind, upgrade_rows
 from locklens.ui.widgets.upgrade_list import UpgradeList
@@ -472,13 +471,13 @@ class UpgradeScreen(HandingScreen):
         self.say("all versions" if self.in_full else "the versions around the pick")
 
     def action_why(self) -> None:
-        """Says what keeps the provider from a newer version."""
-        lines = not_newer_lines(self.row, self.picking) if self.row is not None else ()
-        if not lines or self.row is None:
+        """Shows who requires the provider, and what keeps it from a newer version."""
+        row = self.row
+        if row is None or not row.offers or row.kind is RowKind.SECTION:
             self.say("why: choose a row with a provider")
             return
-        name = self.row.offers[0].name
-        self.app.push_screen(LinesScreen(f"Why {name} is not newer", lines, closing="w"))
+        first, *others = row.offers
+        self.show_why(first.root, first.address, others=[one.root for one in others])
 
 
 def _why_nothing(row: UpgradeRow, picking: Picking) -> str:
