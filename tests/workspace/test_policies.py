@@ -24,7 +24,6 @@ from locklens.review.reports import hashes_json, hashes_text
 from locklens.review.reports import json as json_report
 from locklens.storage.cache import Cache
 from locklens.workspace.open import open_files, open_git, open_locked
-from locklens.workspace.policies import policy_at
 from locklens.workspace.review import Asking, ReviewRequest, review
 
 AWS = "registry.terraform.io/hashicorp/aws"
@@ -69,7 +68,6 @@ def test_the_base_counts_not_the_change(git: Git, tmp_path: Path) -> None:
         "locklens.toml is another one in the worktree: that of HEAD counts until the other is committed",
     )
     assert json_report.document(found)["run"]["policy"] == {"file": "locklens.toml", "side": "base"}
-    assert policy_at(tmp_path).cooldown == 7
 
 
 def test_a_policy_that_comes_with_the_change_does_not_count_yet(git: Git, tmp_path: Path) -> None:
@@ -104,16 +102,14 @@ def test_a_named_file_counts_before_all(git: Git, tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_bytes(b"cooldown = 3\n")
     found = judged(tmp_path, tmp_path / "mine.toml")
     assert (found.policy.cooldown, found.policy_side) == (3, PolicySide.GIVEN)
-    assert policy_at(tmp_path, tmp_path / "mine.toml").cooldown == 3
     assert found.notes == ()
 
 
 def test_a_mistake_in_the_base_is_named_with_its_revision(git: Git, tmp_path: Path) -> None:
     commit(git, tmp_path, policy=b"cooldown = 7\nplatform = []\n")
-    for read in (lambda: judged(tmp_path), lambda: policy_at(tmp_path)):
-        with pytest.raises(ConfigurationError, match=r"^HEAD:locklens\.toml:2: unknown key") as caught:
-            read()
-        assert "--policy FILE" in caught.value.hint
+    with pytest.raises(ConfigurationError, match=r"^HEAD:locklens\.toml:2: unknown key") as caught:
+        judged(tmp_path)
+    assert "--policy FILE" in caught.value.hint
 
 
 @pytest.mark.parametrize("name", ["absent.toml", "."])
@@ -125,7 +121,6 @@ def test_a_named_file_that_cannot_be_read(git: Git, tmp_path: Path, name: str) -
 def test_without_a_commit_nothing_is_agreed_on(git: Git, tmp_path: Path) -> None:
     (tmp_path / POLICY_FILE).write_bytes(b"cooldown = 7\n")
     assert judged(tmp_path).policy == Policy.none()
-    assert policy_at(tmp_path) == Policy.none()
 
 
 def test_without_git_the_folder_has_one_side_and_its_policy_counts(tmp_path: Path) -> None:
@@ -133,7 +128,6 @@ def test_without_git_the_folder_has_one_side_and_its_policy_counts(tmp_path: Pat
     (tmp_path / ".terraform.lock.hcl").write_bytes(lock_file(OLD))
     found = review(ReviewRequest(partial(open_locked, tmp_path), include_unchanged=True))
     assert (found.policy.cooldown, found.policy_side) == (7, PolicySide.HEAD)
-    assert policy_at(tmp_path).cooldown == 7
 
 
 def test_two_files_have_none(git: Git, tmp_path: Path) -> None:

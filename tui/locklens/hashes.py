@@ -90,18 +90,6 @@ class HashedPackage(Struct, frozen=True):
     files: int
 
 
-def zh_of_file(path: Path) -> str:
-    """Computes the `zh` of a zip file.
-
-    Raises:
-        OSError: The file cannot be read.
-    """
-    import hashlib
-
-    with path.open("rb") as file:
-        return "zh:" + hashlib.file_digest(file, "sha256").hexdigest()
-
-
 def h1_of_folder(folder: Path) -> str:
     """Computes the `h1` of an unpacked package: every file below it, symbolic links followed to files.
 

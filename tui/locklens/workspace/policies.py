@@ -11,15 +11,13 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from locklens.errors import ConfigurationError, NoRepositoryError, RepositoryError
+from locklens.errors import ConfigurationError
 from locklens.policy import MAX_BYTES, POLICY_FILE, Policy, parse
-from locklens.project.tree import FileSystem
 from locklens.review.model import PolicySide
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from locklens.project.tree import Tree
     from locklens.workspace.open import Comparison
 
 _MEND = "mend it, or name another for this run with --policy FILE"
@@ -66,39 +64,6 @@ def counting_policy(comparison: Comparison, given: Path | None) -> Counting:
     if data is None:
         return Counting(Policy.none(), PolicySide.NONE, note)
     return Counting(_parsed(data, side.name if is_base else ""), comparison.policy_side, note)
-
-
-def policy_at(folder: Path, given: Path | None = None) -> Policy:
-    """Returns the policy for what is done in a folder: that of the last commit, without git the folder's own.
-
-    Args:
-        folder: Anywhere in a repository.
-        given: The file that was named on the command line, None for none.
-
-    Raises:
-        ConfigurationError: As of `counting_policy`.
-        RepositoryError: Git failed.
-    """
-    from locklens.project.git import Repository
-    from locklens.project.gittree import RevisionTree
-
-    if given is not None:
-        return _given(given)
-    try:
-        repository = Repository.discover(folder)
-    except NoRepositoryError:
-        tree: Tree = FileSystem(folder)
-        data = tree.read(POLICY_FILE)
-        return Policy.none() if data is None else _parsed(data, "")
-    with repository:
-        try:
-            revision = repository.resolve("HEAD")
-        except RepositoryError:
-            if repository.is_unborn:
-                return Policy.none()
-            raise
-        data = RevisionTree(repository, revision).read(POLICY_FILE)
-        return Policy.none() if data is None else _parsed(data, "HEAD")
 
 
 def _parsed(data: bytes, revision: str) -> Policy:
