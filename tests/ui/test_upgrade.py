@@ -575,7 +575,7 @@ async def test_the_sample(tmp_path: Path) -> None:
         app = LockLensApp(source, "upgrade", store_path=tmp_path / "store.sqlite3")
         async with app.run_test(size=(110, 40)) as pilot:
             on = UpgradeDriver(app, pilot)
-            await until(on, lambda: on.upgrades._has_offers)
+            await until(on, lambda: on.upgrades.has_offers)
             await on.press("a")
             await until(on, lambda: "NEW KEY" in on.text and "looking up" not in on.text)
             await on.pilot.pause(0.5)

@@ -5,60 +5,46 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from msgspec.structs import replace
-from textual import on, work
+from textual import on
 from textual.binding import Binding
-from textual.worker import get_current_worker
 
 from locklens.addresses import Platform
-from locklens.errors import LockLensError
 from locklens.project.clifiles import this_platform
 from locklens.ui.help import upgrade_help
 from locklens.ui.keyboard import bindings
 from locklens.ui.keyboard.upgrade import UPGRADE
-from locklens.ui.messages import OffersFailed, OffersRead, ReleasesRead
 from locklens.ui.notices import upgrade_notice
-from locklens.ui.screens.handing import Handed, HandingScreen
+from locklens.ui.screens.handing import Handed
+from locklens.ui.screens.offering import OfferingScreen
 from locklens.ui.spans import Place, counted
 from locklens.ui.upgrade_bars import upgrade_head, upgrade_status
 from locklens.ui.upgrade_detail import place_of, upgrade_lines
-from locklens.ui.upgrade_picks import OfferKey, Picking, key_of
+from locklens.ui.upgrade_picks import Picking, key_of
 from locklens.ui.upgrade_rows import By, RowKind, upgrade_rows
 from locklens.ui.widgets.upgrade_list import UpgradeList
-from locklens.workspace.prospects import fetch_of, release_id
+from locklens.workspace.prospects import fetch_of
 from locklens.workspace.suggesting import USUAL_COOLDOWN, State, Stay
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
     from textual.binding import BindingType
     from textual.timer import Timer
 
     from locklens.addresses import ProviderAddress
     from locklens.review.model import Review
-    from locklens.review.releases import ReleaseId
     from locklens.ui.feed import ReviewSource
     from locklens.ui.marks import MarkKeeper
     from locklens.ui.spans import Line
     from locklens.ui.upgrade_rows import UpgradeRow
     from locklens.ui.widgets.bar import Layout
-    from locklens.workspace.offers import Offers
-    from locklens.workspace.prospects import KnownRelease
-
-_LOOK_UP_SECONDS = 0.25
-"""After the cursor came to rest: signers are looked up for where one stays, not for what one passes."""
+    from locklens.workspace.offers import Offer
 
 _FOLLOW_SECONDS = 0.04
 """After which the detail follows the cursor: whoever holds a key down wants to see the list move."""
 
-_AT_ONCE = 16
-"""Releases that are asked about together, so that what is highlighted meanwhile need not wait for long."""
 
-_LOOKED_UP = 60
-"""Suggested upgrades whose signers are looked up without being highlighted or chosen."""
-
-
-class UpgradeScreen(HandingScreen):
+class UpgradeScreen(OfferingScreen):
     """Shows what could be upgraded, and lets one pick."""
 
     TABLE = UPGRADE
@@ -72,23 +58,12 @@ class UpgradeScreen(HandingScreen):
 
     def __init__(self, source: ReviewSource, keeper: MarkKeeper) -> None:
         super().__init__(source, keeper)
-        self.picking = Picking()
         self.by = By.PROVIDER
         self.narrowed = ""
         self.in_full = False
         self._unfolded: frozenset[str] = frozenset()
-        self._by_all: frozenset[OfferKey] = frozenset()
-        """What was chosen as safe, before all was known of it."""
         self._wanted: tuple[str, ProviderAddress] | None = None
         """What is to be highlighted once it is there."""
-        self._is_fresh = False
-        self._is_offering = False
-        self._has_offers = False
-        self._has_terms = False
-        """Whether the policy's cooldown is heeded or was done away with by the user."""
-        self._tried: frozenset[ReleaseId] = frozenset()
-        self._is_looking_up = False
-        self._timer_of_releases: Timer | None = None
         self._timer_of_detail: Timer | None = None
         self._here = Platform.parse(this_platform())
 
@@ -105,6 +80,11 @@ class UpgradeScreen(HandingScreen):
     def row(self) -> UpgradeRow | None:
         """The highlighted row."""
         return self.left.current
+
+    @property
+    def highlighted(self) -> Iterable[Offer]:
+        """The offers of the highlighted row."""
+        return self.row.offers if self.row is not None and self.row.kind is not RowKind.SECTION else ()
 
     @property
     def handed(self) -> Handed:
@@ -130,131 +110,6 @@ class UpgradeScreen(HandingScreen):
 
         return upgrade_report.as_json(self.picking) if form == "json" else upgrade_report.as_text(self.picking)
 
-    # What is offered
-
-    def reload(self, *, is_fresh: bool = False) -> None:
-        """Reads everything again; what was chosen stays chosen."""
-        self._is_fresh = self._is_fresh or is_fresh
-        self._is_offering = False
-        super().reload(is_fresh=is_fresh)
-
-    def review_arrived(self) -> None:
-        """Asks what there is once the configurations are read."""
-        if self.review is not None and not self._has_terms:
-            self._has_terms = True
-            self.picking = self.picking.with_terms(replace(self.picking.terms, cooldown=self.review.policy.cooldown))
-        if self.review is not None and not self.is_asking and not self._is_offering and self.error is None:
-            self._is_offering = True
-            if self._is_fresh:
-                self._tried = frozenset()
-            self._read_offers(self._run, self.review, self.top, is_fresh=self._is_fresh)
-            self._is_fresh = False
-        self.refresh_list()
-
-    @work(thread=True, exclusive=True, group="offers")
-    def _read_offers(self, run: int, review: Review, top: Path | None, *, is_fresh: bool) -> None:
-        cancel = get_current_worker().cancelled_event
-
-        def tell(offers: Offers) -> None:
-            self.post_message(OffersRead(run, offers))
-
-        try:
-            if top is None:
-                raise LockLensError("what is shown is not on disk, so nothing can be upgraded there")
-            offers = self.source.offers(review, top, on_known=tell, cancel=cancel, is_fresh=is_fresh)
-        except LockLensError as error:
-            if not cancel.is_set():
-                self.post_message(OffersFailed(run, error))
-        else:
-            self.post_message(OffersRead(run, offers, is_final=True))
-
-    @on(OffersRead)
-    def _take_offers(self, event: OffersRead) -> None:
-        # While all is asked once more, what was known stays on the screen.
-        if event.run != self._run or not (event.is_final or not self._has_offers):
-            return
-        self.picking = self.picking.with_offers(event.offers)
-        if event.is_final:
-            self._is_offering, self._has_offers = False, True
-            self._tell_notes(event.offers.notes)
-        self.refresh_list()
-
-    @on(OffersFailed)
-    def _take_offers_failure(self, event: OffersFailed) -> None:
-        if event.run == self._run:
-            self._is_offering = False
-            self.say(f"{event.error}; {event.error.hint}" if event.error.hint else str(event.error))
-
-    # Who signed it
-
-    def _look_up_soon(self) -> None:
-        """Looks up signers when the cursor stays where it is."""
-        if self._timer_of_releases is not None:
-            self._timer_of_releases.stop()
-        self._timer_of_releases = self.set_timer(_LOOK_UP_SECONDS, self._look_up)
-
-    def _look_up(self) -> None:
-        if self._is_looking_up or self.review is None or not self.is_open:
-            return
-        wanted = self._wanted_releases()[:_AT_ONCE]
-        if wanted:
-            self._is_looking_up = True
-            self._tried |= frozenset(wanted)
-            self._read_releases(self._run, self.review, wanted)
-
-    def _wanted_releases(self) -> list[ReleaseId]:
-        """What is not known yet of versions that are highlighted, chosen or suggested, in this order."""
-        picking, row = self.picking, self.row
-        highlighted = row.offers if row is not None and row.kind is not RowKind.SECTION else ()
-        chosen = (offer for offer, _ in picking.choices)
-        ready = [one for one in picking.offers.providers if picking.standing(one).state is State.READY][:_LOOKED_UP]
-        found: dict[ReleaseId, None] = {}
-        for offer in (*highlighted, *chosen, *ready):
-            choice = picking.picked(offer)
-            if choice is not None:
-                versions = (choice.version, *((offer.locked,) if offer.locked is not None else ()))
-                found |= dict.fromkeys(release_id(offer, version) for version in versions)
-        return [one for one in found if one not in self._tried]
-
-    @work(thread=True, group="releases")
-    def _read_releases(self, run: int, review: Review, wanted: list[ReleaseId]) -> None:
-        cancel = get_current_worker().cancelled_event
-
-        def tell(one: KnownRelease) -> None:
-            self.post_message(ReleasesRead(run, (one,)))
-
-        try:
-            self.source.releases(review, wanted, on_known=tell, cancel=cancel)
-        except LockLensError:
-            pass  # Nothing is known of them then, as it says.
-        finally:
-            self.post_message(ReleasesRead(run, is_final=True))
-
-    @on(ReleasesRead)
-    def _take_releases(self, event: ReleasesRead) -> None:
-        if event.releases:
-            self.picking = self.picking.with_known(event.releases)
-            self._take_suspects_back()
-        if event.is_final:
-            self._is_looking_up = False
-            self._look_up()
-            self.refresh_list()
-
-    def _take_suspects_back(self) -> None:
-        """Takes back what was chosen as safe, and is signed by somebody else, as is known now."""
-        picking = self.picking
-        found = [
-            offer
-            for offer, choice in picking.choices
-            if key_of(offer) in self._by_all and picking.is_suspect(offer, choice)
-        ]
-        if found:
-            keys = frozenset(map(key_of, found))
-            self._by_all -= keys
-            self.picking = replace(picking, chosen=picking.chosen - keys)
-            names = ", ".join(sorted({one.name for one in found}))
-            self.say(f"not chosen any more: {names} is signed otherwise than before")
-
     # What is shown
 
     def refresh_list(self, *, cursor_key: str | None = None) -> None:
@@ -267,13 +122,13 @@ class UpgradeScreen(HandingScreen):
         self.left.show_rows(rows, cursor_key=cursor_key)
         self.refresh_notice()
         self.refresh_bars()
-        if self._wanted is not None and self._has_offers:
+        if self._wanted is not None and self.has_offers:
             self.show_provider(*self._wanted)
 
     def show_provider(self, root: str, address: ProviderAddress) -> None:
         """Highlights a provider of a root, once it is there."""
         self._wanted = (root, address)
-        if not self._has_offers or not self.is_open:
+        if not self.has_offers or not self.is_open:
             return
         self._wanted = None
         if self.narrowed:
@@ -298,16 +153,9 @@ class UpgradeScreen(HandingScreen):
         if not message and self.error is not None and self.review is not None:
             message = f"could not be read again: {self.error}"
         fetch = fetch_of(self.picking.choices, self.picking.known, self._here)
-        return upgrade_status(self.picking, fetch, asking=self._asking, is_narrowed=self.is_narrowed, message=message)
-
-    @property
-    def _asking(self) -> str:
-        if self.progress.words:
-            return self.progress.words
-        if self._is_offering:
-            waiting = sum(not one.is_asked for one in self.picking.offers.providers)
-            return f"asking registries, {counted(waiting, 'provider')} to go" if waiting else "asking registries again"
-        return "looking up signers" if self._is_looking_up else ""
+        return upgrade_status(
+            self.picking, fetch, asking=self.asking_words, is_narrowed=self.is_narrowed, message=message
+        )
 
     def help_lines(self) -> Iterable[Line]:
         """All keys, and what the columns mean."""
@@ -340,9 +188,9 @@ class UpgradeScreen(HandingScreen):
         if row is None:
             self.show_detail("", ())
             return
-        lines = upgrade_lines(row, self.picking, in_full=self.in_full, is_asking=self._is_looking_up)
+        lines = upgrade_lines(row, self.picking, in_full=self.in_full, is_asking=self.is_looking_up)
         self.show_detail(row.key, lines)
-        self._look_up_soon()
+        self.look_up_soon()
 
     @on(UpgradeList.Opened)
     def _open_detail(self) -> None:
@@ -394,9 +242,9 @@ class UpgradeScreen(HandingScreen):
             self.say(_why_nothing(row, self.picking))
             return
         self.picking = self.picking.toggled(able)
-        self._by_all -= frozenset(map(key_of, able))
+        self.by_all -= frozenset(map(key_of, able))
         self.refresh_list()
-        self._look_up_soon()
+        self.look_up_soon()
 
     def action_choose_safe(self) -> None:
         """Chooses all that is safe, or takes all choices back."""
@@ -405,16 +253,16 @@ class UpgradeScreen(HandingScreen):
         keys = frozenset(map(key_of, safe))
         if keys <= picking.chosen:
             self.say("nothing is chosen any more" if picking.chosen else "nothing is safe to upgrade")
-            self.picking, self._by_all = replace(picking, chosen=frozenset()), frozenset()
+            self.picking, self.by_all = replace(picking, chosen=frozenset()), frozenset()
         else:
-            self.picking, self._by_all = replace(picking, chosen=picking.chosen | keys), keys
+            self.picking, self.by_all = replace(picking, chosen=picking.chosen | keys), keys
             ready = {one.address for one in picking.offers.providers if picking.standing(one).state is State.READY}
             doubtful = len(ready - {one.address for one in safe})
             left = f"; {doubtful} left out, n goes to them" if doubtful else ""
             names = len({one.address for one in safe})
             self.say(f"chosen as safe: {counted(names, 'provider')}{left}")
         self.refresh_list()
-        self._look_up_soon()
+        self.look_up_soon()
 
     def action_version(self, by: int) -> None:
         """Goes to a newer or older version of the highlighted provider."""
