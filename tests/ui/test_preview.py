@@ -189,22 +189,23 @@ async def test_a_plan_is_told_and_written_when_enter_is_pressed(opening: Opening
         assert "preview  Restore hashicorp/aws from HEAD in 2 roots" in on.lines[0]
         assert "nothing written yet" in on.lines[0]
         assert "PLAN  1 provider, 2 roots, 2 files" in on.plan
-        assert "^ hashicorp/aws  5.84.0 -> 5.86.1  INFO  2 roots" in on.plan
+        assert "^ hashicorp/aws  5.84.0 -> 5.86.1  ok  2 roots" in on.plan
         assert "4 providers stay as before" in on.plan
         assert "ok  review it" in on.plan
         assert "--  write  2 files in one step, when enter is pressed" in on.plan
         assert "explained 10 of 12" in on.plan
-        assert "INFO  LK027  h1 not proven  in 2 files" in on.plan
+        assert "LK027" not in on.plan  # it is what was committed
         assert "then 2 providers differ from HEAD in the lock files written" in on.plan
         assert "  locklens restore hashicorp/aws --root a --root b\n" in on.plan
         assert "  Upgrade aws to 5.86.1 in a and b\n" in on.plan
-        assert "  Lock-Review: 2 upgrades, 4 findings (2 warn, 2 info), 10/12 explained\n" in on.plan
+        assert "  Lock-Review: 2 upgrades, 2 findings (2 warn), 10/12 explained\n" in on.plan
         assert f"a/{LOCK}  will change" in on.shown
         assert '-   version     = "5.84.0"' in on.shown
         assert '+   version     = "5.86.1"' in on.shown
         assert "+     6 hashes of 5.86.1  5 zh and 1 h1" in on.shown
         assert "AS REVIEWED  a" in on.shown
         assert "LK027" in on.shown
+        assert "accepted: HEAD has it so" in on.shown
         assert contents(top) == before
         await on.press("enter")
         await until(on, lambda: not on.has_preview())

@@ -109,6 +109,19 @@ def test_what_is_taken_back_is_no_news(top: Path, environ: dict[str, str]) -> No
     assert found.review.hosts[0].asked
 
 
+def test_what_was_committed_is_not_judged_again(top: Path, environ: dict[str, str]) -> None:
+    old = Locked(f"{HOST}/acme/demo", "1.4.2", "~> 1.4", edition="first")
+    (top / "a" / LOCK).write_bytes(lock_file(old))
+    git(top, "commit", "-qam", "before it was published again")
+    (top / "a" / LOCK).write_bytes(lock_file(Locked(f"{HOST}/acme/demo", "1.4.2", "~> 1.4")))
+    found = foresee(restore(WriteRequest(top, ("a",)), ["demo"]), request(top, environ))
+    (change,) = found.review.changes
+    assert "LK002" in {one.rule for one in change.findings}
+    assert {one.accepted for one in change.findings} == {"HEAD has it so"}
+    assert change.severity is None
+    assert found.left == 0
+
+
 def test_a_host_that_only_the_work_tree_names_is_not_asked(
     top: Path, environ: dict[str, str], registry: Registry
 ) -> None:

@@ -332,7 +332,8 @@ def severity_and_number(severity: Severity, number: int) -> Span:
 def _finding_lines(review: Review) -> Iterator[Line]:
     """The worst findings, each rule and message once."""
     found: dict[tuple[str, str], list[Finding]] = {}
-    for one in sorted(review.findings, key=lambda finding: finding.severity.rank):
+    counting = (one for one in review.findings if one.accepted is None)
+    for one in sorted(counting, key=lambda finding: finding.severity.rank):
         found.setdefault((one.rule, one.message), []).append(one)
     for alike in list(found.values())[:_FINDINGS]:
         one, roots = alike[0], len({each.file for each in alike})

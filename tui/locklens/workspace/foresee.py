@@ -23,18 +23,22 @@ if TYPE_CHECKING:
 
     from locklens.project.git import Repository
     from locklens.project.tree import Tree
-    from locklens.review.model import Review
+    from locklens.review.model import Change, Finding, Review, RootReview
     from locklens.workspace.events import Event
     from locklens.workspace.planning import Plan
     from locklens.workspace.proposal import PlannedFile
     from locklens.workspace.review import ReviewRequest
 
 
+_OF_THE_CONFIGURATION = frozenset({"LK005", "LK006", "LK007"})
+
+
 class Foreseen(Struct, frozen=True):
     """What would come of a plan.
 
     Attributes:
-        review: The planned files against those on disk.
+        review: The planned files against those on disk; findings of entries that are what was committed count as
+            accepted.
         untouched: How many entries of the planned lock files stay as they are.
         against: What the files are compared with otherwise, such as "HEAD"; "" without a commit.
         left: How many providers of these lock files would differ from that.
@@ -74,6 +78,8 @@ def foresee(
         hosts = _hosts(plan, committed)
         drafted = draft(comparison, request)
         review = complete(comparison, drafted, request, on_event=on_event, cancel=cancel, vouched_hosts=hosts)
+        if against:
+            review = _accepted(review, plan, committed, f"{against} has it so")
         return Foreseen(review, _untouched(plan), against, _left(plan, committed) if against else 0)
     finally:
         comparison.close()
@@ -152,6 +158,35 @@ def _hosts(plan: Plan, committed: Mapping[str, bytes]) -> frozenset[str]:
     trusted = committed or {file.path: file.old or b"" for file in _locks(plan)}
     locks = (parse(data, path) for path, data in trusted.items())
     return plan.asked | {entry.address.host for lock in locks for entry in lock.entries}
+
+
+def _accepted(review: Review, plan: Plan, committed: Mapping[str, bytes], reason: str) -> Review:
+    """Accepts what is found of changes that make an entry what was committed: somebody has judged it by then.
+
+    What the configuration asks for is another matter, and stays.
+    """
+    changed = {
+        (file.path, address)
+        for file in _locks(plan)
+        for address, _, _ in differing(
+            parse(committed.get(file.path, b""), file.path), parse(file.new or b"", file.path)
+        )
+    }
+
+    def judged(root: RootReview) -> RootReview:
+        return replace(
+            root,
+            changes=tuple(
+                one if (root.lock_file, one.address) in changed else replace(one, findings=_as(one, reason))
+                for one in root.changes
+            ),
+        )
+
+    return replace(review, roots=tuple(map(judged, review.roots)))
+
+
+def _as(change: Change, reason: str) -> tuple[Finding, ...]:
+    return tuple(one if one.rule in _OF_THE_CONFIGURATION else replace(one, accepted=reason) for one in change.findings)
 
 
 def _left(plan: Plan, committed: Mapping[str, bytes]) -> int:
