@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from functools import lru_cache
 from urllib.parse import urljoin, urlsplit
 
 from locklens.addresses import display_host
@@ -14,10 +15,14 @@ from locklens.addresses import display_host
 MAX_URL = 8192
 """Characters; a signed address of an object store has about 1,500."""
 
+_KEPT = 1024
+"""URLs whose parts are kept: each is looked at several times, and taking one to pieces costs as much as sending it."""
+
 _DEFAULT_PORTS = {"https": 443, "http": 80}
 _FORBIDDEN = re.compile(r"[\x00-\x20\x7f\ud800-\udfff]")
 
 
+@lru_cache(_KEPT)
 def resolve(base: str, reference: str) -> str:
     """Returns an address that a document gives, absolute or relative to where the document came from.
 
@@ -55,6 +60,7 @@ def has_query(url: str) -> bool:
     return bool(urlsplit(url).query)
 
 
+@lru_cache(_KEPT)
 def host_of(url: str) -> str:
     """The host of a URL in comparison form, with its port unless it is the scheme's own."""
     parts = urlsplit(url)
