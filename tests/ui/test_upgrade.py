@@ -303,7 +303,7 @@ async def test_what_was_chosen_as_safe_is_taken_back_where_somebody_else_signed_
         assert "not chosen any more: acme/ready is signed otherwise than before" in on.status
         assert "NEW KEY" in on.text
         await on.choose("acme/ready")
-        assert "signed by another key than 1.0.0" in on.said
+        assert "NEW KEY: signed by another one than 1.0.0" in on.said
         await on.press("space")  # Whoever chooses it now knows.
         await on.look_up()
         assert "a/ready" in on.picks

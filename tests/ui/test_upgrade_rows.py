@@ -240,7 +240,7 @@ def test_detail() -> None:
     assert lines[0].text == "acme/ready 1.0.0 -> 1.1.0  chosen  a  registry.terraform.io"
     assert lines[0].copied == "registry.terraform.io/acme/ready 1.0.0 -> 1.1.0"
     for words in (
-        "THINK ABOUT  ! signed by another key than 1.0.0",
+        "THINK ABOUT  ! NEW KEY: signed by another one than 1.0.0",
         "VERSIONS     [1.1.0 40d]  1.0.0 90d locked",
         "CONSTRAINTS  ~> 1.0         a/main.tf:1",
         "RELEASED     2026-10-12 11:00 UTC  40 days ago, as the registry says",

@@ -11,6 +11,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from locklens.errors import ConfigurationError, StaleLockFileError
 from locklens.storage import placing
@@ -326,6 +327,64 @@ def test_it_is_taken_back_where_a_file_changed_since(
     (said,) = recover_at(top, journal=journal)
     assert said.endswith("was taken back in a.tf, because root/lock changed since")
     assert contents(top) == OLD | {"root/lock": b"somebody's\n"}
+
+
+def test_what_changed_after_the_last_file_was_written_is_somebodys_own(
+    top: Path, journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    killed(top, journal, monkeypatch, 3)
+    (top / "a.tf").write_bytes(b"somebody's\n")
+    (said,) = recover_at(top, journal=journal)
+    assert "was completed" in said
+    assert contents(top) == NEW | {"a.tf": b"somebody's\n"}
+
+
+def test_a_written_file_that_changed_is_not_taken_for_one_that_was_not_written(
+    top: Path, journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    killed(top, journal, monkeypatch, 1)
+    (top / "a.tf").write_bytes(b"somebody's\n")
+    (said,) = recover_at(top, journal=journal)
+    assert "can be neither completed nor taken back, because a.tf changed since" in said
+    assert contents(top) == OLD | {"a.tf": b"somebody's\n"}
+    assert journal.pending(top) is None
+
+
+def test_a_folder_that_became_a_link_is_not_followed(
+    top: Path, journal: Journal, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    killed(top, journal, monkeypatch, 1)
+    outside = tmp_path / "outside"
+    (top / "root").rename(outside)
+    (top / "root").symlink_to(outside)
+    before = contents(outside)
+    (said,) = recover_at(top, journal=journal)
+    assert "was taken back in a.tf" in said
+    assert contents(outside) == before
+
+
+def test_a_record_that_cannot_be_concluded_stands_in_nobodys_way(
+    top: Path, journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Journal, "finish", failing)
+        (said,) = apply(proposal(top, A, LOCK, FRESH), journal=journal)
+    assert "it cannot be undone" in said
+    assert contents(top) == NEW
+    assert journal.pending(top) is None
+
+
+def test_words_of_names_that_are_not_utf_8(top: Path, journal: Journal) -> None:
+    odd = structs.replace(
+        proposal(top, A), words=("bad\udcff: put right",), command="locklens format --root 'bad\udcff'"
+    )
+    assert apply(odd, journal=journal) == ()
+    record = journal.last(top)
+    assert record is not None
+    assert record.words == ("bad\\udcff: put right",)
 
 
 def test_another_repository_is_not_touched(

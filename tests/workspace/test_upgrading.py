@@ -267,7 +267,8 @@ def test_platforms_that_nobody_knows_are_said(top: Path) -> None:
     shelf = Shelf(OFFERED, unknown=2)
     plan = planned(top, shelf, "aws")
     assert remarks(plan) == [
-        "aws: locked for linux_amd64; the platform of 2 of its h1 is not known here (--platform names platforms)"
+        "aws: locked for linux_amd64 alone; for which platforms 2 of the old version's h1 were is not known here"
+        " (--platform names platforms)"
     ]
 
 

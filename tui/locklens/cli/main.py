@@ -117,12 +117,15 @@ def _recover(roots: Sequence[str]) -> None:
 
 def _work_in(folder: str) -> None:
     """Changes into the folder that `-C` names."""
-    if folder == ".":
-        return
     try:
-        os.chdir(folder)
+        if folder != ".":
+            os.chdir(folder)
     except OSError as error:
         raise ConfigurationError(f"cannot work in {folder}: {error.strerror}") from error
+    try:
+        os.getcwd()  # noqa: PTH109
+    except OSError as error:
+        raise ConfigurationError("the current folder is gone", hint="change to one that is there") from error
 
 
 def _say_at_a_glance(words: Sequence[str]) -> bool:

@@ -18,6 +18,7 @@ from locklens.project.configuration import Contributor
 from locklens.project.contributors import provider_subject
 from locklens.project.files import is_json
 from locklens.project.tree import normalise
+from locklens.storage.placing import is_within
 from locklens.versions import Constraints, NotAdmissibleError, admitting
 
 if TYPE_CHECKING:
@@ -124,7 +125,7 @@ def protection(top: Path, file: str, fetched: str | None) -> str:
     """
     clean = normalise(file)
     real_top, real = os.path.realpath(top), os.path.realpath(os.path.join(top, file))  # noqa: PTH118
-    if clean is None or os.path.commonpath([real_top, real]) != real_top:
+    if clean is None or not is_within(real_top, real):
         return f"the file is outside of {top}"
     parts = Path(os.path.relpath(real, real_top)).parts
     if ".terraform" in parts or (fetched and f"{clean}/".startswith(f"{normalise(fetched)}/")):

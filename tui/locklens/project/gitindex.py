@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -182,7 +183,8 @@ class GitIndex:
             output = self._command.answer("ls-files", *options, "--", *portion)
             for path in output.decode("utf-8", "surrogateescape").split("\0"):
                 if path in portion:
-                    hint = f"git check-ignore -v {path} says why; git add -f {path} stages it all the same"
+                    name = shlex.quote(path)
+                    hint = f"git check-ignore -v {name} says why; git add -f {name} stages it all the same"
                     yield path, _refusal(path, "it is git-ignored", hint)
         if self._filters_off:
             yield from self._filtered(tuple(files))
@@ -194,7 +196,7 @@ class GitIndex:
         for path, name in zip(fields[::3], fields[2::3], strict=False):
             if any(key.startswith(f"filter.{name}.") for key in self._filters_off):
                 words = f"it goes through the filter {name}, which this repository's own configuration names"
-                yield path, _refusal(path, words, f"git add -p {path}")
+                yield path, _refusal(path, words, f"git add -p {shlex.quote(path)}")
 
     def _aside(self, folder: str) -> GitCommand:
         """Returns git with a copy of the index, and with new objects in a folder of its own."""
@@ -226,15 +228,16 @@ class GitIndex:
 def _not_stageable(path: str, tag: str, mode: str, stage: str) -> ConfigurationError | None:
     """Why git would not let an entry of the index be changed, or do something else than was meant."""
     if stage != "0":
-        return _refusal(path, "it is not merged in the index", f"settle the conflict first, then git add {path}")
+        hint = f"settle the conflict first, then git add {shlex.quote(path)}"
+        return _refusal(path, "it is not merged in the index", hint)
     if mode not in _REGULAR:
         return _refusal(path, "the index has no file there but a link or another repository", "")
     if tag.upper() == "S":
-        hint = f"git sparse-checkout add, or git update-index --no-skip-worktree {path}"
+        hint = f"git sparse-checkout add, or git update-index --no-skip-worktree {shlex.quote(path)}"
         return _refusal(path, "a sparse checkout leaves it out", hint)
     if tag.islower():
         words = "git was told to assume that it does not change"
-        return _refusal(path, words, f"git update-index --no-assume-unchanged {path}")
+        return _refusal(path, words, f"git update-index --no-assume-unchanged {shlex.quote(path)}")
     return None
 
 

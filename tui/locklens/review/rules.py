@@ -140,7 +140,7 @@ _ALL = (
         "Publishers change keys seldom and announce it. A thief who has the release account but not "
         "the key must bring his own.",
         "Compare the full 40-digit fingerprints, and ask the publisher in a channel that is not the registry.",
-        "Accept it with a reason once the publisher has confirmed; until then stay on the old version.",
+        "Take it once the publisher has confirmed; until then stay on the old version.",
         "registry",
     ),
     Rule(

@@ -126,10 +126,12 @@ class Journal:
 
     def _keep(self, record: Record, suffix: str) -> None:
         path = self._path(Path(os.fsdecode(record.top)), suffix)
+        words = tuple(map(_spelt, record.words))
+        data = msgspec.json.encode(msgspec.structs.replace(record, words=words, command=_spelt(record.command)))
         fresh = path.with_suffix(".new")
         fresh.unlink(missing_ok=True)
         with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:  # noqa: PTH123
-            file.write(msgspec.json.encode(record))
+            file.write(data)
             file.flush()
             os.fsync(file.fileno())
         fresh.replace(path)
@@ -194,3 +196,8 @@ class Journal:
                 path.replace(path.with_suffix(".damaged"))
             return None
         return record if record.schema == _SCHEMA else None
+
+
+def _spelt(text: str) -> str:
+    """A text as JSON can say it: file names need not be UTF-8."""
+    return text.encode("utf-8", "backslashreplace").decode()

@@ -12,6 +12,11 @@ if TYPE_CHECKING:
     from locklens.storage.journal import Record, WrittenFile
 
 
+def is_within(top: str, place: str) -> bool:
+    """Whether a place is a folder or in it; both without links, on any drive."""
+    return place == top or place.startswith(top if top.endswith(os.sep) else top + os.sep)
+
+
 def temporary(record: Record, file: WrittenFile) -> str:
     """Returns where a file's new bytes wait: beside it, under a name that no tool takes for configuration."""
     number = record.files.index(file)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec import Struct
 
 from locklens.review.model import Severity
-from locklens.review.reports.words import severity_counts
+from locklens.review.reports.words import severity_counts, sign
 from locklens.review.rules import RULES
 from locklens.ui.copying import finding_copied
 from locklens.ui.downloads import Download, download_lines
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from locklens.workspace.planning import Change, Failed, Plan
 
 COMMAND = "command"
-_SIGNS = {"upgrade": "^", "downgrade": "v", "add": "+", "remove": "-", "change": "#"}
+_SIGNS = {"upgrade": "^", "downgrade": "v", "add": "+", "remove": "-", "change": "#", "move": "@"}
+"""Before the plan is reviewed; then the sign is that of the review."""
 _FINDINGS = 8
 _ROOTS_NAMED = 3
 
@@ -229,9 +230,10 @@ def _group_line(group: Group, width: int, review: Review | None, *, is_alone: bo
     versions = f"{old} -> {new}" if old and new else f"new {new}" if new else f"{old} is removed"
     versions = new if old == new else versions
     where = "" if is_alone else (change.root or ".") if len(group.changes) == 1 else f"{len(group.changes)} roots"
-    sign = _SIGNS[change.kind]
+    found = reviewed(change, review) if review is not None else None
+    lead = sign(found[1].kind) if found is not None else _SIGNS[change.kind]
     place = Place(f"{change.root}/.terraform.lock.hcl".lstrip("/"), change.old.line) if change.old else None
-    spans = [Span(f"  {sign} "), Span(f"{change.name:<{width}}", Role.STRONG), Span(f"  {versions}  ")]
+    spans = [Span(f"  {lead:<2}"), Span(f"{change.name:<{width}}", Role.STRONG), Span(f"  {versions}  ")]
     if review is not None:
         worst = min((one.severity for one in _findings_of(group, review)), key=lambda one: one.rank, default=None)
         spans.append(severity_span(worst))

@@ -261,7 +261,7 @@ def doubts_of(picking: Picking, offer: Offer, choice: Choice | None) -> list[Spa
         found.append(Span(f"{offer.tool.command} refuses it: {new.authentication.refusal}", Role.BLOCK))
     changed = signer_change(old, new)
     if changed is SignerChange.OTHER:
-        found.append(Span(f"signed by another key than {offer.locked}", Role.WARN))
+        found.append(Span(f"NEW KEY: signed by another one than {offer.locked}", Role.WARN))
     if changed is SignerChange.LOST:
         found.append(Span(f"not signed, and {offer.locked} was", Role.WARN))
     if offer.unread:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from locklens.errors import ConfigurationError, StaleLockFileError
 from locklens.storage.journal import Journal, Record, WrittenFile
-from locklens.storage.placing import current, link_at, put, stage, sync_folder, temporary
+from locklens.storage.placing import current, is_within, link_at, put, stage, sync_folder, temporary
 from locklens.workspace.proposal import Target
 
 if TYPE_CHECKING:
@@ -66,8 +66,8 @@ def apply(proposal: Proposal, *, journal: Journal | None = None) -> tuple[str, .
             refusal = _put_in_index(proposal, record, None if refusal else journal) or refusal
         else:
             refusal = refusal or _begin(journal, record)
-            kept = None if refusal else journal
-            _Writing(record, {target.place: name for target, name in targets.items()}).run(kept)
+            writing = _Writing(record, {target.place: name for target, name in targets.items()})
+            refusal = writing.run(None if refusal else journal) or refusal
     return (f"it cannot be undone: {refusal}",) if refusal else ()
 
 
@@ -141,7 +141,7 @@ def _target(top: Path, file: PlannedFile) -> WrittenFile:
     real_top = os.path.realpath(top)
     name = os.path.join(real_top, file.path)  # noqa: PTH118
     place = _of_tools(name) if file.is_tools else os.path.realpath(name)
-    if os.path.commonpath([real_top, place]) != real_top:
+    if not is_within(real_top, place):
         hint = "locklens writes no file outside of the repository"
         raise ConfigurationError(f"it leads out of the repository, to {place}", path=file.path, hint=hint)
     link = link_at(os.fsencode(place)) if file.is_tools else None
@@ -181,8 +181,8 @@ class _Writing:
         self._names = names
         self._top = Path(os.fsdecode(record.top))
 
-    def run(self, journal: Journal | None) -> None:
-        """Writes all, or leaves all as it was."""
+    def run(self, journal: Journal | None) -> str:
+        """Writes all, or leaves all as it was; returns why it cannot be undone, "" where it can."""
         files = self._record.files
         try:
             for file in files:
@@ -199,10 +199,17 @@ class _Writing:
         except BaseException:
             self._take_back(journal)
             raise
-        if journal is not None:
-            # Where this fails, the next run finds everything written, and says so.
+        return "" if journal is None else self._finished(journal)
+
+    def _finished(self, journal: Journal) -> str:
+        try:
+            journal.finish(self._top)
+        except OSError as error:
+            # All is written: a record that stays pending would stand in the way of the next write.
             with suppress(OSError):
-                journal.finish(self._top)
+                journal.discard(self._top)
+            return f"the data folder {journal.folder} cannot be used: {_reason(error)}"
+        return ""
 
     def _put(self, file: WrittenFile) -> None:
         if file.new is None:
@@ -215,7 +222,8 @@ class _Writing:
             for file in self._record.files:
                 if file.new != file.old and current(file) == file.new:
                     put(file, file.old, temporary(self._record, file))
-                Path(temporary(self._record, file)).unlink(missing_ok=True)
+                with suppress(OSError):  # Where nothing can be written there is none.
+                    Path(temporary(self._record, file)).unlink(missing_ok=True)
             if journal is not None:
                 journal.discard(self._top)
         except OSError as error:

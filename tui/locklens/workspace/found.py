@@ -139,9 +139,22 @@ def enclosing(folder: Path, roots: Sequence[Path]) -> Path:
     from pathlib import Path
 
     here, places = os.path.realpath(folder), [os.path.realpath(root) for root in roots]
-    common = Path(os.path.commonpath(places or [here]))
-    whole = Path(os.path.commonpath([here, *places]))
+    common = Path(common_folder(places or [here]))
+    whole = Path(common_folder([here, *places]))
     return next((top for top in (common, *common.parents) if os.path.lexists(top / ".git")), whole)
+
+
+def common_folder(places: Sequence[str]) -> str:
+    """Returns the innermost folder that all places are in.
+
+    Raises:
+        ConfigurationError: There is none: they are on several drives.
+    """
+    try:
+        return os.path.commonpath(places)
+    except ValueError as error:
+        hint = "name roots of one drive"
+        raise ConfigurationError("the roots are on several drives, and are written together", hint=hint) from error
 
 
 def lock_path(path: str) -> str:

@@ -14,7 +14,8 @@ from locklens.addresses import display_host
 from locklens.errors import ConfigurationError, LockLensError, RepositoryError, RunCancelledError
 from locklens.project.roots import LOCK_FILE
 from locklens.project.tree import FileSystem, OverlayTree, WorkTree, name_bytes
-from locklens.workspace.found import RootReader, folders_with_locks, no_root
+from locklens.storage.placing import is_within
+from locklens.workspace.found import RootReader, common_folder, folders_with_locks, no_root
 from locklens.workspace.open import within
 from locklens.workspace.proposal import PlannedFile, Proposal
 
@@ -50,7 +51,7 @@ class WriteRequest(Struct, frozen=True):
     def at(cls, top: Path, roots: Iterable[str], *, tool: Dialect | None, test_directory: str) -> WriteRequest:
         """Returns the request for roots that are known relative to a top, named as from the current folder."""
         here, real = os.getcwd(), os.path.realpath(top)  # noqa: PTH109
-        if os.path.commonpath([here, real]) != real:
+        if not is_within(real, here):
             return cls(top, tuple(root or "." for root in roots), tool, test_directory, is_elsewhere=True)
         names = (os.path.relpath(os.path.join(real, root), here) for root in roots)  # noqa: PTH118
         return cls(Path(here), tuple(name.replace(os.sep, "/") for name in names), tool, test_directory)
@@ -279,7 +280,7 @@ def _ground(request: WriteRequest) -> tuple[Path, Tree, Sequence[str]]:
         repository = Repository.discover(request.folder)
     except RepositoryError:
         places = [os.path.realpath(request.folder / path) for path in wanted]
-        top = os.path.commonpath([os.path.realpath(request.folder), *places])
+        top = common_folder([os.path.realpath(request.folder), *places])
         files = FileSystem(Path(top))
         return Path(top), files, [files.join("", os.path.relpath(place, top)) or "" for place in places]
     with repository:

@@ -7,10 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from locklens.storage.journal import Journal
-from locklens.storage.placing import current, put, temporary
+from locklens.storage.placing import current, is_within, put, temporary
 
 if TYPE_CHECKING:
     from locklens.storage.journal import Record, WrittenFile
+
+
+_ELSEWHERE = object()
 
 
 def recover_at(folder: Path, *, journal: Journal | None = None) -> tuple[str, ...]:
@@ -27,7 +30,7 @@ def recover_at(folder: Path, *, journal: Journal | None = None) -> tuple[str, ..
     here = os.path.realpath(folder)
     found: list[str] = []
     for top in journal.unfinished():
-        if os.path.commonpath([here, top]) in {here, str(top)}:
+        if is_within(here, str(top)) or is_within(str(top), here):
             found += _recover(top, journal)
     return tuple(found)
 
@@ -44,15 +47,24 @@ def _recover(top: Path, journal: Journal) -> tuple[str, ...]:
 
 def _settle(record: Record, top: Path, journal: Journal) -> str:
     """Makes all files new where some are already and nobody touched the others, else all old; says which."""
-    now = {file: current(file) for file in record.files}
+    now = {file: _now(file) for file in record.files}
     for file in record.files:
-        Path(temporary(record, file)).unlink(missing_ok=True)
+        if now[file] is not _ELSEWHERE:
+            Path(temporary(record, file)).unlink(missing_ok=True)
     what = f"an interrupted write ({record.command})"
     written = [file for file in record.files if now[file] == file.new]
     touched = [file for file in record.files if now[file] not in (file.old, file.new)]
-    if not written:
+    if not written and not touched:
         journal.discard(top)
         return f"{what} had changed no file yet, and was dropped"
+    if not written:
+        journal.discard(top)
+        names = _names(touched, top)
+        return f"{what} can be neither completed nor taken back, because {names} changed since: look at git diff"
+    if all(now[file] not in (file.old, _ELSEWHERE) for file in record.files if file.old != file.new):
+        # It wrote the last file too; what changed since is somebody's own.
+        journal.finish(top)
+        return f"{what} was completed: {_names(record.files, top)}"
     if not touched:
         for file in record.files:
             if now[file] != file.new:
@@ -63,6 +75,12 @@ def _settle(record: Record, top: Path, journal: Journal) -> str:
         put(file, file.old, temporary(record, file))
     journal.discard(top)
     return f"{what} was taken back in {_names(written, top)}, because {_names(touched, top)} changed since"
+
+
+def _now(file: WrittenFile) -> object:
+    """What is at a file's place: bytes, None for nothing, _ELSEWHERE where a link leads to another place by now."""
+    folder = os.path.dirname(file.path)  # noqa: PTH120
+    return current(file) if os.path.realpath(folder) == folder else _ELSEWHERE
 
 
 def _names(files: tuple[WrittenFile, ...] | list[WrittenFile], top: Path) -> str:

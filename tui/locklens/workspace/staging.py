@@ -155,7 +155,7 @@ class _Staging:
                 raise indexed.problem
             if one.root.renamed_from is not None and indexed.data is None:
                 words = f"its lock file moved here from {one.root.renamed_from or '.'}, which is staged as a whole"
-                hint = f"git add {one.root.lock_file}, and git rm --cached the old one"
+                hint = f"git add {shlex.quote(one.root.lock_file)}, and git rm --cached the old one"
                 raise ConfigurationError(words, path=one.root.lock_file, hint=hint)
         except LockLensError as error:
             self._failures.append(Failed(one.root.path, "", error))
@@ -198,7 +198,7 @@ class _Staging:
         try:
             new = graft(old or b"", donor or b"", one.providers, dialect=one.root.tool)
         except ConfigurationError as error:
-            hint = f"git add {one.root.lock_file} stages the whole file"
+            hint = f"git add {shlex.quote(one.root.lock_file)} stages the whole file"
             raise ConfigurationError(str(error), path=one.root.lock_file, hint=hint) from error
         return None if donor is None and not new else new
 

@@ -156,15 +156,16 @@ def _command(request: UpgradeRequest) -> str:
 
 def _left_behind(draft: Draft) -> list[Remark]:
     """Names the roots of the repository whose locked version an edited constraint excludes now."""
-    edited = {edit.file: change for change in draft.changes for edit in change.edits}
+    edited = sorted({(edit.file, change.address) for change in draft.changes for edit in change.edits})
     found = []
     for path in draft.locked() if edited else ():
         try:
             root = draft.root(path)
         except LockLensError:
             continue
-        for file in edited.keys() & set(root.configuration.files):
-            address = edited[file].address
+        for file, address in edited:
+            if file not in root.configuration.files:
+                continue
             entry = root.lock.by_address.get(address)
             if entry is not None and not root.configuration.constraints(address).admits(entry.version):
                 words = f"it still locks {entry.version}, which {file} excludes then: upgrade it too"
@@ -401,8 +402,8 @@ class _Upgrade:
             found[address] = covered.platforms or (self._supply.here,)
             if covered.unknown:
                 names = ", ".join(map(str, found[address]))
-                words = f"the platform of {covered.unknown} of its h1 is not known here (--platform names platforms)"
-                self._remark(address, f"locked for {names}; {words}")
+                words = f"for which platforms {covered.unknown} of the old version's h1 were is not known here"
+                self._remark(address, f"locked for {names} alone; {words} (--platform names platforms)")
         return found
 
 

@@ -35,7 +35,8 @@ def _lines(review: Review, *, colour: bool) -> Iterator[str]:
     roots = [root for root in review.roots if any(change.new for change in root.changes) or root.findings]
     facts = [fact for root in roots for change in root.changes for fact in change.locked]
     explained = sum(fact.is_explained for fact in facts)
-    yield f"locklens hashes  {len(roots)} lock files, {len(facts)} hashes, {explained} explained"
+    files = "1 lock file" if len(roots) == 1 else f"{len(roots)} lock files"
+    yield f"locklens hashes  {files}, {len(facts)} hashes, {explained} explained"
     for root in roots:
         yield ""
         yield from _root(root, review, colour=colour)
