@@ -266,10 +266,8 @@ def test_platforms_that_nobody_knows_are_said(top: Path) -> None:
     lay(top, TWO | {LOCK: [entry("aws", "5.1.0"), entry("tls", "4.2.0")]})
     shelf = Shelf(OFFERED, unknown=2)
     plan = planned(top, shelf, "aws")
-    assert remarks(plan) == [
-        "aws: locked for linux_amd64 alone; for which platforms 2 of the old version's h1 were is not known here"
-        " (--platform names platforms)"
-    ]
+    (said,) = remarks(plan)
+    assert said.startswith("aws: locked for linux_amd64 alone; for which platforms 2 of the old version's h1 were")
 
 
 # Constraints that are edited

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from locklens.review.model import worst
 from locklens.review.reports.why_words import (
+    NOTHING_TO_UPGRADE,
     alike,
     counted,
     kind_words,
@@ -163,7 +164,10 @@ def _registry_lines(root: RootWhy, *, is_asking: bool) -> Iterator[Line]:
         yield _labelled("REGISTRY", newest, copied=newest)
         if not offer.has_locked:
             yield _labelled("", Span("does not offer the locked version", Role.WARN))
-        yield from _upgrade_lines(offer, explanation.locked, root.path)
+        if explanation.askers:
+            yield from _upgrade_lines(offer, explanation.locked, root.path)
+        else:
+            yield _labelled("UPGRADE", NOTHING_TO_UPGRADE)
 
 
 def _upgrade_lines(offer: Offer, entry: LockEntry | None, root: str) -> Iterator[Line]:

@@ -9,6 +9,7 @@ from locklens.review.model import Severity, worst
 from locklens.review.reports.visible import visible
 from locklens.review.reports.why_words import (
     NAMES_SHOWN,
+    NOTHING_TO_UPGRADE,
     alike,
     counted,
     kind_words,
@@ -95,7 +96,7 @@ def _root(root: RootWhy) -> Iterator[str]:
     for conflict in explanation.conflicts:
         yield from _labelled("CONFLICT", _conflict(conflict, root.configuration))
     if explanation.offer is not None:
-        yield from _offer(explanation.offer)
+        yield from _offer(explanation.offer, is_required=bool(explanation.askers))
     elif not is_builtin:
         yield from _labelled("registry", [f"{visible(root.silence)}, so newer versions are not known"])
     yield from _askers(root)
@@ -160,12 +161,14 @@ def _places(requirements: Sequence[Requirement], configuration: Configuration) -
 # What the registry's answer makes of it
 
 
-def _offer(offer: Offer) -> Iterator[str]:
+def _offer(offer: Offer, *, is_required: bool) -> Iterator[str]:
     registry = [newest_words(offer.newest)]
     if not offer.has_locked:
         registry.append("does not offer the locked version")
     yield from _labelled("registry", registry)
-    if isinstance(offer.upgraded, Selection):
+    if not is_required:
+        yield from _labelled("upgrade", [NOTHING_TO_UPGRADE])
+    elif isinstance(offer.upgraded, Selection):
         yield from _labelled("upgrade", [f"selects {offer.upgraded.version}"])
         yield from _labelled("newer", _held(offer.newer))
     else:

@@ -31,6 +31,9 @@ def version_range(versions: Sequence[Version]) -> str:
     return visible(f"{versions[-1]} to {versions[0]} ({len(versions)} versions)")
 
 
+NOTHING_TO_UPGRADE = "moves nothing that nothing requires; prune removes it"
+
+
 def newest_words(newest: Newest) -> str:
     """The newest versions of each kind."""
     kinds = (
