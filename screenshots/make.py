@@ -24,7 +24,7 @@ from locklens.demo.repository import make_repository
 from locklens.demo.serving import SAMPLE_RULES, environment, write_cli_configuration
 from locklens.storage.cache import Cache
 from locklens.ui.app import LockLensApp
-from locklens.ui.feed import WorkspaceSource
+from locklens.ui.workspace_source import WorkspaceSource
 from locklens.workspace.open import open_git
 from locklens.workspace.review import Asking, ReviewRequest
 

@@ -21,8 +21,8 @@ from locklens.review.model import Answer, Change, Evidence, HostState, Proof, Re
 from locklens.storage.cache import Cache
 from locklens.trust.model import SigningKey, Tier
 from locklens.ui.app import LockLensApp
-from locklens.ui.feed import WorkspaceSource
 from locklens.ui.screens.review import ReviewScreen
+from locklens.ui.workspace_source import WorkspaceSource
 from locklens.workspace.events import Event, Progress, RootsKnown
 from locklens.workspace.open import open_git
 from locklens.workspace.review import Asking, ReviewRequest

@@ -34,7 +34,6 @@ from locklens.review.model import (
 from locklens.review.reports import hashes_text
 from locklens.storage.cache import Cache
 from locklens.ui.app import LockLensApp
-from locklens.ui.feed import WorkspaceSource
 from locklens.ui.hash_detail import hash_detail
 from locklens.ui.hash_rows import Asked, hash_rows
 from locklens.ui.keyboard.hashes import HASHES
@@ -42,6 +41,7 @@ from locklens.ui.screens.hashes import HashesScreen
 from locklens.ui.screens.preview import PreviewScreen
 from locklens.ui.screens.proving import ProvingScreen
 from locklens.ui.screens.review import ReviewScreen
+from locklens.ui.workspace_source import WorkspaceSource
 from locklens.workspace.locking import LockIntent
 from locklens.workspace.open import open_locked
 from locklens.workspace.review import Asking, ReviewRequest

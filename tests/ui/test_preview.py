@@ -27,11 +27,11 @@ from locklens.errors import LockLensError
 from locklens.storage.cache import Cache
 from locklens.storage.journal import Journal
 from locklens.ui.app import LockLensApp
-from locklens.ui.feed import WorkspaceSource
 from locklens.ui.screens.preview import PreviewScreen
 from locklens.ui.screens.signers import SignersScreen
 from locklens.ui.screens.upgrade import UpgradeScreen
 from locklens.ui.widgets.line_view import LineView
+from locklens.ui.workspace_source import WorkspaceSource
 from locklens.versions import Version
 from locklens.workspace.apply import apply
 from locklens.workspace.intents import FormatIntent, Intent, PruneIntent

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from locklens.demo.repository import make_repository
 from locklens.ui.app import LockLensApp
-from locklens.ui.feed import WorkspaceSource
 from locklens.ui.screens.review import ReviewScreen
+from locklens.ui.workspace_source import WorkspaceSource
 from locklens.workspace.open import open_git
 from locklens.workspace.review import ReviewRequest, review
 

@@ -23,12 +23,12 @@ from locklens.review.model import Answer, Change, Evidence, HostState, Kind, Rev
 from locklens.storage.cache import Cache
 from locklens.trust.model import SigningKey, Tier
 from locklens.ui.app import LockLensApp
-from locklens.ui.feed import WorkspaceSource
 from locklens.ui.keyboard.signers import SIGNERS
 from locklens.ui.screens.export import ExportScreen
 from locklens.ui.screens.review import ReviewScreen
 from locklens.ui.screens.signers import SignersScreen
 from locklens.ui.signing import grouped
+from locklens.ui.workspace_source import WorkspaceSource
 from locklens.workspace.events import Event, Progress
 from locklens.workspace.open import open_git, open_locked
 from locklens.workspace.review import Asking, ReviewRequest

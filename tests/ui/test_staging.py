@@ -11,8 +11,8 @@ from ui.conftest import Driver, Running, Samples, until
 from workspace.test_propose import entry, lock
 from workspace.test_staging import LOCK, NEW, OLD, git, index, put, repository, said
 
-from locklens.ui.feed import WorkspaceSource
 from locklens.ui.screens.preview import PreviewScreen
+from locklens.ui.workspace_source import WorkspaceSource
 from locklens.workspace.open import open_git
 from locklens.workspace.review import ReviewRequest
 

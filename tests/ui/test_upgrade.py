@@ -26,13 +26,13 @@ from locklens.errors import ConfigurationError, LockLensError
 from locklens.policy import Policy
 from locklens.storage.cache import Cache
 from locklens.ui.app import LockLensApp
-from locklens.ui.feed import WorkspaceSource
 from locklens.ui.keyboard.upgrade import UPGRADE
 from locklens.ui.messages import ViewWanted
 from locklens.ui.screens.export import ExportScreen
 from locklens.ui.screens.review import ReviewScreen
 from locklens.ui.screens.upgrade import UpgradeScreen
 from locklens.ui.screens.why import WhyScreen
+from locklens.ui.workspace_source import WorkspaceSource
 from locklens.workspace.offers import Offers, Refused
 from locklens.workspace.open import open_git
 from locklens.workspace.picking import UpgradeIntent

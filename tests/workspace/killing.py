@@ -23,7 +23,7 @@ from functools import partial
 from pathlib import Path
 
 from locklens.cli.main import main
-from locklens.ui.feed import WorkspaceSource
+from locklens.ui.workspace_source import WorkspaceSource
 from locklens.workspace import apply as applying
 from locklens.workspace.intents import PruneIntent
 from locklens.workspace.open import open_git

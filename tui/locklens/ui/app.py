@@ -8,7 +8,6 @@ from textual import on
 from textual.app import App
 
 from locklens.review.reports.visible import visible
-from locklens.ui.feed import ReviewSource, WorkspaceSource
 from locklens.ui.marks import MarkKeeper
 from locklens.ui.messages import FilesWritten, MarksNotKept, ViewWanted
 from locklens.ui.screens.hashes import HashesScreen
@@ -16,11 +15,13 @@ from locklens.ui.screens.review import ReviewScreen
 from locklens.ui.screens.signers import SignersScreen
 from locklens.ui.screens.upgrade import UpgradeScreen
 from locklens.ui.themes import DARK, THEMES
+from locklens.ui.workspace_source import WorkspaceSource
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
+    from locklens.ui.feed import ReviewSource
     from locklens.ui.screens.panes import PanesScreen
     from locklens.workspace.review import ReviewRequest
 

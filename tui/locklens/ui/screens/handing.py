@@ -11,11 +11,12 @@ from textual import on, work
 
 from locklens.errors import LockLensError
 from locklens.ui.copying import copied_line, node_copied
-from locklens.ui.feed import WhySubject
+from locklens.ui.feed import WhySubject, with_roots
 from locklens.ui.messages import Exported
 from locklens.ui.outside import has_browser, place_of, release_page, work_tree_file
 from locklens.ui.screens.export import ExportScreen
 from locklens.ui.screens.panes import PanesScreen
+from locklens.ui.screens.proving import Proved, ProvingScreen
 from locklens.ui.screens.why import WhyScreen
 
 if TYPE_CHECKING:
@@ -24,9 +25,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from locklens.addresses import ProviderAddress
-    from locklens.review.model import Review
+    from locklens.review.model import Review, RootReview
     from locklens.review.why import Why
     from locklens.ui.outline import Node
+    from locklens.ui.proving import Chosen
     from locklens.ui.spans import Place
 
 
@@ -90,6 +92,24 @@ class HandingScreen(PanesScreen):
         except LockLensError as error:
             return f"{error}; {error.hint}" if error.hint else str(error)
         return self.open_editor(path, place.line if place else 1, self.top)
+
+    def prove(self, chosen: Chosen) -> None:
+        """Proves hashes by download, once the registries have answered; asks before anything is downloaded."""
+        if self.review is None or self.is_asking:
+            self.say("prove: the registries are still being asked; press v again when they have answered")
+            return
+        self.app.push_screen(ProvingScreen(self.source, self.review, chosen, self._take_proven), self._tell_of_proving)
+
+    def _take_proven(self, roots: tuple[RootReview, ...]) -> None:
+        if self.review is not None:
+            self.review = with_roots(self.review, roots)
+            self.refresh_list()
+
+    def _tell_of_proving(self, proved: Proved | None) -> None:
+        if proved is not None:
+            self.say(proved.words)
+            if proved.is_partial:
+                self.reload()
 
     def show_why(self, root: str, address: ProviderAddress, *, others: Sequence[str] = ()) -> None:
         """Shows why a provider is there, and what holds it back.

@@ -8,7 +8,6 @@ from textual import on
 
 from locklens.ui.copying import change_copied
 from locklens.ui.deciding import locking
-from locklens.ui.feed import with_roots
 from locklens.ui.hash_bars import hashes_facts, hashes_head, hashes_status
 from locklens.ui.hash_detail import hash_detail
 from locklens.ui.hash_rows import Asked, HashRow, Named, chosen_of, hash_rows
@@ -17,7 +16,6 @@ from locklens.ui.keyboard import bindings
 from locklens.ui.keyboard.hashes import HASHES
 from locklens.ui.notices import locked_notice
 from locklens.ui.screens.handing import Handed, HandingScreen
-from locklens.ui.screens.proving import Proved, ProvingScreen
 from locklens.ui.spans import Place, counted
 from locklens.ui.widgets.hash_list import HashList
 
@@ -26,7 +24,7 @@ if TYPE_CHECKING:
 
     from textual.binding import BindingType
 
-    from locklens.review.model import Review, RootReview
+    from locklens.review.model import Review
     from locklens.ui.feed import ReviewSource
     from locklens.ui.marks import MarkKeeper
     from locklens.ui.spans import Line
@@ -106,11 +104,8 @@ class HashesScreen(HandingScreen):
 
     def status_layouts(self) -> tuple[Layout, ...]:
         """How far the asking is, or a message."""
-        message = self.message
-        if not message and self.error is not None and self.review is not None:
-            message = f"could not be read again: {self.error}"
         return hashes_status(
-            self.review, self.progress, marked=len(self.chosen), is_narrowed=self.is_narrowed, message=message
+            self.review, self.progress, marked=len(self.chosen), is_narrowed=self.is_narrowed, message=self.told
         )
 
     def help_lines(self) -> Iterable[Line]:
@@ -209,22 +204,8 @@ class HashesScreen(HandingScreen):
         chosen = self._meant()
         if self.review is None or not chosen:
             self.say("prove: choose a row with a provider")
-        elif self.is_asking:
-            self.say("prove: the registries are still being asked; press v again when they have answered")
         else:
-            screen = ProvingScreen(self.source, self.review, chosen, self._take_proven)
-            self.app.push_screen(screen, self._tell_of_proving)
-
-    def _take_proven(self, roots: tuple[RootReview, ...]) -> None:
-        if self.review is not None:
-            self.review = with_roots(self.review, roots)
-            self.refresh_list()
-
-    def _tell_of_proving(self, proved: Proved | None) -> None:
-        if proved is not None:
-            self.say(proved.words)
-            if proved.is_partial:
-                self.reload()
+            self.prove(chosen)
 
     def action_lock(self) -> None:
         """Plans to lock the wanted platforms that are missing."""

@@ -160,6 +160,13 @@ class PanesScreen(LoadingScreen):
         self.query_one("#status", Bar).show_layouts(*self.status_layouts())
         self.query_one("#keys", Bar).show_layouts(*bars.key_line(self.TABLE, in_detail=self.detail.has_focus))
 
+    @property
+    def told(self) -> str:
+        """The message, or else that what is shown could not be read again; "" for neither."""
+        if self.message or self.error is None or self.review is None:
+            return self.message
+        return f"could not be read again: {self.error}"
+
     def show_detail(self, key: str, lines: Iterable[Line]) -> None:
         """Fills the right pane; it stays where it is scrolled to while it is about the same row."""
         self.detail.show_lines(lines, keep_place=key == self._shown_key)

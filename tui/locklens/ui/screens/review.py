@@ -10,7 +10,6 @@ from locklens.errors import LockLensError
 from locklens.ui import bars
 from locklens.ui.deciding import formatting, locking, pruning, restoring
 from locklens.ui.detail import detail_lines
-from locklens.ui.feed import with_roots
 from locklens.ui.filters import PLACEHOLDER, Filter, parse_filter
 from locklens.ui.help import review_help
 from locklens.ui.keyboard import bindings
@@ -22,7 +21,6 @@ from locklens.ui.rawdiff import diff_lines
 from locklens.ui.rows import Setting, is_folded, rows
 from locklens.ui.screens.handing import Handed, HandingScreen
 from locklens.ui.screens.lines import LinesScreen
-from locklens.ui.screens.proving import Proved, ProvingScreen
 from locklens.ui.spans import Line, counted
 from locklens.ui.widgets.change_list import ChangeList
 
@@ -32,7 +30,7 @@ if TYPE_CHECKING:
 
     from textual.binding import BindingType
 
-    from locklens.review.model import Review, RootReview
+    from locklens.review.model import Review
     from locklens.ui.deciding import Where
     from locklens.ui.feed import ReviewSource
     from locklens.ui.marks import MarkKeeper
@@ -106,9 +104,7 @@ class ReviewScreen(HandingScreen):
 
     def status_layouts(self) -> tuple[Layout, ...]:
         """Where the review stands, or a message."""
-        message = self.message or self.narrowed.problem
-        if not message and self.error is not None and self.review is not None:
-            message = f"could not be read again: {self.error}"
+        message = self.message or self.narrowed.problem or self.told
         facts = bars.StatusFacts(
             self.review, self.marks, self.progress, self.grouping, self.narrowed.text, self.source.fail_on, message
         )
@@ -187,24 +183,8 @@ class ReviewScreen(HandingScreen):
         chosen = [subject for subject in (self.node.subjects if self.node is not None else ()) if subject.change.new]
         if self.review is None or not chosen:
             self.say("prove: choose a row with a provider that is locked")
-        elif self.is_asking:
-            self.say("prove: the registries are still being asked; press v again when they have answered")
         else:
-            names = frozenset((subject.root.lock_file, subject.change.address) for subject in chosen)
-            self.app.push_screen(
-                ProvingScreen(self.source, self.review, names, self._take_proven), self._tell_of_proving
-            )
-
-    def _take_proven(self, roots: tuple[RootReview, ...]) -> None:
-        if self.review is not None:
-            self.review = with_roots(self.review, roots)
-            self.refresh_list()
-
-    def _tell_of_proving(self, proved: Proved | None) -> None:
-        if proved is not None:
-            self.say(proved.words)
-            if proved.is_partial:
-                self.reload()
+            self.prove(frozenset((subject.root.lock_file, subject.change.address) for subject in chosen))
 
     # Deciding: what the row stands for counts, marks say only what was reviewed
 

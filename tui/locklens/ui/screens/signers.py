@@ -105,10 +105,7 @@ class SignersScreen(HandingScreen):
 
     def status_layouts(self) -> tuple[Layout, ...]:
         """How far the asking is, or a message."""
-        message = self.message
-        if not message and self.error is not None and self.review is not None:
-            message = f"could not be read again: {self.error}"
-        return bars.signers_status(self.review, self.progress, is_narrowed=self.is_narrowed, message=message)
+        return bars.signers_status(self.review, self.progress, is_narrowed=self.is_narrowed, message=self.told)
 
     def help_lines(self) -> Iterable[Line]:
         """All keys, and what the tiers mean."""

@@ -149,12 +149,9 @@ class UpgradeScreen(OfferingScreen):
 
     def status_layouts(self) -> tuple[Layout, ...]:
         """What was chosen and what that takes, or a message."""
-        message = self.message
-        if not message and self.error is not None and self.review is not None:
-            message = f"could not be read again: {self.error}"
         fetch = fetch_of(self.picking.choices, self.picking.known, self._here)
         return upgrade_status(
-            self.picking, fetch, asking=self.asking_words, is_narrowed=self.is_narrowed, message=message
+            self.picking, fetch, asking=self.asking_words, is_narrowed=self.is_narrowed, message=self.told
         )
 
     def help_lines(self) -> Iterable[Line]:

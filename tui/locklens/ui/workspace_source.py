@@ -1,0 +1,228 @@
+"""Where reviews and plans are from: the use cases of the workspace, as screens ask for them. Knows no Textual."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Callable, Collection, Iterable, Sequence
+
+    from locklens.addresses import ProviderAddress
+    from locklens.install.events import Event as InstallEvent
+    from locklens.review.keys import PastUse, SignerUses
+    from locklens.review.model import Review, RootReview
+    from locklens.review.releases import ReleaseId
+    from locklens.review.why import Why
+    from locklens.ui.feed import OpenedReview, ReviewSource, WhySubject
+    from locklens.workspace.events import Event, ProvingPlanned
+    from locklens.workspace.foresee import Foreseen
+    from locklens.workspace.intents import Intent
+    from locklens.workspace.offers import Offers
+    from locklens.workspace.open import Comparison
+    from locklens.workspace.planning import Plan, WriteRequest
+    from locklens.workspace.proposal import Proposal
+    from locklens.workspace.prospects import KnownRelease
+    from locklens.workspace.review import ReviewRequest
+    from locklens.workspace.upgrading import Pick
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceSource:
+    """The real source: the use cases of the workspace.
+
+    Attributes:
+        reads_only: Whether reviews are made of files alone: another question than theirs is asked of registries.
+    """
+
+    request: ReviewRequest
+    reads_only: bool = False
+
+    @property
+    def fail_on(self) -> str:
+        """That of the request."""
+        return self.request.fail_on
+
+    def open(self, *, is_fresh: bool = False) -> OpenedReview:
+        """Opens the comparison of the request."""
+        from msgspec.structs import replace
+
+        from locklens.workspace.review import draft
+
+        request = self.request
+        if is_fresh and request.asking is not None:
+            request = replace(request, asking=replace(request.asking, is_fresh=True))
+        if self.reads_only:
+            request = replace(request, asking=None)
+        comparison = request.open()
+        return _WorkspaceReview(comparison, draft(comparison, request), request)
+
+    def of_view(self, view: str, folder: Path | None) -> ReviewSource:
+        """The same asking, of all that is locked or of what changed."""
+        from functools import partial
+
+        from msgspec.structs import replace
+
+        from locklens.workspace.open import open_git, open_locked
+
+        is_whole = view in {"upgrade", "hashes", "keys"}
+        opened = partial(open_locked if is_whole else open_git, folder or Path.cwd())
+        request = replace(self.request, open=opened, include_unchanged=is_whole, prove="none")
+        return WorkspaceSource(request, reads_only=view == "upgrade")
+
+    def prove(
+        self,
+        review: Review,
+        chosen: Collection[tuple[str, ProviderAddress]],
+        *,
+        confirm: Callable[[ProvingPlanned], bool],
+        on_event: Callable[[Event], None],
+        cancel: threading.Event,
+    ) -> tuple[RootReview, ...]:
+        """Proves with the request's asking."""
+        from locklens.errors import OfflineError
+        from locklens.workspace.proving import prove
+
+        asking = self.request.asking
+        if asking is None or asking.is_offline:
+            raise OfflineError("nothing can be downloaded offline", hint="leave out --offline")
+        return prove(review, chosen, asking, confirm=confirm, on_event=on_event, cancel=cancel)
+
+    def where(self, top: Path, roots: Iterable[str]) -> WriteRequest:
+        """Names the roots as from the current folder, so that the command lines are right there."""
+        from locklens.workspace.planning import WriteRequest
+
+        return WriteRequest.at(top, roots, tool=self.request.tool, test_directory=self.request.test_directory)
+
+    def plan(
+        self,
+        intent: Intent,
+        *,
+        on_root: Callable[[str], None],
+        on_event: Callable[[InstallEvent], None],
+        cancel: threading.Event,
+    ) -> Plan:
+        """Plans with the request's asking."""
+        from msgspec.structs import replace
+
+        from locklens.errors import RunCancelledError
+        from locklens.workspace.supplying import OfflineSupply, RegistrySupply
+
+        def begin(root: str) -> None:
+            if cancel.is_set():
+                raise RunCancelledError("the plan was cancelled")
+            on_root(root)
+
+        asking = self.request.asking
+        if asking is None or asking.is_offline:
+            return intent.plan(OfflineSupply(), on_root=begin)
+        with RegistrySupply(asking.environ, asking.cache, on_event=on_event, cancel=cancel) as supply:
+            return replace(intent.plan(supply, on_root=begin), asked=supply.hosts)
+
+    def foresee(self, plan: Plan, *, on_event: Callable[[Event], None], cancel: threading.Event) -> Foreseen:
+        """Reviews it with the request's asking."""
+        from locklens.workspace.foresee import foresee
+
+        return foresee(plan, self.request, on_event=on_event, cancel=cancel)
+
+    def apply(self, proposal: Proposal) -> tuple[str, ...]:
+        """Writes the files."""
+        from locklens.workspace.apply import apply
+
+        return apply(proposal)
+
+    def why(self, subject: WhySubject, *, is_asking: bool, is_fresh: bool, cancel: threading.Event) -> Why:
+        """Explains it with the request's asking."""
+        from functools import partial
+
+        from msgspec.structs import replace
+
+        from locklens.workspace.why import why_reviewed
+
+        explain = partial(why_reviewed, self.request, subject.review, subject.roots, subject.address, top=subject.top)
+        asking = self.request.asking
+        if not is_asking or asking is None:
+            return explain()
+        from locklens.workspace.asking import AskingRun, base_hosts
+
+        with AskingRun(replace(asking, is_fresh=is_fresh), base_hosts(subject.review), cancel) as run:
+            return explain(ask=run.offered)
+
+    def history(
+        self, signer: SignerUses, *, on_event: Callable[[Event], None], cancel: threading.Event
+    ) -> tuple[PastUse, ...]:
+        """Looks it up with the request's asking."""
+        from locklens.workspace.history import signing_history
+
+        return signing_history(self.request, signer, on_event=on_event, cancel=cancel)
+
+    def offers(
+        self, review: Review, top: Path, *, on_known: Callable[[Offers], None], cancel: threading.Event, is_fresh: bool
+    ) -> Offers:
+        """Finds it out with the request's asking."""
+        from msgspec.structs import replace
+
+        from locklens.workspace.offering import OfferRequest, offers
+
+        asking = self.request.asking
+        asking = replace(asking, is_fresh=is_fresh) if asking is not None else None
+        return offers(OfferRequest.of_review(review, top, asking), on_known=on_known, cancel=cancel)
+
+    def releases(
+        self,
+        review: Review,
+        wanted: Sequence[ReleaseId],
+        *,
+        on_known: Callable[[KnownRelease], None],
+        cancel: threading.Event,
+    ) -> None:
+        """Finds it out with the request's asking."""
+        from locklens.workspace.asking import base_hosts
+        from locklens.workspace.offering import releases
+
+        if self.request.asking is not None:
+            for one in releases(wanted, self.request.asking, base_hosts(review), cancel=cancel):
+                on_known(one)
+
+    def upgrading(self, top: Path, picks: tuple[Pick, ...], *, allows_missing: bool) -> Intent:
+        """The request's tool and test folder count."""
+        from locklens.workspace.picking import UpgradeIntent
+
+        request = self.request
+        return UpgradeIntent(top, picks, allows_missing, request.tool, request.test_directory)
+
+
+@dataclass(frozen=True, slots=True)
+class _WorkspaceReview:
+    comparison: Comparison
+    draft: Review
+    request: ReviewRequest
+
+    def complete(
+        self,
+        *,
+        on_event: Callable[[Event], None],
+        cancel: threading.Event,
+    ) -> Review:
+        from locklens.workspace.review import complete
+
+        return complete(self.comparison, self.draft, self.request, on_event=on_event, cancel=cancel)
+
+    def watched(self, review: Review) -> tuple[Path, ...]:
+        from locklens.workspace.review import watched_files
+
+        return watched_files(self.comparison, review)
+
+    @property
+    def top(self) -> Path | None:
+        return self.comparison.top
+
+    @property
+    def repository(self) -> str:
+        repository = self.comparison.repository
+        return str(repository.top) if repository is not None else ""
+
+    def close(self) -> None:
+        self.comparison.close()
