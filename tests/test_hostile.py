@@ -9,7 +9,6 @@ import pytest
 from msgspec.structs import replace
 from real_material import shared_data
 
-from locklens.demo.cases import cases
 from locklens.dialect import TERRAFORM
 from locklens.lockfile.model import LockEntry
 from locklens.lockfile.parse import parse
@@ -50,11 +49,7 @@ def reviewed(old: bytes, new: bytes) -> Review:
 
 
 def sources() -> list[bytes]:
-    folder = shared_data()
-    if folder is not None:
-        return [path.read_bytes() for path in sorted(folder.rglob("*.hcl"))]
-    states = [state for case in cases() for state in (case.old, case.new)]
-    return [state.lock for state in states if state is not None]
+    return [path.read_bytes() for path in sorted(shared_data().rglob("*.hcl"))]
 
 
 def mutated(data: bytes, chance: random.Random) -> bytes:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from real_material import real_cases, shared_data
+from real_material import shared_data
 
 from locklens.addresses import ProviderAddress
 from locklens.dialect import OPENTOFU, TERRAFORM
@@ -60,8 +60,6 @@ def test_escapes() -> None:
 
 def real_files() -> list[Any]:
     folder = shared_data()
-    if folder is None:
-        return real_cases("pairs")
     return [pytest.param(path, id=str(path.relative_to(folder))) for path in sorted(folder.rglob("*.hcl"))]
 
 

@@ -56,10 +56,7 @@ def rules(findings: tuple[Finding, ...]) -> list[str]:
 
 
 def real(kind: str, number: str, name: str) -> LockFile:
-    folder = shared_data()
-    if folder is None:
-        pytest.skip("LOCKLENS_SHARED_DATA names no folder with real lock files")
-    path = folder / kind / number / f"{name}.lock.hcl"
+    path = shared_data() / kind / number / f"{name}.lock.hcl"
     return parse(path.read_bytes(), path.name)
 
 

@@ -167,12 +167,9 @@ def test_ages_in_few_words() -> None:
 
 def test_real_constraint_shapes() -> None:
     """With every constraint that is recorded in a real lock file: what is suggested is what `init -upgrade` selects."""
-    folder = shared_data()
-    if folder is None:
-        pytest.skip("LOCKLENS_SHARED_DATA names no folder with real lock files")
     texts = {
         (entry.constraints, entry.version)
-        for path in sorted((folder / "pairs").rglob("*.hcl"))
+        for path in sorted((shared_data() / "pairs").rglob("*.hcl"))
         for entry in parse(path.read_bytes(), path.name).entries
         if entry.constraints
     }
