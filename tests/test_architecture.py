@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -32,6 +35,133 @@ def tool(name: str) -> str:
 def test_the_checkers_are_content(command: tuple[str, ...]) -> None:
     result = run(tool(command[0]), *command[1:])
     assert result.returncode == 0, result.stdout + result.stderr
+
+
+ANYWHERE = ("",)
+DOORS = {
+    "deepdiff": ("review.changes",),
+    "gnupg": ("trust.signature",),
+    "hcl2": ("hcl",),
+    "httpcore": ("sources.http",),
+    "httpx": ("sources.http",),
+    "idna": ("addresses",),
+    "isal": ("packages.inflate",),
+    "lark": ("hcl",),
+    "msgspec": ANYWHERE,
+    "packaging": ("versions",),
+    "platformdirs": ("hcl.grammar", "storage"),  # the grammar keeps its compiled tables in the user's cache folder
+    "rich": ("ui",),
+    "sqlite3": ("storage",),
+    "textual": ("ui",),
+    "tomllib": ("policy",),
+    "truststore": ("sources.http",),
+}
+"""The modules, or packages of them, that may import a library. Every library has a line, and two modules of Python's own."""
+
+CIRCLES = {
+    frozenset({"cli.install_options", "cli.options", "cli.write_options"}),
+    frozenset({"review.evidence", "review.inquiry", "review.provenance"}),
+    frozenset({"storage.journal", "storage.placing"}),
+    frozenset({"ui.palette", "ui.screens.loading", "ui.screens.panes", "ui.screens.preview", "ui.screens.telling"}),
+    frozenset({"workspace.asking", "workspace.proving", "workspace.review"}),
+}
+"""Modules that import each other today. The list may only become shorter: what they share goes below them."""
+
+
+def of_package(name: str) -> str:
+    """The name of a module of locklens without that of the package; empty for any other."""
+    return name.removeprefix("locklens.") if name.startswith("locklens.") else ""
+
+
+def named(node: ast.AST, package: str) -> list[str]:
+    """What one statement or call imports: `from a import b` is `a.b`, for whoever reads it to tell modules from names."""
+    match node:
+        case ast.Import():
+            return [alias.name for alias in node.names]
+        case ast.ImportFrom():
+            above = package.split(".")[: -node.level + 1 or None] if node.level else []
+            return [".".join(filter(None, (*above, node.module, alias.name))) for alias in node.names]
+        case ast.Call(args=[ast.Constant(value=str(name)), *_]) if called(node).endswith(
+            ("import_module", "__import__", "find_spec")
+        ):
+            return [name]
+    return []
+
+
+def called(node: ast.Call) -> str:
+    return ast.unparse(node.func)
+
+
+@cache
+def imports() -> dict[str, frozenset[str]]:
+    """What each module of locklens imports, wherever in it: inside of functions and for type checkers, too."""
+    folder = TOP / "tui" / "locklens"
+    modules = {
+        ".".join(path.relative_to(folder.parent).with_suffix("").parts).removesuffix(".__init__"): path
+        for path in folder.rglob("*.py")
+    }
+    found = {}
+    for name, path in modules.items():
+        package = name if path.name == "__init__.py" else name.rpartition(".")[0]
+        every = {one for node in ast.walk(ast.parse(path.read_bytes())) for one in named(node, package)}
+        found[name] = frozenset(
+            next((one for one in (text, text.rpartition(".")[0]) if one in modules), text) for text in every
+        )
+    return found
+
+
+@pytest.mark.parametrize("library", DOORS)
+def test_each_library_has_one_door(library: str) -> None:
+    doors = [f"locklens.{door}".removesuffix(".") for door in DOORS[library]]
+    users = {name for name, every in imports().items() if any(one.split(".")[0] == library for one in every)}
+    assert users, f"nothing imports {library}: its line can go"
+    strays = {name for name in users if not any(f"{name}.".startswith(f"{door}.") for door in doors)}
+    assert strays == set(), f"import {library} beside {' and '.join(doors)}"
+
+
+def test_no_library_goes_without_a_door() -> None:
+    known = {*DOORS, *sys.stdlib_module_names, "locklens"}
+    unknown = {(name, one) for name, every in imports().items() for one in every if one.split(".")[0] not in known}
+    assert unknown == set(), "needs a line in DOORS"
+
+
+def test_no_modules_import_each_other() -> None:
+    graph = {name: every & imports().keys() - {name} for name, every in imports().items()}
+
+    def reached(start: str) -> set[str]:
+        seen: set[str] = set()
+        ahead = [start]
+        while ahead:
+            new = graph[ahead.pop()] - seen
+            seen |= new
+            ahead += new
+        return seen
+
+    below = {name: reached(name) for name in graph}
+    circles = {frozenset(of_package(one) for one in below[name] if name in below[one]) for name in graph} - {
+        frozenset()
+    }
+    assert circles - CIRCLES == set(), "a new circle"
+    assert CIRCLES - circles == set(), "no longer one: take it from the list"
+
+
+WORKFLOWS = sorted((TOP / ".github" / "workflows").glob("*.yml"))
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_a_workflow_runs_what_was_reviewed_and_may_only_read(path: Path) -> None:
+    text = path.read_text("utf-8")
+    actions = re.findall(r"^ *(?:- )?uses: (.*)$", text, re.MULTILINE)
+    assert actions
+    for action in actions:
+        assert re.fullmatch(r"[\w-]+/[\w./-]+@[0-9a-f]{40}  # v\d+\.\d+\.\d+", action), (
+            f"{action} is not pinned by commit"
+        )
+    assert re.search(r"^permissions: \{\}$", text, re.MULTILINE)
+    jobs = text.partition("\njobs:\n")[2]
+    assert jobs.count("    permissions:\n      contents: read\n") == len(re.findall(r"^  [\w-]+:$", jobs, re.MULTILINE))
+    assert not re.search(r": write\b|write-all|pull_request_target", text)
+    assert text.count("persist-credentials: false") == text.count("actions/checkout@")
 
 
 HEAVY = (
