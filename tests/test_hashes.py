@@ -56,48 +56,6 @@ def packed(*entries: tuple[str, str]) -> zipfile.ZipFile:
     return zipfile.ZipFile(buffer)
 
 
-@pytest.mark.parametrize(("contents", "expected"), FOLDERS.values(), ids=FOLDERS.keys())
-def test_h1_of_a_folder(tmp_path: Path, contents: dict[str, str], expected: str) -> None:
-    assert hashes.h1_of_folder(lay(tmp_path, contents)) == expected
-
-
-@pytest.mark.parametrize(("contents", "expected"), FOLDERS.values(), ids=FOLDERS.keys())
-def test_h1_of_a_plain_zip_is_that_of_its_folder(contents: dict[str, str], expected: str) -> None:
-    assert hashes.h1_of_zip(packed(*contents.items())) == expected
-
-
-def test_h1_of_a_zip_counts_folder_entries() -> None:
-    archive = packed(("docs/", ""), ("docs/README.md", "# hi\n"), (BINARY, "hello\n"))
-    assert hashes.h1_of_zip(archive) == "h1:k6FqGMWmya8ICtnPBOGhPPrCFoHWEMOdUNQZAH0noiQ="
-
-
-def test_h1_of_a_zip_lists_duplicates_with_the_last_content() -> None:
-    assert (
-        hashes.h1_of_zip(packed((BINARY, "one\n"), (BINARY, "two\n")))
-        == "h1:E/Wn38mcJ1dooxyx6x5j1IIyvVy5oVJe4zX1zu0cdtY="
-    )
-
-
-def test_h1_of_a_zip_file(tmp_path: Path) -> None:
-    path = tmp_path / "package.zip"
-    path.write_bytes(ONE_FILE_ZIP)
-    assert hashes.h1_of_zip(zipfile.ZipFile(path)) == FOLDERS["one file"][1]
-
-
-def test_links_count_as_the_file_they_lead_to_and_hidden_files_count(tmp_path: Path) -> None:
-    lay(tmp_path / "plain", {"a": "x", ".hidden": "y"})
-    linked = lay(tmp_path / "linked", {".hidden": "y"})
-    (linked / "a").symlink_to(tmp_path / "plain" / "a")
-    assert hashes.h1_of_folder(linked) == hashes.h1_of_folder(tmp_path / "plain")
-
-
-def test_a_link_to_a_folder_cannot_be_hashed(tmp_path: Path) -> None:
-    lay(tmp_path / "package", {"a": "x"})
-    (tmp_path / "package" / "loop").symlink_to(tmp_path)
-    with pytest.raises(OSError, match="directory"):
-        hashes.h1_of_folder(tmp_path / "package")
-
-
 def test_a_line_feed_in_a_name_cannot_be_hashed() -> None:
     with pytest.raises(ValueError, match="line feed"):
         hashes.h1_of_digests([(b"a\nb", "0" * 64)])

@@ -26,8 +26,10 @@ from locklens.demo.publishers import publisher
 from locklens.demo.registry import Registry
 from locklens.demo.releases import MANIFEST, PLATFORMS, Locked, h1, zh
 from locklens.demo.serving import FILE_NAME, SAMPLE_RULES, environment, serving_text, write_cli_configuration
-from locklens.hashes import h1_of_zip, registry_manifests
+from locklens.hashes import registry_manifests
 from locklens.lockfile.parse import parse
+from locklens.packages.hashing import hash_package
+from locklens.packages.limits import Limits
 from locklens.trust.checksums import read_checksums
 
 if TYPE_CHECKING:
@@ -85,12 +87,12 @@ def test_a_release_is_what_its_lock_entry_says(registry: Registry) -> None:
     hashes = set()
     for platform in PLATFORMS:
         said = document(registry, f"acme/demo/1.4.2/download/{platform.replace('_', '/')}")
-        package = get(said["download_url"])
+        data = get(said["download_url"])
         assert said["filename"] == f"terraform-provider-demo_1.4.2_{platform}.zip"
-        assert hashlib.sha256(package).hexdigest() == said["shasum"]
-        with ZipFile(io.BytesIO(package)) as archive:
+        assert hashlib.sha256(data).hexdigest() == said["shasum"]
+        with ZipFile(io.BytesIO(data)) as archive:
             assert archive.testzip() is None
-            hashes |= {"zh:" + said["shasum"], h1_of_zip(archive)}
+        hashes |= {"zh:" + said["shasum"], hash_package([data], limit=Limits()).h1}
         sums = read_checksums(get(said["shasums_url"]))
         assert str(sums.platform_of("zh:" + said["shasum"])) == platform
         assert get(said["shasums_signature_url"])[0] & 0x80

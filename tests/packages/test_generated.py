@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from packages.zips import BINARY, DESCRIPTORS, FILE, FOLDER, LINK, PROGRAM, Item, build, unpacked
 
 from locklens.errors import PackageError
-from locklens.hashes import h1_of_folder
 from locklens.packages.hashing import hash_package
+from locklens.packages.installed import h1_of_folder
 from locklens.packages.limits import Limits
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="file names of any bytes")
@@ -80,7 +80,7 @@ def agreed(data: bytes, step: int) -> str:
         for path in into.rglob("*"):
             if path.is_file():
                 path.chmod(0o600)
-        assert hashed.h1 == unpacked_h1 == h1_of_folder(into)
+        assert hashed.h1 == unpacked_h1 == h1_of_folder(into, limit=Limits())
         files = [path for path in into.rglob("*") if path.is_file()]
         assert (hashed.files, hashed.unpacked_size) == (len(files), sum(path.stat().st_size for path in files))
         assert sorted(path.name for path in Path(folder).iterdir()) == ["into", "package.zip"]

@@ -22,8 +22,8 @@ from locklens.demo.packages import package as demo_package
 from locklens.errors import ConfigurationError, PackageError, RunCancelledError, UnavailableError
 from locklens.hashes import HashedPackage, h1_of_digests
 from locklens.packages import inflate
-from locklens.packages.contents import Contents
-from locklens.packages.hashing import hash_package
+from locklens.packages.contents import Contents, Digest
+from locklens.packages.hashing import hash_package, read_package
 from locklens.packages.limits import Limits
 from locklens.sources.http import open_client
 
@@ -92,7 +92,7 @@ def test_what_cannot_be_unpacked_says_why_once_its_zh_was_judged(data: bytes, wo
     for size in (7, 1 << 16):
         judged: list[str] = []
 
-        def judge(zh: str, _: object, judged: list[str] = judged) -> None:
+        def judge(zh: str, judged: list[str] = judged) -> None:
             judged.append(zh)
 
         chunks = (data[at : at + size] for at in range(0, len(data), size))
@@ -223,3 +223,60 @@ def test_a_package_on_its_way_from_a_server() -> None:
 
 def test_without_isal_the_standard_library_inflates(engine: str) -> None:
     assert engine in inflate.engine().__name__
+
+
+def archive_h1(data: bytes) -> str:
+    """The h1 of the zip file itself, which is known once it was read within the bounds."""
+    seen: list[str] = []
+    hash_package([data], limit=Limits(), check=lambda package: seen.append(package.archive_h1))
+    return seen[0]
+
+
+@pytest.mark.parametrize(("contents", "expected"), FOLDERS.values(), ids=FOLDERS.keys())
+def test_h1_of_a_plain_zip_file_is_that_of_its_folder(contents: dict[str, str], expected: str) -> None:
+    if contents:
+        assert archive_h1(zipped(contents, zipfile.ZIP_STORED)) == expected
+
+
+def test_h1_of_a_zip_file_counts_folder_entries() -> None:
+    data = build([Item(b"docs/"), Item(b"docs/README.md", b"# hi\n"), Item(BINARY, b"hello\n")])
+    assert archive_h1(data) == "h1:k6FqGMWmya8ICtnPBOGhPPrCFoHWEMOdUNQZAH0noiQ="
+
+
+def test_h1_of_a_zip_file_lists_duplicates_with_the_last_content() -> None:
+    data = build([Item(BINARY, b"one\n"), Item(BINARY, b"two\n")])
+    assert archive_h1(data) == "h1:E/Wn38mcJ1dooxyx6x5j1IIyvVy5oVJe4zX1zu0cdtY="
+    other = h1_of_digests((name, hashlib.sha256(b"two\n").hexdigest()) for name in (BINARY, BINARY))
+    assert archive_h1(data) == other
+
+
+def test_a_zip_file_with_a_folder_that_has_a_content_has_no_h1_of_its_own() -> None:
+    assert archive_h1(build([Item(BINARY, b"x"), Item(b"docs/", b"hidden", STORED)])) == ""
+    assert archive_h1(build([Item(BINARY, b"x"), Item(b"a\nb/")])) == ""
+
+
+@pytest.mark.parametrize("where", ["while it arrives", "from the disk", "in the directory"])
+def test_cancelled_while_little_becomes_much(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One piece of a package inflates to a thousand times its bytes: the run is looked at between blocks, not pieces."""
+    is_unread = where != "while it arrives"
+    first = Item(b"a", b"a", 12) if is_unread else Item(b"a", b"a")
+    data = build([first, Item(BINARY, bytes(64 << 20))])
+    cancel, blocks = threading.Event(), 0
+    if where == "in the directory":
+        monkeypatch.setattr(
+            "locklens.packages.hashing.lay_out", lambda *_: pytest.fail("all of the directory was read")
+        )
+
+    def judge(_: str) -> None:
+        if is_unread:
+            cancel.set()
+
+    class Cancelling(Digest):
+        def update(self, block: bytes | memoryview) -> None:
+            nonlocal blocks
+            blocks += 1
+            cancel.set()
+
+    with pytest.raises(RunCancelledError):
+        read_package([data], io.BytesIO(), limit=Limits(), new=Cancelling, cancel=cancel, judge=judge)
+    assert blocks <= 12  # one, and those that were on their way to the other thread

@@ -13,8 +13,8 @@ from packages.odd import ACCEPTED, PROVIDER, REFUSED, TEXT
 from packages.zips import BINARY, FILE, LINK, PROGRAM, STORED, Item, build, unpacked
 
 from locklens.errors import ConfigurationError, PackageError, RunCancelledError
-from locklens.hashes import h1_of_folder
 from locklens.packages.hashing import hash_package
+from locklens.packages.installed import h1_of_folder
 from locklens.packages.layout import Layout
 from locklens.packages.limits import Limits
 from locklens.packages.unpack import check_names_for_windows
@@ -31,7 +31,7 @@ def archive(folder: Path, data: bytes) -> Path:
 def test_a_package(tmp_path: Path) -> None:
     data = build([Item(b"docs/"), Item(b"docs/a/b.md", b"# hi\n"), Item(BINARY, b"hello\n", attributes=PROGRAM)])
     h1 = unpacked(archive(tmp_path, data), tmp_path / "into", limit=Limits())
-    assert h1 == h1_of_folder(tmp_path / "into") == hash_package([data], limit=Limits()).h1
+    assert h1 == h1_of_folder(tmp_path / "into", limit=Limits()) == hash_package([data], limit=Limits()).h1
     assert (tmp_path / "into" / "docs" / "a" / "b.md").read_bytes() == b"# hi\n"
     if os.name == "posix":
         assert stat.S_IMODE((tmp_path / "into" / os.fsdecode(BINARY)).stat().st_mode) == 0o755
@@ -48,7 +48,7 @@ def test_odd_packages(data: bytes, tmp_path: Path) -> None:
         if path.is_file():
             assert not stat.S_IMODE(path.stat().st_mode) & 0o7000
             path.chmod(0o600)
-    assert h1_of_folder(into) == h1
+    assert h1_of_folder(into, limit=Limits()) == h1
     assert sorted(path.name for path in tmp_path.iterdir()) == ["into", "package.zip"]
 
 
@@ -109,7 +109,7 @@ def test_only_into_an_empty_folder(tmp_path: Path) -> None:
         with pytest.raises(ConfigurationError, match=words):
             unpacked(package, tmp_path / name, limit=Limits())
     assert (tmp_path / "full" / "kept").read_text() == "x"
-    assert unpacked(package, tmp_path / "empty", limit=Limits()) == h1_of_folder(tmp_path / "empty")
+    assert unpacked(package, tmp_path / "empty", limit=Limits()) == h1_of_folder(tmp_path / "empty", limit=Limits())
 
 
 @pytest.mark.skipif(os.name != "posix", reason="links")

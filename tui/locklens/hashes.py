@@ -1,4 +1,4 @@
-"""Package hashes: the two schemes of the lock file, and how to compute them.
+"""Package hashes: the two schemes of the lock file, and what an `h1` is made of.
 
 `zh:` is the SHA-256 of a package's zip file in lower-case hex; a publisher signs it. `h1:` is the digest of an
 unpacked package (the Go module system's directory hash); nobody signs it. Equality is equality of text, as it is for
@@ -17,13 +17,9 @@ from msgspec import Struct
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
-    from zipfile import ZipFile, ZipInfo
 
 _ZH = re.compile(r"zh:[0-9a-f]{64}\Z")
 _H1 = re.compile(r"h1:[0-9A-Za-z+/]{42}[AEIMQUYcgkosw048]=\Z")
-_BLOCK = 1 << 16
-_UTF8_NAME = 0x800
 
 
 def scheme_of(text: str) -> str:
@@ -88,57 +84,6 @@ class HashedPackage(Struct, frozen=True):
     size: int
     unpacked_size: int
     files: int
-
-
-def h1_of_folder(folder: Path) -> str:
-    """Computes the `h1` of an unpacked package: every file below it, symbolic links followed to files.
-
-    Raises:
-        OSError: A file cannot be read; a symbolic link to a folder counts as such a file.
-        ValueError: A file name holds a line feed, which the format cannot say.
-    """
-    import hashlib
-    import os
-
-    top = os.path.realpath(os.fsencode(folder))
-    digests: list[tuple[bytes, str]] = []
-    for parent, folders, names in os.walk(top):
-        names += [name for name in folders if os.path.islink(os.path.join(parent, name))]  # noqa: PTH114, PTH118
-        for name in names:
-            path = os.path.join(parent, name)  # noqa: PTH118
-            with open(path, "rb") as file:  # noqa: PTH123
-                digest = hashlib.file_digest(file, "sha256").hexdigest()
-            digests.append((os.path.relpath(path, top).replace(os.fsencode(os.sep), b"/"), digest))
-    return h1_of_digests(digests)
-
-
-def h1_of_zip(archive: ZipFile) -> str:
-    """Computes the `h1` of a zip file's entries as the tools do when they check an archive.
-
-    It counts what the unpacked folder does not show: folder entries are empty files, and names are the raw bytes as
-    they are stored. Of duplicate names each is listed, with the last one's content.
-
-    Raises:
-        zipfile.BadZipFile: The archive is damaged.
-        ValueError: A name holds a line feed.
-    """
-    entries = [(_raw_name(entry), entry) for entry in archive.infolist()]
-    contents = {name: _digest_of(archive, entry) for name, entry in entries}
-    return h1_of_digests((name, contents[name]) for name, _ in entries)
-
-
-def _raw_name(entry: ZipInfo) -> bytes:
-    return entry.orig_filename.encode("utf-8" if entry.flag_bits & _UTF8_NAME else "cp437")
-
-
-def _digest_of(archive: ZipFile, entry: ZipInfo) -> str:
-    import hashlib
-
-    digest = hashlib.sha256()
-    with archive.open(entry) as file:
-        while block := file.read(_BLOCK):
-            digest.update(block)
-    return digest.hexdigest()
 
 
 def h1_of_digests(digests: Iterable[tuple[bytes, str]]) -> str:

@@ -12,15 +12,15 @@ from locklens.sources.metadata import is_supported
 from locklens.versions.version import precedence
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from concurrent.futures import Future
     from pathlib import Path
-    from typing import BinaryIO
 
     from locklens.addresses import Platform, ProviderAddress
     from locklens.hashes import HashedPackage
     from locklens.install.run import InstallRun
     from locklens.install.trusting import Vouched
+    from locklens.packages.hashing import Passed
     from locklens.sources.metadata import PackageMetadata
     from locklens.versions import Version
 
@@ -88,8 +88,8 @@ def hashed(run: InstallRun, metadata: PackageMetadata) -> HashedPackage:
             limit=LIMITS,
             on_bytes=_teller(run, metadata, download.length),
             cancel=run.cancel,
-            judge=lambda zh, _: _check_zh(metadata, zh),
-            check=lambda names: check_program(names, metadata.address),
+            judge=lambda zh: _check_zh(metadata, zh),
+            check=lambda package: check_program(package.layout.files, metadata.address),
         )
     run.cache.keep_package(found)
     return found
@@ -101,7 +101,7 @@ def unpacked(
     into: Path,
     *,
     release: Future[Vouched],
-    judge: Callable[[BinaryIO], None],
+    check: Callable[[Passed], None],
 ) -> HashedPackage:
     """Unpacks a package into a new folder while it arrives, and remembers its hashes; errors as of `hashed`.
 
@@ -111,14 +111,18 @@ def unpacked(
         into: Nothing is left there of a package that is refused.
         release: The judgement of the release, which may come as late as the last byte. Where that is an error, it is
             what is raised, whatever else went wrong.
-        judge: Is given the zip file once it is known to be the one that is vouched for, and may refuse it all the same.
+        check: Is given the package once it is known to be the one that is vouched for, and was read within the bounds;
+            it may refuse it all the same.
     """
     from locklens.packages.unpack import unpack
 
-    def judge_all(zh: str, archive: BinaryIO) -> None:
+    def judge(zh: str) -> None:
         release.result()
         _check_zh(metadata, zh)
-        judge(archive)
+
+    def check_all(package: Passed) -> None:
+        check(package)
+        check_program(package.layout.files, metadata.address)
 
     try:
         with run.registry(metadata.address).open_package(metadata) as download:
@@ -135,8 +139,8 @@ def unpacked(
                 limit=LIMITS,
                 on_bytes=on_bytes,
                 cancel=run.cancel,
-                judge=judge_all,
-                check=lambda names: check_program(names, metadata.address),
+                judge=judge,
+                check=check_all,
             )
     except LockLensError:
         release.result()
@@ -160,7 +164,7 @@ def unwritable(folder: Path, error: OSError) -> ConfigurationError:
     )
 
 
-def check_program(names: list[bytes], address: ProviderAddress) -> None:
+def check_program(names: Iterable[bytes], address: ProviderAddress) -> None:
     """Makes sure that a package has a program, as the tools look for it: among the files that lie in no folder.
 
     Raises:

@@ -2,103 +2,150 @@
 
 A package is unpacked beside its place, and only a whole one is put there; what lay there before goes as a whole. So
 nothing of what somebody added to a folder is ever taken for the provider's.
+
+The repository decides what lies below its roots. No link there is followed on the way to a package's place; a link in
+the place itself, as the tools make them into their plugin cache, is replaced as a link.
 """
 
 from __future__ import annotations
 
-import os
-import shutil
-import tempfile
-from contextlib import contextmanager, suppress
-from pathlib import Path
+import secrets
+import threading
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from locklens.hashes import h1_of_folder
-from locklens.install.fetching import unwritable
+from locklens.install.fetching import LIMITS, unwritable
+from locklens.packages.installed import h1_of_folder
+from locklens.storage.realfolders import Way, leads_through_link
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
+    from pathlib import Path
 
     from locklens.addresses import Platform, ProviderAddress
+    from locklens.storage.realfolders import RealFolder
     from locklens.versions import Version
 
 _STAGING = ".locklens-"
 """How the folders beside a place begin that nothing is installed in yet. The tools look for OS_ARCH there."""
+
+_PACKAGE, _BEFORE = "package", "before"
 
 
 class DataFolder:
     """The tools' data folder of one root, usually `.terraform`; for one process at a time.
 
     Args:
-        path: Where it is; it need not exist.
+        trusted: The innermost folder on the way to it that the user named and not the repository: the root, or what
+            TF_DATA_DIR says where that is not below the root.
+        names: Of the folders from there to it. Neither it nor they need exist.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, trusted: Path, names: tuple[str, ...]) -> None:
+        self._trusted = trusted
+        self._names = names
+        self._lock = threading.Lock()
+
+    @classmethod
+    def of(cls, root: Path, path: Path) -> DataFolder:
+        """Returns the data folder at a path, of a root; a path below the root begins as the root's does."""
+        names = path.relative_to(root).parts if path.is_relative_to(root) else ("..",)
+        return cls(path, ()) if ".." in names else cls(root, names)
 
     @property
-    def turns(self) -> Path:
-        """The file that stands for the folder where several processes wait for their turn."""
-        return self.path / ".locklens.lock"
+    def turns(self) -> tuple[Path, tuple[str, ...]]:
+        """What stands for the folder where several processes wait for their turn; see `locklens.storage.turns`."""
+        return self._trusted, (*self._names, ".locklens.lock")
 
     def place(self, address: ProviderAddress, version: Version, platform: Platform) -> Path:
         """Where a package belongs."""
-        return self.path.joinpath("providers", *str(address).split("/"), str(version), str(platform))
+        names = (*self._names, "providers", *str(address).split("/"), str(version), str(platform))
+        return self._trusted.joinpath(*names)
 
-    def has(self, place: Path, hashes: Collection[str]) -> bool:
-        """Whether what is at a place has one of the hashes; of those only an `h1` can be held against a folder."""
+    def has(self, place: Path, hashes: Collection[str], cancel: threading.Event | None = None) -> bool:
+        """Whether what is at a place has one of the hashes; of those only an `h1` can be held against a folder.
+
+        Raises:
+            RunCancelledError: `cancel` was set.
+        """
         wanted = {text for text in hashes if text.startswith("h1:")}
-        return bool(wanted) and h1_at(place) in wanted
+        if not wanted or leads_through_link(self._trusted, self._way_to(place)):
+            return False
+        return h1_at(place, cancel) in wanted
 
     @contextmanager
-    def staging(self, place: Path) -> Iterator[Path]:
+    def staging(self, place: Path) -> Iterator[Staging]:
         """Makes a folder beside a place, and removes it with all that is left in it, also of runs that were killed.
 
         Raises:
-            ConfigurationError: It cannot be made.
+            ConfigurationError: It cannot be made, or there is a link on the way to it.
         """
-        made = [folder for folder in (place.parent, *place.parent.parents) if not folder.exists()]
+        prefix = f"{_STAGING}{place.name}-"
         try:
-            place.parent.mkdir(parents=True, exist_ok=True)
-            for left in place.parent.glob(f"{_STAGING}{place.name}-*"):
-                shutil.rmtree(left, ignore_errors=True)
-            staging = Path(tempfile.mkdtemp(prefix=f"{_STAGING}{place.name}-", dir=place.parent))
+            with self._lock:
+                way = Way(self._trusted, self._way_to(place))
+                beside = way.end
+                for left in beside.names():
+                    if left.startswith(prefix):
+                        beside.remove_tree(left)
+                name = prefix + secrets.token_hex(8)
+                beside.make(name, 0o700)
         except OSError as error:
             raise unwritable(place.parent, error) from error
-        try:
-            yield staging
-        finally:
-            shutil.rmtree(staging, ignore_errors=True)
-            for folder in made:
-                with suppress(OSError):
-                    folder.rmdir()
+        with way:
+            try:
+                with beside.enter(name) as own:
+                    yield Staging(own, beside, place)
+            finally:
+                with self._lock:  # Nobody may be on the way through a folder that is about to be removed.
+                    beside.remove_tree(name)
+                    way.tidy()
 
-    def put(self, unpacked: Path, place: Path) -> None:
-        """Puts an unpacked package in its place; what was there ends up beside it, in the staging folder.
+    def _way_to(self, place: Path) -> tuple[str, ...]:
+        return place.parent.relative_to(self._trusted).parts
+
+
+class Staging:
+    """A folder beside a package's place, which nobody else knows of.
+
+    Attributes:
+        package: Where to unpack it.
+    """
+
+    def __init__(self, own: RealFolder, beside: RealFolder, place: Path) -> None:
+        self._own = own
+        self._beside = beside
+        self._place = place
+        self.package = own.path / _PACKAGE
+
+    def put(self) -> None:
+        """Puts the unpacked package in its place; what was there is removed with the staging folder.
 
         Raises:
             ConfigurationError: It cannot be done; what was there is there again.
         """
-        aside = unpacked.with_name("before")
-        had = os.path.lexists(place)
+        leaf = self._place.name
         try:
+            had = self._beside.status(leaf) is not None
             if had:
-                place.rename(aside)
+                self._beside.move(leaf, self._own, _BEFORE)
             try:
-                unpacked.rename(place)
+                self._own.move(_PACKAGE, self._beside, leaf)
             except OSError:
                 if had:
-                    aside.rename(place)
+                    self._own.move(_BEFORE, self._beside, leaf)
                 raise
-            if aside.is_symlink() or aside.is_file():
-                aside.unlink()
         except OSError as error:
-            raise unwritable(place, error) from error
+            raise unwritable(self._place, error) from error
 
 
-def h1_at(place: Path) -> str:
-    """The `h1` of what is installed at a place, "" where there is none to be had."""
+def h1_at(place: Path, cancel: threading.Event | None = None) -> str:
+    """The `h1` of what is installed at a place, "" where there is none to be had.
+
+    Raises:
+        RunCancelledError: `cancel` was set.
+    """
     try:
-        return h1_of_folder(place) if place.is_dir() else ""
+        return h1_of_folder(place, limit=LIMITS, cancel=cancel) if place.is_dir() else ""
     except (OSError, ValueError):
         return ""

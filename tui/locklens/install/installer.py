@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from concurrent.futures import Future
     from pathlib import Path
-    from typing import BinaryIO
 
     from locklens.addresses import Platform, ProviderAddress
     from locklens.install.folders import DataFolder
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
     from locklens.install.run import InstallRun
     from locklens.install.trusting import Vouched
     from locklens.lockfile.model import LockEntry
+    from locklens.packages.hashing import Passed
     from locklens.sources.metadata import PackageMetadata
     from locklens.versions import Version
 
@@ -125,7 +125,7 @@ class _Installer:
     def as_locked(self, wanted: Wanted) -> _Done | None:
         """The entry of a provider that is installed as it is locked."""
         prior = wanted.prior
-        if prior is None or not self._into.has(self._place(wanted.address, prior.version), prior.hashes):
+        if prior is None or not self._is_there(wanted, prior):
             return None
         return _Done(reused(prior, combined(wanted.requirements), self._run.dialect))
 
@@ -188,17 +188,17 @@ class _Installer:
                 raise self._mismatch(metadata)
             return package.h1, package.size
 
-        def judge(archive: BinaryIO) -> None:
-            if locked and "zh:" + metadata.shasum not in locked and not _has_h1(archive, locked):
+        def check(package: Passed) -> None:
+            # The h1 of the folder is another where the zip file lists folders.
+            if locked and not {package.zh, package.archive_h1} & locked:
                 raise self._mismatch(metadata)
 
         place = self._place(metadata.address, metadata.version)
         with self._into.staging(place) as staging:
-            folder = staging / "package"
-            package = unpacked(self._run, metadata, folder, release=release, judge=judge)
-            before = h1_at(place)
+            package = unpacked(self._run, metadata, staging.package, release=release, check=check)
+            before = h1_at(place, self._run.cancel)
             is_other = (place.exists() or place.is_symlink()) and before != package.h1
-            self._into.put(folder, place)
+            staging.put()
             if is_other:
                 self._run.tell(FolderReplaced(self._run.name(metadata.address), metadata.version, str(place)))
         return package.h1, package.size
@@ -210,6 +210,9 @@ class _Installer:
         )
         hint = "locklens review says what the locked hashes are; locklens lock adds those of further platforms"
         return TrustError(words, hint=hint)
+
+    def _is_there(self, wanted: Wanted, prior: LockEntry) -> bool:
+        return self._into.has(self._place(wanted.address, prior.version), prior.hashes, self._run.cancel)
 
     def _place(self, address: ProviderAddress, version: Version) -> Path:
         return self._into.place(address, version, self._here)
@@ -235,18 +238,3 @@ class _Installer:
     def _failed(self, address: ProviderAddress, summary: str, words: str, hint: str = "") -> Failure:
         self._run.tell(ProviderFailed(self._run.name(address), summary, words, hint))
         return Failure(address, summary, words, hint)
-
-
-def _has_h1(archive: BinaryIO, locked: set[str]) -> bool:
-    """Whether the zip file itself has a locked `h1`; that of a folder differs where the zip file lists folders."""
-    if not any(text.startswith("h1:") for text in locked):
-        return False
-    from zipfile import BadZipFile, ZipFile
-
-    from locklens.hashes import h1_of_zip
-
-    try:
-        with ZipFile(archive) as opened:
-            return h1_of_zip(opened) in locked
-    except (BadZipFile, OSError, ValueError, NotImplementedError, RuntimeError, EOFError):
-        return False

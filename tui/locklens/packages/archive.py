@@ -15,9 +15,11 @@ from enum import IntEnum
 from msgspec import Struct
 
 from locklens.errors import PackageError
+from locklens.packages.limits import stop_if
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import threading
     from typing import BinaryIO
 
     from locklens.packages.limits import Limits
@@ -126,16 +128,20 @@ class _End(Struct, frozen=True):
     offset: int
 
 
-def read_directory(file: BinaryIO, size: int, limit: Limits) -> tuple[Entry, ...]:
+def read_directory(
+    file: BinaryIO, size: int, limit: Limits, *, cancel: threading.Event | None = None
+) -> tuple[Entry, ...]:
     """Reads the entries of a zip file.
 
     Args:
         file: Seekable; left anywhere.
         size: Of the file.
         limit: Entries and the lengths of their names.
+        cancel: Looked at between entries.
 
     Raises:
         PackageError: The tools would not open it, it has no entries, or more than may be.
+        RunCancelledError: The run was cancelled.
         OSError: It cannot be read.
     """
     end = _read_end(file, size)
@@ -149,6 +155,7 @@ def read_directory(file: BinaryIO, size: int, limit: Limits) -> tuple[Entry, ...
     file.seek(base + end.offset)
     try:
         while True:
+            stop_if(cancel)
             entry = _read_header(file, base, limit)
             if len(entries) == limit.entries:
                 raise PackageError(f"the package has more than {limit.entries} entries, which is not read")

@@ -28,7 +28,7 @@ class Arriving:
         second: The thread for that and for the `zh`.
         limit: Bytes after which they are given up.
         on_bytes: Is told of every chunk's bytes.
-        cancel: Ends it between two chunks.
+        cancel: Ends it between two chunks, and where `stop_if_cancelled` is called.
     """
 
     def __init__(
@@ -42,6 +42,7 @@ class Arriving:
         cancel: threading.Event | None,
     ) -> None:
         self.size = 0
+        self._cancel = cancel
         self._chunks = _bounded(chunks, limit, on_bytes, cancel)
         self._spool, self._second = spool, second
         self._sha256 = hashlib.sha256()
@@ -57,6 +58,14 @@ class Arriving:
     def zh(self) -> str:
         """Of all bytes, once they were drained and the second thread has finished."""
         return "zh:" + self._sha256.hexdigest()
+
+    def stop_if_cancelled(self) -> None:
+        """Ends the work where the run was cancelled: one piece may inflate to a thousand times its bytes.
+
+        Raises:
+            RunCancelledError: It was.
+        """
+        stop_if(self._cancel)
 
     def some(self) -> memoryview:
         """The next bytes, at most PIECE; none at the end."""

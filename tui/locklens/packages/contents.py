@@ -68,6 +68,7 @@ class Contents:
         produced = 0
         try:
             for block in _content(entry, section):
+                stop_if(self._cancel)
                 produced += len(block)
                 if produced > entry.size:
                     raise damaged(entry, f"it has more than its {entry.size} bytes")

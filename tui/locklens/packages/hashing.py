@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager, suppress
 from functools import partial
+from hashlib import sha256
 from typing import TYPE_CHECKING, cast
 
 from msgspec import Struct
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
     from locklens.packages.limits import Limits
     from locklens.packages.zipstream import Streamed
 
-    Judge = Callable[[str, BinaryIO], None]
-    """Is given the `zh` and the whole zip file, and raises what it likes where that is not the right one."""
+EMPTY = sha256().hexdigest()
+"""What an `h1` says of a folder entry."""
 
 _IN_MEMORY = 1 << 20
 """Bytes of a package up to which it takes no temporary file."""
@@ -40,13 +41,36 @@ class Passed(Struct, frozen=True):
 
     Attributes:
         size: Bytes of the zip file.
-        digests: Of the file at each path of the layout; of the last content where several have one name.
+        entries: Of the zip file, in its order.
+        contents: The digest of each of `layout.opened`, in its order.
     """
 
     zh: str
     size: int
+    entries: tuple[Entry, ...]
     layout: Layout
-    digests: dict[bytes, Digest]
+    contents: tuple[Digest, ...]
+
+    @property
+    def digests(self) -> dict[bytes, Digest]:
+        """Of the file at each path of the layout: of the last content where several have one path."""
+        return {path: digest for (path, _), digest in zip(self.layout.opened, self.contents, strict=True)}
+
+    @property
+    def archive_h1(self) -> str:
+        """The `h1` of the zip file itself, as the tools hold it against a lock file; "" where none can be said.
+
+        It counts what the unpacked folder does not show: folder entries are empty files, and names are the raw bytes
+        as they are stored. Of duplicate names each is listed, with the last one's content. A folder entry with a
+        content has no `h1`, since unpacking passes that content over.
+        """
+        if any(entry.is_folder and (entry.size or b"\n" in entry.name) for entry in self.entries):
+            return ""
+        named = {entry.name: EMPTY for entry in self.entries if entry.is_folder}
+        named |= {
+            entry.name: digest.hex() for (_, entry), digest in zip(self.layout.opened, self.contents, strict=True)
+        }
+        return h1_of_digests((entry.name, named[entry.name]) for entry in self.entries)
 
     @property
     def hashed(self) -> HashedPackage:
@@ -62,8 +86,8 @@ def hash_package(
     spool_folder: Path | None = None,
     on_bytes: Callable[[int], None] | None = None,
     cancel: threading.Event | None = None,
-    judge: Judge = lambda *_: None,
-    check: Callable[[list[bytes]], None] = lambda _: None,
+    judge: Callable[[str], None] = lambda _: None,
+    check: Callable[[Passed], None] = lambda _: None,
 ) -> HashedPackage:
     """Hashes a zip file of which the bytes arrive one after another.
 
@@ -76,8 +100,9 @@ def hash_package(
             temporary folder.
         on_bytes: Is told how many bytes each chunk has.
         cancel: Looked at between chunks and blocks.
-        judge: Is asked when all bytes are there, before anything is made of the zip file's directory.
-        check: Is given the paths of all files, and may raise a PackageError for what is missing.
+        judge: Is given the `zh` when all bytes are there, before anything is made of the zip file's directory, and
+            raises what it likes where that is not the right one.
+        check: Is given the package once it was read within the bounds, and likewise refuses one that is not right.
 
     Raises:
         PackageError: The tools could not unpack it, its `h1` could not be said, or it is beyond a bound.
@@ -102,8 +127,8 @@ def read_package(
     new: Callable[[], Digest] = Digest,
     on_bytes: Callable[[int], None] | None = None,
     cancel: threading.Event | None = None,
-    judge: Judge = lambda *_: None,
-    check: Callable[[list[bytes]], None] = lambda _: None,
+    judge: Callable[[str], None] = lambda _: None,
+    check: Callable[[Passed], None] = lambda _: None,
 ) -> Passed:
     """Reads a zip file while it arrives, into the empty file `spool`; all else as of `hash_package`.
 
@@ -118,11 +143,13 @@ def read_package(
         arriving.drain()
         second.finish()
         zh, size = arriving.zh, arriving.size
-        judge(zh, spool)
-        layout = lay_out(read_directory(spool, size, limit), size, limit)
-        digests = _resolve(layout, streamed, Contents(spool, size, cancel=cancel), second, new)
-        check(list(layout.files))
-    return Passed(zh, size, layout, digests)
+        judge(zh)
+        entries = read_directory(spool, size, limit, cancel=cancel)
+        layout = lay_out(entries, size, limit)
+        contents = _resolve(layout, streamed, Contents(spool, size, cancel=cancel), second, new)
+    passed = Passed(zh, size, entries, layout, contents)
+    check(passed)
+    return passed
 
 
 def _resolve(
@@ -131,16 +158,17 @@ def _resolve(
     contents: Contents,
     second: SecondThread,
     new: Callable[[], Digest],
-) -> dict[bytes, Digest]:
+) -> tuple[Digest, ...]:
     """Holds what passed against the central directory, and reads again what it does not confirm."""
-    digests: dict[bytes, Digest] = {}
+    digests: list[Digest] = []
     read: list[tuple[Entry, Digest]] = []
-    for path, entry in layout.opened:
+    for _, entry in layout.opened:
         passed = streamed.pop(entry.offset, None)
         if passed is not None and passed.is_of(entry):
-            digests[path] = passed.digest
+            digests.append(passed.digest)
             continue
-        digest = digests[path] = new()
+        digest = new()
+        digests.append(digest)
         for block in contents.blocks(entry):
             second.do(partial(digest.update, block))
         second.do(digest.end)
@@ -148,7 +176,7 @@ def _resolve(
     second.finish()
     for entry, digest in read:
         check_content(entry, digest)
-    return digests
+    return tuple(digests)
 
 
 @contextmanager

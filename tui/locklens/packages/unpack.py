@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from locklens.hashes import HashedPackage
-    from locklens.packages.hashing import Judge, Passed
+    from locklens.packages.hashing import Passed
     from locklens.packages.layout import Layout
     from locklens.packages.limits import Limits
 
@@ -42,8 +42,8 @@ def unpack(
     limit: Limits,
     on_bytes: Callable[[int], None] | None = None,
     cancel: threading.Event | None = None,
-    judge: Judge = lambda *_: None,
-    check: Callable[[list[bytes]], None] = lambda _: None,
+    judge: Callable[[str], None] = lambda _: None,
+    check: Callable[[Passed], None] = lambda _: None,
 ) -> HashedPackage:
     """Unpacks a zip file while it arrives, and returns the hashes of what arrived and of what was written.
 
@@ -57,8 +57,9 @@ def unpack(
         limit: What the package may be at most.
         on_bytes: Is told how many bytes each chunk has.
         cancel: Looked at between chunks and blocks.
-        judge: Is asked when all bytes are there, before anything is made of the zip file's directory.
-        check: Is given the paths of all files, and may raise a PackageError for what is missing.
+        judge: Is given the `zh` when all bytes are there, before anything is made of the zip file's directory, and
+            raises what it likes where that is not the right one.
+        check: Is given the package once it was read within the bounds, and likewise refuses one that is not right.
 
     Raises:
         PackageError: The tools could not unpack it, its `h1` could not be said, it is beyond a bound, or two of its
@@ -157,8 +158,9 @@ class _Folder:
         """
         for path in passed.layout.folders:
             os.mkdir(self._inside(path), _FOLDER_MODE)  # noqa: PTH102 - paths are bytes
+        digests = passed.digests
         for path in passed.layout.files:
-            content, place = passed.digests[path], self._inside(path)
+            content, place = digests[path], self._inside(path)
             assert isinstance(content, _Content)
             if os.path.lexists(place):
                 raise FileExistsError

@@ -87,6 +87,7 @@ def read_entries(
         start, before, digest = arriving.position, size, new()
         try:
             for block in blocks:
+                arriving.stop_if_cancelled()
                 size += len(block)
                 if size > min(limit.unpacked, max(limit.ratio_from, limit.ratio * arriving.size)):
                     return found

@@ -9,12 +9,14 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from locklens.errors import ConfigurationError, RunCancelledError
+from locklens.storage.realfolders import Way
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
+_LOCK_FILE = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
 _GLANCE = 0.05
 _SAY_AFTER = 2.0
 """Seconds of waiting after which it is worth a word."""
@@ -22,25 +24,33 @@ _SAY_AFTER = 2.0
 
 @contextmanager
 def turn(
-    path: Path, *, cancel: threading.Event | None = None, on_waiting: Callable[[], None] = lambda: None
+    top: Path,
+    names: Sequence[str],
+    *,
+    cancel: threading.Event | None = None,
+    on_waiting: Callable[[], None] = lambda: None,
 ) -> Iterator[None]:
     """Waits until no other process has its turn, and keeps others waiting until the block ends.
 
     Args:
-        path: A file that stands for what is worked on; it is made where it is missing, and stays.
+        top: A trusted folder; no link below it is followed.
+        names: Of the folders below it, and of the file in the last of them that stands for what is worked on. What is
+            missing is made, and stays.
         cancel: Ends the waiting.
         on_waiting: Called once, when the waiting has become long.
 
     Raises:
-        ConfigurationError: The file cannot be made.
+        ConfigurationError: The file cannot be made, or it or a folder on the way to it is a link.
         RunCancelledError: `cancel` was set.
     """
+    *folders, file = names
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o644)
+        with Way(top, folders) as way:
+            descriptor = way.end.open(file, _LOCK_FILE, 0o644)
     except OSError as error:
         hint = "look at who may write there, or set TF_DATA_DIR"
-        raise ConfigurationError(f"cannot be written: {error.strerror}", path=str(path.parent), hint=hint) from error
+        place = str(top.joinpath(*folders))
+        raise ConfigurationError(f"cannot be written: {error.strerror}", path=place, hint=hint) from error
     try:
         start, has_said = time.monotonic(), False
         while not _taken(descriptor):
@@ -66,7 +76,7 @@ def turn_within(path: Path, seconds: float) -> Iterator[bool]:
     Raises:
         OSError: The file cannot be used.
     """
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+    descriptor = os.open(path, _LOCK_FILE | getattr(os, "O_NOFOLLOW", 0), 0o600)
     try:
         until = time.monotonic() + seconds
         while not (is_held := _taken(descriptor)) and time.monotonic() < until:

@@ -32,7 +32,6 @@ from locklens.workspace.remarks import (
 if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
     from types import TracebackType
 
     from locklens.addresses import ProviderAddress
@@ -117,16 +116,15 @@ class Installing:
             return outcome
         if self._options.dry_run:
             return initialising.work(root)
-        turns = DataFolder(data_path(root, self._options)).turns
-        with turn(turns, cancel=self._cancel, on_waiting=self._on_waiting):
+        with turn(*data_folder_of(root, self._options).turns, cancel=self._cancel, on_waiting=self._on_waiting):
             # Another process may have had its turn in between.
             return initialising.work(self._reader.read_folder(tree, path))
 
 
-def data_path(root: Root, options: Options) -> Path:
-    """Returns where a root's data folder is."""
+def data_folder_of(root: Root, options: Options) -> DataFolder:
+    """Returns a root's data folder."""
     found = data_folder(FileSystem(options.folder), root.path, options.environ)
-    return options.folder / (found or ".terraform")
+    return DataFolder.of(options.folder / root.path, options.folder / (found or ".terraform"))
 
 
 class _Initialising:
@@ -198,7 +196,7 @@ class _Initialising:
         )
 
     def _data(self, root: Root) -> DataFolder:
-        return DataFolder(data_path(root, self._options))
+        return data_folder_of(root, self._options)
 
     def _write(self, root: Root, after: Sequence[LockEntry], data: bytes) -> tuple[str, ...]:
         """Writes the lock file, and returns what there is to say of that."""

@@ -1,0 +1,109 @@
+"""The `h1` of an unpacked package: what lies in its folder, read within bounds, and nothing from outside of it.
+
+Whoever can write to the folder decides what is in it, and a folder below a repository may be tracked. So nothing but
+regular files is opened, and links count as far as they lead to a file below the folder.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import stat
+
+from locklens.hashes import h1_of_digests
+from locklens.packages.limits import Limits, shown, stop_if
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import threading
+    from pathlib import Path
+
+_BLOCK = 1 << 20
+_READ = (
+    os.O_RDONLY
+    | getattr(os, "O_NOFOLLOW", 0)
+    | getattr(os, "O_NONBLOCK", 0)
+    | getattr(os, "O_CLOEXEC", 0)
+    | getattr(os, "O_BINARY", 0)
+)
+"""O_NONBLOCK is for what takes the place of a file once it was looked at: a pipe, or a kernel's log below /proc."""
+
+
+def h1_of_folder(folder: Path, *, limit: Limits, cancel: threading.Event | None = None) -> str:
+    """Computes the `h1` of an unpacked package: every file below it, under the names of links the files they lead to.
+
+    Args:
+        folder: The package; a link to it is followed.
+        limit: Of its bounds those of the files' bytes and of the numbers of files and folders count.
+        cancel: Looked at between blocks and between names.
+
+    Raises:
+        OSError: Something in it cannot be read, is neither a file nor a folder, is a link to a folder, or one that
+            leads out.
+        ValueError: It is beyond a bound, or a file's name holds a line feed, which the format cannot say.
+        RunCancelledError: The run was cancelled.
+    """
+    top = os.path.realpath(os.fsencode(folder))
+    reading = _Reading(top, limit, cancel)
+    waiting, folders = [b""], 0
+    while waiting:
+        inside = waiting.pop()
+        with os.scandir(os.path.join(top, inside)) as found:  # noqa: PTH118 - paths are bytes
+            for one in found:
+                stop_if(cancel)
+                name = os.path.join(inside, one.name)  # noqa: PTH118
+                if not one.is_dir(follow_symlinks=False):
+                    reading.add(name)
+                    continue
+                folders += 1
+                if folders > limit.entries:
+                    raise ValueError(f"it has more than {limit.entries} folders")
+                waiting.append(name)
+    return h1_of_digests(reading.digests)
+
+
+class _Reading:
+    """Reads files below a folder, which together have a bound."""
+
+    def __init__(self, top: bytes, limit: Limits, cancel: threading.Event | None) -> None:
+        self.digests: list[tuple[bytes, str]] = []
+        self._top = top
+        self._limit = limit
+        self._cancel = cancel
+        self._left = limit.unpacked
+
+    def add(self, name: bytes) -> None:
+        """Reads one file, or the one that a link leads to."""
+        if len(self.digests) == self._limit.entries:
+            raise ValueError(f"it has more than {self._limit.entries} files")
+        place = os.path.join(self._top, name)  # noqa: PTH118
+        if os.path.islink(place):  # noqa: PTH114
+            place = os.path.realpath(place)
+            if not place.startswith(os.path.join(self._top, b"")):  # noqa: PTH118
+                raise OSError(errno.EXDEV, "a link leads out of the package's folder")
+        # A device acts on being opened, so what it is has to be known before; and again afterwards.
+        _require_regular(os.lstat(place))
+        descriptor = os.open(place, _READ)
+        try:
+            _require_regular(os.fstat(descriptor))
+            self.digests.append((name.replace(os.fsencode(os.sep), b"/"), self._digest(descriptor)))
+        finally:
+            os.close(descriptor)
+
+    def _digest(self, descriptor: int) -> str:
+        digest = hashlib.sha256()
+        while block := os.read(descriptor, _BLOCK):
+            stop_if(self._cancel)
+            self._left -= len(block)
+            if self._left < 0:
+                raise ValueError(f"its files have more than {shown(self._limit.unpacked)}")
+            digest.update(block)
+        return digest.hexdigest()
+
+
+def _require_regular(status: os.stat_result) -> None:
+    if stat.S_ISDIR(status.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(errno.EINVAL, "it is no regular file")
