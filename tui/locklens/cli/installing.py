@@ -62,6 +62,7 @@ def init(found: Namespace) -> int:
             if not found.json:
                 put(_diff(outcome) if found.dry_run else _init_words(outcome))
             statuses.append(FINDINGS if outcome.has_failed else DONE)
+        tell(f"note: {words}" for words in cache.take_notices())
         if found.verbose:
             tell(installing.log)
     return _together(statuses)
@@ -92,6 +93,7 @@ def lock(found: Namespace) -> int:
             locking = plan_lock(intent, supply, on_root=lambda root: telling.begin(root or "."))
         finally:
             telling.end()
+            tell(f"note: {words}" for words in cache.take_notices())
             if found.verbose:
                 tell(supply.log)
     return _conclude(found, locking, telling)

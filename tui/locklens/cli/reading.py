@@ -64,6 +64,7 @@ def why(found: Namespace) -> int:
     asking = asking_of(found)
     with asking.cache, AskingRun(asking, ()) as run:
         result = explain(request, run.offered)
+        tell(f"note: {words}" for words in asking.cache.take_notices())
         if found.verbose:
             tell(run.log)
     if found.format == "json":

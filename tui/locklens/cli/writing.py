@@ -84,6 +84,7 @@ def _upgrade(request: WriteRequest, found: Namespace) -> Plan:
             return upgrade(wanted, supply, on_root=lambda root: telling.begin(root or "."))
         finally:
             telling.end()
+            tell(f"note: {words}" for words in cache.take_notices())
             if found.verbose:
                 tell(supply.log)
 

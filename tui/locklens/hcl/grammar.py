@@ -66,12 +66,18 @@ def _cache_file() -> Path | None:
     folder = Path(platformdirs.user_cache_dir("locklens", appauthor=False))
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        status = folder.stat()
-        if hasattr(os, "getuid") and (status.st_uid != os.getuid() or status.st_mode & 0o022):
+        release = "{}.{}".format(*sys.version_info[:2])
+        file = folder / f"python-hcl2-{version('python-hcl2')}-py{release}.bin"
+        if not _is_own(folder) or (os.path.lexists(file) and not _is_own(file)):
             return None
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError:
         return None
-    release = "{}.{}".format(*sys.version_info[:2])
-    return folder / f"python-hcl2-{version('python-hcl2')}-py{release}.bin"
+    return file
+
+
+def _is_own(path: Path) -> bool:
+    """Whether only this user can have written to a file or a folder; on Windows that cannot be told by its mode."""
+    status = path.stat()
+    return not hasattr(os, "geteuid") or (status.st_uid == os.geteuid() and not status.st_mode & 0o022)

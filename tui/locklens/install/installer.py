@@ -25,6 +25,7 @@ from locklens.install.fetching import hashed, judged, offered, unpacked, warn
 from locklens.install.folders import h1_at
 from locklens.install.model import Failure, Settled
 from locklens.lockfile.update import fetched, is_incomplete, reused
+from locklens.packages.limits import stop_if
 from locklens.selection import Selection, Unselectable, before_asking, combined, select
 
 if TYPE_CHECKING:
@@ -198,6 +199,7 @@ class _Installer:
             package = unpacked(self._run, metadata, staging.package, release=release, check=check)
             before = h1_at(place, self._run.cancel)
             is_other = (place.exists() or place.is_symlink()) and before != package.h1
+            stop_if(self._run.cancel)
             staging.put()
             if is_other:
                 self._run.tell(FolderReplaced(self._run.name(metadata.address), metadata.version, str(place)))

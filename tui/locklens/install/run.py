@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
+_PATIENCE = 0.6
+"""Seconds that work which looks at whether the run was cancelled gets to end. What does not end by then, such as a gpg
+that is busy with a hostile key or a disk that does not answer, is left behind, and ends with the process."""
+
 AT_ONCE = 24
 """Providers and platforms that are worked on at the same time; the limit for one host is the client's."""
 
@@ -71,11 +75,25 @@ class InstallRun:
     ) -> None:
         if kind is not None:
             self.cancel.set()
-        for pool in (self._pool, self._beside):
-            pool.shutdown(wait=True, cancel_futures=True)
+        has_ended = self._end(None if kind is None else _PATIENCE)
         self._registries.close()
         self._verifier.close()
-        self.cache.flush()
+        if has_ended:
+            self.cache.flush()
+
+    def _end(self, patience: float | None) -> bool:
+        """Waits until no work is left, at most so many seconds; says whether none is."""
+
+        def shut() -> None:
+            for pool in (self._pool, self._beside):
+                pool.shutdown(wait=True, cancel_futures=True)
+
+        for pool in (self._pool, self._beside):
+            pool.shutdown(wait=False, cancel_futures=True)
+        waiting = threading.Thread(target=shut, name="locklens-end", daemon=True)
+        waiting.start()
+        waiting.join(patience)
+        return not waiting.is_alive()
 
     @property
     def config(self) -> CliConfig:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, TypeVar
 from msgspec import Struct
 
 from locklens.errors import ConfigurationError
+from locklens.storage.own import is_of_another, is_open_to_others
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,7 +41,8 @@ class Layout(Struct, frozen=True):
         name: Of the file, in sentences: "The … was damaged".
         contents: In the plural, to begin a sentence: "… last for this run only".
         stays_open: Whether one connection serves all calls; otherwise each opens the file anew.
-        is_believed: Whether what is in it is taken for proven: then a folder that others may write in is not used.
+        is_believed: Whether what is in it is taken for proven: then it is not used where others may write to it or in
+            its folder. What belongs to another user never is.
     """
 
     schema: int
@@ -280,10 +282,18 @@ def _use_log(connection: sqlite3.Connection) -> None:
 def _prepare(path: Path, layout: Layout) -> None:
     """Makes folder and file for the owner's eyes only; SQLite gives its side files the mode of the main one."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if layout.is_believed and os.name == "posix" and path.parent.stat().st_mode & 0o022:
+    folder = path.parent.stat()
+    if is_of_another(folder):
+        raise _UnusableError("its folder belongs to another user")
+    if layout.is_believed and is_open_to_others(folder):
         raise _UnusableError("others may write in its folder")
     try:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
     except FileExistsError:
-        if os.name == "posix" and path.stat().st_mode & 0o077:
+        file = path.stat()
+        if is_of_another(file):
+            raise _UnusableError("it belongs to another user") from None
+        if layout.is_believed and is_open_to_others(file):
+            raise _UnusableError("others may write to it") from None
+        if os.name == "posix" and file.st_mode & 0o077:
             path.chmod(0o600)

@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 
 from locklens.errors import ConfigurationError
+from locklens.storage.placing import is_within
 
 
 def write_atomically(path: Path, data: bytes, *, mode: int = 0o644) -> None:
@@ -15,15 +16,18 @@ def write_atomically(path: Path, data: bytes, *, mode: int = 0o644) -> None:
     A device or a pipe is written to directly.
 
     Args:
-        path: Where to write; a symbolic link is replaced, not followed.
+        path: Where to write; a symbolic link is replaced, not followed. Only one that lies outside of the repository,
+            like /dev/stdout, is followed, to a device or a pipe.
         data: The whole new content.
         mode: Of the new file, whatever the process's umask is.
 
     Raises:
-        ConfigurationError: The file cannot be written; what was there is untouched.
+        ConfigurationError: The file cannot be written, or a link in the repository that one works in leads out of it;
+            what was there is untouched.
     """
     try:
-        if path.exists() and not path.is_file():
+        is_repositorys = _is_in_repository(path)
+        if path.exists() and not path.is_file() and not (is_repositorys and path.is_symlink()):
             path.write_bytes(data)
             return
         descriptor, name = tempfile.mkstemp(prefix=path.name, dir=path.parent)
@@ -42,3 +46,21 @@ def write_atomically(path: Path, data: bytes, *, mode: int = 0o644) -> None:
         reason = error.strerror or str(error)
         hint = "name another file or folder"
         raise ConfigurationError(f"cannot be written: {reason}", path=str(path), hint=hint) from error
+
+
+def _is_in_repository(path: Path) -> bool:
+    """Whether a file lies in the repository that one works in, or in the current folder where there is none.
+
+    Raises:
+        ConfigurationError: It does by its name, and a link on the way leads out: the repository decides where to.
+    """
+    here = os.path.realpath(".")
+    top = next((str(one) for one in (Path(here), *Path(here).parents) if os.path.lexists(one / ".git")), here)
+    folder = os.path.realpath(path.parent)
+    if is_within(top, folder):
+        return True
+    named = Path(os.path.abspath(path)).parents  # noqa: PTH100 - links are not to be resolved
+    if any(is_within(top, os.path.realpath(one)) for one in named):
+        hint = "name the folder itself that is meant"
+        raise ConfigurationError(f"a link leads out of the repository, to {folder}", path=str(path), hint=hint)
+    return False

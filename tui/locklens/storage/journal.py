@@ -1,13 +1,16 @@
 """What is being written into a repository, and what was written last: enough to finish it, or to take it back.
 
 One record for each repository, with the old and the new bytes of every file, lies in the user's data folder: for the
-owner's eyes only, since configurations hold what they hold. A record is `pending` from before the first file is touched
+owner's eyes only, since configurations hold what they hold; one that another user could have written is not believed,
+since completing it would write what that user likes. A record is `pending` from before the first file is touched
 until all are written; then it is the last one `applied`. Deciding what to do with one is not done here.
 """
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
@@ -15,6 +18,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from locklens.errors import ConfigurationError
+from locklens.storage.own import why_not_believed
 from locklens.storage.placing import sync_folder
 from locklens.storage.turns import turn_within
 
@@ -23,6 +28,13 @@ if TYPE_CHECKING:
 
 _SCHEMA = 1
 _MAX_BYTES = 512 * 1024 * 1024
+_READ = (
+    os.O_RDONLY
+    | getattr(os, "O_NOFOLLOW", 0)
+    | getattr(os, "O_NONBLOCK", 0)
+    | getattr(os, "O_CLOEXEC", 0)
+    | getattr(os, "O_BINARY", 0)
+)
 
 
 class WrittenFile(msgspec.Struct, frozen=True):
@@ -102,9 +114,12 @@ class Journal:
             Whether no other process is at it.
 
         Raises:
-            OSError: The folder cannot be used.
+            OSError: The folder cannot be used, or is not this user's alone.
         """
-        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.folder.mkdir(mode=0o700, exist_ok=True)
+        if why := why_not_believed(self.folder.stat()):
+            raise PermissionError(errno.EPERM, why)
         with turn_within(self._path(top, "lock"), wait) as is_held:
             yield is_held
 
@@ -163,15 +178,27 @@ class Journal:
             self._path(top, suffix).unlink(missing_ok=True)
 
     def pending(self, top: Path) -> Record | None:
-        """Returns what was begun and not finished."""
-        return self._read(self._path(top, "pending"))
+        """Returns what was begun and not finished.
+
+        Raises:
+            ConfigurationError: The record or its folder is not this user's alone.
+        """
+        return self._read(self.place(top))
+
+    def place(self, top: Path) -> Path:
+        """Where the record of what was begun and not finished is."""
+        return self._path(top, "pending")
 
     def last(self, top: Path) -> Record | None:
-        """Returns what was written last."""
+        """Returns what was written last; errors as of `pending`."""
         return self._read(self._path(top, "applied"))
 
     def unfinished(self) -> tuple[Path, ...]:
-        """Returns the repositories in which a write was begun and not finished; cheap where there is none."""
+        """Returns the repositories in which a write was begun and not finished; cheap where there is none.
+
+        Raises:
+            ConfigurationError: There is a record that is not this user's alone, or the folder is not.
+        """
         try:
             names = [name for name in os.listdir(self.folder) if name.endswith(".pending")]  # noqa: PTH208
         except OSError:
@@ -186,9 +213,13 @@ class Journal:
     def _read(self, path: Path) -> Record | None:
         """Reads a record; one that is damaged is set aside, for nobody can go by it."""
         try:
-            if path.stat().st_size > _MAX_BYTES:
-                return None
-            record = msgspec.json.decode(path.read_bytes(), type=Record)
+            with open(os.open(path, _READ), "rb") as file:  # noqa: PTH123
+                status = os.fstat(file.fileno())
+                if not stat.S_ISREG(status.st_mode) or status.st_size > _MAX_BYTES:
+                    return None
+                _require_own(self.folder, self.folder.stat())
+                _require_own(path, status)
+                record = msgspec.json.decode(file.read(_MAX_BYTES), type=Record)
         except OSError:
             return None
         except msgspec.DecodeError:
@@ -196,6 +227,12 @@ class Journal:
                 path.replace(path.with_suffix(".damaged"))
             return None
         return record if record.schema == _SCHEMA else None
+
+
+def _require_own(path: Path, status: os.stat_result) -> None:
+    if why := why_not_believed(status):
+        hint = "remove it if it is not yours, or name another folder in XDG_DATA_HOME"
+        raise ConfigurationError(f"records of writes there are not used: {why}", path=str(path), hint=hint)
 
 
 def _spelt(text: str) -> str:

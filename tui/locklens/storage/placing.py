@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from contextlib import suppress
@@ -10,6 +11,11 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from locklens.storage.journal import Record, WrittenFile
+
+_MAX_BYTES = 64 * 1024 * 1024
+"""As of the files that are read: see `locklens.project.tree`."""
+
+_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
 def is_within(top: str, place: str) -> bool:
@@ -27,16 +33,26 @@ def current(file: WrittenFile) -> bytes | None:
     """Returns the bytes that are at a file's place now, None where nothing is.
 
     Raises:
-        OSError: It cannot be read, or is no regular file.
+        OSError: It cannot be read, is no regular file, or is larger than any that locklens writes.
     """
+    is_link = file.link is not None and link_at(file.place) == file.link
     try:
-        is_link = file.link is not None and link_at(file.place) == file.link
-        status = os.stat(file.path) if is_link else os.lstat(file.path)  # noqa: PTH116
-        if not stat.S_ISREG(status.st_mode):
-            raise OSError(0, "it is no regular file")
-        return Path(file.path).read_bytes()
+        # A device acts on being opened, so what it is has to be known before; and again afterwards.
+        _require_regular(os.stat(file.path) if is_link else os.lstat(file.path))  # noqa: PTH116
+        flags = _READ if is_link else _READ | getattr(os, "O_NOFOLLOW", 0)
+        with open(os.open(file.path, flags), "rb") as stream:  # noqa: PTH123
+            _require_regular(os.fstat(stream.fileno()))
+            data = stream.read(_MAX_BYTES + 1)
     except FileNotFoundError:
         return None
+    if len(data) > _MAX_BYTES:
+        raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
+    return data
+
+
+def _require_regular(status: os.stat_result) -> None:
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(0, "it is no regular file")
 
 
 def link_at(place: bytes) -> bytes | None:

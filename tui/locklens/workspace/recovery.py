@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from locklens.errors import ConfigurationError
 from locklens.storage.journal import Journal
 from locklens.storage.placing import current, is_within, put, temporary
 
@@ -29,10 +30,22 @@ def recover_at(folder: Path, *, journal: Journal | None = None) -> tuple[str, ..
     journal = journal or Journal()
     here = os.path.realpath(folder)
     found: list[str] = []
-    for top in journal.unfinished():
-        if is_within(here, str(top)) or is_within(str(top), here):
-            found += _recover(top, journal)
+    try:
+        for top in journal.unfinished():
+            if is_within(here, str(top)) or (is_within(str(top), here) and _is_top_of(top, folder)):
+                found += _recover(top, journal)
+            elif is_within(str(top), here):
+                found.append(f"an interrupted write in {top} was left alone: run locklens there to settle it")
+    except ConfigurationError as error:
+        found.append(f"{error}; {error.hint}")
     return tuple(found)
+
+
+def _is_top_of(top: Path, folder: Path) -> bool:
+    """Whether a folder is the top of what is written where another one is worked on."""
+    from locklens.workspace.found import enclosing
+
+    return enclosing(folder, [folder]) == top
 
 
 def _recover(top: Path, journal: Journal) -> tuple[str, ...]:
@@ -47,11 +60,14 @@ def _recover(top: Path, journal: Journal) -> tuple[str, ...]:
 
 def _settle(record: Record, top: Path, journal: Journal) -> str:
     """Makes all files new where some are already and nobody touched the others, else all old; says which."""
+    what = f"an interrupted write ({record.command})"
+    if not _stays_below(record, top):
+        where = f"it would write outside of {top}; remove {journal.place(top)}"
+        return f"{what} was left alone: {where}"
     now = {file: _now(file) for file in record.files}
     for file in record.files:
         if now[file] is not _ELSEWHERE:
             Path(temporary(record, file)).unlink(missing_ok=True)
-    what = f"an interrupted write ({record.command})"
     written = [file for file in record.files if now[file] == file.new]
     touched = [file for file in record.files if now[file] not in (file.old, file.new)]
     if not written and not touched:
@@ -75,6 +91,16 @@ def _settle(record: Record, top: Path, journal: Journal) -> str:
         put(file, file.old, temporary(record, file))
     journal.discard(top)
     return f"{what} was taken back in {_names(written, top)}, because {_names(touched, top)} changed since"
+
+
+def _stays_below(record: Record, top: Path) -> bool:
+    """Whether a record is of the repository that it is kept for, and names places below its top alone."""
+    own = str(top)
+    return (
+        os.fsdecode(record.top) == own == os.path.realpath(own)
+        and record.id.isalnum()
+        and all(is_within(own, file.path) and file.path == os.path.normpath(file.path) != own for file in record.files)
+    )
 
 
 def _now(file: WrittenFile) -> object:
