@@ -15,7 +15,7 @@ from msgspec import structs
 
 from locklens.errors import ConfigurationError, StaleLockFileError
 from locklens.storage import placing
-from locklens.storage.journal import Journal
+from locklens.storage.journal import Journal, WrittenFile
 from locklens.workspace import apply as applying
 from locklens.workspace.apply import apply
 from locklens.workspace.proposal import PlannedFile, Proposal
@@ -211,7 +211,7 @@ READ_ONLY = """
 import fcntl, os, sys
 from pathlib import Path
 from locklens.storage import placing
-from locklens.storage.journal import Journal
+from locklens.storage.journal import Journal, WrittenFile
 from locklens.workspace.apply import apply
 from locklens.workspace.proposal import PlannedFile, Proposal
 if os.geteuid() == 0:
@@ -307,6 +307,7 @@ def killed(top: Path, journal: Journal, monkeypatch: pytest.MonkeyPatch, after: 
 def test_the_next_run_completes_what_was_begun(
     top: Path, journal: Journal, monkeypatch: pytest.MonkeyPatch, after: int, folder: str
 ) -> None:
+    (top / ".git").mkdir()
     killed(top, journal, monkeypatch, after)
     (said,) = recover_at(top / folder, journal=journal)
     if after == 0:
@@ -317,6 +318,75 @@ def test_the_next_run_completes_what_was_begun(
         assert contents(top) == NEW
         assert journal.last(top) is not None
     assert recover_at(top, journal=journal) == ()
+
+
+@pytest.mark.parametrize("has_repository", [False, True])
+def test_what_was_begun_in_a_folder_above_is_left_alone_and_said(
+    top: Path, journal: Journal, monkeypatch: pytest.MonkeyPatch, has_repository: bool
+) -> None:
+    """Only the top of what is worked on is written in: not a folder above that a record names."""
+    if has_repository:
+        (top / "root" / ".git").mkdir()
+    killed(top, journal, monkeypatch, 1)
+    before = contents(top)
+    (said,) = recover_at(top / "root", journal=journal)
+    assert said == f"an interrupted write in {top} was left alone: run locklens there to settle it"
+    assert contents(top) == before
+    (said,) = recover_at(top, journal=journal)
+    assert "was completed" in said
+
+
+@pytest.mark.parametrize("place", ["../beside", "root/../../beside", "."])
+def test_a_record_with_a_place_outside_of_its_top_is_left_alone_and_said(
+    top: Path, journal: Journal, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    killed(top, journal, monkeypatch, 1)
+    record = journal.pending(top)
+    assert record is not None
+    beside = top.parent / "beside"
+    beside.write_bytes(b"mine\n")
+    odd = WrittenFile(os.fsencode(top) + b"/" + place.encode(), b"mine\n", b"yours\n", 0o644)
+    journal.begin(structs.replace(record, files=(*record.files, odd)))
+    before = contents(top)
+    (said,) = recover_at(top, journal=journal)
+    assert "was left alone: it would write outside of" in said
+    assert said.endswith(f"remove {journal.place(top)}")
+    assert contents(top) == before
+    assert beside.read_bytes() == b"mine\n"
+
+
+def test_a_record_that_names_other_temporary_files_is_left_alone(
+    top: Path, journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    killed(top, journal, monkeypatch, 1)
+    record = journal.pending(top)
+    assert record is not None
+    journal.begin(structs.replace(record, id="/../../beside/x"))
+    assert "was left alone" in recover_at(top, journal=journal)[0]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="owners and modes")
+@pytest.mark.parametrize("what", ["folder", "record"])
+@pytest.mark.parametrize("how", ["others may write to it", "it belongs to another user"])
+def test_a_record_that_another_user_could_have_written_is_not_believed(
+    top: Path, journal: Journal, monkeypatch: pytest.MonkeyPatch, what: str, how: str
+) -> None:
+    killed(top, journal, monkeypatch, 1)
+    before = contents(top)
+    place = journal.folder if what == "folder" else journal.place(top)
+    if how.startswith("others"):
+        place.chmod(0o722 if what == "folder" else 0o620)
+    else:
+        monkeypatch.setattr("locklens.storage.own._euid", lambda: os.geteuid() + 1)
+    (said,) = recover_at(top, journal=journal)
+    assert how in said
+    assert "XDG_DATA_HOME" in said
+    assert str(place) in said or what == "record"
+    assert contents(top) == before
+    with pytest.raises(ConfigurationError, match=how):
+        apply(proposal(top, A, LOCK), journal=journal)
+    with pytest.raises(ConfigurationError, match=how):
+        journal.pending(top)
 
 
 def test_it_is_taken_back_where_a_file_changed_since(

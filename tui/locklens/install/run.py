@@ -73,27 +73,24 @@ class InstallRun:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if kind is not None:
-            self.cancel.set()
-        has_ended = self._end(None if kind is None else _PATIENCE)
+        if kind is None:
+            self._close()
+            return
+        self.cancel.set()
+        closing = threading.Thread(target=self._close, name="locklens-end", daemon=True)
+        closing.start()
+        closing.join(_PATIENCE)
+
+    def _close(self) -> None:
+        """Waits until no work is left, drops what has not begun, and puts everything away."""
+        pools = self._pool, self._beside
+        for pool in pools:
+            pool.shutdown(wait=False, cancel_futures=True)
+        for pool in pools:
+            pool.shutdown(wait=True)
         self._registries.close()
         self._verifier.close()
-        if has_ended:
-            self.cache.flush()
-
-    def _end(self, patience: float | None) -> bool:
-        """Waits until no work is left, at most so many seconds; says whether none is."""
-
-        def shut() -> None:
-            for pool in (self._pool, self._beside):
-                pool.shutdown(wait=True, cancel_futures=True)
-
-        for pool in (self._pool, self._beside):
-            pool.shutdown(wait=False, cancel_futures=True)
-        waiting = threading.Thread(target=shut, name="locklens-end", daemon=True)
-        waiting.start()
-        waiting.join(patience)
-        return not waiting.is_alive()
+        self.cache.flush()
 
     @property
     def config(self) -> CliConfig:
