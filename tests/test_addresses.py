@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from locklens.addresses import AddressError, Platform, ProviderAddress
+from locklens.addresses import AddressError, Platform, ProviderAddress, normalise_host, normalise_part
 from locklens.dialect import OPENTOFU, TERRAFORM, Dialect, dialect_of_header
 
 ACCEPTED = [
@@ -154,3 +154,12 @@ def test_platforms() -> None:
     for text in ("linux", "linux_", "_amd64", "a_b_c", ""):
         with pytest.raises(ValueError, match="two words separated by an underscore"):
             Platform.parse(text)
+
+
+def test_hostile_names_are_refused_at_once() -> None:
+    """Normalising combining characters and writing punycode take quadratic time."""
+    with pytest.raises(ValueError, match="must contain only letters"):
+        normalise_part("a" + "\u0301\u0327" * 100_000)
+    with pytest.raises(ValueError, match="more than 255 characters"):
+        normalise_host("".join(chr(0x4E00 + number) for number in range(20_000)))
+    assert normalise_host(f"{'a' * 251}.com") == f"{'a' * 251}.com"

@@ -573,3 +573,33 @@ def test_the_cache_of_the_grammar_is_nobody_elses(tmp_path: Path, monkeypatch: p
         assert file.parent.stat().st_mode & 0o777 == 0o700
         file.parent.chmod(0o777)
         assert grammar._cache_file() is None
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ('\na = "{}"\n', 2),
+        ('a = [\n  "{}",\n]\n', 2),
+        ('a = "\\n{}"\n', 1),
+        ("a = <<E\nb\n{}\nE\n", 3),
+        ('a = b["{}"]\n', 1),
+        ('a = "${{"{}"}}${{"b"}}"\n', 1),
+    ],
+)
+def test_combining_characters_are_bounded(text: str, line: int) -> None:
+    """Normalising a run of them takes quadratic time and cannot be interrupted."""
+    parsed = hcl.parse(text.format("a" + "\u0301\u0327" * 10_000).encode(), json=False)
+    assert [(one.line, one.summary) for one in parsed.problems] == [(line, "Too many combining characters")]
+    assert hcl.parse(text.format("a" + "\u0301\u0327" * 15).encode(), json=False).problems == ()
+
+
+def test_combining_characters_are_bounded_where_pieces_meet() -> None:
+    run = "\u0301" * 20
+    parsed = hcl.parse(f'a = "{run}${{"{run}"}}"\n'.encode(), json=False)
+    assert [one.summary for one in parsed.problems] == ["Too many combining characters"]
+
+
+def test_combining_characters_are_bounded_in_json() -> None:
+    text = '{"a":\n "%s"}' % ("a" + "\u0301\u0327" * 10_000)
+    parsed = hcl.parse(text.encode(), json=True)
+    assert [(one.line, one.summary) for one in parsed.problems] == [(2, "Too many combining characters")]

@@ -14,11 +14,15 @@ from functools import lru_cache
 
 from msgspec import Struct
 
+from locklens.nfc import check_combining
+
 _PLAIN_PART = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*\Z")
 _PLAIN_HOST = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*(?:\.[a-z0-9]+(?:-[a-z0-9]+)*)*\Z")
 _PORT = re.compile(r"[+-]?[0-9]+\Z")
 _MAX_PORT = 65535
 _HTTPS_PORT = 443
+_MAX_HOST = 255
+"""Characters of a host name: DNS admits no longer ones, and punycode takes quadratic time."""
 
 LEGACY_NAMESPACE = "-"
 """The namespace that Terraform 0.12 states used before providers had one."""
@@ -99,6 +103,7 @@ def _idna_label(text: str) -> str:
     import idna
 
     try:
+        check_combining(text)
         mapped = idna.uts46_remap(text, std3_rules=True, transitional=False)
         if not mapped or "." in mapped or mapped[0] == "-" or mapped[-1] == "-" or mapped[2:4] == "--":
             raise idna.IDNAError("label")
@@ -131,6 +136,8 @@ def normalise_host(text: str) -> str:
         suffix = "" if int(port) == _HTTPS_PORT else f":{int(port)}"
     if not name:
         raise ValueError("the host name is empty")
+    if len(name) > _MAX_HOST:
+        raise ValueError(f"the host name has more than {_MAX_HOST} characters")
     if _PLAIN_HOST.match(name) and "--" not in name:
         return name + suffix
     labels = re.split("[.\u3002\uff0e\uff61]", name)

@@ -58,7 +58,7 @@ class ExpressionReader:
         match kind:
             case "plain":
                 text = cursor.take()
-                return Literal(normal(text[1:-1]), cursor.place(start, cursor.position))
+                return Literal(normal(text[1:-1], start), cursor.place(start, cursor.position))
             case "name":
                 return self._named(cursor.take(), start)
             case "[" | "{":
@@ -97,7 +97,7 @@ class ExpressionReader:
                 step = _FIXED_INDEX.match(cursor.text, cursor.position)
                 if step is None:
                     break
-                parts.append(Key(normal(step[1])) if step[1] is not None else int(step[2]))
+                parts.append(Key(normal(step[1], step.start(1))) if step[1] is not None else int(step[2]))
             cursor.position = step.end()
         return Reference(tuple(parts), cursor.place(start, cursor.position))
 

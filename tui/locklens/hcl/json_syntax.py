@@ -103,7 +103,7 @@ class _Reader:
         text = cursor.text[start : cursor.end]
         match kind:
             case "string":
-                value = normal(self._string(text))
+                value = normal(self._string(text), start)
                 return Literal(value, cursor.place(start, cursor.end), is_plain="\\" not in text)
             case "number":
                 return Literal(self._number(text), cursor.place(start, cursor.end))

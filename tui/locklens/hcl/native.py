@@ -129,7 +129,7 @@ class _BodyReader(ExpressionReader):
         if text is not None:
             begin, end = line.span("text")
             value_place = Place(place.line, place.column + begin - 1 - start, begin - 1, end + 1)
-            return Attribute(line["name"], Literal(normal(text), value_place), place)
+            return Attribute(line["name"], Literal(normal(text, begin), value_place), place)
         begin, end = line.span("reference")
         value_place = Place(place.line, place.column + begin - start, begin, end)
         word = line["reference"]

@@ -6,11 +6,11 @@ A template whose parts are all constant is evaluated; any other is Dynamic, and 
 from __future__ import annotations
 
 import re
-import unicodedata
 from typing import Protocol
 
 from locklens.hcl.cursor import STRAY, Cursor, SyntaxProblemError, bad_encoding
 from locklens.hcl.values import Dynamic, Expression, Literal, Place
+from locklens.nfc import CombiningSequenceError, nfc
 
 # Go's unicode.IsSpace, which differs from str.isspace() in the separators U+001C to U+001F.
 _SPACES = "\t\n\v\f\r \x85\xa0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000"
@@ -72,9 +72,20 @@ def unescape(text: str, start: int) -> str:
     return _ESCAPE.sub(replace, text) if "\\" in text else text
 
 
-def normal(text: str) -> str:
-    """The Unicode form (NFC) that HCL gives every string."""
-    return text if text.isascii() else unicodedata.normalize("NFC", text)
+def normal(text: str, start: int) -> str:
+    """The Unicode form (NFC) that HCL gives every string.
+
+    Args:
+        text: The string, its escapes resolved.
+        start: Offset of what it is written as, for problems.
+
+    Raises:
+        SyntaxProblemError: The string has more combining characters in a row than are read.
+    """
+    try:
+        return nfc(text)
+    except CombiningSequenceError as error:
+        raise SyntaxProblemError(start, "Too many combining characters", f"In this text {error}.") from error
 
 
 def read_label(cursor: Cursor) -> str:
@@ -202,7 +213,7 @@ class _Parts:
         if kind == "escaped":
             text = text[1:]
             self.is_plain = False
-        self._parts.append(_Part(text=normal(text.lstrip(_SPACES) if trims else text)))
+        self._parts.append(_Part(text=normal(text.lstrip(_SPACES) if trims else text, start)))
 
     def remove_indent(self) -> None:
         """Removes the smallest indentation from all lines, as `<<-` asks for. Lines of spaces do not count."""
@@ -242,7 +253,7 @@ class _Parts:
             if text is None:
                 return Dynamic(place)
             texts.append(text)
-        return Literal(normal("".join(texts)), place, self.is_plain)
+        return Literal(normal("".join(texts), place.start), place, self.is_plain)
 
     def _interpolation(self) -> Expression:
         self._reader.cursor.enter()

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import unicodedata
 from typing import TYPE_CHECKING
 
 from locklens.dialect import MANUAL_EDITS_COMMENT, Dialect
+from locklens.nfc import nfc
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -31,7 +31,7 @@ def render_entry(entry: LockEntry) -> str:
     else:
         lines.append(f"  version = {_quoted(str(entry.version))}")
     if entry.hashes:
-        ordered = sorted({unicodedata.normalize("NFC", text) for text in entry.hashes}, key=str.encode)
+        ordered = sorted({nfc(text) for text in entry.hashes}, key=str.encode)
         lines += ["  hashes = [", *(f"    {_quoted(text)}," for text in ordered), "  ]"]
     return "\n".join((*lines, "}", ""))
 
@@ -39,7 +39,7 @@ def render_entry(entry: LockEntry) -> str:
 def _quoted(text: str) -> str:
     if text.isascii() and text.isprintable() and not {'"', "\\", "$", "%"} & set(text):
         return f'"{text}"'
-    normal = unicodedata.normalize("NFC", text)
+    normal = nfc(text)
     return '"' + "".join(map(_escaped, normal, (*normal[1:], ""))) + '"'
 
 
