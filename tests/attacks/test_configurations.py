@@ -80,3 +80,29 @@ def test_a_configuration_of_combining_characters(tmp_path: Path, name: str, text
     told, errors = done.stdout[:1000], done.stderr[-1000:]
     assert f"{name}:{line} " in told
     assert errors == ""
+
+
+@pytest.mark.parametrize(
+    ("module", "calls"),
+    [
+        ("".join(f'resource "aws_x" "r{number}" {{}}\n' for number in range(6000)), 4900),
+        ("".join(f'provider "p{number}" {{\n  version = "{number}"\n}}\n' for number in range(3000)), 4900),
+        (
+            "".join(
+                f'provider "aws" {{\n  alias = "p{number}"\n  version = "> 0.{number}"\n}}\n' for number in range(5)
+            ),
+            4900,
+        ),
+    ],
+    ids=["resources", "providers", "constraints"],
+)
+def test_modules_times_what_is_in_them(tmp_path: Path, module: str, calls: int) -> None:
+    """Some 300 KB of text once took gigabytes: what a module requires was listed for each of its calls."""
+    main = "".join(f'module "m{number}" {{ source = "./m" }}\n' for number in range(calls))
+    folder = repository(
+        tmp_path, {LOCK: ENTRY.format(""), "main.tf": 'provider "aws" {}\n'}, {"main.tf": main, "m/m.tf": module}
+    )
+    for words in (("review", "--format", "text"), ("why", "aws")):
+        done = locklens(folder, *words, "--offline", megabytes=700)
+        assert done.returncode in {0, 1}, done.stderr[-1000:]
+        assert done.stderr == ""

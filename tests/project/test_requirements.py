@@ -552,3 +552,26 @@ def test_the_real_terraform_requires_the_same(tmp_path: Path, text: str) -> None
     for one in configuration.requirements:
         ours.setdefault(str(one.address), set()).update(str(one.constraints).split(", ") if one.constraints else ())
     assert ours == theirs
+
+
+def test_resources_of_one_provider_are_counted(tmp_path: Path) -> None:
+    """A module with N resources that is called M times is no list of N times M."""
+    resources = "".join(f'resource "x_y" "r{number}" {{}}\ndata "x_y" "d{number}" {{}}\n' for number in range(3))
+    calls = "".join(f'module "m{number}" {{ source = "./m" }}\n' for number in range(2))
+    configuration = configured(tmp_path, {"main.tf": calls, "m/m.tf": resources + 'resource "q_y" "z" {}\n'})
+    found = [(one.module, one.subject, one.line, one.count) for one in configuration.requirements]
+    assert found == [
+        (module, *rest)
+        for module in ("m0", "m1")
+        for rest in (("x_y.r0", 1, 3), ("q_y.z", 7, 1), ("data.x_y.d0", 2, 3))
+    ]
+
+
+def test_requirements_of_one_root_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("locklens.project.requirements.MAX_REQUIREMENTS", 9)
+    providers = "".join(f'provider "x{number}" {{}}\n' for number in range(3))
+    calls = "".join(f'module "m{number}" {{ source = "./m" }}\n' for number in range(4))
+    configuration = configured(tmp_path, {"main.tf": calls, "m/m.tf": providers})
+    assert len(configuration.requirements) == 9
+    assert errors(configuration) == ["Too many requirements"]
+    assert not configuration.complete

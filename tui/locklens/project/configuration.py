@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from functools import reduce
-from operator import add
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
@@ -42,6 +41,8 @@ class Requirement(Struct, frozen=True):
         contributor: What it is.
         subject: Which one, such as `aws_instance.web` or `provider "aws"`.
         overrides: What an override file replaced.
+        count: How many like it there are in the module: of resources of one kind that use one provider, the first
+            stands for all.
     """
 
     address: ProviderAddress
@@ -53,6 +54,7 @@ class Requirement(Struct, frozen=True):
     contributor: Contributor
     subject: str
     overrides: Hidden | None
+    count: int = 1
 
 
 class MissingModule(Struct, frozen=True):
@@ -96,7 +98,7 @@ class StateReading(Struct, frozen=True):
     detail: str
 
 
-class Configuration(Struct, frozen=True):
+class Configuration(Struct, frozen=True, dict=True):
     """A root module's configuration.
 
     Attributes:
@@ -132,12 +134,19 @@ class Configuration(Struct, frozen=True):
 
     def of(self, address: ProviderAddress) -> tuple[Requirement, ...]:
         """Returns all that requires a provider."""
-        return tuple(one for one in self.requirements if one.address == address)
+        return self._by_address.get(address, ())
+
+    @cached_property
+    def _by_address(self) -> dict[ProviderAddress, tuple[Requirement, ...]]:
+        found: dict[ProviderAddress, list[Requirement]] = {}
+        for one in self.requirements:
+            found.setdefault(one.address, []).append(one)
+        return {address: tuple(those) for address, those in found.items()}
 
     def required(self) -> frozenset[ProviderAddress]:
         """Returns the providers that have to be locked: all but those that are part of the tool."""
-        return frozenset(one.address for one in self.requirements if not self.dialect.is_builtin(one.address))
+        return frozenset(address for address in self._by_address if not self.dialect.is_builtin(address))
 
     def constraints(self, address: ProviderAddress) -> Constraints:
-        """Returns every constraint on a provider, which all hold together."""
-        return reduce(add, (one.constraints for one in self.of(address)), Constraints())
+        """Returns every constraint on a provider, which all hold together, each term once."""
+        return Constraints(tuple(dict.fromkeys(term for one in self.of(address) for term in one.constraints.terms)))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from locklens import hcl
 from locklens.addresses import normalise_part
 from locklens.project.configuration import ConfigurationProblem, Contributor, Requirement
@@ -45,6 +47,8 @@ class LocalNames:
 def contributions(module: Module, key: str, dialect: Dialect) -> tuple[list[Requirement], list[ConfigurationProblem]]:
     """Returns what a module by itself requires, and what keeps something from being known.
 
+    Of the resources of one kind that use one provider the first is listed, with their number.
+
     Args:
         module: The module.
         key: The path of its call, "" for the root module.
@@ -58,7 +62,7 @@ def contributions(module: Module, key: str, dialect: Dialect) -> tuple[list[Requ
         gathering.add_resource(resource)
     for block in module.imports:
         gathering.add_import(block)
-    return gathering.requirements, gathering.problems
+    return gathering.counted(), gathering.problems
 
 
 def provider_subject(name: str, alias: str) -> str:
@@ -76,9 +80,17 @@ class _Gathering:
         self._key = key
         self._dialect = dialect
         self._names = LocalNames(module, dialect)
+        self._used: dict[tuple[Contributor, ProviderAddress], int] = {}
+        self._counts: dict[int, int] = {}
         self._resources = {
             (one.item.type, one.item.name): one.item for one in module.resources if one.item.mode == "managed"
         }
+
+    def counted(self) -> list[Requirement]:
+        """Returns what was gathered."""
+        for position, count in self._counts.items():
+            self.requirements[position] = replace(self.requirements[position], count=count)
+        return self.requirements
 
     def add_required(self) -> None:
         """Takes the required_providers entries, used or not."""
@@ -160,6 +172,10 @@ class _Gathering:
             address = self._names.provider(provider) if provider else self._names.of_type(kind)
         except ValueError as error:
             self._note(one, "Invalid provider local name", str(error))
+            return
+        position = self._used.setdefault((contributor, address), len(self.requirements))
+        if position < len(self.requirements):
+            self._counts[position] = self._counts.get(position, 1) + 1
             return
         self.requirements.append(
             Requirement(

@@ -9,6 +9,8 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from locklens.project.configuration import (
     Configuration,
     ConfigurationProblem,
@@ -29,8 +31,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from locklens.dialect import Dialect
+    from locklens.project.moduletree import Node
     from locklens.project.tree import Tree
 
+MAX_REQUIREMENTS = 50_000
+"""Of one root, all calls of its modules counted; real ones have some thousands."""
+
+_TOO_MANY = "Too many requirements"
 _NO_ENVIRONMENT: Mapping[str, str] = MappingProxyType({})
 
 
@@ -66,14 +73,7 @@ def read_configuration(
     tests = Tests() if for_locking else read_tests(tree, root, names, dialect=dialect, test_directory=test_directory)
     for run in tests.runs:
         modules.follow_run(run.call, run.key, run.file)
-    requirements: list[Requirement] = []
-    problems: list[ConfigurationProblem] = []
-    for node in modules.nodes:
-        required, found = contributions(node.module, node.key, dialect)
-        requirements += required
-        if node.is_first:
-            problems += map(_problem, node.module.findings)
-            problems += found
+    requirements, problems = _of_modules(modules.nodes, dialect)
     requirements += tests.requirements
     problems += [*modules.problems, *tests.problems, *_builtin_problems(requirements, dialect)]
     required_addresses = frozenset(one.address for one in requirements)
@@ -92,6 +92,28 @@ def read_configuration(
         state=state.reading,
         files=tuple(dict.fromkeys([*modules.files, *tests.files, *([state.path] if state.path else [])])),
     )
+
+
+def _of_modules(nodes: Iterable[Node], dialect: Dialect) -> tuple[list[Requirement], list[ConfigurationProblem]]:
+    """Returns what the modules require. Calls of one module differ in nothing but the path of the call."""
+    requirements: list[Requirement] = []
+    problems: list[ConfigurationProblem] = []
+    known: dict[tuple[int, bool], list[Requirement]] = {}
+    for node in nodes:
+        which = id(node.module), node.key == ""
+        required = known.get(which)
+        if required is None:
+            required, found = contributions(node.module, node.key, dialect)
+            known[which] = required
+            if node.is_first:
+                problems += map(_problem, node.module.findings)
+                problems += found
+        if len(requirements) + len(required) > MAX_REQUIREMENTS:
+            detail = f"More than {MAX_REQUIREMENTS} requirements of one root are not looked at."
+            problems.append(ConfigurationProblem(node.module.files[0], None, None, _TOO_MANY, detail, is_error=True))
+            break
+        requirements += (one if one.module == node.key else replace(one, module=node.key) for one in required)
+    return requirements, problems
 
 
 def _problem(finding: Finding) -> ConfigurationProblem:

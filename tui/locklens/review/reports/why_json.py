@@ -96,6 +96,7 @@ def _requirement(requirement: Requirement) -> Json:
         **requirement_document(requirement),
         "contributor": requirement.contributor.value,
         "subject": requirement.subject,
+        "count": requirement.count,
     }
 
 

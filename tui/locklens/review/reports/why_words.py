@@ -94,7 +94,7 @@ def subject_words(requirement: Requirement) -> str:
 
 def uses_words(asker: Asker, folder: str = "") -> str:
     """How often a module merely uses the provider, and where first, as seen from a root's folder."""
-    first, count = asker.uses[0], len(asker.uses)
+    first, count = asker.uses[0], sum(one.count for one in asker.uses)
     place = place_words(first, folder)
     if asker.declared:
         return f"used {count} times, first in {place}" if count > 1 else f"used once, in {place}"
