@@ -151,6 +151,8 @@ def test_a_requirement_says_where_it_comes_from(tmp_path: Path) -> None:
         ('x = { version = "1.${0}.0" }', "hashicorp/x", "1.0.0"),
         ('x = { source = "terraform" }', "hashicorp/terraform", ""),
         ('x = { source = "example.com/a/b", configuration_aliases = [x.a, x.b] }', "example.com/a/b", ""),
+        ("x = { configuration_aliases = [x, x.a, x.a] }", "hashicorp/x", ""),
+        ('x = { configuration_aliases = [x.a.b, x.a["k"], x.a[0]] }', "hashicorp/x", ""),
         ("x = <<E\n1.0\nE", "hashicorp/x", "1.0.0"),
     ],
 )
@@ -177,7 +179,9 @@ def test_forms_of_an_entry(tmp_path: Path, text: str, address: str, constraint: 
         ('x = { source = "a//b" }', "Invalid provider source string"),
         ('x = { source = "a/terraform-b" }', "Invalid provider type"),
         ("x = { configuration_aliases = [y.a] }", "Invalid configuration_aliases value"),
-        ("x = { configuration_aliases = [x] }", "Invalid configuration_aliases value"),
+        ("x = { configuration_aliases = [y] }", "Invalid configuration_aliases value"),
+        ('x = { configuration_aliases = [x["a"]] }', "Invalid configuration_aliases value"),
+        ("x = { configuration_aliases = [x[0].a] }", "Invalid configuration_aliases value"),
         ('x = { configuration_aliases = ["x.a"] }', "Invalid expression"),
         ("x = { configuration_aliases = x.a }", "Invalid expression"),
         ("x = { region = 1 }", "Invalid required_providers object"),
@@ -201,7 +205,7 @@ def test_entries_in_json_are_not_evaluated(tmp_path: Path) -> None:
     twice = {"terraform": {"required_providers": [{"x": "1"}, {"y": "2"}]}}
     configuration = configured(tmp_path, {"main.tf.json": json.dumps(twice)})
     assert errors(configuration) == ["Duplicate required providers configuration"]
-    aliases = {"terraform": {"required_providers": {"x": {"configuration_aliases": ["x.a"]}}}}
+    aliases = {"terraform": {"required_providers": {"x": {"configuration_aliases": ["x", "x.a"]}}}}
     assert errors(configured(tmp_path, {"main.tf.json": json.dumps(aliases)})) == []
 
 
@@ -530,7 +534,8 @@ def test_module_versions(constraint: str, admitted: list[str], refused: list[str
     "text",
     # left out: what `providers` refuses for reasons that have nothing to do with requirements
     [row[0] for row in CONTRIBUTORS if not any(word in row[0] for word in ("check", "backend", "X_y"))]
-    + [entry('x = 1.5\ny = { source = "Example.com/A/b", version = ">=1,<2" }\nterraform = {}')],
+    + [entry('x = 1.5\ny = { source = "Example.com/A/b", version = ">=1,<2" }\nterraform = {}')]
+    + [entry("x = { configuration_aliases = [x, x.a, x.a.b] }")],
 )
 def test_the_real_terraform_requires_the_same(tmp_path: Path, text: str) -> None:
     child = 'terraform {\n  required_providers {\n    c = { source = "acme/c", version = "~> 2.1" }\n  }\n}'

@@ -162,7 +162,10 @@ def _source(value: hcl.Expression, dialect: Dialect) -> ProviderAddress:
 
 
 def _check_aliases(name: str, value: hcl.Expression, *, is_json: bool) -> None:
-    """Aliases require nothing, but wrong ones are errors."""
+    """Aliases require nothing, but wrong ones are errors.
+
+    The local name alone is one, and the tools do not look at what follows `NAME.ALIAS`.
+    """
     summary = "Invalid configuration_aliases value"
     if not isinstance(value, hcl.ListExpr):
         raise _EntryError(value.place, "Invalid expression", "A static list expression is required.")
@@ -173,7 +176,7 @@ def _check_aliases(name: str, value: hcl.Expression, *, is_json: bool) -> None:
         if not isinstance(found, hcl.Reference):
             detail = "A static variable reference is required."
             raise _EntryError(item.place, "Invalid expression", detail)
-        if len(found.parts) != 2:
+        if any(isinstance(step, int | hcl.Key) for step in found.parts[1:2]):
             raise _EntryError(value.place, summary, _ALIASES)
         if found.parts[0] != name:
             what = f'Expected "{name}", but found "{found.parts[0]}".'
