@@ -239,6 +239,36 @@ def test_moved_roots_are_one_pair(repo: Path) -> None:
     assert found(repo, base, only=["teams/07"]) == {"groups/07": "l<teams/07"}
 
 
+def test_a_lock_file_that_leaves_a_module_leaves_no_root(repo: Path) -> None:
+    files: dict[str, str | None] = {
+        f"a/{LOCK_FILE}": lock("a"),
+        "a/main.tf": module("../modules/outer"),
+        "modules/outer/main.tf": module("../inner"),
+        f"modules/inner/{LOCK_FILE}": lock("a"),
+        f"b/{LOCK_FILE}": lock("b"),
+        f"c/{LOCK_FILE}": lock("c"),
+        "c/main.tf": module("../d"),
+        f"d/{LOCK_FILE}": lock("d"),
+    }
+    base = commit(repo, files)
+    write(repo, {f"{folder}/{LOCK_FILE}": None for folder in ("modules/inner", "b", "c", "d")})
+    write(repo, {"a/more.tf": module("../b")})  # a change cannot make a module of a root
+
+    def modules(head: str | Place) -> set[str]:
+        with Repository.discover(repo) as repository:
+            tree = WorkTree(repository.top) if isinstance(head, Place) else RevisionTree(repository, head)
+            old = RevisionTree(repository, base)
+            pairs = find_roots(repository, old, tree, repository.changed(base, head))
+        return {pair.path for pair in pairs if pair.is_module}
+
+    assert modules(Place.WORK_TREE) == {"modules/inner"}
+    assert modules(commit(repo, {})) == {"modules/inner"}
+    head = git(repo, "rev-parse", "HEAD")
+    write(repo, {"a/main.tf": ""})
+    assert modules(Place.WORK_TREE) == set()
+    assert found(repo, base, head)["modules/inner"] == "l-"
+
+
 def test_only_the_roots_that_are_asked_for(repo: Path) -> None:
     base = commit(repo, {f"{name}/{LOCK_FILE}": lock(name) for name in ("a", "b/x", "b/y", "c")})
     assert found(repo, base, only=["c/", f"./b/x/{LOCK_FILE}"]) == {"b/x": "", "c": ""}

@@ -51,6 +51,8 @@ class RootPair(Struct, frozen=True):
         lock_changed: The lock file's bytes differ, or it was added, deleted or moved.
         configuration_changed: A configuration file of the folder changed, or one of a local module that it calls.
         renamed_from: The folder on the base side, where it is another.
+        is_module: The lock file was deleted from a folder that other roots call as a module on both sides. It is no
+            root module then, and nothing has to be locked in it.
     """
 
     path: str
@@ -59,6 +61,7 @@ class RootPair(Struct, frozen=True):
     lock_changed: bool
     configuration_changed: bool
     renamed_from: str | None
+    is_module: bool = False
 
 
 def find_roots(
@@ -97,6 +100,8 @@ def find_roots(
 
     touched |= _aliases(touched, base_tree, head_tree)
     configured = with_changed_configuration(head_tree, touched, set(folders))
+    left = {folder for folder in folders if folder in gone}
+    modules = _modules(base_tree, head_tree, left, old.keys() & new.keys()) if left else set()
     # Whoever reviews the roots reads these anyway.
     _prefetch(base_tree, (path for path in old.values() if path in touched))
     _prefetch(head_tree, (path for path in new.values() if path in touched))
@@ -104,7 +109,8 @@ def find_roots(
     for folder in sorted(folders, key=name_bytes):
         before, after = old.get(moved.get(folder, folder)), new.get(folder)
         changed = before != after or (before in touched and _differs(base_tree, head_tree, before, after))
-        pairs.append(RootPair(folder, before, after, changed, folder in configured, moved.get(folder)))
+        is_configured, is_module = folder in configured, folder in modules
+        pairs.append(RootPair(folder, before, after, changed, is_configured, moved.get(folder), is_module))
     return tuple(pairs)
 
 
@@ -273,24 +279,41 @@ def _upwards(folder: str) -> Iterator[str]:
 
 def _callers(tree: Tree, modules: set[str], roots: set[str]) -> set[str]:
     """Returns the roots that call one of the module folders, directly or through other local modules."""
-    if isinstance(tree, ListedTree):
-        tree.prefetch([path for path in tree.files if _is_configuration(path) and _folder(path) in roots])
-    calls: dict[str, frozenset[str]] = {}
-    callers: set[str] = set()
-    for root in roots:
+    calls = _Calls(tree, roots)
+    return {root for root in roots if any(folder in modules for folder in calls.reached(root))}
+
+
+def _modules(base_tree: Tree, head_tree: Tree, folders: set[str], roots: Iterable[str]) -> set[str]:
+    """Returns the folders that a root calls on the base side and on the head side: the head alone may say anything."""
+    found = set(folders)
+    for tree in (base_tree, head_tree):
+        calls = _Calls(tree, roots)
+        found &= {folder for root in roots for folder in calls.reached(root)}
+    return found
+
+
+class _Calls:
+    """Which local modules the folders of a tree call; each folder is read once."""
+
+    def __init__(self, tree: Tree, roots: Iterable[str]) -> None:
+        if isinstance(tree, ListedTree):
+            folders = set(roots)
+            tree.prefetch([path for path in tree.files if _is_configuration(path) and _folder(path) in folders])
+        self._tree = tree
+        self._called: dict[str, frozenset[str]] = {}
+
+    def reached(self, root: str) -> Iterator[str]:
+        """Yields the folders that a root may call, directly or through other local modules."""
         seen = {root}
         todo = [root]
         while todo:
             folder = todo.pop()
-            called = calls.get(folder)
+            called = self._called.get(folder)
             if called is None:
-                called = calls[folder] = _called_folders(tree, folder)
-            if called & modules:
-                callers.add(root)
-                break
+                called = self._called[folder] = _called_folders(self._tree, folder)
+            yield from called
             todo.extend(called - seen)
             seen |= called
-    return callers
 
 
 def _called_folders(tree: Tree, folder: str) -> frozenset[str]:

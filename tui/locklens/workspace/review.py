@@ -297,11 +297,12 @@ class _Completion:
 def _configuration_reader(comparison: Comparison, test_directory: str) -> Callable[[RootReview], Configuration]:
     """Returns what reads a root's configuration; it loads what that takes with the first root that has one."""
     tree = comparison.head.tree
+    modules = {pair.path for pair in comparison.roots if pair.is_module}
     shared: ModuleReader | None = None
 
     def read(root: RootReview) -> Configuration:
         nonlocal shared
-        if not configuration_files(tree.list(root.path), root.tool):
+        if root.path in modules or not configuration_files(tree.list(root.path), root.tool):
             return Configuration.absent(root.path, root.tool)
         from locklens.project.modules import ModuleReader
         from locklens.project.requirements import read_configuration
