@@ -15,6 +15,9 @@ from locklens.addresses import display_host
 MAX_URL = 8192
 """Characters; a signed address of an object store has about 1,500."""
 
+Origin = tuple[str, str]
+"""Scheme, and host in comparison form with its port unless it is the scheme's own."""
+
 _KEPT = 1024
 """URLs whose parts are kept: each is looked at several times, and taking one to pieces costs as much as sending it."""
 
@@ -69,8 +72,8 @@ def host_of(url: str) -> str:
     return name if parts.port in {None, _DEFAULT_PORTS.get(parts.scheme)} else f"{name}:{parts.port}"
 
 
-def origin(url: str) -> tuple[str, str]:
-    """Scheme and host: what must be the same for a token to go along."""
+def origin(url: str) -> Origin:
+    """Scheme and host: what must be the same for a token to go along, and for failures to count together."""
     return urlsplit(url).scheme, host_of(url)
 
 

@@ -10,6 +10,10 @@ from msgspec import Struct
 
 from locklens.addresses import display_host
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from locklens.sources.urls import Origin
+
 TRANSPORT_ERRORS = (
     httpcore.TimeoutException,
     httpcore.NetworkError,
@@ -45,13 +49,13 @@ class FailedError(Exception):
 
     Attributes:
         failure: Why.
-        host: That gave no answer, "" where it gave one that cannot be used.
+        origin: That gave no answer, None where it gave one that cannot be used.
     """
 
-    def __init__(self, failure: Failure, host: str = "") -> None:
+    def __init__(self, failure: Failure, origin: Origin | None = None) -> None:
         super().__init__(failure.words)
         self.failure = failure
-        self.host = host
+        self.origin = origin
 
 
 def explain(error: Exception, host: str, seconds: float) -> Failure:

@@ -81,8 +81,9 @@ def read_body(response: httpx.Response, url: str, kind: Kind) -> bytes:
         # The tools ask again for a head that does not come, not for a body that breaks off.
         failure = explain(error, host_of(url), kind.seconds)
         raise FailedError(Failure(broken_words(failure, url, kind), hint=failure.hint)) from error
-    except zlib.error as error:
-        raise FailedError(Failure(f"{host_name(url)} sent {kind.words} that cannot be decompressed")) from error
+    except zlib.error:
+        # An answer, though of no use: whoever may put files on a server must not get the server left alone for it.
+        raise FailedError(Failure(f"{host_name(url)} sent {kind.words} that cannot be decompressed")) from None
     if inflate and (received or body) and not inflate.eof:
         raise FailedError(Failure(f"{host_name(url)} sent {kind.words} that breaks off"))
     return bytes(body)

@@ -23,9 +23,10 @@ if TYPE_CHECKING:
     import httpx
 
     from locklens.project.tokens import Token
+    from locklens.sources.urls import Origin
 
 _ENOUGH_FAILURES = 3
-"""Requests in a row that got no answer: then the host is not tried again in this run, or 60 providers would wait one
+"""Requests in a row that got no answer: then the server is not tried again in this run, or 60 providers would wait one
 time-out after another."""
 
 _LEAST_RATE = 4096
@@ -38,8 +39,8 @@ _OK = 200
 _REDIRECTS = {301, 302, 303, 307, 308}
 
 
-class _Host:
-    """What is known of a host in this run."""
+class _Server:
+    """What is known of an origin in this run. A host that does not answer without TLS may well do so with it."""
 
     def __init__(self, at_once: int) -> None:
         self.slots = threading.BoundedSemaphore(at_once)
@@ -81,7 +82,7 @@ class Sender:
         self._bounds = Bounds(cancel)
         self._pause = self._wait if pause is None else pause
         self._lock = threading.Lock()
-        self._hosts: dict[str, _Host] = {}
+        self._servers: dict[Origin, _Server] = {}
         self._at_once = requests_per_host(environ)
         self._agent = user_agent(environ)
         self._transport = Transport(environ, self._bounds)
@@ -93,7 +94,7 @@ class Sender:
     def forget(self) -> None:
         """Lets hosts that failed be tried again."""
         with self._lock:
-            self._hosts.clear()
+            self._servers.clear()
 
     def ask(self, url: str, kind: Kind, token: Token | None) -> Answer:
         """Sends one request, with its retries.
@@ -109,14 +110,14 @@ class Sender:
         """
         attempts = kind.retries + 1
         for attempt in range(1, attempts + 1):
-            retry_after = failed_host = ""
+            retry_after, failed = "", None
             try:
                 answer, retry_after = self._attempt(url, kind, token, attempt)
                 if not (kind.retries and is_transient(answer.status)):
                     return answer
                 failure = Failure(f"{host_name(answer.url)} answered {status_words(answer.status)}", may_pass=True)
             except FailedError as error:
-                failure, failed_host = error.failure, error.host
+                failure, failed = error.failure, error.origin
             wait = wait_before(attempt + 1, retry_after)
             if not failure.may_pass or attempt == attempts:
                 break
@@ -124,15 +125,15 @@ class Sender:
                 failure = Failure(f"{failure.words} and asks to be left alone for a while", hint="try again later")
                 break
             self._pause(wait)
-        self._blame(failed_host, failure)
+        self._blame(failed, failure)
         raise self._error(url, failure, attempt)
 
-    def _blame(self, name: str, failure: Failure) -> None:
+    def _blame(self, failed: Origin | None, failure: Failure) -> None:
         """Counts a request that failed for good; attempts do not count, or one hiccup would spoil all retries."""
         with self._lock:
-            host = self._hosts.get(name)
-            if host is not None:
-                host.failures, host.last = host.failures + 1, failure
+            server = None if failed is None else self._servers.get(failed)
+            if server is not None:
+                server.failures, server.last = server.failures + 1, failure
 
     def _attempt(self, url: str, kind: Kind, token: Token | None, attempt: int) -> tuple[Answer, str]:
         """Asks once and follows redirects by hand, so that each step can be judged."""
@@ -150,42 +151,42 @@ class Sender:
 
     def _exchange(self, url: str, kind: Kind, token: Token | None, attempt: int) -> _Reply:
         """One request and its answer, with its line in the log."""
-        host_key = host_of(url)
-        with self._slot(host_key) as host:
-            if host.last is not None and host.failures >= _ENOUGH_FAILURES:
-                raise FailedError(replace(host.last, may_pass=False))
+        asked = origin(url)
+        with self._slot(asked) as server:
+            if server.last is not None and server.failures >= _ENOUGH_FAILURES:
+                raise FailedError(replace(server.last, may_pass=False))
             start, as_of, outcome, size = time.monotonic(), moment(), "", 0
             try:
                 reply = self._send(url, kind, token)
                 outcome, size = status_words(reply.status), len(reply.body)
-                host.failures, host.last = 0, None
+                server.failures, server.last = 0, None
                 return reply
             except TRANSPORT_ERRORS as error:
-                failure = explain(error, host_key, kind.seconds)
+                failure = explain(error, host_of(url), kind.seconds)
                 outcome = failure.words
-                raise FailedError(failure, host_key) from error
+                raise FailedError(failure, asked) from error
             except FailedError as error:
                 outcome = error.failure.words
-                error.host = host_key if error.__cause__ is not None else ""
+                error.origin = asked if error.__cause__ is not None else None
                 raise
             finally:
                 line = (shown(url), outcome or "stopped", time.monotonic() - start, size, attempt, token is not None)
                 self._log.append(Exchange(*line, as_of))
 
     @contextmanager
-    def _slot(self, name: str) -> Iterator[_Host]:
-        """Waits for one of the host's slots; waiting does not count against the request's time."""
+    def _slot(self, asked: Origin) -> Iterator[_Server]:
+        """Waits for one of the server's slots; waiting does not count against the request's time."""
         with self._lock:
-            host = self._hosts.setdefault(name, _Host(self._at_once))
+            server = self._servers.setdefault(asked, _Server(self._at_once))
         start = time.monotonic()
-        while not host.slots.acquire(timeout=_GLANCE):
+        while not server.slots.acquire(timeout=_GLANCE):
             if self._cancel.is_set():
                 raise RunCancelledError("the run was cancelled")
         self._bounds.deadline += time.monotonic() - start
         try:
-            yield host
+            yield server
         finally:
-            host.slots.release()
+            server.slots.release()
 
     def _send(self, url: str, kind: Kind, token: Token | None) -> _Reply:
         response = self._open(url, kind, token, encoding="gzip")
@@ -228,7 +229,7 @@ class Sender:
         while hops <= kind.redirects:
             attempt += 1
             failure, retry_after = None, ""
-            with self._slot(host_of(current)):
+            with self._slot(origin(current)):
                 start, as_of = time.monotonic(), moment()
                 self._bounds.deadline = start + stall
                 try:
