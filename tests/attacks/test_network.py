@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 import trustme
-from loopback import Server, server_context, serving, write_authority
+from loopback import Handler, Server, server_context, serving, write_authority
 
 from locklens.errors import UnavailableError
 from locklens.sources.http import Kind, open_client
+from locklens.sources.http.client import STALL_SECONDS
+from locklens.sources.http.settings import is_too_slow
 
 ANSWER = Kind("an answer", 64 * 1024, 5.0)
 
@@ -82,3 +84,44 @@ def test_files_that_cannot_be_unpacked_do_not_silence_their_host(tmp_path: Path)
                 client.get(store.url(f"/mine?{number}"), ANSWER)
         assert client.get(store.url("/yours"), ANSWER).body == b"{}"
         client.close()
+
+
+def dripping(rate: int, seconds: float, *, is_declared: bool) -> Callable[[Handler], None]:
+    """A package at so many bytes a second, for at most so long."""
+
+    def drip(handler: Handler) -> None:
+        handler.send_response(200)
+        if is_declared:
+            handler.send_header("Content-Length", str(200 * 1024 * 1024))
+        handler.end_headers()
+        for _ in range(int(seconds * 20)):
+            handler.wfile.write(bytes(rate // 20))
+            if handler.server.release.wait(0.05):
+                break
+        handler.close_connection = True
+
+    return drip
+
+
+@pytest.mark.parametrize("is_declared", [True, False])
+def test_a_package_that_never_stalls_and_never_ends_is_given_up(*, is_declared: bool) -> None:
+    """Seconds of patience follow from `stall`: 300 where it is 30, 1 here; a drip of 5 KB/s outlives neither."""
+    with serving() as server:
+        server.on("/drip", dripping(5000, 8, is_declared=is_declared))
+        client = open_client({})
+        with (
+            pytest.raises(UnavailableError, match=r"sends a package too slowly: .* in \d+ seconds") as caught,
+            client.download(server.url("/drip"), stall=0.1) as download,
+        ):
+            for _ in download.chunks:
+                pass
+        assert "\n" not in str(caught.value)
+        client.close()
+
+
+def test_no_package_may_take_for_ever() -> None:
+    """Whatever its rate, and also where a server keeps just above the least one."""
+    assert is_too_slow(5000 * 599, 599.0, STALL_SECONDS)
+    assert not is_too_slow(20_000 * 3600, 3600.0, STALL_SECONDS)
+    assert is_too_slow(20_000 * 15_000, 15_000.0, STALL_SECONDS)
+    assert not is_too_slow(0, STALL_SECONDS, STALL_SECONDS)

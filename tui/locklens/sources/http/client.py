@@ -129,7 +129,7 @@ class Client:
         Args:
             url: http or https.
             limit: Bytes after which it is given up.
-            stall: Seconds that may pass without a byte. A server that drips is given up after ten times as long.
+            stall: Seconds that may pass without a byte; one that drips is given up by `settings.is_too_slow`.
             retries: Attempts after the first, until an answer begins; what breaks off is not asked for again.
             token: As of `get`.
 

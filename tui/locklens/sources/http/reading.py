@@ -45,6 +45,12 @@ def too_large(url: str, kind: Kind) -> Failure:
     return Failure(f"{host_name(url)} sent {kind.words} of more than {limit}, which is not read")
 
 
+def too_slow(url: str, kind: Kind, received: int, waited: float) -> Failure:
+    """Says that a body takes longer than anybody would wait for it."""
+    said = f"{received // KIB} KiB in {waited:.0f} seconds"
+    return Failure(f"{host_name(url)} sends {kind.words} too slowly: {said}", hint="try again on a faster connection")
+
+
 def drain(response: httpx.Response) -> bytes:
     """Reads off a body that does not matter, if it is short, so that the connection can be used again."""
     length = response.headers.get("Content-Length", "")

@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from locklens.errors import RunCancelledError, UnavailableError
 from locklens.sources.http.failures import TIMEOUTS, TRANSPORT_ERRORS, FailedError, Failure, explain
-from locklens.sources.http.reading import broken_words, drain, host_name, read_body, redirected, too_large
-from locklens.sources.http.settings import Kind, is_transient, requests_per_host, user_agent, wait_before
+from locklens.sources.http.reading import broken_words, drain, host_name, read_body, redirected, too_large, too_slow
+from locklens.sources.http.settings import Kind, is_too_slow, is_transient, requests_per_host, user_agent, wait_before
 from locklens.sources.http.transport import Bounds, Transport
 from locklens.sources.http.values import Answer, Download, Exchange, moment, status_words
 from locklens.sources.urls import host_of, origin, shown
@@ -28,11 +28,6 @@ if TYPE_CHECKING:
 _ENOUGH_FAILURES = 3
 """Requests in a row that got no answer: then the server is not tried again in this run, or 60 providers would wait one
 time-out after another."""
-
-_LEAST_RATE = 4096
-_PATIENCE = 10
-"""Bytes a second that a download must come to in the end, and how many times longer than without a byte it may fall
-short of that: a server that sends one byte now and then would never stall."""
 
 _GLANCE = 0.1
 _OK = 200
@@ -288,8 +283,8 @@ class Sender:
                 waited += time.monotonic() - since
                 if received > kind.limit:
                     raise self._error(url, too_large(url, kind))
-                if waited > _PATIENCE * kind.seconds + received / _LEAST_RATE:
-                    raise self._error(url, Failure(f"{host_name(url)} sends {kind.words} too slowly to wait for it"))
+                if is_too_slow(received, waited, kind.seconds):
+                    raise self._error(url, too_slow(url, kind, received, waited))
                 yield chunk
                 # Time that the caller takes for a chunk is not the server's.
                 since = time.monotonic()

@@ -30,6 +30,12 @@ _MOST_SECONDS = 3600
 _MOST_RETRIES = 100
 _TOO_MANY_REQUESTS, _SERVER_ERRORS, _NOT_IMPLEMENTED = 429, 500, 501
 
+_LEAST_RATE = 16 * KIB
+_PATIENCE = 10
+_LONGEST_DOWNLOAD = 4 * 3600.0
+"""Bytes a second that a package must come to, which is what 16 of them leave each other of 2 Mbit/s; how many times
+longer than without a byte it may fall short of that; and seconds that none may take: a server that sends a little now
+and then would never stall."""
 
 AT_ONCE = 16
 """Requests to one host at the same time, unless LOCKLENS_REQUESTS_PER_HOST says otherwise."""
@@ -131,6 +137,17 @@ def _positive(environ: Mapping[str, str], name: str, most: int) -> int:
 def is_transient(status: int) -> bool:
     """Whether the tools ask again after an answer with this status."""
     return status == _TOO_MANY_REQUESTS or (status >= _SERVER_ERRORS and status != _NOT_IMPLEMENTED)
+
+
+def is_too_slow(received: int, waited: float, stall: float) -> bool:
+    """Whether a package is given up although it goes on arriving.
+
+    Args:
+        received: Bytes so far.
+        waited: Seconds that were spent waiting for them.
+        stall: Seconds that may pass without a byte.
+    """
+    return waited > min(_PATIENCE * stall + received / _LEAST_RATE, _LONGEST_DOWNLOAD)
 
 
 def wait_before(attempt: int, retry_after: str, now: datetime | None = None) -> float | None:
