@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import gzip
+import os
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 import trustme
@@ -125,3 +130,65 @@ def test_no_package_may_take_for_ever() -> None:
     assert not is_too_slow(20_000 * 3600, 3600.0, STALL_SECONDS)
     assert is_too_slow(20_000 * 15_000, 15_000.0, STALL_SECONDS)
     assert not is_too_slow(0, STALL_SECONDS, STALL_SECONDS)
+
+
+def versions(count: int, member: str, items: int, item: str) -> bytes:
+    """A list of versions in which no two have the same `member`."""
+    listed = (
+        f'{{"version":"{n}.0.0","{member}":[{",".join(item % (n * items + i) for i in range(items))}]}}'
+        for n in range(count)
+    )
+    return ('{"versions":[' + ",".join(listed) + "]}").encode()
+
+
+BOMBS = {
+    "objects": b'{"versions":[' + b"{}," * 1_390_000 + b"{}]}",
+    "keys": b"{" + b",".join(b'"%07x":0' % number for number in range(345_000)) + b"}",
+    "protocols": versions(9_000, "protocols", 50, '"%x"'),
+    "platforms": versions(3_600, "platforms", 40, '{"os":"%x","arch":"b"}'),
+}
+
+
+@contextmanager
+def hostile_registry(
+    tmp_path: Path, providers: int, body: bytes, **headers: Any
+) -> Iterator[tuple[Path, dict[str, str]]]:
+    """A root module that requires providers of a registry, of each of which it says the same, and its environment."""
+    root = tmp_path / "root"
+    root.mkdir()
+    names = [f"p{number}" for number in range(providers)]
+    sources = "\n".join(f'{name} = {{ source = "acme.test/acme/{name}" }}' for name in names)
+    (root / "main.tf").write_text("terraform {\nrequired_providers {\n" + sources + "\n}\n}\n")
+    with serving() as server:
+        for name in names:
+            server.gives(f"/v1/acme/{name}/versions", body, **headers)
+        config = tmp_path / "cli.tfrc"
+        config.write_text(f'host "acme.test" {{\n  services = {{ "providers.v1" = "{server.url("/v1/")}" }}\n}}\n')
+        yield root, {**os.environ, "TF_CLI_CONFIG_FILE": str(config)}
+
+
+def peak_of(command: list[str], root: Path, environ: dict[str, str]) -> tuple[int, str]:
+    """Runs a command and returns its peak memory in MiB, and what it said."""
+    with subprocess.Popen(command, cwd=root, env=environ, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+        assert process.stdout is not None
+        said = process.stdout.read().decode()
+        _, _, usage = os.wait4(process.pid, 0)
+    return usage.ru_maxrss // (1024 if sys.platform == "linux" else 1024 * 1024), said
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="wait4 is not there")
+@pytest.mark.parametrize("bomb", BOMBS)
+def test_answers_of_one_registry_cost_little_memory(tmp_path: Path, bomb: str) -> None:
+    """Sixteen providers of one registry, each with almost 4 MiB about its versions."""
+    body = BOMBS[bomb]
+    assert 3 * 1024 * 1024 < len(body) < 4 * 1024 * 1024
+    with hostile_registry(tmp_path, 16, body) as (root, environ):
+        peak, said = peak_of([sys.executable, "-m", "locklens", "lock"], root, environ)
+    assert "acme.test" in said
+    assert peak < 500, f"{peak} MiB"
+
+
+def test_an_answer_that_unpacks_to_a_thousand_times_its_size_is_refused(tmp_path: Path) -> None:
+    with hostile_registry(tmp_path, 1, gzip.compress(BOMBS["objects"]), Content_Encoding="gzip") as (root, environ):
+        _, said = peak_of([sys.executable, "-m", "locklens", "lock"], root, environ)
+    assert "sent a list of versions that unpacks to more than 100 times its size" in said

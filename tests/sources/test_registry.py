@@ -55,7 +55,16 @@ def test_versions(server: Server) -> None:
     assert found.warnings == ("moved to  [31mred ",)
 
 
-@pytest.mark.parametrize("body", ["{}", '{"versions": null}', '{"versions": []}', '{"VERSIONS": [], "warnings": null}'])
+@pytest.mark.parametrize(
+    "body",
+    [
+        '{"n": %s}' % ("1" * 100_000),
+        "{}",
+        '{"versions": null}',
+        '{"versions": []}',
+        '{"VERSIONS": [], "warnings": null}',
+    ],
+)
 def test_no_versions(server: Server, body: str) -> None:
     server.gives(VERSIONS, body)
     assert plain(server).versions(X).versions == ()
@@ -66,7 +75,8 @@ def test_no_versions(server: Server, body: str) -> None:
     [
         ("<html>", "something that is no JSON"),
         ("", "something that is no JSON"),
-        ("[" * 500_000, "nested too deeply"),
+        ("[" * 500_000, "the document is no object"),
+        ('{"versions": %s' % ("[" * 500_000), "nested too deeply"),
         ('{"a":' * 500_000, "nested too deeply"),
         ("[]", "the document is no object"),
         ('{"versions": {}}', '"versions" is no list'),
@@ -77,7 +87,9 @@ def test_no_versions(server: Server, body: str) -> None:
         ('{"versions": [{"version": "\\u001b[2J"}]}', 'an invalid version " [2J"'),
         ('{"versions": [%s{}]}' % ("{}," * 20_000), 'more than 20000 items in "versions"'),
         ('{"versions": [{"version": "%s"}]}' % ("1" * 300), 'more than 256 characters in "version"'),
-        ('{"n": %s}' % ("1" * 100_000), "something that is no JSON"),
+        ('{"versions": [], "n": NaN}', "something that is no JSON"),
+        ('{"versions": [{"version": "1.0.0\xff"}]}', 'an invalid version "1.0.0'),
+        ('{"versions": [{"version": "\\ud800"}]}', 'an invalid version "\ufffd"'),
         ('{"versions": [{"version": "1.0.0", "protocols": "5"}]}', '"protocols" is no list'),
     ],
 )
@@ -88,6 +100,21 @@ def test_versions_made_to_hurt(server: Server, body: str, words: str) -> None:
     assert words in str(caught.value)
     assert str(caught.value).startswith("acme.test answered with ")
     assert str(caught.value).isprintable()
+
+
+def test_escaped_characters_and_broken_ones_are_read_as_the_tools_do(server: Server) -> None:
+    warnings = r'"\ud83d\ude00 \ud83d \\ud800 \ude00\ud83d"', '"\xff"'
+    server.gives(VERSIONS, b'\n{"versions": [], "warnings": [%s]} {' % ", ".join(warnings).encode("latin-1"))
+    assert plain(server).versions(X).warnings == ("\U0001f600 \ufffd \\ud800 \ufffd\ufffd", "\ufffd")
+
+
+def test_platforms_and_protocols_of_one_answer_are_few(server: Server) -> None:
+    many = [{"version": f"{n}.0.0", "platforms": [{"os": f"o{n}", "arch": "a"}]} for n in range(600)]
+    server.gives(VERSIONS, {"versions": many})
+    assert [len(one.platforms) for one in plain(server).versions(X).versions] == [1] * 512 + [0] * 88
+    server.gives(VERSIONS, {"versions": [{"version": f"{n}.0.0", "protocols": [f"{n}.0"]} for n in range(600)]})
+    with pytest.raises(UnavailableError, match='more than 256 different "protocols"'):
+        plain(server).versions(X)
 
 
 def test_what_is_not_there(server: Server) -> None:

@@ -299,7 +299,7 @@ ON_THE_WAY = [
     (Fault.TRUNCATED, "breaks off"),
     (Fault.WRONG_LENGTH, ""),
     (Fault.HTML, "no JSON"),
-    (Fault.HUGE, "more than 8 MiB"),
+    (Fault.HUGE, "more than 2 MiB"),
     (Fault.SERVER_ERROR, "500 Internal Server Error"),
     (Fault.REDIRECT_LOOP, "redirects more than"),
     (Fault.UNAUTHORIZED, "requires authentication credentials"),

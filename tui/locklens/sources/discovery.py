@@ -8,7 +8,7 @@ says it: then that is all there is, and nobody is asked.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -88,7 +88,7 @@ class Discovery:
         """
         own = f"https://{host}{_PATH}"
         if host in self._given:
-            return Service(self._url(host, own, dict(self._given[host])), takes_token=True, is_given=True)
+            return Service(self._url(host, own, self._given[host]), takes_token=True, is_given=True)
         answer = self._client.get(own, self._kind, token=self._token(host))
         try:
             url = self._url(host, answer.url, self._services(host, answer))
@@ -105,7 +105,7 @@ class Discovery:
         except SourceError:
             return None  # The tools ask anonymously here, and stop when they come to the registry.
 
-    def _services(self, host: str, answer: Answer) -> dict[str, Any]:
+    def _services(self, host: str, answer: Answer) -> Mapping[str, str | None]:
         if answer.status == _NOT_FOUND:
             return {}
         if answer.status != _OK:
@@ -116,16 +116,14 @@ class Discovery:
             hint = "the address may be a web site's, or a login page may stand before it"
             raise self._error(host, f"describes its services with content type {words} instead of {_JSON}", hint)
         try:
-            services = documents.parse(answer.body, is_alone=True)
+            return documents.texts_of(answer.body, _FAMILY)
         except documents.ShapeError as error:
-            raise self._error(host, f"describes its services with {error}") from error
-        if not isinstance(services, dict):
-            raise self._error(host, "describes its services with JSON that is no object")
-        return services
+            wrong = str(error)
+        raise self._error(host, f"describes its services with {wrong}")
 
-    def _url(self, host: str, base: str, services: Mapping[str, Any]) -> str:
+    def _url(self, host: str, base: str, services: Mapping[str, str | None]) -> str:
         value = services.get(_PROVIDERS)
-        if not isinstance(value, str):
+        if value is None:
             if any(key.startswith(_FAMILY) for key in services):
                 hint = f"another version of {self._product} may know it"
                 raise self._error(host, "has a provider registry of another protocol version only", hint)

@@ -2,43 +2,124 @@
 
 Names match in any case, unknown ones are passed over, null is the empty value. Texts, lists and their lengths are
 bounded here, so that what reads a document need not think of one that was made to hurt.
+
+A document of 4 MiB can hold a million of values, of which a few are wanted. Only those become objects of Python: each
+member stays the bytes that it came as until it is asked for, and one document is read at a time.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from typing import Any
+import threading
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, TypeVar
 
-_SPACE = " \t\r\n"
-_SURROGATE = re.compile("[\ud800-\udfff]")
+import msgspec
+from msgspec import Raw
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_T = TypeVar("_T")
+
+_MOST_MEMBERS = 1024
+"""Of one object; the largest that is read has one for each platform."""
+
+_NULL = Raw(b"null")
+_SPACE = b" \t\r\n"
+_HALF = re.compile(rb"\\u[dD][89a-fA-F]")
+_ESCAPE = re.compile(rb"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)", re.DOTALL)
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+
+_members = msgspec.json.Decoder(dict[str, Raw] | None)
+_items = msgspec.json.Decoder(list[Raw] | None)
+_text = msgspec.json.Decoder(str | None)
+_number = msgspec.json.Decoder(int | None)
+
+_reading = threading.RLock()
+"""Held while a document is read: each may take 150 MB for a moment, and reading uses one processor at most anyway."""
 
 
 class ShapeError(ValueError):
     """A document is not what it should be; str() says what, as the end of a sentence about who sent it."""
 
 
-def parse(data: bytes, *, is_alone: bool) -> Any:
-    """Reads the JSON value at the start of a document.
+class _NotJsonError(ShapeError):
+    pass
+
+
+@contextmanager
+def opened(data: bytes) -> Iterator[Fields]:
+    """Reads the JSON object at the start of a document; its members are asked for within the `with` statement.
 
     Args:
-        data: Its bytes; those that are no UTF-8 are replaced.
-        is_alone: Whether nothing may stand behind the value.
+        data: Its bytes; those that are no UTF-8 are replaced, and what stands behind the object is not looked at.
 
     Raises:
         ShapeError: There is none.
     """
-    text = data.decode("utf-8", "replace").lstrip(_SPACE)
+    with _reading:
+        data = _whole(data)
+        try:
+            fields = Fields(Raw(data))
+        except _NotJsonError:
+            fields = Fields(Raw(data[: _end_of_value(data)]))
+        yield fields
+
+
+def texts_of(data: bytes, prefix: str) -> dict[str, str | None]:
+    """Returns the members of a document whose names begin so, in that very spelling; None for what is no text.
+
+    Args:
+        data: As of `opened`, but with nothing behind the object.
+        prefix: Of names.
+
+    Raises:
+        ShapeError: It is no JSON object, or more than one.
+    """
+    with _reading:
+        data = _whole(data)
+        try:
+            found = _read(_members, Raw(data), "JSON that is no object") or {}
+        except _NotJsonError:
+            _end_of_value(data)
+            raise ShapeError("JSON with more behind it") from None
+        texts: dict[str, str | None] = {}
+        for name, value in found.items():
+            if name.startswith(prefix):
+                with suppress(ShapeError):
+                    texts[name] = None
+                    texts[name] = _read(_text, value, "")
+        return texts
+
+
+def _whole(data: bytes) -> bytes:
+    """Returns a document in which no character is broken: neither its bytes nor its escaped pairs."""
+    if not data.isascii():
+        data = data.decode("utf-8", "replace").encode()
+    if _HALF.search(data):
+        data = _ESCAPE.sub(lambda found: rb"\ufffd" if found[1] else found[0], data)
+    return data
+
+
+def _end_of_value(data: bytes) -> int:
+    """Returns the number of bytes up to the end of a document's first value.
+
+    Raises:
+        ShapeError: It does not begin with one.
+    """
+    text = data.decode()
+    start = len(text) - len(text.lstrip(_SPACE.decode()))
+    nothing = lambda _: None  # noqa: E731
+    decoder = json.JSONDecoder(object_pairs_hook=nothing, parse_float=nothing, parse_int=nothing)
     try:
-        value, end = json.JSONDecoder().raw_decode(text)
+        _, end = decoder.raw_decode(text, start)
     except RecursionError as error:
         raise ShapeError("JSON that is nested too deeply") from error
     except ValueError as error:
         raise ShapeError("something that is no JSON") from error
-    if is_alone and text[end:].strip(_SPACE):
-        raise ShapeError("JSON with more behind it")
-    return value
+    return len(text[:end].encode())
 
 
 def printable(text: str) -> str:
@@ -49,66 +130,77 @@ def printable(text: str) -> str:
 class Fields:
     """A JSON object whose members are asked for by name and type.
 
+    Args:
+        value: The object; null is an empty one.
+        name: What it is called in messages.
+
     Raises:
         ShapeError: From the constructor and every method, on a value of another type or above its bound.
     """
 
-    def __init__(self, value: Any, name: str = "the document") -> None:
-        if not isinstance(value, dict):
-            raise ShapeError(f"JSON in which {name} is no object")
-        self._values = {key.lower(): member for key, member in value.items()}
+    def __init__(self, value: Raw, name: str = "the document") -> None:
+        found = _read(_members, value, f"JSON in which {name} is no object") or {}
+        if len(found) > _MOST_MEMBERS:
+            raise ShapeError(f"JSON with more than {_MOST_MEMBERS} members in one object")
+        self._values = {key.lower(): member for key, member in found.items()}
 
     def text(self, name: str, most: int) -> str:
         """A text of at most so many characters, "" where it is absent."""
-        return _text(self._values.get(name), name, most)
+        return self._text(self._values.get(name, _NULL), name, most)
 
     def texts(self, name: str, most: int, longest: int) -> tuple[str, ...]:
         """A list of texts."""
-        return tuple(_text(item, name, longest) for item in self._list(name, most))
+        return tuple(self._text(item, name, longest) for item in self._list(name, most))
 
     def number(self, name: str) -> int:
         """A whole number, 0 where it is absent."""
-        value = self._values.get(name)
-        if value is None:
-            return 0
-        if not isinstance(value, int) or isinstance(value, bool) or abs(value) >= 2**63:
-            raise ShapeError(f'JSON in which "{name}" is no whole number')
+        words = f'JSON in which "{name}" is no whole number'
+        value = _read(_number, self._values.get(name, _NULL), words) or 0
+        if abs(value) >= 2**63:
+            raise ShapeError(words)
         return value
 
-    def objects(self, name: str, most: int) -> tuple[Fields, ...]:
+    def objects(self, name: str, most: int) -> Iterator[Fields]:
         """A list of objects; null among them is an empty one."""
-        return tuple(Fields({} if item is None else item, f'"{name}"') for item in self._list(name, most))
+        return (Fields(item, f'"{name}"') for item in self._list(name, most))
 
     def object(self, name: str) -> Fields:
         """An object, an empty one where it is absent."""
-        value = self._values.get(name)
-        return Fields({} if value is None else value, f'"{name}"')
+        return Fields(self._values.get(name, _NULL), f'"{name}"')
 
-    def members(self, most: int) -> tuple[tuple[str, Fields], ...]:
+    def members(self, most: int) -> Iterator[tuple[str, Fields]]:
         """Every member as an object, with its name in lower case."""
         if len(self._values) > most:
             raise ShapeError(f"JSON with more than {most} members in one object")
-        return tuple((key, Fields({} if value is None else value, "a member")) for key, value in self._values.items())
+        return ((key, Fields(value, "a member")) for key, value in self._values.items())
 
     def __contains__(self, name: str) -> bool:
-        return self._values.get(name) is not None
+        return bytes(self._values.get(name, _NULL)).strip(_SPACE) != b"null"
 
-    def _list(self, name: str, most: int) -> list[Any]:
-        value = self._values.get(name)
-        if value is None:
-            return []
-        if not isinstance(value, list):
-            raise ShapeError(f'JSON in which "{name}" is no list')
+    def _text(self, value: Raw, name: str, most: int) -> str:
+        found = _read(_text, value, f'JSON in which "{name}" holds what is no text') or ""
+        if len(found) > most:
+            raise ShapeError(f'JSON with more than {most} characters in "{name}"')
+        return found
+
+    def _list(self, name: str, most: int) -> list[Raw]:
+        value = _read(_items, self._values.get(name, _NULL), f'JSON in which "{name}" is no list') or []
         if len(value) > most:
             raise ShapeError(f'JSON with more than {most} items in "{name}"')
         return value
 
 
-def _text(value: Any, name: str, most: int) -> str:
-    if value is None:
-        return ""
-    if not isinstance(value, str):
-        raise ShapeError(f'JSON in which "{name}" holds what is no text')
-    if len(value) > most:
-        raise ShapeError(f'JSON with more than {most} characters in "{name}"')
-    return _SURROGATE.sub("\ufffd", value)
+def _read(decoder: msgspec.json.Decoder[_T], value: Raw, otherwise: str) -> _T:
+    """Reads one value.
+
+    Raises:
+        ShapeError: It is of another type, of which `otherwise` are the words, or no JSON.
+    """
+    try:
+        return decoder.decode(value)
+    except msgspec.ValidationError as error:
+        raise ShapeError(otherwise) from error
+    except msgspec.DecodeError as error:
+        raise _NotJsonError("something that is no JSON") from error
+    except RecursionError as error:
+        raise ShapeError("JSON that is nested too deeply") from error

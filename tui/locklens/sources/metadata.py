@@ -24,6 +24,9 @@ MAX_VERSIONS = 20_000
 """The most that any provider in the public registries has is below 1,000."""
 
 _MAX_PROTOCOLS, _MAX_PLATFORMS, _MAX_WARNINGS, _MAX_KEYS = 64, 512, 64, 64
+_MAX_DISTINCT = 256
+"""Lists of protocols within one answer; those of a provider's versions are two or three, and held once each."""
+
 _MAX_WORD, _MAX_NAME, _MAX_WARNING, _MAX_KEY = 256, 1024, 4096, 512 * 1024
 _SHA256 = re.compile(r"[0-9a-fA-F]{64}\Z")
 _PROTOCOLS = (5, 7)
@@ -132,33 +135,33 @@ def read_package(
     Raises:
         ShapeError: Something is malformed or missing, or it is another platform's.
     """
-    fields = Fields(documents.parse(answer.body, is_alone=False))
-    protocols = tuple(_version(text, "protocol") for text in fields.texts("protocols", _MAX_PROTOCOLS, _MAX_WORD))
-    target = fields.text("os", _MAX_WORD), fields.text("arch", _MAX_WORD)
-    if target != (platform.os, platform.arch):
-        raise ShapeError("the package of another platform")
-    download_url = _url(answer, fields, "download_url")
-    packages = read_packages(fields, is_strict=dialect.name == "opentofu")
-    shasum = fields.text("shasum", _MAX_NAME)
-    if not _SHA256.match(shasum):
-        raise ShapeError("a SHA-256 checksum that is not 64 hex digits")
-    keys = fields.object("signing_keys").objects("gpg_public_keys", _MAX_KEYS)
-    return PackageMetadata(
-        address=address,
-        version=version,
-        platform=platform,
-        protocols=protocols,
-        filename=fields.text("filename", _MAX_NAME),
-        download_url=download_url,
-        shasum=shasum.lower(),
-        shasums_url=_url(answer, fields, "shasums_url"),
-        signature_url=_url(answer, fields, "shasums_signature_url"),
-        signing_keys=tuple(
-            SigningKey(key.text("ascii_armor", _MAX_KEY), key.text("trust_signature", _MAX_KEY)) for key in keys
-        ),
-        packages=packages,
-        as_of=answer.as_of,
-    )
+    with documents.opened(answer.body) as fields:
+        protocols = tuple(_version(text, "protocol") for text in fields.texts("protocols", _MAX_PROTOCOLS, _MAX_WORD))
+        target = fields.text("os", _MAX_WORD), fields.text("arch", _MAX_WORD)
+        if target != (platform.os, platform.arch):
+            raise ShapeError("the package of another platform")
+        download_url = _url(answer, fields, "download_url")
+        packages = read_packages(fields, is_strict=dialect.name == "opentofu")
+        shasum = fields.text("shasum", _MAX_NAME)
+        if not _SHA256.match(shasum):
+            raise ShapeError("a SHA-256 checksum that is not 64 hex digits")
+        keys = fields.object("signing_keys").objects("gpg_public_keys", _MAX_KEYS)
+        return PackageMetadata(
+            address=address,
+            version=version,
+            platform=platform,
+            protocols=protocols,
+            filename=fields.text("filename", _MAX_NAME),
+            download_url=download_url,
+            shasum=shasum.lower(),
+            shasums_url=_url(answer, fields, "shasums_url"),
+            signature_url=_url(answer, fields, "shasums_signature_url"),
+            signing_keys=tuple(
+                SigningKey(key.text("ascii_armor", _MAX_KEY), key.text("trust_signature", _MAX_KEY)) for key in keys
+            ),
+            packages=packages,
+            as_of=answer.as_of,
+        )
 
 
 def read_versions(answer: Answer) -> RegistryVersions:
@@ -167,21 +170,32 @@ def read_versions(answer: Answer) -> RegistryVersions:
     Raises:
         ShapeError: It is unusable.
     """
-    fields = Fields(documents.parse(answer.body, is_alone=False))
     listed: dict[Version, ListedVersion] = {}
-    for item in fields.objects("versions", MAX_VERSIONS):
-        version = _version(item.text("version", _MAX_WORD), "version")
-        protocols = item.texts("protocols", _MAX_PROTOCOLS, _MAX_WORD)
-        listed[version] = ListedVersion(version, protocols, _platforms(item))
-    warnings = fields.texts("warnings", _MAX_WARNINGS, _MAX_WARNING)
+    protocols: dict[tuple[str, ...], tuple[str, ...]] = {}
+    platforms: dict[tuple[str, str], Platform] = {}
+    with documents.opened(answer.body) as fields:
+        for item in fields.objects("versions", MAX_VERSIONS):
+            version = _version(item.text("version", _MAX_WORD), "version")
+            named = item.texts("protocols", _MAX_PROTOCOLS, _MAX_WORD)
+            shared = protocols.setdefault(named, named)
+            if len(protocols) > _MAX_DISTINCT:
+                raise ShapeError(f'JSON with more than {_MAX_DISTINCT} different "protocols"')
+            listed[version] = ListedVersion(version, shared, _platforms(item, platforms))
+        warnings = fields.texts("warnings", _MAX_WARNINGS, _MAX_WARNING)
     return RegistryVersions(tuple(listed.values()), tuple(map(documents.printable, warnings)), answer.as_of)
 
 
-def _platforms(item: Fields) -> tuple[Platform, ...]:
+def _platforms(item: Fields, known: dict[tuple[str, str], Platform]) -> tuple[Platform, ...]:
+    """Returns the platforms of a version, () where they are malformed or, with those `known`, too many different."""
     try:
         entries = item.objects("platforms", _MAX_PLATFORMS)
         named = [(entry.text("os", _MAX_WORD), entry.text("arch", _MAX_WORD)) for entry in entries]
-        return tuple(Platform.parse(f"{os}_{arch}") for os, arch in named)
+        for pair in named:
+            if pair not in known:
+                if len(known) >= _MAX_PLATFORMS:
+                    return ()
+                known[pair] = Platform.parse("_".join(pair))
+        return tuple(known[pair] for pair in named)
     except ValueError:
         return ()
 

@@ -77,7 +77,7 @@ class Registry:
             UnauthorizedError: It wants credentials, or refuses those that were sent.
             UnavailableError: It cannot say.
         """
-        answer = self._ask(address, "versions", is_fresh=is_fresh)
+        answer = self._ask(address, "versions", self._kinds.versions, is_fresh=is_fresh)
         if answer.status == _NOT_FOUND:
             words = f"{self._name} does not have a provider named {address}"
             raise ProviderNotFoundError(words, source=self._name, address=str(address))
@@ -85,9 +85,10 @@ class Registry:
         try:
             return read_versions(answer)
         except ShapeError as error:
-            if answer.is_remembered and not is_fresh:
-                return self.versions(address, is_fresh=True)
-            raise self._unavailable(address, f"{self._name} answered with {error}") from error
+            wrong = str(error)  # No error is kept with what it was raised from: the reader's frames hold the document.
+        if answer.is_remembered and not is_fresh:
+            return self.versions(address, is_fresh=True)
+        raise self._unavailable(address, f"{self._name} answered with {wrong}")
 
     def package(
         self, address: ProviderAddress, version: Version, platform: Platform, *, is_fresh: bool = False
@@ -100,7 +101,7 @@ class Registry:
             UnavailableError: It cannot say.
         """
         place = f"{quote(str(version), safe='')}/download/{quote(platform.os)}/{quote(platform.arch)}"
-        answer = self._ask(address, place, is_fresh=is_fresh)
+        answer = self._ask(address, place, self._kinds.metadata, is_fresh=is_fresh)
         if answer.status == _NOT_FOUND:
             words = f"{self._name} does not have a package of {address} {version} for {platform}"
             raise PlatformNotSupportedError(words, source=self._name, address=str(address))
@@ -108,10 +109,12 @@ class Registry:
         try:
             metadata = read_package(answer, address, version, platform, dialect=self._dialect)
         except ShapeError as error:
+            metadata, wrong = None, str(error)
+        if metadata is None:
             if answer.is_remembered and not is_fresh:
                 return self.package(address, version, platform, is_fresh=True)
-            words = f"{self._name} answered about {address} {version} for {platform} with {error}"
-            raise self._unavailable(address, words) from error
+            words = f"{self._name} answered about {address} {version} for {platform} with {wrong}"
+            raise self._unavailable(address, words)
         # URLs that are signed for a few minutes are of no use after them.
         is_short_lived = any(map(has_query, (metadata.download_url, metadata.shasums_url, metadata.signature_url)))
         if is_short_lived and answer.is_remembered and not is_fresh:
@@ -166,13 +169,13 @@ class Registry:
     def _name(self) -> str:
         return display_host(self.host)
 
-    def _ask(self, address: ProviderAddress, rest: str, *, is_fresh: bool) -> Answer:
+    def _ask(self, address: ProviderAddress, rest: str, kind: Kind, *, is_fresh: bool) -> Answer:
         """Asks for JSON about a provider, with the host's token where the registry may have it."""
         try:
             service = self._discovery.providers(self.host)
             token = self._credentials.token(self.host) if service.takes_token else None
             url = resolve(service.url, f"{quote(address.namespace)}/{quote(address.type)}/{rest}")
-            return self._client.get(url, self._kinds.metadata, token=token, is_fresh=is_fresh)
+            return self._client.get(url, kind, token=token, is_fresh=is_fresh)
         except SourceError as error:
             error.address = str(address)  # Each asker has its own error, also where they share an answer.
             raise

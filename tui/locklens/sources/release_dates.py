@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from locklens.dialect import OPENTOFU, TERRAFORM
 from locklens.sources import documents
-from locklens.sources.documents import Fields, ShapeError
+from locklens.sources.documents import ShapeError
 from locklens.sources.metadata import MAX_VERSIONS
 from locklens.versions import Version, VersionSyntaxError
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.sources.discovery import Service
+    from locklens.sources.documents import Fields
     from locklens.sources.http import Answer
 
 OPENTOFU_DATES_HOST = "api.opentofu.org"
@@ -82,8 +83,8 @@ def read_dates(answer: Answer) -> ReleaseDates:
     if answer.status != _OK:
         return ReleaseDates()
     try:
-        fields = Fields(documents.parse(answer.body, is_alone=False))
-        pairs = list(_pairs(fields))
+        with documents.opened(answer.body) as fields:
+            pairs = list(_pairs(fields))
     except ShapeError:
         return ReleaseDates()
     found = {version: moment for text, date in pairs if (version := _version(text)) and (moment := _moment(date))}

@@ -31,6 +31,10 @@ MOST_BYTES = 4 * 1024**3
 STALL_SECONDS = 30.0
 """Without a byte, after which a download is given up. The tools would wait for ever."""
 
+_MOST_HELD = 128 * 1024 * 1024
+"""Bytes of answers that are held for whoever asks the same: those of a thousand providers have half of it. Beyond, the
+oldest are let go, and would be asked for again."""
+
 _GLANCE = 0.1
 
 
@@ -54,6 +58,7 @@ class Client:
         self._pause = pause
         self._lock = threading.Lock()
         self._answers: dict[tuple[str, bool], Future[Answer]] = {}
+        self._held = 0
         self._opened: Sender | None = None
         self._beside: ThreadPoolExecutor | None = None
 
@@ -170,7 +175,9 @@ class Client:
         self, future: Future[Answer], key: tuple[str, bool], kind: Kind, token: Token | None, *, is_fresh: bool
     ) -> None:
         try:
-            future.set_result(self._ask(key[0], kind, token, is_fresh=is_fresh))
+            answer = self._ask(key[0], kind, token, is_fresh=is_fresh)
+            future.set_result(answer)
+            self._hold(len(answer.body))
         except SourceError as error:
             future.set_exception(error)
         except BaseException as error:
@@ -179,6 +186,17 @@ class Client:
                 self._answers.pop(key, None)
             future.set_exception(error)
             raise
+
+    def _hold(self, size: int) -> None:
+        """Lets the oldest answers go where there are too many bytes of them."""
+        with self._lock:
+            self._held += size
+            if self._held <= _MOST_HELD:
+                return
+            for key, future in list(self._answers.items()):
+                if future.done() and self._held > _MOST_HELD // 2:
+                    self._held -= 0 if future.exception() else len(future.result().body)
+                    del self._answers[key]
 
     def _ask(self, url: str, kind: Kind, token: Token | None, *, is_fresh: bool) -> Answer:
         """Looks for an answer of earlier runs, and asks where none counts."""

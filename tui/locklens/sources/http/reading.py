@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from locklens.addresses import display_host
 from locklens.sources.http.failures import TRANSPORT_ERRORS, FailedError, Failure, explain
-from locklens.sources.http.settings import KIB
+from locklens.sources.http.settings import KIB, MIB
 from locklens.sources.urls import host_of, resolve
 
 if TYPE_CHECKING:
@@ -16,6 +16,11 @@ if TYPE_CHECKING:
     from locklens.sources.http.settings import Kind
 
 _SHORT = 64 * KIB
+
+_MOST_RATIO = 100
+_ANY_RATIO = 2 * MIB
+"""How many times its size an answer may unpack to, and bytes up to which that does not matter: the list of a thousand
+versions has half a megabyte, in which little but the numbers differs."""
 
 
 def host_name(url: str) -> str:
@@ -83,6 +88,9 @@ def read_body(response: httpx.Response, url: str, kind: Kind) -> bytes:
             body += inflate.decompress(chunk, kind.limit + 1 - len(body)) if inflate else chunk
             if len(body) > kind.limit or received > kind.limit:
                 raise FailedError(too_large(url, kind))
+            if len(body) > max(_ANY_RATIO, _MOST_RATIO * received):
+                words = f"{host_name(url)} sent {kind.words} that unpacks to more than {_MOST_RATIO} times its size"
+                raise FailedError(Failure(words))
     except TRANSPORT_ERRORS as error:
         # The tools ask again for a head that does not come, not for a body that breaks off.
         failure = explain(error, host_of(url), kind.seconds)

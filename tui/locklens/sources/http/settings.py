@@ -67,11 +67,13 @@ class Kinds(Struct, frozen=True):
     """The kinds of answers, with the time-outs and retries that the running tool would use.
 
     Attributes:
+        metadata: Of one package: with the publisher's keys, of which each has some 10 KB.
         dates: Release dates, which no tool asks for and which may be missing: nobody waits for them twice.
         package_retries: How often a package is asked for again that did not begin to arrive.
     """
 
     discovery: Kind
+    versions: Kind
     metadata: Kind
     sums: Kind
     signature: Kind
@@ -106,7 +108,8 @@ class Kinds(Struct, frozen=True):
                 redirects=_TERRAFORM_DISCOVERY_REDIRECTS if is_terraform else _GO_REDIRECTS,
                 accept="application/json",
             ),
-            metadata=Kind("an answer", 8 * MIB, limit, retries=retries),
+            versions=Kind("a list of versions", 4 * MIB, limit, retries=retries),
+            metadata=Kind("an answer", 2 * MIB, limit, retries=retries),
             sums=Kind("a list of checksums", MIB, limit, retries=retries),
             signature=Kind("a signature", 64 * KIB, limit, retries=retries),
             dates=Kind("a list of release dates", 16 * MIB, limit, accept="application/json"),
