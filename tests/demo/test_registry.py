@@ -25,7 +25,7 @@ from locklens.demo.published import Offer, publish, sample_catalog
 from locklens.demo.publishers import publisher
 from locklens.demo.registry import Registry
 from locklens.demo.releases import MANIFEST, PLATFORMS, Locked, h1, zh
-from locklens.demo.serving import FILE_NAME, SAMPLE_RULES, environment, serving_text, write_cli_configuration
+from locklens.demo.serving import FILE_NAME, SAMPLE_RULES, environment, serving_lines, write_cli_configuration
 from locklens.hashes import registry_manifests
 from locklens.lockfile.parse import parse
 from locklens.packages.hashing import hash_package
@@ -240,7 +240,7 @@ def test_how_to_point_a_tool_at_it(registry: Registry, tmp_path: Path) -> None:
         assert f'host "{host}" {{' in path.read_text()
         assert f'"providers.v1" = "{registry.service_url(host)}"' in path.read_text()
     assert environment(path)["TF_CLI_CONFIG_FILE"] == str(path)
-    assert f"export TF_CLI_CONFIG_FILE={path}\n" in serving_text(registry, path)
+    assert f"export TF_CLI_CONFIG_FILE={path}" in serving_lines(registry, path)
 
 
 def test_it_starts_quickly() -> None:

@@ -99,26 +99,23 @@ def _unknown(command: str) -> str:
     return f"there is no command {command!r}" + (f"; did you mean {near[0]!r}?" if near else "")
 
 
-def overview() -> str:
-    """The text of `locklens --help`."""
+def overview() -> tuple[str, ...]:
+    """The lines of `locklens --help`."""
     width = max(map(len, (*COMMANDS, *NOT_YET)))
     built = [f"  {name:{width}}  {text}" for name, text in COMMANDS.items()]
     planned = [f"  {name:{width}}  {text}" for name, text in NOT_YET.items()]
-    return "\n".join(
-        (
-            "usage: locklens [-C DIR] [COMMAND] [OPTION...]",
-            "",
-            "Review and judge the dependency lock files of Terraform and OpenTofu.",
-            "Without a command: opens the review of the current git repository.",
-            "",
-            "commands (locklens COMMAND --help says more):",
-            *built,
-            "",
-            "not supported yet:",
-            *planned,
-            "",
-            "exit status: 0 done, nothing at or above --fail-on; 1 findings, or something failed;",
-            "             2 bad usage or nothing read; 130 interrupted",
-            "",
-        )
+    return (
+        "usage: locklens [-C DIR] [COMMAND] [OPTION...]",
+        "",
+        "Review and judge the dependency lock files of Terraform and OpenTofu.",
+        "Without a command: opens the review of the current git repository.",
+        "",
+        "commands (locklens COMMAND --help says more):",
+        *built,
+        "",
+        "not supported yet:",
+        *planned,
+        "",
+        "exit status: 0 done, nothing at or above --fail-on; 1 findings, or something failed;",
+        "             2 bad usage or nothing read; 130 interrupted",
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import time
 from typing import TYPE_CHECKING, Any, assert_never
@@ -25,7 +24,7 @@ from locklens.install.events import (
     ReleaseWarned,
 )
 from locklens.lockfile.update import Tracking
-from locklens.review.reports.sizes import size_words
+from locklens.text import json_text, size_words
 
 if TYPE_CHECKING:
     from locklens.install.events import Event
@@ -205,7 +204,7 @@ class JsonTelling:
         )
 
     def _put(self, name: str, fields: dict[str, Any]) -> None:
-        put(json.dumps({"type": name, "root": self._root, **fields}) + "\n")
+        put(json_text({"type": name, "root": self._root, **fields}, indent=None))
 
 
 def _plain(value: Any) -> Any:

@@ -10,15 +10,16 @@ from msgspec.structs import replace
 
 from locklens.addresses import Platform
 from locklens.cli.install_progress import JsonTelling, Telling
-from locklens.cli.output import DONE, FINDINGS, UNUSABLE, complain, put, tell
+from locklens.cli.output import DONE, FINDINGS, UNUSABLE, complain, put, put_patch, tell
 from locklens.dialect import DIALECTS
 from locklens.errors import LockLensError, RunCancelledError
 from locklens.storage.cache import Cache
+from locklens.text import page, visible
 from locklens.workspace.outcomes import Options, Readonly
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from locklens.workspace.locking import Locking
     from locklens.workspace.outcomes import Outcome
@@ -60,7 +61,7 @@ def init(found: Namespace) -> int:
                 continue
             telling.conclude(outcome)
             if not found.json:
-                put(_diff(outcome) if found.dry_run else _init_words(outcome))
+                _show(outcome, _init_words, is_preview=found.dry_run)
             statuses.append(FINDINGS if outcome.has_failed else DONE)
         tell(f"note: {words}" for words in cache.take_notices())
         if found.verbose:
@@ -126,8 +127,7 @@ def _conclude(found: Namespace, locking: Locking, telling: Telling | JsonTelling
                 outcome = replace(outcome, is_written=True, notes=(*outcome.notes, *notices))  # noqa: PLW2901
             telling.conclude(outcome)
             if not found.json:
-                words = _check_words if found.check else _lock_words
-                put(_diff(outcome) if found.dry_run else words(outcome))
+                _show(outcome, _check_words if found.check else _lock_words, is_preview=found.dry_run)
             has_changes = found.check and outcome.would_change
             statuses.append(FINDINGS if outcome.has_failed or has_changes else DONE)
     return _together(statuses)
@@ -138,6 +138,14 @@ def _together(statuses: Sequence[int]) -> int:
     if all(status == UNUSABLE for status in statuses):
         return UNUSABLE
     return FINDINGS if any(statuses) else DONE
+
+
+def _show(outcome: Outcome, words: Callable[[Outcome], str], *, is_preview: bool) -> None:
+    """Prints what came of a root, or the diff of its lock file."""
+    if is_preview:
+        put_patch([outcome.planned] if outcome.planned is not None else [])
+    else:
+        put(page(words(outcome).splitlines()))
 
 
 def _init_words(outcome: Outcome) -> str:
@@ -179,17 +187,4 @@ def _lock_words(outcome: Outcome) -> str:
 def _check_words(outcome: Outcome) -> str:
     if outcome.has_failed:
         return ""
-    return f"{outcome.lock_file}: {'would change' if outcome.would_change else 'is complete'}\n"
-
-
-def _diff(outcome: Outcome) -> str:
-    """What would change, as a diff."""
-    import difflib
-
-    if outcome.after is None or not outcome.would_change:
-        return ""
-    old = outcome.before.decode("utf-8", "replace").splitlines(keepends=True)
-    new = outcome.after.decode("utf-8", "replace").splitlines(keepends=True)
-    before = outcome.lock_file if outcome.before else "/dev/null"
-    lines = difflib.unified_diff(old, new, before, outcome.lock_file)
-    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+    return f"{visible(outcome.lock_file)}: {'would change' if outcome.would_change else 'is complete'}\n"

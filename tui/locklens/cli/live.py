@@ -6,13 +6,12 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from locklens.cli.output import is_terminal, tell
+from locklens.cli.output import is_terminal, redraw, tell
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 _REDRAW_SECONDS = 0.1
-_WIDEST = 110
 
 
 class LiveLine:
@@ -34,14 +33,9 @@ class LiveLine:
         if not self._is_live or now - self._last < _REDRAW_SECONDS:
             return
         self._last = now
-        text = words()[:_WIDEST]
-        self.wipe()
-        sys.stderr.write(text)
-        sys.stderr.flush()
-        self._drawn = len(text)
+        self._drawn = redraw(words(), over=self._drawn)
 
     def wipe(self) -> None:
         """Takes the line away."""
         if self._drawn:
-            sys.stderr.write(f"\r{' ' * self._drawn}\r")
-            self._drawn = 0
+            self._drawn = redraw("", over=self._drawn)

@@ -18,6 +18,7 @@ from locklens.cli.output import (
     tell,
 )
 from locklens.errors import ConfigurationError, LockLensError, RunCancelledError
+from locklens.text import page
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,9 +63,9 @@ def _run(argv: Sequence[str], open_ui: OpenUi) -> int:
     if invocation.arguments[:1] == ["--version"]:
         from locklens import __version__
 
-        return put(f"locklens {__version__}\n")
+        return put(page([f"locklens {__version__}"]))
     if invocation.command == "help":
-        return put(arguments.overview())
+        return put(page(arguments.overview()))
     if invocation.command not in arguments.COMMANDS:
         raise arguments.NotSupportedYetError(f"locklens {invocation.command}")
     _work_in(invocation.folder)
@@ -156,8 +157,8 @@ def _explain(found: Namespace) -> int:
     from locklens.review.rules import RULES, explain
 
     if found.rule is None:
-        return put("".join(f"{rule.id}  {rule.severity:5}  {rule.title}\n" for rule in RULES.values()))
+        return put(page(f"{rule.id}  {rule.severity:5}  {rule.title}" for rule in RULES.values()))
     rule = RULES.get(found.rule.upper())
     if rule is None:
         raise arguments.UsageError(f"there is no rule {found.rule!r}", hint="locklens explain lists them all")
-    return put(explain(rule))
+    return put(page(explain(rule).splitlines()))

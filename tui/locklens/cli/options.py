@@ -32,6 +32,12 @@ class Parser(argparse.ArgumentParser):
             prog=f"locklens {command}", description=description, allow_abbrev=False, formatter_class=formatter
         )
 
+    def _print_message(self, message: str, file: object = None) -> None:  # noqa: ARG002
+        from locklens.cli.output import put
+        from locklens.text import page
+
+        put(page(message.splitlines()))
+
     def error(self, message: str) -> NoReturn:
         """Raises what argparse would print.
 

@@ -1,42 +1,74 @@
-"""Where words go: the result to stdout or a file, all else to stderr. And the exit statuses, which are a contract."""
+"""The edge of the command line: all that it prints or writes to a file of the user's choice passes here.
+
+The result goes to stdout or a file, all else to stderr. What is not known to be printable text cannot be handed in: see
+`locklens.text`. And the exit statuses, which are a contract.
+"""
 
 from __future__ import annotations
 
 import io
 import os
 import sys
+from contextlib import contextmanager
 
 from locklens.errors import ConfigurationError
+from locklens.text import one_line, page
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from typing import TextIO
 
     from locklens.errors import LockLensError
+    from locklens.text import Printable
+    from locklens.workspace.proposal import PlannedFile
 
+_WIDEST = 110
 DONE, FINDINGS, UNUSABLE, INTERRUPTED = 0, 1, 2, 130
 
 
-def put(text: str) -> int:
+def put(text: Printable) -> int:
     """Writes the result; what the terminal's encoding cannot say is written as an escape.
 
     Raises:
         ConfigurationError: Standard output cannot be written.
     """
+    with _writing() as stream:
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+        stream.write(text)
+    return DONE
+
+
+def put_patch(files: Iterable[PlannedFile]) -> int:
+    """Writes what becomes of files as the result: for `git apply` exactly, for people on a terminal printable.
+
+    Raises:
+        ConfigurationError: Standard output cannot be written.
+    """
+    if is_terminal(sys.stdout):
+        return put(page(line for file in files for line in file.diff_lines()))
+    with _writing() as stream:
+        patch = "".join(file.diff() for file in files).encode()
+        # Text streams of Windows would make CRLF of every line feed.
+        stream.flush()
+        stream.buffer.write(patch)
+        stream.buffer.flush()
+    return DONE
+
+
+@contextmanager
+def _writing() -> Iterator[TextIO]:
     if sys.stdout is None:
         raise ConfigurationError("standard output is closed", hint="name a file with --output")
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        sys.stdout.write(text)
+        yield sys.stdout
         sys.stdout.flush()
     except BrokenPipeError:
         raise
     except OSError as error:
         forget_output()
         raise ConfigurationError(f"standard output cannot be written: {error.strerror}") from error
-    return DONE
 
 
 def forget_output() -> None:
@@ -44,7 +76,7 @@ def forget_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def deliver(text: str, output: str | None) -> int:
+def deliver(text: Printable, output: str | None) -> int:
     """Writes the result to a file, or to stdout where none is named.
 
     Raises:
@@ -56,16 +88,32 @@ def deliver(text: str, output: str | None) -> int:
 
     from locklens.storage.files import write_atomically
 
-    write_atomically(Path(output), text.encode("utf-8", "surrogateescape"))
+    write_atomically(Path(output), text.encode())
     return DONE
 
 
 def tell(lines: Iterable[str]) -> None:
-    """Says on stderr what is no result."""
-    from locklens.review.reports.visible import visible
+    """Says on stderr what is no result, one line each."""
+    if sys.stderr is not None:
+        sys.stderr.write(page(lines))
 
-    for line in lines:
-        print(visible(line), file=sys.stderr)  # noqa: T201
+
+def redraw(text: str, *, over: int) -> int:
+    """Writes the last line of a terminal's stderr over.
+
+    Args:
+        text: What it is from now on; "" takes it away.
+        over: Columns that it had before.
+
+    Returns:
+        The columns that it has now.
+    """
+    shown = one_line(text)[:_WIDEST]
+    if over:
+        sys.stderr.write(f"\r{' ' * over}\r")
+    sys.stderr.write(shown)
+    sys.stderr.flush()
+    return len(shown)
 
 
 def complain(error: LockLensError) -> None:

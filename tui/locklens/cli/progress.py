@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, assert_never
 
 from locklens.cli.live import LiveLine
-from locklens.review.reports.sizes import size_words
+from locklens.text import counted, size_words
 from locklens.workspace.events import Asked, PackageArriving, PackageDone, Progress, ProvingPlanned, RootsKnown
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def planned_words(plan: ProvingPlanned) -> str:
     """What is going to be downloaded."""
     size = f", {size_words(plan.likely_bytes)}" if plan.likely_bytes is not None else ""
     more = f" (at most {plan.at_most})" if plan.at_most > plan.likely else ""
-    return f"to prove {plan.hashes} h1: {_packages(plan.likely)}{size} to download{more}"
+    return f"to prove {plan.hashes} h1: {counted(plan.likely, 'package')}{size} to download{more}"
 
 
 def arriving_words(event: PackageArriving) -> str:
@@ -60,7 +60,3 @@ def arriving_words(event: PackageArriving) -> str:
     if not event.size:
         return size_words(event.received)
     return f"{min(100, 100 * event.received // event.size)} % of {size_words(event.size)}"
-
-
-def _packages(number: int) -> str:
-    return f"{number} package{'' if number == 1 else 's'}"

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from locklens.review.keys import PastUse
     from locklens.review.model import Review
+    from locklens.text import Printable
     from locklens.workspace.open import Comparison
     from locklens.workspace.review import Asking, ReviewRequest
 
@@ -177,7 +178,7 @@ def _histories(request: ReviewRequest, review: Review) -> dict[str, tuple[PastUs
     return {signer.key.fingerprint: signing_history(request, signer) for signer in named if signer.key is not None}
 
 
-def _rendered_keys(review: Review, past: Mapping[str, tuple[PastUse, ...]] | None, form: str) -> str:
+def _rendered_keys(review: Review, past: Mapping[str, tuple[PastUse, ...]] | None, form: str) -> Printable:
     if form == "json":
         from locklens.review.reports import keys_json
 
@@ -187,7 +188,7 @@ def _rendered_keys(review: Review, past: Mapping[str, tuple[PastUse, ...]] | Non
     return keys_text.render(review, past)
 
 
-def _rendered(review: Review, view: str, form: str, output: str | None) -> str:
+def _rendered(review: Review, view: str, form: str, output: str | None) -> Printable:
     from importlib import import_module
 
     module = {
@@ -196,8 +197,8 @@ def _rendered(review: Review, view: str, form: str, output: str | None) -> str:
         ("hashes", "json"): "hashes_json",
         ("hashes", "text"): "hashes_text",
     }[view, form]
-    reports = import_module(f"locklens.review.reports.{module}")
+    render: Callable[..., Printable] = import_module(f"locklens.review.reports.{module}").render
     if form == "json":
-        return str(reports.render(review))
+        return render(review)
     colour = not output and is_terminal(sys.stdout) and not os.environ.get("NO_COLOR")
-    return str(reports.render(review, colour=colour))
+    return render(review, colour=colour)

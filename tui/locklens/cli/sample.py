@@ -15,9 +15,10 @@ from locklens.cli.output import DONE, put
 from locklens.cli.reading import asking_of, request_of, show
 from locklens.demo.faults import Faults, parse_rule
 from locklens.demo.registry import Registry
-from locklens.demo.serving import SAMPLE_RULES, environment, serving_text, write_cli_configuration
+from locklens.demo.serving import SAMPLE_RULES, environment, serving_lines, write_cli_configuration
 from locklens.errors import ConfigurationError
 from locklens.storage.journal import Journal
+from locklens.text import page
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -61,7 +62,7 @@ def _serve(found: Namespace) -> int:
             words = f"port {found.port} cannot be used: {error}"
             raise ConfigurationError(words, hint="name another --port") from error
         try:
-            put(serving_text(registry, write_cli_configuration(registry, Path(folder))))
+            put(page(serving_lines(registry, write_cli_configuration(registry, Path(folder)))))
             threading.Event().wait()
         except KeyboardInterrupt:
             pass  # That is how it is meant to end.

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from locklens.addresses import Platform
 from locklens.cli.arguments import UsageError
-from locklens.cli.output import DONE, FINDINGS, complain, is_terminal, put, tell
+from locklens.cli.output import DONE, FINDINGS, complain, put, put_patch, tell
 from locklens.dialect import DIALECTS
 from locklens.errors import LockLensError, RunCancelledError
+from locklens.text import json_text, page
 from locklens.workspace.planning import WriteRequest, change_words
 
 if TYPE_CHECKING:
@@ -117,12 +116,7 @@ class _Text:
 
     def previewed(self, plan: Plan) -> None:
         """Prints the diff."""
-        from locklens.review.reports.visible import visible
-
-        text = plan.proposal.diff()
-        if is_terminal(sys.stdout):
-            text = "".join(f"{visible(line)}\n" for line in text.split("\n")[:-1])
-        put(text)
+        put_patch(plan.proposal.files)
 
     def failed(self, error: LockLensError) -> None:
         """Tells why nothing was written."""
@@ -130,10 +124,8 @@ class _Text:
 
     def applied(self, plan: Plan, notices: tuple[str, ...]) -> None:
         """Tells what was written."""
-        from locklens.review.reports.visible import visible
-
         lines = [*plan.proposal.words, *(f"wrote {file.path}" for file in plan.proposal.files)]
-        put("".join(f"{visible(line)}\n" for line in lines) or "nothing was changed\n")
+        put(page(lines or ["nothing was changed"]))
         tell(notices)
 
 
@@ -182,7 +174,7 @@ class _Json:
         self._put("error", root=root, provider=provider, words=str(error), hint=error.hint, file=path, line=line)
 
     def _put(self, type_: str, /, **fields: Any) -> None:
-        put(json.dumps({"type": type_, **fields}) + "\n")
+        put(json_text({"type": type_, **fields}, indent=None))
 
 
 def _place(root: str, name: str) -> str:

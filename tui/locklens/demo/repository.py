@@ -13,6 +13,7 @@ from locklens.errors import ConfigurationError
 from locklens.policy import POLICY_FILE
 from locklens.project.gitprocess import GitCommand, find_git, git_environment
 from locklens.project.roots import LOCK_FILE
+from locklens.text import reason_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -71,9 +72,7 @@ def make_repository(folder: Path) -> Path:
         _remove(folder, old.keys() - new.keys())
         _write(folder, {path: data for path, data in new.items() if old.get(path) != data})
     except OSError as error:
-        raise ConfigurationError(
-            f"cannot be written: {(error.strerror or 'unknown error').lower()}", path=str(folder)
-        ) from error
+        raise ConfigurationError(f"cannot be written: {reason_of(error)}", path=str(folder)) from error
     return folder
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING
 
 from locklens.demo.faults import Fault, Rule
+from locklens.text import shell_word
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,10 +54,10 @@ def environment(configuration: Path) -> dict[str, str]:
     return {"TF_CLI_CONFIG_FILE": str(configuration), "CHECKPOINT_DISABLE": "1"}
 
 
-def serving_text(registry: Registry, configuration: Path) -> str:
+def serving_lines(registry: Registry, configuration: Path) -> list[str]:
     """Returns what to tell whoever started the registry: where it is, and how to point a tool at it."""
     lines = [f"The demo's registry answers at {registry.url}, until this is stopped. It stands for:"]
     lines += [f"  {host}" for host in registry.hosts]
     lines += ["", "In another terminal:"]
-    lines += [f"  export {name}={shlex.quote(value)}" for name, value in environment(configuration).items()]
-    return "\n".join((*lines, ""))
+    lines += [f"  export {name}={shell_word(value)}" for name, value in environment(configuration).items()]
+    return lines

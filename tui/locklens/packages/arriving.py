@@ -7,7 +7,8 @@ from functools import partial
 
 from locklens.errors import PackageError
 from locklens.packages.contents import PIECE
-from locklens.packages.limits import shown, stop_if
+from locklens.packages.limits import stop_if
+from locklens.text import size_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ def _bounded(
         stop_if(cancel)
         size += len(chunk)
         if size > limit.packed:
-            raise PackageError(f"the package has more than {shown(limit.packed)}, which is not read")
+            raise PackageError(f"the package has more than {size_words(limit.packed)}, which is not read")
         if on_bytes is not None:
             on_bytes(len(chunk))
         if chunk:

@@ -10,7 +10,7 @@ import re
 from msgspec import Struct
 
 from locklens.errors import PackageError
-from locklens.packages.limits import shown
+from locklens.text import size_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -106,10 +106,12 @@ def _check_sizes(entries: list[Entry], packed: int, limit: Limits) -> None:
     """Holds what the entries claim against the bounds; more than they claim is never read."""
     size = sum(entry.size for entry in entries)
     if size > limit.unpacked:
-        raise PackageError(f"the package unpacks to {shown(size)}, more than the {shown(limit.unpacked)} that are read")
+        raise PackageError(
+            f"the package unpacks to {size_words(size)}, more than the {size_words(limit.unpacked)} that are read"
+        )
     if size > limit.ratio_from and size > limit.ratio * packed:
         raise PackageError(
-            f"the package unpacks to {shown(size)}, more than {limit.ratio} times its {shown(packed)}: a bomb"
+            f"the package unpacks to {size_words(size)}, more than {limit.ratio} times its {size_words(packed)}: a bomb"
         )
     if sum(entry.packed for entry in entries) > packed:
         # Each could be as long as the zip file, and reading them all would take days.

@@ -35,13 +35,6 @@ class Limits(Struct, frozen=True):
     name: int = 1024
 
 
-def shown(size: int) -> str:
-    """A number of bytes for people, rounded; nothing below a MiB."""
-    if size >= _GIB:
-        return f"{size / _GIB:.1f} GiB"
-    return f"{size / _MIB:.1f} MiB" if size >= _MIB else f"{size} bytes"
-
-
 def stop_if(cancel: threading.Event | None) -> None:
     """Ends the work at hand where the run was cancelled.
 

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from locklens.errors import ConfigurationError, RepositoryError
 from locklens.project.gitprocess import ObjectReader, sentence
+from locklens.text import reason_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -212,7 +213,7 @@ class GitIndex:
                 # With its time: a file that is as young as the index may have changed since, and git compares it then.
                 shutil.copy2(index, copy)
         except OSError as error:
-            raise RepositoryError(f"the index cannot be read: {(error.strerror or 'unknown error').lower()}") from error
+            raise RepositoryError(f"the index cannot be read: {reason_of(error)}") from error
         environment = dict(self._command.environment)
         others = [_quoted(objects), environment.get("GIT_ALTERNATE_OBJECT_DIRECTORIES", "")]
         environment["GIT_INDEX_FILE"] = copy

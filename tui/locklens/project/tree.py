@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 from msgspec import Struct
 
 from locklens.errors import ConfigurationError
+from locklens.text import reason_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -172,7 +173,7 @@ class WorkTree:
         except OSError as error:
             if _is_absence(error):
                 return None
-            raise ConfigurationError(f"cannot be read: {_reason(error)}", path=path) from error
+            raise ConfigurationError(f"cannot be read: {reason_of(error)}", path=path) from error
         if len(data) > MAX_FILE_BYTES:
             raise _too_large(path)
         return data
@@ -192,7 +193,7 @@ class WorkTree:
         except OSError as error:
             if _is_absence(error):
                 return ()
-            raise ConfigurationError(f"cannot be listed: {_reason(error)}", path=folder or ".") from error
+            raise ConfigurationError(f"cannot be listed: {reason_of(error)}", path=folder or ".") from error
         return tuple(sorted(entries, key=lambda entry: os.fsencode(entry.name)))
 
     def has_folder(self, folder: str) -> bool:
@@ -254,10 +255,6 @@ def _is_absence(error: OSError) -> bool:
     import errno
 
     return error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG, errno.EINVAL)
-
-
-def _reason(error: OSError) -> str:
-    return (error.strerror or "unknown error").lower()
 
 
 def _too_large(path: str) -> ConfigurationError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.review.verdicts import Verdict, finding_of
+from locklens.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,10 +27,6 @@ def age_findings(change: Change, lock_file: str, policy: Policy) -> Iterator[Fin
         return
     is_new = change.old is None or change.moved_from is not None or change.old.version != change.new.version
     if is_new and change.evidence is not None:
-        age = "today" if not days else f"{_days(days)} ago"
+        age = "today" if not days else f"{counted(days, 'day')} ago"
         words = f"{change.new.version} was released {age} ({change.evidence.released}), and the cooldown is"
-        yield finding_of("LK014", Verdict(f"{words} {_days(policy.cooldown)}"), lock_file, change.new.line)
-
-
-def _days(number: int) -> str:
-    return f"{number} day{'' if number == 1 else 's'}"
+        yield finding_of("LK014", Verdict(f"{words} {counted(policy.cooldown, 'day')}"), lock_file, change.new.line)

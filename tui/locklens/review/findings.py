@@ -18,7 +18,8 @@ from locklens.policy import Policy
 from locklens.project.configuration import Contributor
 from locklens.review.model import Bump, Change, Finding, Kind, RootReview, Severity
 from locklens.review.rules import RULES
-from locklens.review.verdicts import Verdict, finding_of, in_order, listing
+from locklens.review.verdicts import Verdict, finding_of, in_order
+from locklens.text import listing
 from locklens.versions import Constraints, ConstraintSyntaxError, Relation
 
 if TYPE_CHECKING:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from locklens.review.coverage import PATH_NAMES, Locked, PathCover, cover
 from locklens.review.model import Severity
-from locklens.review.verdicts import Verdict, finding_of, listing
+from locklens.review.verdicts import Verdict, finding_of
+from locklens.text import listing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from locklens.addresses import display_host
 from locklens.hashes import count_by_scheme, packages_of
 from locklens.review.model import Severity
-from locklens.review.reports.sizes import size_words
 from locklens.review.verdicts import Verdict, finding_of
+from locklens.text import counted, size_words
 from locklens.trust.authentication import Outcome, Refusal
 from locklens.trust.continuity import Origin, SignerChange, judge_signer
 from locklens.trust.model import Tier
@@ -155,7 +155,7 @@ def _unproven(case: Case) -> Iterator[Verdict]:
     if folders.to_hash:
         sizes = [case.new.sizes[zh] for zh in folders.to_hash if zh in case.new.sizes]
         size = f", {size_words(sum(sizes))}" if len(sizes) == len(folders.to_hash) else ""
-        at_most = f"at most {_counted(len(folders.to_hash), 'package')}{size}"
+        at_most = f"at most {counted(len(folders.to_hash), 'package')}{size}"
         message += f": hashing {at_most} decides"
     else:
         message += f": {_why_unknown(case)}"
@@ -206,7 +206,3 @@ def _first_line(case: Case, hashes: Iterable[str]) -> int | None:
 
 def _are(number: int, what: str) -> str:
     return f"{number} {what} {'is' if number == 1 else 'are'}"
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"

@@ -10,9 +10,7 @@ from locklens.review.model import Finding, Severity
 from locklens.review.rules import RULES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-_NAMES_SHOWN = 5
+    from collections.abc import Iterable
 
 
 class Verdict(Struct, frozen=True):
@@ -38,9 +36,3 @@ def finding_of(rule: str, verdict: Verdict, lock_file: str, line: int | None) ->
 def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Returns findings with the worst first."""
     return tuple(sorted(findings, key=lambda finding: (finding.severity.rank, finding.rule, finding.line or 0)))
-
-
-def listing(names: Sequence[str]) -> str:
-    """Returns the first few names of a list, and how many more there are."""
-    shown = ", ".join(names[:_NAMES_SHOWN])
-    return shown if len(names) <= _NAMES_SHOWN else f"{shown} and {len(names) - _NAMES_SHOWN} more"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import on
 from textual.app import App
 
-from locklens.review.reports.visible import visible
+from locklens.text import visible
 from locklens.ui.marks import MarkKeeper
 from locklens.ui.messages import FilesWritten, MarksNotKept, ViewWanted
 from locklens.ui.screens.hashes import HashesScreen

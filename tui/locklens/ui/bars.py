@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from locklens.review.model import Kind, Review, Severity
 from locklens.review.reports import words
+from locklens.text import counted
 from locklens.trust.model import Tier
 from locklens.ui.keyboard import TABS, KeyTable
 from locklens.ui.outline import Grouping
 from locklens.ui.preview_lines import Stage
 from locklens.ui.sentences import configuration_read, explained, host_in_short, registries_in_short, reviewed, verdict
-from locklens.ui.spans import Line, Role, Span, counted, line
+from locklens.ui.spans import Line, Role, Span, line
 from locklens.ui.widgets.bar import Layout, Piece
 
 if TYPE_CHECKING:

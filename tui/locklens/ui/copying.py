@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from locklens.review.reports.visible import visible
+from locklens.text import visible
 
 if TYPE_CHECKING:
     from locklens.review.model import Change, Finding

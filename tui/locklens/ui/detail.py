@@ -8,6 +8,7 @@ from locklens.hashes import count_by_scheme
 from locklens.project.configuration import Contributor
 from locklens.review.findings import unknown_reason
 from locklens.review.rules import RULES
+from locklens.text import counted
 from locklens.ui.copying import change_copied, finding_copied
 from locklens.ui.evidence import evidence_lines, hash_lines, why_unknown
 from locklens.ui.outline import ConflictPair, Node, NodeKind, Subject
@@ -15,7 +16,7 @@ from locklens.ui.root_detail import asked_lines, missing_lines, root_lines, sect
 from locklens.ui.rows import differences, rules_of, side_in_short
 from locklens.ui.sentences import what_happened
 from locklens.ui.signing import signer_lines
-from locklens.ui.spans import Line, Place, Role, Span, counted, heading, line, severity_span
+from locklens.ui.spans import Line, Place, Role, Span, heading, line, severity_span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

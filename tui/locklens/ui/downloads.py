@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from locklens.review.reports.sizes import size_words
+from locklens.text import size_words
 from locklens.ui.spans import Line, Role, Span, line
 
 if TYPE_CHECKING:

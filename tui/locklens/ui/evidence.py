@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, assert_never
 
 from locklens.hashes import packages_of, registry_manifests, scheme_of
 from locklens.review.model import Answer, Proof
-from locklens.review.reports.sizes import size_words
+from locklens.text import counted, size_words
 from locklens.trust.model import Tier
 from locklens.ui.explained import is_settled
 from locklens.ui.sentences import since
-from locklens.ui.spans import Line, Place, Role, Span, counted, heading, line
+from locklens.ui.spans import Line, Place, Role, Span, heading, line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

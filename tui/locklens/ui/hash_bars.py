@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.review.reports.cover import source_words
+from locklens.text import counted
 from locklens.ui.bars import fact_line, joined, registry_lines
 from locklens.ui.sentences import registries_in_short
-from locklens.ui.spans import Line, Role, Span, counted
+from locklens.ui.spans import Line, Role, Span
 from locklens.ui.widgets.bar import Layout, Piece
 
 if TYPE_CHECKING:

@@ -9,13 +9,13 @@ from locklens.hashes import registry_manifests, scheme_of
 from locklens.review.coverage import Coverage, coverage
 from locklens.review.model import Kind, Proof
 from locklens.review.reports.cover import NAME_THEM, in_words, needs_words, source_words
-from locklens.review.reports.sizes import size_words
+from locklens.text import counted, size_words
 from locklens.ui.copying import change_copied
 from locklens.ui.detail import finding_lines
 from locklens.ui.evidence import hash_line, proof_span, unsettled
 from locklens.ui.explained import is_settled
 from locklens.ui.root_detail import asked_lines
-from locklens.ui.spans import Line, Place, Role, Span, counted, heading, line
+from locklens.ui.spans import Line, Place, Role, Span, heading, line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from locklens.text import counted
 from locklens.ui.sentences import nothing_changed
-from locklens.ui.spans import Line, Role, Span, counted, line
+from locklens.ui.spans import Line, Role, Span, line
 
 if TYPE_CHECKING:
     from locklens.errors import LockLensError

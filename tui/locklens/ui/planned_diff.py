@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import itertools
 import re
 from typing import TYPE_CHECKING
@@ -13,15 +12,16 @@ from msgspec.structs import replace
 from locklens.hashes import count_by_scheme
 from locklens.lockfile.parse import parse
 from locklens.project.roots import LOCK_FILE
+from locklens.text import counted
 from locklens.ui.rawdiff import ROLES, block_of, lines_of
-from locklens.ui.spans import Line, Place, Role, Span, counted, line
+from locklens.ui.spans import Line, Place, Role, Span, line
+from locklens.workspace import diffs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from locklens.workspace.proposal import PlannedFile
 
-_CONTEXT = 3
 _HASH = re.compile(r'\s*"([a-z0-9]+:[^"\s]+)",?\s*')
 _HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)")
 _FOLD_FROM = 2
@@ -59,8 +59,7 @@ def planned_lines(file: PlannedFile, *, in_full: bool) -> Iterator[Line]:
     what = "new file" if file.old is None else "is removed" if file.new is None else "will change"
     place = Place(file.path, 1) if file.old is not None else None
     yield line(Span(file.path, Role.PLACE), Span(f"  {what}", Role.DIM), hanging=2, copied=file.path, place=place)
-    old, new = lines_of(file.old or b""), lines_of(file.new or b"")
-    rows = _rows(old, new)
+    rows = _rows(file.old or b"", file.new or b"")
     is_lock = file.path.rpartition("/")[2] == LOCK_FILE
     if in_full or not is_lock:
         yield from (_shown(row, file) for row in rows)
@@ -73,10 +72,12 @@ def planned_lines(file: PlannedFile, *, in_full: bool) -> Iterator[Line]:
             yield from _folded(run, file, versions)
 
 
-def _rows(old: Sequence[str], new: Sequence[str]) -> Iterator[_Row]:
+def _rows(old_data: bytes, new_data: bytes) -> Iterator[_Row]:
+    old, new = lines_of(old_data), lines_of(new_data)
     before = after = 0
-    for text in difflib.unified_diff(old, new, n=_CONTEXT, lineterm=""):
-        if text.startswith(("--- ", "+++ ")) and not before and not after:
+    for text in diffs.hunks(old_data, new_data):
+        if text.startswith("\\"):
+            yield _Row("\\", text[2:], max(before - 1, 1), max(after - 1, 1))
             continue
         if hunk := _HUNK.match(text):
             before, after = int(hunk[1]), int(hunk[2])

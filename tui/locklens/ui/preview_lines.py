@@ -10,9 +10,10 @@ from msgspec import Struct
 from locklens.review.model import Severity
 from locklens.review.reports.words import severity_counts, sign
 from locklens.review.rules import RULES
+from locklens.text import counted
 from locklens.ui.copying import finding_copied
 from locklens.ui.downloads import Download, download_lines
-from locklens.ui.spans import Line, Place, Role, Span, counted, heading, line, severity_span
+from locklens.ui.spans import Line, Place, Role, Span, heading, line, severity_span
 from locklens.workspace.message import commit_message
 from locklens.workspace.proposal import Target
 

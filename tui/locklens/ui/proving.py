@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.review.model import Answer
-from locklens.review.reports.sizes import size_words
-from locklens.ui.spans import Line, Role, Span, counted, line
+from locklens.text import counted, size_words
+from locklens.ui.spans import Line, Role, Span, line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import TYPE_CHECKING
 
 from locklens.lockfile.render import render_entry
 from locklens.ui.outline import Node, NodeKind, Subject
 from locklens.ui.spans import Line, Role, Span, line
+from locklens.workspace import diffs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from locklens.lockfile.model import LockEntry
 
-_CONTEXT = 3
 ROLES = {"+": Role.ADDED, "-": Role.REMOVED, "@": Role.INFO}
 
 
@@ -26,7 +25,7 @@ def diff_lines(node: Node) -> tuple[Line, ...]:
     subjects = node.subjects[:1] if node.kind is NodeKind.GROUP else node.subjects
     if node.pair is not None and node.root is not None:
         return tuple(
-            _diff(node.root.lock_file, _text([node.pair.ours]), _text([node.pair.theirs]), sides=("ours", "theirs"))
+            _diff(node.root.lock_file, _bytes([node.pair.ours]), _bytes([node.pair.theirs]), sides=("ours", "theirs"))
         )
     by_file: dict[str, list[Subject]] = {}
     for subject in subjects:
@@ -34,32 +33,45 @@ def diff_lines(node: Node) -> tuple[Line, ...]:
     return tuple(
         one
         for path, own in by_file.items()
-        for one in _diff(path, _text(each.change.old for each in own), _text(each.change.new for each in own))
+        for one in _diff(path, _bytes(each.change.old for each in own), _bytes(each.change.new for each in own))
     )
 
 
-def _text(entries: Iterable[LockEntry | None]) -> list[str]:
+def _bytes(entries: Iterable[LockEntry | None]) -> bytes:
     present = sorted((entry for entry in entries if entry is not None), key=lambda entry: entry.address.sort_key)
-    return "\n".join(render_entry(entry) for entry in present).splitlines()
+    return "\n".join(render_entry(entry) for entry in present).encode("utf-8", "surrogateescape")
 
 
 def file_diff_lines(path: str, old: bytes | None, new: bytes | None) -> Iterator[Line]:
     """Returns the diff of a file's bytes; None for a file that is not there."""
-    return _diff(path, lines_of(old or b""), lines_of(new or b""))
+    if old == new:
+        return
+    for head in diffs.header(path, old, new):
+        yield line(Span(head, Role.STRONG), hanging=1)
+    yield from _hunk_lines(old or b"", new or b"")
 
 
 def lines_of(data: bytes) -> list[str]:
     """Returns the lines with what ends them, but for a plain line feed, so that other line ends show."""
-    lines = data.decode("utf-8", "backslashreplace").split("\n")
+    lines = data.decode("utf-8", "surrogateescape").split("\n")
     return lines if lines[-1] else lines[:-1]
 
 
-def _diff(path: str, old: list[str], new: list[str], *, sides: tuple[str, str] = ("a", "b")) -> Iterator[Line]:
-    names = [f"{side}/{path}" if text else "/dev/null" for side, text in zip(sides, (old, new), strict=True)]
-    for text in difflib.unified_diff(old, new, names[0], names[1], n=_CONTEXT, lineterm=""):
-        role = Role.STRONG if text.startswith(("--- ", "+++ ")) else ROLES.get(text[:1], Role.PLAIN)
-        shown = f"{text} {block_of(text, old, new)}".rstrip() if text.startswith("@@ ") else text
-        yield line(Span(shown, role), hanging=1)
+def _diff(path: str, old: bytes, new: bytes, *, sides: tuple[str, str] = ("a", "b")) -> Iterator[Line]:
+    """The diff of a part of a file."""
+    if old == new:
+        return
+    for sign, side, data in zip(("---", "+++"), sides, (old, new), strict=True):
+        name = diffs.quoted(f"{side}/{path}") if data else "/dev/null"
+        yield line(Span(f"{sign} {name}", Role.STRONG), hanging=1)
+    yield from _hunk_lines(old, new)
+
+
+def _hunk_lines(old: bytes, new: bytes) -> Iterator[Line]:
+    before, after = lines_of(old), lines_of(new)
+    for text in diffs.hunks(old, new):
+        shown = f"{text} {block_of(text, before, after)}".rstrip() if text.startswith("@@ ") else text
+        yield line(Span(shown, ROLES.get(text[:1], Role.PLAIN)), hanging=1)
 
 
 def block_of(hunk: str, old: Sequence[str], new: Sequence[str]) -> str:

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 from locklens.review.reports.words import phrase
 from locklens.review.rules import RULES
+from locklens.text import counted
 from locklens.ui.copying import change_copied, finding_copied
 from locklens.ui.outline import Node, NodeKind, root_note
 from locklens.ui.rows import kind_in_short
 from locklens.ui.sentences import host_in_short
-from locklens.ui.spans import Line, Place, Role, Span, counted, heading, line, severity_span
+from locklens.ui.spans import Line, Place, Role, Span, heading, line, severity_span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,9 +10,10 @@ from msgspec import Struct
 
 from locklens.review.model import Bump, Change, Kind, Severity
 from locklens.review.reports.words import phrase, sign
+from locklens.text import counted
 from locklens.ui.explained import explained_in_short
 from locklens.ui.outline import ConflictPair, Grouping, Node, NodeKind
-from locklens.ui.spans import Span, counted
+from locklens.ui.spans import Span
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator

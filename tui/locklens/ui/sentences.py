@@ -5,7 +5,7 @@ from __future__ import annotations
 from locklens.hashes import count_by_scheme
 from locklens.review.model import Bump, Change, HostState, Kind, Review
 from locklens.review.reports.words import side
-from locklens.ui.spans import counted
+from locklens.text import counted
 
 _BUMPS = {
     Bump.MAJOR: "a major upgrade",

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from locklens.text import counted
 from locklens.trust.model import Tier
 from locklens.ui.sentences import since
 from locklens.ui.signing import TIERS, fingerprint_line, grouped, key_lines, tier_span
-from locklens.ui.spans import Line, Place, Role, Span, counted, heading, line
+from locklens.ui.spans import Line, Place, Role, Span, heading, line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -99,8 +99,3 @@ def severity_span(severity: Severity | None, *, width: int = 0) -> Span:
     if severity is None:
         return Span("ok".ljust(width), Role.DIM)
     return Span(severity.value.upper().ljust(width), _SEVERITY_ROLES[severity])
-
-
-def counted(number: int, noun: str, plural: str = "") -> str:
-    """A number with its noun, e.g. "1 root", "2 roots"."""
-    return f"{number} {noun if number == 1 else plural or noun + 's'}"

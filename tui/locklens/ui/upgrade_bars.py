@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from locklens.review.reports.sizes import size_words
-from locklens.ui.spans import Role, counted
+from locklens.text import counted, size_words
+from locklens.ui.spans import Role
 from locklens.ui.widgets.bar import Layout, Piece
 from locklens.workspace.suggesting import State, Stay
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.addresses import display_host
+from locklens.text import counted
 from locklens.ui.signing import signer_lines
-from locklens.ui.spans import Line, Place, Role, Span, counted, heading, line
+from locklens.ui.spans import Line, Place, Role, Span, heading, line
 from locklens.ui.upgrade_picks import sorted_versions
 from locklens.ui.upgrade_rows import RowKind, UpgradeRow, doubts_of, signer_span
 from locklens.workspace.offers import edits_in_short

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from locklens.review.reports.visible import visible
+from locklens.text import visible
 from locklens.ui.upgrade_detail import upgrade_lines
 from locklens.ui.upgrade_rows import By, RowKind, upgrade_rows
 

@@ -9,8 +9,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.review.model import Bump
+from locklens.text import counted
 from locklens.trust.continuity import SignerChange
-from locklens.ui.spans import Role, Span, counted
+from locklens.ui.spans import Role, Span
 from locklens.workspace.offers import edits_in_short
 from locklens.workspace.prospects import is_refused, signer_change
 from locklens.workspace.suggesting import State, age_words

@@ -8,7 +8,6 @@ from locklens.review.model import worst
 from locklens.review.reports.why_words import (
     NOTHING_TO_UPGRADE,
     alike,
-    counted,
     kind_words,
     module_names,
     newest_words,
@@ -18,6 +17,7 @@ from locklens.review.reports.why_words import (
 )
 from locklens.review.rules import RULES
 from locklens.selection import Selection
+from locklens.text import counted
 from locklens.ui.spans import Line, Place, Role, Span, line, severity_span
 
 if TYPE_CHECKING:

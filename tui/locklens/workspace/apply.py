@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from locklens.errors import ConfigurationError, StaleLockFileError
 from locklens.storage.journal import Journal, Record, WrittenFile
 from locklens.storage.placing import current, is_within, link_at, put, stage, sync_folder, temporary
+from locklens.text import reason_of
 from locklens.workspace.proposal import Target
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ def _begin(journal: Journal, record: Record) -> str:
 
 def _without_journal(journal: Journal, error: OSError, number: int) -> str:
     """Returns why there is no journal, with which one file may be written all the same."""
-    words = f"the data folder {journal.folder} cannot be used: {_reason(error)}"
+    words = f"the data folder {journal.folder} cannot be used: {reason_of(error)}"
     if number > 1:
         hint = "several files are written together only with a journal there; XDG_DATA_HOME names another folder"
         raise ConfigurationError(words, hint=hint) from error
@@ -111,7 +112,7 @@ def _put_in_index(proposal: Proposal, record: Record, journal: Journal | None) -
     try:
         journal.keep(record)
     except OSError as error:
-        return f"the data folder {journal.folder} cannot be used: {_reason(error)}"
+        return f"the data folder {journal.folder} cannot be used: {reason_of(error)}"
     return ""
 
 
@@ -162,7 +163,7 @@ def _require_unchanged(file: WrittenFile, name: str) -> None:
     try:
         is_same = current(file) == file.old
     except OSError as error:
-        raise ConfigurationError(f"cannot be read: {_reason(error)}", path=name) from error
+        raise ConfigurationError(f"cannot be read: {reason_of(error)}", path=name) from error
     if not is_same:
         hint = "nothing was written; run it again"
         raise StaleLockFileError("it changed on disk since it was read", path=name, hint=hint)
@@ -208,7 +209,7 @@ class _Writing:
             # All is written: a record that stays pending would stand in the way of the next write.
             with suppress(OSError):
                 journal.discard(self._top)
-            return f"the data folder {journal.folder} cannot be used: {_reason(error)}"
+            return f"the data folder {journal.folder} cannot be used: {reason_of(error)}"
         return ""
 
     def _put(self, file: WrittenFile) -> None:
@@ -227,7 +228,7 @@ class _Writing:
             if journal is not None:
                 journal.discard(self._top)
         except OSError as error:
-            words = f"what was written cannot be taken back: {_reason(error)}"
+            words = f"what was written cannot be taken back: {reason_of(error)}"
             raise ConfigurationError(words, hint="the next run of locklens here tries again") from error
 
 
@@ -237,9 +238,5 @@ def _told(name: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        words = f"cannot be written: {_reason(error)}"
+        words = f"cannot be written: {reason_of(error)}"
         raise ConfigurationError(words, path=name, hint="nothing was written") from error
-
-
-def _reason(error: OSError) -> str:
-    return (error.strerror or "unknown error").lower()

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from locklens.storage.cache import Cache
     from locklens.workspace.found import Root
     from locklens.workspace.outcomes import Options
+    from locklens.workspace.proposal import PlannedFile
 
 
 class Installing:
@@ -175,12 +176,13 @@ class _Initialising:
         troubles = [*warnings(root), *look_alikes(root), *unused_cache(self._run)]
         notices: tuple[str, ...] = ()
         is_written = False
+        top, planned = self._planned(root, data) if data != root.lock.data else (None, None)
         if change is not Difference.NONE and self._readonly is not Readonly.NO:
             troubles.append(refused_change(change, self._readonly))
         elif change is not Difference.NONE:
             troubles += incomplete(settled, self._run, self._here)
-            if not self._options.dry_run:
-                notices = self._write(root, after, data)
+            if not self._options.dry_run and top is not None and planned is not None:
+                notices = self._write(root, after, top, planned)
                 is_written = True
         return Outcome(
             root.name,
@@ -190,6 +192,7 @@ class _Initialising:
             was_absent=not root.lock.entries,
             before=root.lock.data,
             after=data,
+            planned=planned,
             is_written=is_written,
             troubles=tuple(troubles),
             notes=(*removed(root, after), *orphans_kept(root, after), *notices),
@@ -198,11 +201,19 @@ class _Initialising:
     def _data(self, root: Root) -> DataFolder:
         return data_folder_of(root, self._options)
 
-    def _write(self, root: Root, after: Sequence[LockEntry], data: bytes) -> tuple[str, ...]:
+    def _planned(self, root: Root, data: bytes) -> tuple[Path, PlannedFile]:
+        """The top of what may be written, and the lock file with new bytes."""
+        from locklens.workspace.found import enclosing
+        from locklens.workspace.lock_writing import path_below, planned_lock
+
+        path = self._options.folder / root.path
+        top = enclosing(self._options.folder, [path])
+        return top, planned_lock(root, path_below(top, path), data)
+
+    def _write(self, root: Root, after: Sequence[LockEntry], top: Path, planned: PlannedFile) -> tuple[str, ...]:
         """Writes the lock file, and returns what there is to say of that."""
         from locklens.workspace.apply import apply
-        from locklens.workspace.found import enclosing
-        from locklens.workspace.lock_writing import changes, path_below, planned_lock
+        from locklens.workspace.lock_writing import changes
         from locklens.workspace.planning import WriteRequest, change_words
         from locklens.workspace.proposal import Proposal
         from locklens.workspace.propose import command_line
@@ -211,9 +222,6 @@ class _Initialising:
         words += ["--allow-missing-modules"] if self._options.allow_missing_modules else []
         options = self._options
         where = WriteRequest(options.folder, (root.path,) if root.path else (), options.tool, options.test_directory)
-        path = options.folder / root.path
-        top = enclosing(options.folder, [path])
-        name = path_below(top, path)
-        told = tuple(map(change_words, changes(root, name, after)))
-        proposal = Proposal(top, (planned_lock(root, name, data),), told, command_line("init", where, words))
+        told = tuple(map(change_words, changes(root, planned.path.rpartition("/")[0], after)))
+        proposal = Proposal(top, (planned,), told, command_line("init", where, words))
         return apply(proposal)

@@ -188,6 +188,7 @@ class _Locking:
         else:
             before = root.migration.entries
             after = after_lock(before, settled)
+            data = rewritten(root.lock, after, root.tool)
             outcome = Outcome(
                 root.name,
                 root.lock.path,
@@ -195,7 +196,8 @@ class _Locking:
                 difference=difference(root.lock.entries, after),
                 was_absent=not root.lock.entries,
                 before=root.lock.data,
-                after=rewritten(root.lock, after, root.tool),
+                after=data,
+                planned=planned_lock(root, planning.path(root), data) if data != root.lock.data else None,
                 troubles=tuple(warnings(root)),
                 notes=tuple(orphans_kept(root, after)),
             )
@@ -244,8 +246,8 @@ class _Planning:
 
     def put(self, root: Root, outcome: Outcome, changed: Iterable[Change]) -> None:
         """Plans a root's lock file."""
-        if outcome.after is not None and outcome.would_change:
-            self._files.append(planned_lock(root, self.path(root), outcome.after))
+        if outcome.planned is not None:
+            self._files.append(outcome.planned)
             self._changes += changed
         else:
             self._remarks.append(Remark(self.path(root), "", "its hashes are complete"))

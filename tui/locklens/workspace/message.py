@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from locklens.addresses import display_host
 from locklens.project.roots import LOCK_FILE
 from locklens.review.model import Kind
-from locklens.review.reports.visible import visible
 from locklens.review.reports.words import severity_counts
+from locklens.text import counted, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -41,6 +41,7 @@ _KINDS = {
     Kind.CONSTRAINTS_ONLY: "change of constraints",
 }
 _HASHES = "change of hashes"
+_PLURALS = {"change of constraints": "changes of constraints", _HASHES: "changes of hashes"}
 _NAMED = 2
 
 
@@ -64,7 +65,7 @@ def _subject(plan: Plan) -> str:
     roots = sorted({file.path.rpartition("/")[0] for file in plan.proposal.files if file.path.endswith(LOCK_FILE)})
     where = _places(roots)
     tries = (_told(plan, where, is_brief=False), _told(plan, where, is_brief=True))
-    brief = _told(plan, _counted(len(roots), "root"), is_brief=True)
+    brief = _told(plan, counted(len(roots), "root"), is_brief=True)
     return next((text for text in tries if len(text) <= SUBJECT_LENGTH), brief)
 
 
@@ -89,7 +90,7 @@ def _clause(what: str, changes: Sequence[Change], *, is_brief: bool) -> str:
     names = list(dict.fromkeys(_named(what, change) for change in changes))
     providers = len({change.address for change in changes})
     if is_brief or len(names) > _NAMED:
-        return f"{_VERBS[what]} {_counted(providers, 'provider')}"
+        return f"{_VERBS[what]} {counted(providers, 'provider')}"
     return f"{_VERBS[what]} {' and '.join(names)}"
 
 
@@ -124,16 +125,11 @@ def _trailers(review: Review) -> Iterable[str]:
 
 def _reviewed(review: Review) -> str:
     kinds = Counter(_KINDS.get(change.kind, _HASHES) for change in review.changes)
-    told = [_counted(number, kind) for kind, number in kinds.items()]
+    told = [counted(number, kind, _PLURALS.get(kind, "")) for kind, number in kinds.items()]
     found = severity_counts(review)
     by_severity = ", ".join(f"{number} {severity.value}" for severity, number in found.items() if number)
-    told.append(_counted(sum(found.values()), "finding") + (f" ({by_severity})" if by_severity else ""))
+    told.append(counted(sum(found.values()), "finding") + (f" ({by_severity})" if by_severity else ""))
     added = sum(len(change.added) for change in review.changes)
     if added:
         told.append(f"{sum(change.explained for change in review.changes)}/{added} explained")
     return ", ".join(told)
-
-
-def _counted(number: int, noun: str) -> str:
-    plural = f"changes{noun.removeprefix('change')}" if noun.startswith("change ") else f"{noun}s"
-    return f"{number} {noun if number == 1 else plural}"

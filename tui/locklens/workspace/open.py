@@ -22,6 +22,7 @@ from locklens.project.tree import (
     normalise,
 )
 from locklens.review.model import PolicySide
+from locklens.text import reason_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -344,9 +345,7 @@ class _Opener:
             with open(place, "rb") as stream:  # noqa: PTH123
                 data = stream.read(MAX_FILE_BYTES + 1)
         except OSError as error:
-            raise ConfigurationError(
-                f"cannot be read: {(error.strerror or 'unknown error').lower()}", path=name
-            ) from error
+            raise ConfigurationError(f"cannot be read: {reason_of(error)}", path=name) from error
         if len(data) > MAX_FILE_BYTES:
             raise ConfigurationError(f"not read: it is larger than {MAX_FILE_BYTES // 1024**2} MiB", path=name)
         return _Named(Side("file", name, None, OverlayTree({name: data}, EmptyTree())), name, data)

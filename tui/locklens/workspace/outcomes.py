@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from locklens.dialect import Dialect
     from locklens.workspace.found import Root
+    from locklens.workspace.proposal import PlannedFile
 
 
 class Readonly(StrEnum):
@@ -53,6 +54,7 @@ class Outcome(Struct, frozen=True):
         was_absent: Whether nothing was locked before.
         before: The lock file's bytes, b"" where there was none.
         after: What they are now, or would be; None where the run failed before that was known.
+        planned: The lock file as it is, or would be, written; None where it stays as it is.
         is_written: Whether the file was written.
         troubles: What went wrong, and what was warned of.
         notes: What else there is to know, in sentences.
@@ -66,6 +68,7 @@ class Outcome(Struct, frozen=True):
     was_absent: bool = False
     before: bytes = b""
     after: bytes | None = None
+    planned: PlannedFile | None = None
     is_written: bool = False
     troubles: tuple[Trouble, ...] = ()
     notes: tuple[str, ...] = ()

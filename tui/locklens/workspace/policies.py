@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from locklens.errors import ConfigurationError
 from locklens.policy import MAX_BYTES, POLICY_FILE, Policy, parse
 from locklens.review.model import PolicySide
+from locklens.text import reason_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -81,6 +82,6 @@ def _given(path: Path) -> Policy:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
     except OSError as error:
-        words = f"the policy cannot be read: {(error.strerror or 'unknown error').lower()}"
+        words = f"the policy cannot be read: {reason_of(error)}"
         raise ConfigurationError(words, path=str(path)) from error
     return parse(data, str(path))

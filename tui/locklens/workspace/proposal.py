@@ -8,9 +8,7 @@ from pathlib import Path  # noqa: TC003 - msgspec reads the annotations
 
 from msgspec import Struct
 
-from locklens.hcl import decode
-
-_NO_LINE_END = "\\ No newline at end of file\n"
+from locklens.workspace import diffs
 
 
 class PlannedFile(Struct, frozen=True):
@@ -35,16 +33,12 @@ class PlannedFile(Struct, frozen=True):
         return None if self.old is None else sha256(self.old).hexdigest()
 
     def diff(self) -> str:
-        """Returns the change as a unified diff that `git apply` and `patch -p1` take."""
-        import difflib
+        """Returns the change as a diff that `git apply` takes; see `locklens.workspace.diffs.patch`."""
+        return diffs.patch(self.path, self.old, self.new)
 
-        before, after = _lines(self.old or b""), _lines(self.new or b"")
-        names = (
-            "/dev/null" if self.old is None else f"a/{self.path}",
-            "/dev/null" if self.new is None else f"b/{self.path}",
-        )
-        lines = difflib.unified_diff(before, after, *names)
-        return "".join(line if line.endswith("\n") else f"{line}\n{_NO_LINE_END}" for line in lines)
+    def diff_lines(self) -> list[str]:
+        """Returns the change as the lines of a diff, to be read."""
+        return diffs.diff_lines(self.path, self.old, self.new)
 
 
 class Target(StrEnum):
@@ -75,9 +69,3 @@ class Proposal(Struct, frozen=True):
     def diff(self) -> str:
         """Returns the change of every file as one unified diff, "" where nothing changes."""
         return "".join(file.diff() for file in self.files)
-
-
-def _lines(data: bytes) -> list[str]:
-    """The lines with their ends; only LF ends one, as for git."""
-    pieces = decode(data).split("\n")
-    return [f"{piece}\n" for piece in pieces[:-1]] + ([pieces[-1]] if pieces[-1] else [])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from locklens.errors import ConfigurationError
 from locklens.storage.journal import Journal
 from locklens.storage.placing import current, is_within, put, temporary
+from locklens.text import reason_of
 
 if TYPE_CHECKING:
     from locklens.storage.journal import Record, WrittenFile
@@ -54,7 +55,7 @@ def _recover(top: Path, journal: Journal) -> tuple[str, ...]:
             record = journal.pending(top) if is_held else None
             return () if record is None else (_settle(record, top, journal),)
     except OSError as error:
-        reason = (error.strerror or "unknown error").lower()
+        reason = reason_of(error)
         return (f"an interrupted write in {top} can be neither completed nor taken back: {reason}",)
 
 

@@ -14,6 +14,7 @@ from locklens.lockfile.model import differing
 from locklens.lockfile.parse import parse
 from locklens.project.tree import WorkTree
 from locklens.review.model import Kind, RootReview, Status
+from locklens.text import counted
 from locklens.workspace.planning import Change, Failed, Plan, Remark
 from locklens.workspace.proposal import PlannedFile, Proposal, Target
 
@@ -53,7 +54,7 @@ class StageIntent(Struct, frozen=True):
         """What it is."""
         number = sum(one.number for one in self.chosen)
         places = self.chosen[0].root.path or "." if len(self.chosen) == 1 else f"{len(self.chosen)} roots"
-        return f"Stage {number} reviewed change{'' if number == 1 else 's'} in {places}"
+        return f"Stage {counted(number, 'reviewed change')} in {places}"
 
     def plan(self, supply: Supply, *, on_root: Callable[[str], None] = lambda _: None) -> Plan:  # noqa: ARG002
         """Plans to stage them; nobody is asked."""

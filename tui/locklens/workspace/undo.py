@@ -16,6 +16,7 @@ from locklens.lockfile.parse import parse
 from locklens.project.roots import LOCK_FILE
 from locklens.storage.journal import Journal
 from locklens.storage.placing import current
+from locklens.text import reason_of
 from locklens.workspace.planning import Change, Plan, change_words
 from locklens.workspace.proposal import PlannedFile, Proposal, Target
 
@@ -96,7 +97,7 @@ def _is_as_written(file: WrittenFile, name: str) -> bool:
     try:
         return current(file) == file.new
     except OSError as error:
-        reason = (error.strerror or "unknown error").lower()
+        reason = reason_of(error)
         raise ConfigurationError(f"cannot be read: {reason}", path=name) from error
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.review.coverage import PATH_NAMES
-from locklens.review.reports.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,7 +55,7 @@ def policy_lines(review: Review) -> Iterator[str]:
     yield f"policy  {source_words(review)}"
     width = max((len(str(one.platform)) for one in policy.platforms), default=0)
     for one in policy.platforms:
-        yield f"wanted  {one.platform!s:{width}}  {visible(one.why)}".rstrip()
+        yield f"wanted  {one.platform!s:{width}}  {one.why}".rstrip()
     if not policy.platforms:
         yield f"wanted  no platform in particular; {NAME_THEM}"
     for path in policy.paths_in_order:
@@ -67,11 +66,11 @@ def source_words(review: Review) -> str:
     """Where the policy is from."""
     match review.policy_side.value:
         case "base":
-            return f"{visible(review.policy.file)} of {visible(review.base.name)}"
+            return f"{review.policy.file} of {review.base.name}"
         case "head":
-            return f"{visible(review.policy.file)} of this folder"
+            return f"{review.policy.file} of this folder"
         case "given":
-            return f"{visible(review.policy.file)}, given with --policy"
+            return f"{review.policy.file}, given with --policy"
         case _:
             return "none"
 
@@ -80,7 +79,7 @@ def missing_lines(coverage: Coverage, policy: Policy) -> Iterator[str]:
     """A line for each wanted platform that is not surely covered."""
     for one in policy.platforms:
         if words := platform_words(str(one.platform), coverage):
-            why = f" ({visible(one.why)})" if one.why else ""
+            why = f" ({one.why})" if one.why else ""
             yield f"{one.platform}{why}: {words}"
 
 

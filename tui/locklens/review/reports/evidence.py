@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from locklens.review.reports.visible import visible
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -20,9 +18,9 @@ def signer_lines(change: Change) -> Iterator[str]:
         return
     if old is not None and old.version != str(change.new.version):
         if new is not None and (old.keys, old.tier) == (new.keys, new.tier):
-            yield f"signer        {signer(new)}; {visible(old.version)} likewise"
+            yield f"signer        {signer(new)}; {old.version} likewise"
             return
-        yield f"signer {visible(old.version):6} {signer(old)}"
+        yield f"signer {old.version:6} {signer(old)}"
         yield f"signer {change.new.version!s:6} {signer(new)}"
         return
     yield f"signer        {signer(new)}"
@@ -37,12 +35,12 @@ def signer(value: Signer | None) -> str:
 
 def key_words(key: SigningKey) -> str:
     """A key in full: fingerprint, names, algorithm, dates, state."""
-    names = ", ".join(map(visible, key.user_ids)) or "no name"
+    names = ", ".join(key.user_ids) or "no name"
     until = f"expires {key.expires[:10]}" if key.expires else "no expiry"
     if key.expired and key.expires:
         until = f"EXPIRED {key.expires[:10]}"
     state = ", REVOKED" if key.revoked else ""
-    return f"{key.fingerprint}  {names}  {visible(key.algorithm)}, made {key.created[:10]}, {until}{state}"
+    return f"{key.fingerprint}  {names}  {key.algorithm}, made {key.created[:10]}, {until}{state}"
 
 
 def problem_lines(change: Change) -> Iterator[str]:
@@ -52,22 +50,22 @@ def problem_lines(change: Change) -> Iterator[str]:
     said = " ".join(finding.message for finding in change.findings)
     for problem in change.evidence.problems:
         if problem not in said:
-            yield f"not known     {visible(problem)}"
+            yield f"not known     {problem}"
     if change.evidence.problems and change.evidence.hint:
-        yield f"hint          {visible(change.evidence.hint)}"
+        yield f"hint          {change.evidence.hint}"
 
 
 def host_lines(review: Review) -> Iterator[str]:
     """Says whom the review asked, and what came of it."""
     for host in review.hosts:
-        yield f"{visible(host.host)}: {host_words(host, is_offline=review.offline)}"
+        yield f"{host.host}: {host_words(host, is_offline=review.offline)}"
 
 
 def host_words(host: HostState, *, is_offline: bool) -> str:
     """What came of asking a registry."""
     moment = f"as of {clock(host.as_of)}" if host.as_of else ""
     if host.error is not None:
-        error = visible(host.error.removeprefix(f"{host.host}: "))
+        error = host.error.removeprefix(f"{host.host}: ")
         return f"{moment}, then failed: {error}" if moment else f"failed: {error}"
     if host.asked:
         return moment or "asked"
@@ -78,4 +76,4 @@ def host_words(host: HostState, *, is_offline: bool) -> str:
 def clock(moment: str) -> str:
     """An ISO 8601 moment of UTC to the minute, as people write it."""
     day, found, time = moment.partition("T")
-    return f"{day} {time[:5]} UTC" if found else visible(moment)
+    return f"{day} {time[:5]} UTC" if found else moment

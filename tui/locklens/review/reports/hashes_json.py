@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -15,16 +14,18 @@ from locklens.review.reports.json import (
     run_document,
     signer_document,
 )
+from locklens.text import json_text
 
 if TYPE_CHECKING:
     from locklens.policy import Policy
     from locklens.review.coverage import Coverage
     from locklens.review.model import Change, Review, RootReview
+    from locklens.text import Printable
 
 
-def render(review: Review) -> str:
+def render(review: Review) -> Printable:
     """Returns the document as indented text, ending in a line feed."""
-    return json.dumps(document(review), indent=2, ensure_ascii=True) + "\n"
+    return json_text(document(review))
 
 
 def document(review: Review) -> dict[str, Any]:

@@ -10,36 +10,36 @@ from locklens.review.coverage import coverage
 from locklens.review.model import Proof
 from locklens.review.reports.cover import in_words, missing_lines, policy_lines
 from locklens.review.reports.evidence import host_lines, problem_lines, signer_lines
-from locklens.review.reports.visible import visible
+from locklens.text import Painted, counted, page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from locklens.review.model import Change, HashFact, Review, RootReview
+    from locklens.text import Line, Printable
 
 _COLOURS = {Proof.STALE: "31;1", Proof.UNKNOWN: "33"}
 _NO_PLATFORM = "-"
 
 
-def render(review: Review, *, colour: bool = False) -> str:
-    """Returns the report, ending in a line feed.
+def render(review: Review, *, colour: bool = False) -> Printable:
+    """Returns the report.
 
     Args:
         review: One with unchanged providers.
         colour: Whether to mark proofs with ANSI colours; the words say the same without.
     """
-    return "\n".join(_lines(review, colour=colour)) + "\n"
+    return page(_lines(review), colour=colour)
 
 
-def _lines(review: Review, *, colour: bool) -> Iterator[str]:
+def _lines(review: Review) -> Iterator[Line]:
     roots = [root for root in review.roots if any(change.new for change in root.changes) or root.findings]
     facts = [fact for root in roots for change in root.changes for fact in change.locked]
     explained = sum(fact.is_explained for fact in facts)
-    files = "1 lock file" if len(roots) == 1 else f"{len(roots)} lock files"
-    yield f"locklens hashes  {files}, {len(facts)} hashes, {explained} explained"
+    yield f"locklens hashes  {counted(len(roots), 'lock file')}, {len(facts)} hashes, {explained} explained"
     for root in roots:
         yield ""
-        yield from _root(root, review, colour=colour)
+        yield from _root(root, review)
     yield ""
     yield from policy_lines(review)
     proofs = Counter(fact.proof for fact in facts)
@@ -48,40 +48,40 @@ def _lines(review: Review, *, colour: bool) -> Iterator[str]:
     for line in host_lines(review):
         yield f"registry {line}"
     for note in review.notes:
-        yield f"note: {visible(note)}"
+        yield f"note: {note}"
     yield f"verdict: {review.verdict}"
 
 
-def _root(root: RootReview, review: Review, *, colour: bool) -> Iterator[str]:
-    yield f"{visible(root.lock_file)}  ({root.tool.product})"
+def _root(root: RootReview, review: Review) -> Iterator[Line]:
+    yield f"{root.lock_file}  ({root.tool.product})"
     for finding in root.findings:
-        yield f"  {finding.rule} {finding.severity.upper()} {visible(finding.message)}"
+        yield f"  {finding.rule} {finding.severity.upper()} {finding.message}"
     for change in sorted(root.changes, key=lambda one: one.address.sort_key):
         if change.new is not None:
-            yield from _provider(change, root, review, colour=colour)
+            yield from _provider(change, root, review)
 
 
-def _provider(change: Change, root: RootReview, review: Review, *, colour: bool) -> Iterator[str]:
+def _provider(change: Change, root: RootReview, review: Review) -> Iterator[Line]:
     assert change.new is not None
     facts = change.locked
-    name = visible(change.address.short(root.tool.default_host))
+    name = change.address.short(root.tool.default_host)
     explained = sum(fact.is_explained for fact in facts)
     covered = coverage(change, review.policy)
     yield f"  {name} {change.new.version}  {explained} of {len(facts)} explained, {in_words(covered)}"
     for line in missing_lines(covered, review.policy):
         yield f"      {line}"
     for finding in change.findings:
-        yield f"      {finding.rule} {finding.severity.upper()} {visible(finding.message)}"
+        yield f"      {finding.rule} {finding.severity.upper()} {finding.message}"
     for line in (*signer_lines(change), *problem_lines(change)):
         yield f"      {line}"
     width = max((len(_where(fact)) for fact in facts), default=0)
     for fact in sorted(facts, key=lambda one: (one.platform is None, one.platform or "", one.hash[:3] == "h1:")):
         proof = fact.proof.upper() if fact.proof is Proof.STALE else fact.proof.value
-        shown = f"\x1b[{_COLOURS[fact.proof]}m{proof}\x1b[0m" if colour and fact.proof in _COLOURS else proof
-        yield f"      {_where(fact):{width}}  {visible(fact.hash):67}  {shown}"
+        shown = Painted(proof, _COLOURS[fact.proof]) if fact.proof in _COLOURS else proof
+        yield f"      {_where(fact):{width}}  {fact.hash:67}  ", shown
 
 
 def _where(fact: HashFact) -> str:
     if fact.platform is not None:
-        return visible(fact.platform)
+        return fact.platform
     return "registry manifest" if fact.hash in registry_manifests() else _NO_PLATFORM

@@ -9,18 +9,20 @@ from typing import TYPE_CHECKING, Any
 from locklens.review.model import Change, Evidence, Finding, HashFact, Kind, Review, RootReview, SideName, Signer
 from locklens.review.reports.envelope import envelope, run
 from locklens.review.reports.words import severity_counts
+from locklens.text import json_text
 
 if TYPE_CHECKING:
     from locklens.lockfile.model import Conflict, LockEntry
     from locklens.project.configuration import Configuration, Requirement
+    from locklens.text import Printable
     from locklens.trust.model import SigningKey
 
 Json = dict[str, Any]
 
 
-def render(review: Review) -> str:
+def render(review: Review) -> Printable:
     """Returns the document as indented text, ending in a line feed."""
-    return json.dumps(document(review), indent=2, ensure_ascii=True) + "\n"
+    return json_text(document(review))
 
 
 def schema() -> Json:

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from locklens.review.keys import signers
 from locklens.review.reports.envelope import SCHEMA
 from locklens.review.reports.json import key_document, run_document
+from locklens.text import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from locklens.review.keys import PastUse, SignerUses
     from locklens.review.model import Review
+    from locklens.text import Printable
 
     Past = Mapping[str, Sequence[PastUse]]
 
 
-def render(review: Review, past: Past | None = None) -> str:
+def render(review: Review, past: Past | None = None) -> Printable:
     """Returns the document as indented text, ending in a line feed; arguments as of `document`."""
-    return json.dumps(document(review, past), indent=2, ensure_ascii=True) + "\n"
+    return json_text(document(review, past))
 
 
 def document(review: Review, past: Past | None = None) -> dict[str, Any]:

@@ -6,27 +6,28 @@ from typing import TYPE_CHECKING
 
 from locklens.review.keys import signers
 from locklens.review.reports.evidence import clock, host_lines, key_words
-from locklens.review.reports.visible import visible
 from locklens.review.reports.words import severity_counts
+from locklens.text import page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from locklens.review.keys import PastUse, SignerUses, Use
     from locklens.review.model import Review
+    from locklens.text import Printable
 
     Past = Mapping[str, Sequence[PastUse]]
 
 
-def render(review: Review, past: Past | None = None) -> str:
-    """Returns the report, ending in a line feed.
+def render(review: Review, past: Past | None = None) -> Printable:
+    """Returns the report.
 
     Args:
         review: One with unchanged providers.
         past: What each signer's providers were locked at before, by the key's fingerprint; None where it was not
             looked up.
     """
-    return "\n".join(_lines(review, past or {})) + "\n"
+    return page(_lines(review, past or {}))
 
 
 def _lines(review: Review, past: Past) -> Iterator[str]:
@@ -41,7 +42,7 @@ def _lines(review: Review, past: Past) -> Iterator[str]:
     for line in host_lines(review):
         yield f"registry {line}"
     for note in review.notes:
-        yield f"note: {visible(note)}"
+        yield f"note: {note}"
     found = ", ".join(f"{count} {severity}" for severity, count in severity_counts(review).items() if count)
     if found:
         yield f"findings: {found}; locklens review --all says which"
@@ -50,22 +51,22 @@ def _lines(review: Review, past: Past) -> Iterator[str]:
 def _signer(signer: SignerUses, past: Sequence[PastUse]) -> Iterator[str]:
     yield f"{signer.tier}  {key_words(signer.key)}" if signer.key is not None else signer.name
     for use in signer.uses:
-        yield f"  {visible(str(use.address))} {use.version}{_details(use)}"
-        yield from (f"      {visible(name)}" for name in use.lock_files)
+        yield f"  {use.address} {use.version}{_details(use)}"
+        yield from (f"      {name}" for name in use.lock_files)
     for before in past:
-        name = f"{visible(str(before.address))} {before.version}"
+        name = f"{before.address} {before.version}"
         yield f"  before: {name}  until {before.date[:10]} ({before.commit[:7]})  {_past_signer(before, signer)}"
 
 
 def _past_signer(use: PastUse, signer: SignerUses) -> str:
     if use.key is None:
-        return visible(use.problem) or use.tier.value
+        return use.problem or use.tier.value
     is_same = signer.key is not None and use.key.fingerprint == signer.key.fingerprint
     return "same key" if is_same else f"ANOTHER KEY: {use.tier}  {key_words(use.key)}"
 
 
 def _details(use: Use) -> str:
     if use.problem:
-        return f"  {visible(use.problem)}"
+        return f"  {use.problem}"
     doubt = f"  {use.doubt}" if use.doubt else ""
     return f"  as of {clock(use.as_of)}{doubt}" if use.as_of else doubt

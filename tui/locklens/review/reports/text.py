@@ -10,7 +10,7 @@ from locklens.hashes import count_by_scheme
 from locklens.review.findings import unknown_reason
 from locklens.review.model import Change, Finding, HashFact, Kind, Review, RootReview, Severity, Status
 from locklens.review.reports import evidence, words
-from locklens.review.reports.visible import visible
+from locklens.text import Painted, counted, page, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from locklens.dialect import Dialect
     from locklens.lockfile.model import Conflict
     from locklens.project.configuration import Configuration, Requirement
+    from locklens.text import Line, Printable
 
 _SAME_VERSION = {Kind.NEW_HASHES, Kind.REMOVED_HASHES, Kind.CHANGED_HASHES, Kind.REPLACED_HASHES}
 _COLOURS = {Severity.BLOCK: "31;1", Severity.WARN: "33", Severity.INFO: "36", None: "2"}
@@ -25,28 +26,27 @@ _REQUIREMENTS_SHOWN = 8
 _WIDTH = 120
 
 
-def render(review: Review, *, colour: bool = False) -> str:
-    """Returns the report, ending in a line feed.
+def render(review: Review, *, colour: bool = False) -> Printable:
+    """Returns the report.
 
     Args:
         review: What to print.
         colour: Whether to mark severities with ANSI colours; the words say the same without.
     """
-    return "\n".join(_Printer(review, colour=colour).lines()) + "\n"
+    return page(_Printer(review).lines(), colour=colour)
 
 
 class _Printer:
-    def __init__(self, review: Review, *, colour: bool) -> None:
+    def __init__(self, review: Review) -> None:
         self._review = review
-        self._colour = colour
         counts = Counter(change.group for change in review.changes)
         self._shared = {group for group, count in counts.items() if count > 1}
 
-    def lines(self) -> Iterator[str]:
+    def lines(self) -> Iterator[Line]:
         yield from self._head()
         if self._shared:
             yield ""
-            yield self._paint("In several roots", "1")
+            yield (Painted("In several roots", "1"),)
             for group in self._shared_groups():
                 yield from self._group(group)
         for root in sorted(self._review.roots, key=_worst_first):
@@ -68,7 +68,7 @@ class _Printer:
         found = ", ".join(f"{count} {severity}" for severity, count in counts.items() if count) or "no findings"
         several = f" of {review.lock_files}" if review.lock_files > len(review.roots) else ""
         roots = "root" if (review.lock_files if several else len(review.roots)) == 1 else "roots"
-        yield f"{len(review.roots)}{several} {roots}, {_plural(len(changes), 'change')}{noted}: {found}"
+        yield f"{len(review.roots)}{several} {roots}, {counted(len(changes), 'change')}{noted}: {found}"
 
     def _shared_groups(self) -> list[list[tuple[RootReview, Change]]]:
         """The changes that several roots have in common, the worst first; in each the worst first."""
@@ -81,7 +81,7 @@ class _Printer:
             members.sort(key=lambda member: _rank(member[1].severity))
         return sorted(groups.values(), key=lambda members: _rank(members[0][1].severity))
 
-    def _group(self, members: Sequence[tuple[RootReview, Change]]) -> Iterator[str]:
+    def _group(self, members: Sequence[tuple[RootReview, Change]]) -> Iterator[Line]:
         root, change = members[0]
         yield from self._change(change, root, 0, note=f"  in {len(members)} roots", is_shared=True)
         said = {finding.message for finding in change.findings}
@@ -90,9 +90,9 @@ class _Printer:
                 if finding.message not in said:
                     said.add(finding.message)
                     yield from self._finding(finding, "", indent=8)
-        names = ", ".join(visible(other.path) or "." for other, _ in sorted(members, key=lambda member: member[0].path))
+        names = ", ".join(other.path or "." for other, _ in sorted(members, key=lambda member: member[0].path))
         yield from wrap(
-            f"roots: {names}",
+            visible(f"roots: {names}"),
             _WIDTH,
             initial_indent=" " * 8,
             subsequent_indent=" " * 15,
@@ -109,13 +109,13 @@ class _Printer:
         plain = root.status is Status.MODIFIED and not root.findings and root.renamed_from is None and quiet
         return plain and bool(root.changes) and all(change.group in self._shared for change in root.changes)
 
-    def _root(self, root: RootReview) -> Iterator[str]:
+    def _root(self, root: RootReview) -> Iterator[Line]:
         notes = [root.status.value, root.tool.product]
         if root.renamed_from is not None:
-            notes.append(f"was in {visible(root.renamed_from) or '.'}")
+            notes.append(f"was in {root.renamed_from or '.'}")
         if root.format_only:
             notes.append("only the format differs")
-        yield self._paint(f"{visible(root.path) or '.'}", "1") + f"  ({', '.join(notes)})"
+        yield Painted(root.path or ".", "1"), f"  ({', '.join(notes)})"
         for finding in root.findings:
             yield from self._finding(finding, root.lock_file)
         if root.conflict:
@@ -132,13 +132,14 @@ class _Printer:
 
     def _change(
         self, change: Change, root: RootReview, width: int, note: str = "", *, is_shared: bool = False
-    ) -> Iterator[str]:
+    ) -> Iterator[Line]:
         severity = change.severity
-        word = self._paint(f"{severity.upper() if severity else 'ok':5}", _COLOURS[severity])
+        word = Painted(f"{severity.upper() if severity else 'ok':5}", _COLOURS[severity])
         summary = f"{words.phrase(change):22} {_kind(change):16} {_hash_counts(change)}"
-        yield f"  {words.sign(change.kind):2} {word} {_name(change, root.tool):{width}}  {summary}{note}".rstrip()
+        told = f" {_name(change, root.tool):{width}}  {summary}{note}".rstrip()
+        yield f"  {words.sign(change.kind):2} ", word, told
         if change.moved_from:
-            yield f"        was {visible(str(change.moved_from))}"
+            yield f"        was {change.moved_from}"
         for finding in change.findings:
             yield from self._finding(finding, "" if is_shared else root.lock_file, indent=8)
         yield from _required_by(change, root)
@@ -148,14 +149,14 @@ class _Printer:
             yield from _hashes("+", change.added)
             yield from _hashes("-", change.removed)
 
-    def _finding(self, finding: Finding, lock_file: str, indent: int = 2) -> Iterator[str]:
-        word = self._paint(f"{finding.severity.upper():5}", _COLOURS[finding.severity])
+    def _finding(self, finding: Finding, lock_file: str, indent: int = 2) -> Iterator[Line]:
+        word = Painted(f"{finding.severity.upper():5}", _COLOURS[finding.severity])
         place = _place(finding, lock_file)
         shown = f"  ({place})" if place and place not in finding.message else ""
-        accepted = f"  accepted: {visible(finding.accepted)}" if finding.accepted else ""
-        yield f"{' ' * indent}{finding.rule} {word} {visible(finding.message)}{shown}{accepted}"
+        accepted = f"  accepted: {finding.accepted}" if finding.accepted else ""
+        yield f"{' ' * indent}{finding.rule} ", word, f" {finding.message}{shown}{accepted}"
 
-    def _tail(self) -> Iterator[str]:
+    def _tail(self) -> Iterator[Line]:
         review = self._review
         added = sum(len(change.added) for change in review.changes)
         if added:
@@ -164,14 +165,11 @@ class _Printer:
         for line in evidence.host_lines(review):
             yield f"registry {line}"
         for note in review.notes:
-            yield f"note: {visible(note)}"
+            yield f"note: {note}"
         checked = [root for root in review.roots if not _has_something(root)]
         if checked:
-            yield f"{_plural(len(checked), 'root')} checked without anything to say"
-        yield f"verdict: {self._paint(review.verdict, _COLOURS.get(_severity_named(review.verdict), '32'))}"
-
-    def _paint(self, text: str, code: str) -> str:
-        return f"\x1b[{code}m{text}\x1b[0m" if self._colour else text
+            yield f"{counted(len(checked), 'root')} checked without anything to say"
+        yield "verdict: ", Painted(review.verdict, _COLOURS.get(_severity_named(review.verdict), "32"))
 
 
 def _rank(severity: Severity | None) -> int:
@@ -198,7 +196,7 @@ def _is_noteworthy(configuration: Configuration | None) -> bool:
 
 
 def _name(change: Change, tool: Dialect) -> str:
-    return visible(change.address.short(tool.default_host))
+    return change.address.short(tool.default_host)
 
 
 def _place(finding: Finding, lock_file: str) -> str:
@@ -206,17 +204,17 @@ def _place(finding: Finding, lock_file: str) -> str:
     if finding.file == lock_file:
         column = f", column {finding.column}" if finding.column is not None else ""
         return f"line {finding.line}{column}" if finding.line is not None else ""
-    return visible(finding.file) if finding.line is None else f"{visible(finding.file)}:{finding.line}"
+    return finding.file if finding.line is None else f"{finding.file}:{finding.line}"
 
 
 def _configuration(configuration: Configuration) -> Iterator[str]:
     for problem in configuration.problems:
-        place = f"{visible(problem.file)}:{problem.line}" if problem.line else visible(problem.file)
+        place = f"{problem.file}:{problem.line}" if problem.line else problem.file
         kind = "error" if problem.is_error else "warning"
-        yield f"  configuration {kind}  {place}  {visible(problem.summary)}: {visible(problem.detail)}"
+        yield f"  configuration {kind}  {place}  {problem.summary}: {problem.detail}"
     for module in configuration.missing_modules:
-        place = f"{visible(module.file)}:{module.line}"
-        yield f"  module not read  {place}  {visible(module.call)} ({visible(module.source)}): {visible(module.reason)}"
+        place = f"{module.file}:{module.line}"
+        yield f"  module not read  {place}  {module.call} ({module.source}): {module.reason}"
 
 
 def _kind(change: Change) -> str:
@@ -238,7 +236,7 @@ def _required_by(change: Change, root: RootReview) -> Iterator[str]:
         return
     if not change.required_by:
         reason = unknown_reason(root.configuration)
-        yield f"        required by: cannot say, {visible(reason)}" if reason else "        required by: nothing"
+        yield f"        required by: cannot say, {reason}" if reason else "        required by: nothing"
     for requirement in change.required_by[:_REQUIREMENTS_SHOWN]:
         yield f"        required by {_requirement(requirement)}"
     hidden = len(change.required_by) - _REQUIREMENTS_SHOWN
@@ -247,40 +245,36 @@ def _required_by(change: Change, root: RootReview) -> Iterator[str]:
 
 
 def _requirement(requirement: Requirement) -> str:
-    text = f"{visible(requirement.file)}:{requirement.line}  {visible(requirement.constraint) or 'any version'}"
+    text = f"{requirement.file}:{requirement.line}  {requirement.constraint or 'any version'}"
     if requirement.module:
-        text += f"  in module {visible(requirement.module)}"
+        text += f"  in module {requirement.module}"
     if requirement.overrides:
         over = requirement.overrides
-        text += f"  (overrides {visible(over.constraint) or 'any version'} of {visible(over.file)}:{over.line})"
+        text += f"  (overrides {over.constraint or 'any version'} of {over.file}:{over.line})"
     return text
 
 
 def _hashes(sign: str, facts: Sequence[HashFact]) -> Iterator[str]:
     for fact in facts:
         platform = f"{fact.platform}  " if fact.platform else ""
-        yield f"        {sign} {visible(fact.hash)}  {platform}{fact.proof.value}"
+        yield f"        {sign} {fact.hash}  {platform}{fact.proof.value}"
 
 
 def _conflict(conflict: Conflict, tool: Dialect) -> Iterator[str]:
     ours, theirs = conflict.ours.by_address, conflict.theirs.by_address
     first = conflict.markers[0]
-    names = [visible(first.ours), visible(first.theirs)]
+    names = [first.ours, first.theirs]
     addresses = sorted({*ours, *theirs})
     width = max((len(address.short(tool.default_host)) for address in addresses), default=0)
     for address in addresses:
         sides = []
         for name, entry in zip(names, (ours.get(address), theirs.get(address)), strict=True):
             said = (
-                f"{entry.version} with {_plural(len(entry.hashes), 'hash', 'hashes')} (line {entry.line})"
+                f"{entry.version} with {counted(len(entry.hashes), 'hash', 'hashes')} (line {entry.line})"
                 if entry
                 else "not locked"
             )
-            sides.append(f"{name}: {visible(said)}")
+            sides.append(f"{name}: {said}")
         same = ours.get(address) == theirs.get(address)
         shown = f"both sides: {sides[0].partition(': ')[2]}" if same else "; ".join(sides)
-        yield f"  {'=' if same else '<>':2} {visible(address.short(tool.default_host)):{width}}  {shown}"
-
-
-def _plural(number: int, one: str, many: str = "") -> str:
-    return f"{number} {one if number == 1 else many or one + 's'}"
+        yield f"  {'=' if same else '<>':2} {address.short(tool.default_host):{width}}  {shown}"

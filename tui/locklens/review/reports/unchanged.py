@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from locklens.review.reports.envelope import envelope, run
+from locklens.text import page, plain_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from locklens.text import Printable
 
-def render(form: str, *, old: str, new: str, folder: str, lock_file: str, tool: str) -> str:
+
+def render(form: str, *, old: str, new: str, folder: str, lock_file: str, tool: str) -> Printable:
     """Returns the report.
 
     Args:
@@ -21,16 +24,9 @@ def render(form: str, *, old: str, new: str, folder: str, lock_file: str, tool: 
         tool: The name of the tool that wrote it.
     """
     if form == "json":
-        return _as_json(_document(old, new, folder, lock_file, tool), "\n") + "\n"
-    from locklens.review.reports.visible import visible
-
-    return (
-        f"locklens review  {visible(old)} -> {visible(new)}\n"
-        "1 root, 0 changes: no findings\n"
-        "\n"
-        "1 root checked without anything to say\n"
-        "verdict: ok\n"
-    )
+        return plain_json(_as_json(_document(old, new, folder, lock_file, tool), "\n"))
+    head = f"locklens review  {old} -> {new}", "1 root, 0 changes: no findings"
+    return page((*head, "", "1 root checked without anything to say", "verdict: ok"))
 
 
 def _document(old: str, new: str, folder: str, lock_file: str, tool: str) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from locklens.review.findings import unknown_reason
 from locklens.review.reports.json import configuration_document, finding_document, requirement_document
 from locklens.selection import Selection
+from locklens.text import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -15,15 +16,16 @@ if TYPE_CHECKING:
     from locklens.project.configuration import Requirement
     from locklens.review.why import RootWhy, Why
     from locklens.selection import Conflict, Explanation, HeldBack, Hold, Offer, Unselectable
+    from locklens.text import Printable
     from locklens.versions import Version
 
 Json = dict[str, Any]
 SCHEMA = 1
 
 
-def render(why: Why) -> str:
+def render(why: Why) -> Printable:
     """Returns the document as indented text, ending in a line feed."""
-    return json.dumps(document(why), indent=2, ensure_ascii=True) + "\n"
+    return json_text(document(why))
 
 
 def schema() -> Json:

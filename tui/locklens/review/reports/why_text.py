@@ -6,12 +6,10 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from locklens.review.model import Severity, worst
-from locklens.review.reports.visible import visible
 from locklens.review.reports.why_words import (
     NAMES_SHOWN,
     NOTHING_TO_UPGRADE,
     alike,
-    counted,
     kind_words,
     module_names,
     newest_words,
@@ -22,6 +20,7 @@ from locklens.review.reports.why_words import (
 )
 from locklens.review.rules import RULES
 from locklens.selection import Selection
+from locklens.text import counted, page, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -29,20 +28,21 @@ if TYPE_CHECKING:
     from locklens.project.configuration import Configuration, Requirement
     from locklens.review.why import RootWhy, Why
     from locklens.selection import Asker, Conflict, Explanation, HeldBack, Offer, Unselectable
+    from locklens.text import Printable
 
 _WIDTH = 120
 _LABEL = 13
 
 
-def render(why: Why) -> str:
-    """Returns the report, ending in a line feed."""
-    return "\n".join(_lines(why)) + "\n"
+def render(why: Why) -> Printable:
+    """Returns the report."""
+    return page(_lines(why))
 
 
 def _lines(why: Why) -> Iterator[str]:
     roots = sorted(why.roots, key=lambda root: (_rank(root), root.path))
     if len(roots) > 1:
-        yield f"{len(roots)} roots require or lock {visible(why.asked)}:"
+        yield f"{len(roots)} roots require or lock {why.asked}:"
         yield from _overview(roots)
     for number, root in enumerate(roots):
         if number or len(roots) > 1:
@@ -52,7 +52,7 @@ def _lines(why: Why) -> Iterator[str]:
         yield ""
         yield "Whether these roots require it cannot be said:"
         for one in why.unsure:
-            yield f"  {visible(one.path) or '.'}  {visible(one.reason)}"
+            yield f"  {one.path or '.'}  {one.reason}"
     if why.others:
         yield ""
         verbs = "neither requires nor locks" if why.others == 1 else "neither require nor lock"
@@ -76,7 +76,7 @@ def _overview(roots: Sequence[RootWhy]) -> Iterator[str]:
         states = ["CONFLICT"] * bool(explanation.conflicts) + [one.severity.upper() for one in root.findings]
         state = states[0] if states else "ok" if root.configuration.has_files else "-"
         version = str(entry.version) if entry else "not locked"
-        rows.append((visible(root.path) or ".", visible(version), state, visible(str(explanation.constraints))))
+        rows.append((root.path or ".", version, state, str(explanation.constraints)))
     widths = [max(len(row[column]) for row in rows) for column in range(3)]
     for row in rows:
         yield (
@@ -86,11 +86,11 @@ def _overview(roots: Sequence[RootWhy]) -> Iterator[str]:
 
 def _root(root: RootWhy) -> Iterator[str]:
     explanation = root.explanation
-    yield f"{visible(root.path) or '.'}  {visible(str(explanation.address))}  ({root.tool.product})"
+    yield f"{root.path or '.'}  {explanation.address}  ({root.tool.product})"
     is_builtin = root.tool.is_builtin(explanation.address)
     for finding in root.findings:
         if finding.rule == "LK019":
-            yield from _labelled("unreadable", [visible(f"{finding.file}:{finding.line}: {finding.message}")])
+            yield from _labelled("unreadable", [f"{finding.file}:{finding.line}: {finding.message}"])
     yield from _labelled("locked", [f"never: it is part of {root.tool.product}"] if is_builtin else _locked(root))
     yield from _labelled("constraints", _constraints(explanation))
     for conflict in explanation.conflicts:
@@ -98,7 +98,7 @@ def _root(root: RootWhy) -> Iterator[str]:
     if explanation.offer is not None:
         yield from _offer(explanation.offer, is_required=bool(explanation.askers))
     elif not is_builtin:
-        yield from _labelled("registry", [f"{visible(root.silence)}, so newer versions are not known"])
+        yield from _labelled("registry", [f"{root.silence}, so newer versions are not known"])
     yield from _askers(root)
     told = [finding for finding in root.findings if finding.rule != "LK019"]
     lines = (f"{finding.severity.upper()} {finding.rule}  {RULES[finding.rule].title}" for finding in told)
@@ -113,9 +113,9 @@ def _locked(root: RootWhy) -> Iterator[str]:
     elif entry is None and any(finding.rule == "LK019" for finding in root.findings):
         yield "cannot say: the lock file cannot be read"
     elif entry is None:
-        yield f"no: {visible(root.lock_file)} has no block for it, so `{root.tool.command} init` adds one"
+        yield f"no: {root.lock_file} has no block for it, so `{root.tool.command} init` adds one"
     else:
-        place = f"{entry.version}  {visible(root.lock_file)}:{entry.line}"
+        place = f"{entry.version}  {root.lock_file}:{entry.line}"
         against, offer = explanation.against, explanation.offer
         if not explanation.requirements:
             yield place
@@ -123,20 +123,20 @@ def _locked(root: RootWhy) -> Iterator[str]:
             yield f"{place}  satisfies the constraints"
         else:
             yield f"{place}  DOES NOT SATISFY:"
-            yield from (f"  {visible(str(hold))}" for hold in against.holds)
+            yield from (f"  {hold}" for hold in against.holds)
             if not explanation.conflicts and (offer is None or isinstance(offer.upgraded, Selection)):
                 yield f"`{root.tool.command} init` refuses it; `init -upgrade` selects another version"
         if explanation.requirements and entry.constraints != str(explanation.constraints):
             recorded = entry.constraints or "none"
-            yield f"the lock file records other constraints: {visible(recorded)}"
+            yield f"the lock file records other constraints: {recorded}"
 
 
 def _constraints(explanation: Explanation) -> Iterator[str]:
     if not explanation.requirements:
         return
-    yield visible(str(explanation.constraints)) or "none: any release will do"
+    yield str(explanation.constraints) or "none: any release will do"
     if not explanation.conflicts and str(explanation.essential) != str(explanation.constraints):
-        yield f"in effect: {visible(str(explanation.essential)) or 'any release'}"
+        yield f"in effect: {str(explanation.essential) or 'any release'}"
 
 
 def _conflict(conflict: Conflict, configuration: Configuration) -> Iterator[str]:
@@ -144,7 +144,7 @@ def _conflict(conflict: Conflict, configuration: Configuration) -> Iterator[str]
     width = max(len(str(demand.term)) for demand in conflict)
     for demand in conflict:
         for number, place in enumerate(_places(demand.requirements, configuration)):
-            yield f"  {'' if number else visible(str(demand.term)):{width}}  {place}"
+            yield f"  {'' if number else str(demand.term):{width}}  {place}"
 
 
 def _places(requirements: Sequence[Requirement], configuration: Configuration) -> Iterator[str]:
@@ -187,7 +187,7 @@ def _unselectable(found: Unselectable) -> Iterator[str]:
 
 def _held(groups: Iterable[HeldBack]) -> Iterator[str]:
     for group in groups:
-        holds = "; ".join(visible(str(hold)) for hold in group.holds)
+        holds = "; ".join(str(hold) for hold in group.holds)
         yield f"{version_range(group.versions)}  {'held back: ' + holds if holds else 'an upgrade takes the newest'}"
 
 
@@ -210,9 +210,9 @@ def _askers(root: RootWhy) -> Iterator[str]:
 def _of_module(asker: Asker) -> Iterator[str]:
     width = max((len(place_words(one)) for one in asker.declared), default=0)
     for one in asker.declared:
-        yield f"{place_words(one):{width}}  {visible(one.constraint) or 'any version'}{kind_words(one)}"
+        yield f"{place_words(one):{width}}  {one.constraint or 'any version'}{kind_words(one)}"
         if (hidden := one.overrides) is not None:
-            yield f"  overrides {visible(hidden.constraint) or 'any version'} of {visible(hidden.file)}:{hidden.line}"
+            yield f"  overrides {hidden.constraint or 'any version'} of {hidden.file}:{hidden.line}"
     if not asker.uses:
         return
     yield uses_words(asker)
@@ -226,8 +226,9 @@ def _labelled(label: str, lines: Iterable[str]) -> Iterator[str]:
 
 
 def _folded(lead: str, text: str) -> list[str]:
-    indent = len(text) - len(text.lstrip())
+    indent = len(text) - len(text.lstrip(" "))
     return wrap(
-        text.lstrip(), _WIDTH, initial_indent=lead + " " * indent, subsequent_indent=" " * (len(lead) + indent + 2),
+        visible(text.lstrip(" ")), _WIDTH,
+        initial_indent=lead + " " * indent, subsequent_indent=" " * (len(lead) + indent + 2),
         break_long_words=False, break_on_hyphens=False, drop_whitespace=True, replace_whitespace=False,
     )  # fmt: skip

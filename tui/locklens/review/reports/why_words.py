@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.project.configuration import Contributor
-from locklens.review.reports.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -19,16 +18,11 @@ if TYPE_CHECKING:
 NAMES_SHOWN = 8
 
 
-def counted(number: int, one: str) -> str:
-    """A number with its noun."""
-    return f"{number} {one if number == 1 else one + 's'}"
-
-
 def version_range(versions: Sequence[Version]) -> str:
     """Versions, the newest first, as one or as the oldest to the newest."""
     if len(versions) == 1:
-        return visible(str(versions[0]))
-    return visible(f"{versions[-1]} to {versions[0]} ({len(versions)} versions)")
+        return str(versions[0])
+    return f"{versions[-1]} to {versions[0]} ({len(versions)} versions)"
 
 
 NOTHING_TO_UPGRADE = "moves nothing that nothing requires; prune removes it"
@@ -52,7 +46,7 @@ def seen_from(path: str, folder: str) -> str:
 
 def place_words(requirement: Requirement, folder: str = "") -> str:
     """Where it stands, as seen from a root's folder."""
-    return f"{visible(seen_from(requirement.file, folder))}:{requirement.line}"
+    return f"{seen_from(requirement.file, folder)}:{requirement.line}"
 
 
 def module_names(modules: Sequence[str], configuration: Configuration) -> str:
@@ -60,7 +54,7 @@ def module_names(modules: Sequence[str], configuration: Configuration) -> str:
     if not any(modules):
         return "the root module"
     has_tests = any(name.endswith(configuration.dialect.test_suffixes) for name in configuration.files)
-    shown = [visible(name) or "the root module" for name in modules[:NAMES_SHOWN]]
+    shown = [name or "the root module" for name in modules[:NAMES_SHOWN]]
     shown = [f"{name} (a test)" if has_tests and name.startswith("test.") else name for name in shown]
     if len(modules) > NAMES_SHOWN:
         shown.append(f"{len(modules) - NAMES_SHOWN} more")
@@ -87,7 +81,7 @@ def kind_words(requirement: Requirement) -> str:
 
 def subject_words(requirement: Requirement) -> str:
     """What requires it, by name."""
-    subject = visible(requirement.subject)
+    subject = requirement.subject
     is_named = requirement.contributor not in {Contributor.RESOURCE, Contributor.EPHEMERAL, Contributor.IMPORT}
     return subject if is_named else f"{requirement.contributor} {subject}"
 
@@ -110,15 +104,15 @@ def unseen_words(root: RootWhy, folder: str = "") -> Iterator[tuple[str, tuple[s
         them = "a module that is" if len(missing) == 1 else f"{len(missing)} modules that are"
         yield f"what {them} not fetched require{'s' * (len(missing) == 1)} (`{root.tool.command} get` fetches)", None
     for module in missing[:NAMES_SHOWN]:
-        where = f"{visible(seen_from(module.file, folder))}:{module.line}"
-        told = f"  {where}  module {visible(module.call)} from {visible(module.source)}"
+        where = f"{seen_from(module.file, folder)}:{module.line}"
+        told = f"  {where}  module {module.call} from {module.source}"
         yield told, (module.file, module.line)
     if len(missing) > NAMES_SHOWN:
         yield f"  and {len(missing) - NAMES_SHOWN} more", None
     for problem in configuration.problems:
         if problem.is_error:
-            file = visible(seen_from(problem.file, folder))
+            file = seen_from(problem.file, folder)
             where = f"{file}:{problem.line}" if problem.line else file
-            yield f"what the error at {where} hides: {visible(problem.summary)}", (problem.file, problem.line or 1)
+            yield f"what the error at {where} hides: {problem.summary}", (problem.file, problem.line or 1)
     if configuration.state.kind in {"remote", "unreadable"} and not root.explanation.requirements:
-        yield visible(configuration.state.detail), None
+        yield configuration.state.detail, None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from locklens.review.model import Change, Kind, Review, Severity
-from locklens.review.reports.visible import visible
 
 _SIGNS = {
     Kind.REPLACED_HASHES: "!!",
@@ -54,7 +53,7 @@ def phrase(change: Change) -> str:
 
 def side(kind: str, name: str, revision: str | None) -> str:
     """Names a side of the comparison, with seven digits of its revision."""
-    shown = "work tree" if kind == "worktree" else visible(name)
+    shown = "work tree" if kind == "worktree" else name
     return f"{shown}@{revision[:7]}" if revision and not revision.startswith(name) else shown
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from textual import on
 
+from locklens.text import counted
 from locklens.ui.copying import change_copied
 from locklens.ui.deciding import locking
 from locklens.ui.hash_bars import hashes_facts, hashes_head, hashes_status
@@ -16,7 +17,7 @@ from locklens.ui.keyboard import bindings
 from locklens.ui.keyboard.hashes import HASHES
 from locklens.ui.notices import locked_notice
 from locklens.ui.screens.handing import Handed, HandingScreen
-from locklens.ui.spans import Place, counted
+from locklens.ui.spans import Place
 from locklens.ui.widgets.hash_list import HashList
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from textual import on, work
 from textual.worker import get_current_worker
 
 from locklens.errors import LockLensError
-from locklens.review.reports.visible import visible
+from locklens.text import visible
 from locklens.ui.bars import Reading
 from locklens.ui.feed import ReviewSource, Stamps, changed_since, renewed, roots_of, stamps_of
 from locklens.ui.messages import (

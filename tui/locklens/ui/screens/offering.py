@@ -10,9 +10,9 @@ from textual import on, work
 from textual.worker import get_current_worker
 
 from locklens.errors import LockLensError
+from locklens.text import counted
 from locklens.ui.messages import OffersFailed, OffersRead, ReleasesRead
 from locklens.ui.screens.handing import HandingScreen
-from locklens.ui.spans import counted
 from locklens.ui.upgrade_picks import OfferKey, Picking, key_of
 from locklens.workspace.prospects import release_id
 from locklens.workspace.suggesting import State

@@ -11,6 +11,7 @@ from textual.message import Message
 from textual.worker import get_current_worker
 
 from locklens.errors import LockLensError, StaleLockFileError
+from locklens.text import counted
 from locklens.ui import bars
 from locklens.ui.bars import Reading
 from locklens.ui.copying import copied_line
@@ -24,7 +25,6 @@ from locklens.ui.preview_detail import preview_detail, raw_diff
 from locklens.ui.preview_lines import COMMAND, Item, Stage, Standing, items, refusal
 from locklens.ui.screens.lines import LinesScreen
 from locklens.ui.screens.telling import TellingScreen
-from locklens.ui.spans import counted
 from locklens.ui.widgets.bar import Bar
 from locklens.ui.widgets.line_view import LineView
 from locklens.workspace.events import Event, Progress

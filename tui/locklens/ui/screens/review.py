@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from textual import on
 
 from locklens.errors import LockLensError
+from locklens.text import counted
 from locklens.ui import bars
 from locklens.ui.deciding import formatting, locking, pruning, restoring
 from locklens.ui.detail import detail_lines
@@ -21,7 +22,6 @@ from locklens.ui.rawdiff import diff_lines
 from locklens.ui.rows import Setting, is_folded, rows
 from locklens.ui.screens.handing import Handed, HandingScreen
 from locklens.ui.screens.lines import LinesScreen
-from locklens.ui.spans import Line, counted
 from locklens.ui.widgets.change_list import ChangeList
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from locklens.ui.deciding import Where
     from locklens.ui.feed import ReviewSource
     from locklens.ui.marks import MarkKeeper
+    from locklens.ui.spans import Line
     from locklens.ui.widgets.bar import Layout
     from locklens.workspace.intents import Intent
 

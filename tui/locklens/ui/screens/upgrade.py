@@ -10,13 +10,14 @@ from textual.binding import Binding
 
 from locklens.addresses import Platform
 from locklens.project.clifiles import this_platform
+from locklens.text import counted
 from locklens.ui.help import upgrade_help
 from locklens.ui.keyboard import bindings
 from locklens.ui.keyboard.upgrade import UPGRADE
 from locklens.ui.notices import upgrade_notice
 from locklens.ui.screens.handing import Handed
 from locklens.ui.screens.offering import OfferingScreen
-from locklens.ui.spans import Place, counted
+from locklens.ui.spans import Place
 from locklens.ui.upgrade_bars import upgrade_head, upgrade_status
 from locklens.ui.upgrade_detail import place_of, upgrade_lines
 from locklens.ui.upgrade_picks import Picking, key_of

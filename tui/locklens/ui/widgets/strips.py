@@ -11,7 +11,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from locklens.review.reports.visible import visible
+from locklens.text import visible
 from locklens.ui.spans import Line, Role, Span
 
 if TYPE_CHECKING:

@@ -1,0 +1,288 @@
+"""Nothing that a lock file, a folder's name or a registry says acts on a terminal or in a CI system's log."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import threading
+import unicodedata
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from locklens.cli.main import main
+from locklens.demo.answers import Answer
+from locklens.demo.asked import Asked
+from locklens.demo.faults import Fault, Step
+from locklens.demo.registry import Registry, Request
+from locklens.demo.releases import Locked, lock_file
+from locklens.demo.serving import environment, write_cli_configuration
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="file names there cannot hold these characters")
+
+TERRAFORM, OPENTOFU = "registry.terraform.io", "registry.opentofu.org"
+LOCK = ".terraform.lock.hcl"
+
+ACTIVE = (
+    "\x1b]0;pwned\x07\x1b[2J\x1b[8m"  # title, clear, conceal
+    "\x9b31m\x85\x7f\r\n::error::pwned\n##vso[task.complete result=Succeeded]\x0b\x0c\t"
+    "\u202e\u2066\u200b\u2060\ufeff\u2028\u2029\U000e0041\ufe0f\u3164"
+)
+"""Controls of both ranges, line ends of every kind, commands of logs, direction marks, what has no width."""
+
+FOLDERS = (
+    "esc\x1b]0;pwned\x07\x1b[2J",
+    "lines\n::error::pwned\n--- a/ci.sh\n+++ b/ci.sh\n@@ -1 +1 @@\n-make\n+touch PWNED",
+    "::error file=x::pwned",
+    "##vso[task.setvariable variable=x]y",
+    "marks\u202e\u200b\u2028\x85",
+    "bytes" + os.fsdecode(b"\xff\x9b31m"),
+    "$(touch PWNED)  `touch PWNED`;'\"",
+)
+
+OURS = re.compile(r"\x1b\[(0|1|2|31;1|32|33|36)m")
+WIPED = re.compile(r"\r *\r")
+LOG_COMMAND = re.compile(r"^\s*::|##\w*\[", re.MULTILINE)
+UNSEEN = set("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u3164\uffa0\u2800")
+
+
+def active(data: bytes, *, coloured: bool = False, wiped: bool = False) -> list[str]:
+    """What is in an output beside printable characters, line feeds and our own colours."""
+    text = data.decode("utf-8")
+    if coloured:
+        text = OURS.sub("", text)
+    if wiped:
+        text = WIPED.sub("", text)
+    found = [ascii(one) for one in text if one != "\n" and not is_printable(one)]
+    return found + [ascii(one[0]) for one in LOG_COMMAND.finditer(text)]
+
+
+def is_printable(one: str) -> bool:
+    if one in UNSEEN or 0xFE00 <= ord(one) <= 0xFE0F or 0xE0100 <= ord(one) <= 0xE01EF:
+        return False
+    kind = unicodedata.category(one)
+    return one == " " if kind == "Zs" else kind[0] != "C" and kind not in {"Zl", "Zp"}
+
+
+class HostileRegistry(Registry):
+    """Says the worst wherever its own words are shown."""
+
+    def answer(self, request: Request, asked: Asked | None) -> tuple[Answer, Fault | None]:
+        answer, fault = super().answer(request, asked)
+        if asked is not None and asked.step in {Step.VERSIONS, Step.DOWNLOAD} and answer.status == 200:
+            document = json.loads(answer.body)
+            if asked.step is Step.VERSIONS:
+                document["warnings"] = [ACTIVE]
+                for version in document["versions"]:
+                    version["platforms"] += [{"os": ACTIVE, "arch": "amd64"}, {"os": "linux", "arch": ACTIVE}]
+            else:
+                document["packages"] = {f"{ACTIVE}_x": {"hashes": [f"h1:{'A' * 43}="], "package_size": 1}}
+            answer = Answer.of_json(document)
+        return answer, fault
+
+
+@pytest.fixture(scope="module")
+def registry() -> Iterator[Registry]:
+    offered = {f"{host}/acme/demo": ("1.0.0", "1.1.0") for host in (TERRAFORM, OPENTOFU)}
+    with HostileRegistry(offered) as running:
+        yield running
+
+
+def quoted(text: str) -> str:
+    """A text as HCL spells it."""
+    return "".join(one if " " < one <= "~" and one not in '"\\$%' else f"\\U{ord(one):08x}" for one in text)
+
+
+def configuration(host: str) -> str:
+    source = f"{host}/acme/demo"
+    return f'# {ACTIVE.replace(chr(10), " ")}\nterraform {{\n  required_providers {{\n    demo = {{ source = "{source}", version = "~> 1.0" }}\n  }}\n}}\nmodule "m" {{\n  source = "./{quoted(ACTIVE)}"\n}}\n'
+
+
+def hostile(data: bytes) -> bytes:
+    """A lock file with hashes and a comment that say the worst."""
+    comment = ACTIVE.replace("\n", " ").replace("\r", " ").encode()
+    mine = f'"zh:{"1" * 64}",\n    "{quoted(ACTIVE.replace(":", ";"))}:1",\n'.encode()
+    return b"# " + comment + b"\n" + data.replace(b'    "zh:', b"    " + mine + b'    "zh:', 1)
+
+
+@pytest.fixture
+def top(tmp_path: Path, registry: Registry, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name, value in environment(write_cli_configuration(registry, tmp_path)).items():
+        monkeypatch.setenv(name, value)
+    top = tmp_path / "top"
+    for number, name in enumerate(FOLDERS):
+        folder = top / name
+        folder.mkdir(parents=True)
+        host = OPENTOFU if number % 2 else TERRAFORM
+        (folder / "main.tf").write_text(configuration(host), newline="")
+        (folder / LOCK).write_bytes(lock_file(Locked(f"{host}/acme/demo", "1.0.0", "~> 1.0")))
+    git(top, "init", "-q")
+    git(top, "add", ".")
+    git(top, "commit", "-qm", "first")
+    for name in FOLDERS:
+        (top / name / LOCK).write_bytes(hostile((top / name / LOCK).read_bytes()))
+    monkeypatch.chdir(top)
+    return top
+
+
+def git(top: Path, *words: str) -> None:
+    own = ("-c", "user.name=x", "-c", "user.email=x@example.com", "-c", "commit.gpgsign=false")
+    subprocess.run(["git", *own, *words], cwd=top, check=True)
+
+
+ROOTS = [word for name in FOLDERS for word in ("--root", name)]
+BEHIND = ["--", *FOLDERS]
+ALLOWING = "--allow-missing-modules"
+
+COMMANDS: dict[str, list[str]] = {
+    "review": ["review", "--format", "text"],
+    "review-all": ["review", "--format", "text", "--all", "--prove", "changed", "--verbose"],
+    "review-json": ["review", "--format", "json"],
+    "review-roots": ["review", "--format", "text", *BEHIND],
+    "review-files": ["review", "--old", f"{FOLDERS[0]}/{LOCK}", "--new", f"{FOLDERS[1]}/{LOCK}", "--format", "text"],
+    "review-same": ["review", "--old", f"{FOLDERS[1]}/{LOCK}", "--new", f"{FOLDERS[1]}/{LOCK}", "--format", "text"],
+    "review-same-json": [
+        "review",
+        "--old",
+        f"{FOLDERS[3]}/{LOCK}",
+        "--new",
+        f"{FOLDERS[3]}/{LOCK}",
+        "--format",
+        "json",
+    ],
+    "review-unknown": ["review", ACTIVE, "--format", "text"],
+    "hashes": ["hashes", "--format", "text"],
+    "hashes-json": ["hashes", "--format", "json"],
+    "keys": ["keys", "--format", "text", "--history"],
+    "keys-json": ["keys", "--format", "json"],
+    "why": ["why", "demo", "--format", "text"],
+    "why-json": ["why", "demo", "--format", "json"],
+    "why-one": ["why", "demo", "--format", "text", "--", FOLDERS[2]],
+    "why-unknown": ["why", ACTIVE, "--format", "text"],
+    "init-dry": ["init", "--dry-run", "--upgrade", ALLOWING, *ROOTS],
+    "init-dry-json": ["init", "--dry-run", "--json", ALLOWING, *ROOTS],
+    "init": ["init", "--upgrade", ALLOWING, *ROOTS],
+    "init-refused": ["init", *ROOTS],
+    "lock-dry": ["lock", "--dry-run", ALLOWING, "--platform", "linux_amd64", *ROOTS],
+    "lock-check": ["lock", "--check", ALLOWING, "--platform", "linux_amd64", *ROOTS],
+    "lock-json": ["lock", "--json", "--dry-run", ALLOWING, "--platform", "linux_amd64", *ROOTS],
+    "lock": ["lock", ALLOWING, "--platform", "linux_amd64", *ROOTS],
+    "lock-platform": ["lock", "--platform", f"{ACTIVE}_x"],
+    "upgrade-dry": ["upgrade", "--dry-run", ALLOWING, "demo", *ROOTS],
+    "upgrade-json": ["upgrade", "--json", "--dry-run", ALLOWING, "demo", *ROOTS],
+    "upgrade": ["upgrade", ALLOWING, "demo", *ROOTS],
+    "prune-dry": ["prune", "--dry-run", *ROOTS],
+    "restore-dry": ["restore", "demo", "--dry-run", *ROOTS],
+    "restore": ["restore", "demo", *ROOTS],
+    "format-dry": ["format", "--dry-run", *ROOTS],
+    "format-json": ["format", "--dry-run", "--json", *ROOTS],
+    "format": ["format", *ROOTS],
+    "undo": ["undo", "--dry-run"],
+    "explain": ["explain"],
+    "explain-rule": ["explain", "LK002"],
+    "explain-unknown": ["explain", ACTIVE],
+    "cache": ["cache", "info"],
+    "cache-clear": ["cache", "clear"],
+    "help": ["--help"],
+    "init-help": ["init", "--help"],
+    "version": ["--version"],
+    "unknown": [ACTIVE],
+    "option": ["review", f"--{ACTIVE}"],
+    "elsewhere": ["-C", f"gone{ACTIVE}", "review"],
+    "gone": ["format", "--root", f"gone{ACTIVE}"],
+    "host": ["review", "--format", "text", "--ask-host", ACTIVE],
+    "policy": ["review", "--format", "text", "--policy", f"gone{ACTIVE}"],
+    "output": ["review", "--format", "text", "--output", f"gone{ACTIVE}/x"],
+}
+
+
+class Streams:
+    """Standard output and error as file descriptors, read while they are written to."""
+
+    def __init__(self, make: Callable[[], tuple[int, int]]) -> None:
+        self._pairs = [make(), make()]
+        self._data = [bytearray(), bytearray()]
+
+    def run(self, *argv: str) -> tuple[int, bytes, bytes]:
+        readers = [
+            threading.Thread(target=self._read, args=(pair[0], data))
+            for pair, data in zip(self._pairs, self._data, strict=True)
+        ]
+        for reader in readers:
+            reader.start()
+        before = sys.stdout, sys.stderr
+        sys.stdout, sys.stderr = (open(pair[1], "w", encoding="utf-8") for pair in self._pairs)
+        try:
+            status = main(argv, lambda *_: pytest.fail("the terminal UI was opened"))
+        except SystemExit as ended:
+            status = int(ended.code or 0)
+        finally:
+            for stream in (sys.stdout, sys.stderr):
+                stream.close()
+            sys.stdout, sys.stderr = before
+        for reader in readers:
+            reader.join()
+        out, err = map(bytes, self._data)
+        return status, out, err
+
+    @staticmethod
+    def _read(end: int, data: bytearray) -> None:
+        try:
+            while block := os.read(end, 1 << 16):
+                data += block
+        except OSError:
+            pass  # A terminal whose other end is closed is an error, not an end.
+        os.close(end)
+
+
+def a_terminal() -> tuple[int, int]:
+    import pty
+    import termios
+
+    near, far = pty.openpty()
+    modes = termios.tcgetattr(far)
+    modes[1] &= ~termios.OPOST
+    termios.tcsetattr(far, termios.TCSANOW, modes)
+    return near, far
+
+
+@pytest.mark.parametrize("words", COMMANDS.values(), ids=COMMANDS)
+def test_nothing_active_leaves_on_a_terminal(top: Path, words: list[str]) -> None:
+    status, out, err = Streams(a_terminal).run(*words)
+    assert status in {0, 1, 2}
+    assert active(out, coloured=True) == []
+    assert active(err, wiped=True) == []
+    assert out or err
+
+
+@pytest.mark.parametrize("words", COMMANDS.values(), ids=COMMANDS)
+def test_nothing_active_leaves_into_a_pipe(top: Path, words: list[str]) -> None:
+    status, out, err = Streams(os.pipe).run(*words)
+    assert status in {0, 1, 2}
+    assert active(out) == []
+    assert active(err) == []
+    assert out or err
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, words in COMMANDS.items() if "--format" in words and "policy" not in name]
+)
+def test_nothing_active_leaves_into_a_file(top: Path, name: str) -> None:
+    report = top / "report"
+    words = COMMANDS[name]
+    at = words.index("--") if "--" in words else len(words)
+    Streams(os.pipe).run(*words[:at], "--output", str(report), *words[at:])
+    if report.exists():
+        assert active(report.read_bytes()) == []
+
+
+def test_a_hash_cannot_forge_a_verdict(top: Path) -> None:
+    _, out, _ = Streams(os.pipe).run("review", "--format", "text")
+    lines = out.decode().splitlines()
+    assert sum(line.startswith("verdict: ") for line in lines) == 1
+    assert "+1 zh and 1 of an unknown scheme, -0" not in out.decode()
+    assert any("+1 zh and 1 of an unknown scheme" in line for line in lines)

@@ -1,0 +1,189 @@
+"""Text that leaves the program: printable lines, and the words that sizes, counts and lists of names share.
+
+Lock files, folders' names and registries' answers hold any character. What a terminal obeys (control characters), what
+turns the writing round (direction marks), what cannot be seen, and what CI systems read as a command in a log is
+written as an escape instead. Every output is a `Printable`, and only this module makes one: of lines, in which a line
+feed is an escape like any other control character, or of a JSON document. So no writer can forget it, and no value can
+begin a line of its own.
+
+This module is loaded by every run: it imports nothing at its top.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
+
+_NAMES_SHOWN = 5
+_KIB = 1024.0
+_COLOURS = ("0", "1", "2", "31;1", "32", "33", "36")
+"""The parameters of the SGR sequences that `Painted` may have; none of them conceals anything."""
+
+_WORD = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
+"""What the name of a log command may be made of."""
+
+_UNSEEN = frozenset(
+    "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0"
+    + "".join(map(chr, (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
+)
+"""Letters and marks that show nothing: those of Unicode's Default_Ignorable_Code_Point, and the blank of Braille."""
+
+
+class Printable(str):
+    """Text of which each character is printable or a line feed, beside colours of ours; see the module."""
+
+    __slots__ = ()
+
+
+class Painted:
+    """A piece of a line in a colour.
+
+    Attributes:
+        text: Without escapes.
+        colour: One of `_COLOURS`.
+    """
+
+    __slots__ = ("colour", "text")
+
+    def __init__(self, text: str, colour: str) -> None:
+        assert colour in _COLOURS, colour
+        self.text, self.colour = text, colour
+
+    def __str__(self) -> str:
+        return self.text
+
+
+if TYPE_CHECKING:
+    Line = str | tuple[str | Painted, ...]
+    """One line of an output, without a line feed."""
+
+
+def visible(text: str) -> str:
+    """Returns text with an escape for every character that is not printable, line feeds among them."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(one if one.isprintable() and one not in _UNSEEN else _escape(one) for one in text)
+
+
+def _escape(character: str) -> str:
+    code = ord(character)
+    if code <= 0xFF:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+
+
+def has_log_command(line: str) -> bool:
+    """Whether a line is, or holds, what a CI system takes for a command.
+
+    GitHub: `::error::` at the line's beginning, behind any white space, and `##[error]` anywhere. Azure Pipelines:
+    `##vso[task.complete]` anywhere. TeamCity: `##teamcity[message]`.
+    """
+    if line.lstrip().startswith("::"):
+        return True
+    return "##" in line and any(one.rstrip(_WORD).endswith("##") for one in line.split("[")[:-1])
+
+
+def _without_log_command(line: str) -> str:
+    if not has_log_command(line):
+        return line
+    if line.lstrip().startswith("::"):
+        line = line.replace(":", "\\x3a", 1)
+    return line.replace("##", "#\\x23")
+
+
+def page(lines: Iterable[Line], *, colour: bool = False) -> Printable:
+    """Returns lines as an output, each with a line feed.
+
+    Args:
+        lines: One by one; whatever is in them begins no other line.
+        colour: Whether painted pieces have their colour.
+    """
+    return Printable("".join(f"{_line(line, colour=colour)}\n" for line in lines))
+
+
+def _line(line: Line, *, colour: bool) -> str:
+    pieces = (line,) if isinstance(line, str) else line
+    shown = [visible(str(piece)) for piece in pieces]
+    if has_log_command("".join(shown)):
+        return _without_log_command("".join(shown))
+    if not colour:
+        return "".join(shown)
+    return "".join(
+        f"\x1b[{piece.colour}m{text}\x1b[0m" if isinstance(piece, Painted) else text
+        for piece, text in zip(pieces, shown, strict=True)
+    )
+
+
+def one_line(text: str) -> Printable:
+    """Returns text as one line without a line feed: for a status line, a notice, the clipboard."""
+    return Printable(_line(text, colour=False))
+
+
+def json_text(document: Any, *, indent: int | None = 2) -> Printable:
+    """Returns a JSON document of ASCII alone, with a line feed at its end; `indent` None puts it on one line."""
+    import json
+
+    return plain_json(json.dumps(document, indent=indent, ensure_ascii=True))
+
+
+def plain_json(text: str) -> Printable:
+    """Returns JSON that is ASCII with nothing of it to be made visible: only what logs obey is spelt otherwise.
+
+    Raises:
+        ValueError: It is not.
+    """
+    if not text.isascii() or not text.replace("\n", "").isprintable():
+        raise ValueError("JSON that is not written in ASCII")
+    # "#" stands in strings alone, and is the same character there.
+    return Printable(text.replace("##", "#\\u0023") + "\n")
+
+
+def shell_words(words: Iterable[str]) -> str:
+    """Returns words as a shell reads them, printable: a word that is not is quoted as `$'...'`, with octal bytes."""
+    return " ".join(map(shell_word, words))
+
+
+def shell_word(word: str) -> str:
+    """Returns one word as a shell reads it; see `shell_words`."""
+    import os
+    import shlex
+
+    if one_line(word) == word:
+        return shlex.quote(word)
+    pieces = []
+    for one in word:
+        if one in "'\\#:":
+            pieces.append(f"\\{ord(one):03o}")
+        elif visible(one) == one:
+            pieces.append(one)
+        else:
+            pieces += [f"\\{byte:03o}" for byte in os.fsencode(one)]
+    return f"$'{''.join(pieces)}'"
+
+
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """A number with its noun, e.g. "1 root", "2 roots"."""
+    return f"{number} {noun if number == 1 else plural or noun + 's'}"
+
+
+def size_words(size: int) -> str:
+    """A number of bytes as people read it: `512 bytes`, `21.4 MiB`."""
+    if size < _KIB:
+        return counted(size, "byte")
+    amount, units = size / _KIB, ["KiB", "MiB", "GiB"]
+    while amount >= _KIB and len(units) > 1:
+        amount, units = amount / _KIB, units[1:]
+    return f"{amount:.1f} {units[0]}"
+
+
+def listing(names: Sequence[str]) -> str:
+    """The first names of a list, and how many more there are."""
+    shown = ", ".join(names[:_NAMES_SHOWN])
+    return shown if len(names) <= _NAMES_SHOWN else f"{shown} and {len(names) - _NAMES_SHOWN} more"
+
+
+def reason_of(error: OSError) -> str:
+    """Why the system refused something, as the end of a sentence."""
+    return (error.strerror or "unknown error").lower()

@@ -1,0 +1,140 @@
+"""The one writer of diffs: what becomes of a file, for `git apply` and `patch -p1`, and line by line to be read.
+
+Only a line feed ends a line, as for git: a form feed, U+0085 and U+2028 are characters like any other. Names in headers
+are quoted as git does (core.quotePath), so that none of them is a header or a hunk of its own.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from locklens.text import has_log_command, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+CONTEXT = 3
+"""Lines that a hunk has before and after what differs."""
+
+_NO_LINE_END = "\\ No newline at end of file"
+_MODE = "100644"
+_CARRIED = str.maketrans("", "", "\t\x0c\x85\u2028\u2029")
+"""Characters of ordinary files that a patch has as they are: no terminal and no log does more than end a line there."""
+
+_BINARY_LINE = 52
+"""Bytes that a line of git's binary patches has."""
+
+
+def hunks(old: bytes, new: bytes) -> Iterator[str]:
+    """Yields the hunks of a unified diff, line by line without line feeds; bytes that are no UTF-8 are surrogates."""
+    import difflib
+
+    lines = difflib.unified_diff(_lines(old), _lines(new), n=CONTEXT)
+    for number, line in enumerate(lines):
+        if number < 2:
+            continue  # Names, which are ours to write.
+        yield line.removesuffix("\n")
+        if not line.endswith("\n"):
+            yield _NO_LINE_END
+
+
+def diff_lines(path: str, old: bytes | None, new: bytes | None) -> list[str]:
+    """Returns the diff of a file to be read; see `patch`.
+
+    Args:
+        path: Relative to the top of the repository.
+        old: The bytes before, None where there is no file.
+        new: The bytes afterwards, likewise.
+    """
+    return [*header(path, old, new), *hunks(old or b"", new or b"")]
+
+
+def patch(path: str, old: bytes | None, new: bytes | None) -> str:
+    """Returns the diff of a file for `git apply`, which ends with a line feed; arguments as of `diff_lines`.
+
+    A patch has the bytes of a file as they are. Where some of them would act on a terminal or in a log, it is written
+    as git writes that of a binary file, which `git apply` takes too, in repositories of SHA-1.
+    """
+    text = "".join(f"{line}\n" for line in diff_lines(path, old, new))
+    if all(_is_harmless(line) for line in text.split("\n")):
+        return text
+    return "".join(f"{line}\n" for line in (*_extended_header(path, old, new), *_binary(old, new)))
+
+
+def quoted(name: str) -> str:
+    """Returns a path with its side, such as "a/x", as git has it in headers: in quotes where it is not plain."""
+    octal = set('"\\' + ("#" if has_log_command(name) else ""))
+    if visible(name) == name and not octal & set(name):
+        return name
+    return '"' + "".join(_quoted(one) if one in octal or visible(one) != one else one for one in name) + '"'
+
+
+def _quoted(character: str) -> str:
+    if character in '"\\':
+        return f"\\{character}"
+    return "".join(f"\\{byte:03o}" for byte in os.fsencode(character))
+
+
+def header(path: str, old: bytes | None, new: bytes | None) -> list[str]:
+    """Returns the lines before the hunks; arguments as of `diff_lines`."""
+    return [*_extended_header(path, old, new), *_names(path, old, new)]
+
+
+def _extended_header(path: str, old: bytes | None, new: bytes | None) -> Iterator[str]:
+    yield f"diff --git {quoted(f'a/{path}')} {quoted(f'b/{path}')}"
+    if old is None:
+        yield f"new file mode {_MODE}"
+    if new is None:
+        yield f"deleted file mode {_MODE}"
+
+
+def _names(path: str, old: bytes | None, new: bytes | None) -> Iterator[str]:
+    if not old and not new:
+        return  # An empty file that comes or goes has no hunk either.
+    for sign, side, data in (("---", "a", old), ("+++", "b", new)):
+        name = quoted(f"{side}/{path}") if data is not None else "/dev/null"
+        # Without it patch(1) takes what is behind a space for a date.
+        end = "\t" if " " in name and name[0] != '"' else ""
+        yield f"{sign} {name}{end}"
+
+
+def _lines(data: bytes) -> list[str]:
+    """The lines with their ends; only LF ends one."""
+    pieces = data.decode("utf-8", "surrogateescape").split("\n")
+    return [f"{piece}\n" for piece in pieces[:-1]] + ([pieces[-1]] if pieces[-1] else [])
+
+
+def _is_harmless(line: str) -> bool:
+    carried = line.removesuffix("\r").translate(_CARRIED)
+    return visible(carried) == carried and not has_log_command(line)
+
+
+def _binary(old: bytes | None, new: bytes | None) -> Iterator[str]:
+    end = f" {_MODE}" if old is not None and new is not None else ""
+    yield f"index {_object_id(old)}..{_object_id(new)}{end}"
+    yield "GIT binary patch"
+    for data in (new or b"", old or b""):
+        yield from _literal(data)
+        yield ""
+
+
+def _literal(data: bytes) -> Iterator[str]:
+    import base64
+    import zlib
+
+    yield f"literal {len(data)}"
+    packed = zlib.compress(data)
+    for start in range(0, len(packed), _BINARY_LINE):
+        piece = packed[start : start + _BINARY_LINE]
+        size = chr(len(piece) + (64 if len(piece) <= 26 else 70))
+        yield size + base64.b85encode(piece, pad=True).decode("ascii")
+
+
+def _object_id(data: bytes | None) -> str:
+    """Git's name of a file's bytes."""
+    import hashlib
+
+    if data is None:
+        return "0" * 40
+    return hashlib.sha1(b"blob %d\0%b" % (len(data), data), usedforsecurity=False).hexdigest()
