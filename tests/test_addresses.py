@@ -151,7 +151,17 @@ def test_the_header_names_the_tool() -> None:
 
 def test_platforms() -> None:
     assert str(Platform.parse("linux_amd64")) == "linux_amd64"
-    for text in ("linux", "linux_", "_amd64", "a_b_c", ""):
+    for text in (
+        "linux",
+        "linux_",
+        "_amd64",
+        "a_b_c",
+        "",
+        "Linux_amd64",
+        "linux_\x1b[2J",
+        "linux_amd64\n",
+        "lınux_amd64",
+    ):
         with pytest.raises(ValueError, match="two words separated by an underscore"):
             Platform.parse(text)
 

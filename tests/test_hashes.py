@@ -85,3 +85,10 @@ def test_each_known_manifest_is_the_digest_of_its_text() -> None:
     texts = json.loads((files("locklens") / "registry_manifests.json").read_text("utf-8"))
     assert {"zh:" + hashlib.sha256(text.encode()).hexdigest() for text in texts.values()} == hashes.registry_manifests()
     assert all(json.loads(text)["metadata"]["protocol_versions"] for text in texts.values())
+
+
+def test_hashes_are_counted_by_the_schemes_that_the_tools_know() -> None:
+    odd = ["h9:x", "\x1b[2J\nverdict:1", "no hash"]
+    assert hashes.count_by_scheme(["zh:1", "h1:1", "zh:2"]) == "2 zh and 1 h1"
+    assert hashes.count_by_scheme(["h1:1", *odd]) == "1 h1 and 3 of an unknown scheme"
+    assert hashes.count_by_scheme([]) == ""

@@ -215,7 +215,7 @@ class Streams:
         for reader in readers:
             reader.start()
         before = sys.stdout, sys.stderr
-        sys.stdout, sys.stderr = (open(pair[1], "w", encoding="utf-8") for pair in self._pairs)
+        sys.stdout, sys.stderr = (os.fdopen(pair[1], "w", encoding="utf-8") for pair in self._pairs)
         try:
             status = main(argv, lambda *_: pytest.fail("the terminal UI was opened"))
         except SystemExit as ended:

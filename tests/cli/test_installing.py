@@ -67,7 +67,8 @@ def test_check_writes_nothing_and_says_whether_it_would(place: Place, run: Run) 
 def test_a_dry_run_prints_a_diff_and_writes_nothing(place: Place, run: Run, words: tuple[str, ...]) -> None:
     status, out, _ = run(*words, "--dry-run")
     assert status == 0
-    assert out.startswith("--- /dev/null\n+++ .terraform.lock.hcl\n")
+    head = ["new file mode 100644", "--- /dev/null", "+++ b/.terraform.lock.hcl"]
+    assert out.splitlines()[:4] == ["diff --git a/.terraform.lock.hcl b/.terraform.lock.hcl", *head]
     assert sorted(path.name for path in place.root.iterdir()) == ["main.tf"]
     run(*words)
     written = [line[1:] for line in out.splitlines() if line.startswith("+") and not line.startswith("+++")]

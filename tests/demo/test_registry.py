@@ -240,7 +240,7 @@ def test_how_to_point_a_tool_at_it(registry: Registry, tmp_path: Path) -> None:
         assert f'host "{host}" {{' in path.read_text()
         assert f'"providers.v1" = "{registry.service_url(host)}"' in path.read_text()
     assert environment(path)["TF_CLI_CONFIG_FILE"] == str(path)
-    assert f"export TF_CLI_CONFIG_FILE={path}" in serving_lines(registry, path)
+    assert f"  export TF_CLI_CONFIG_FILE={path}" in serving_lines(registry, path)
 
 
 def test_it_starts_quickly() -> None:

@@ -159,7 +159,7 @@ def test_copies_are_one_harmless_line_without_paths(samples: Samples) -> None:
     review = samples.review(samples.root("secret/path", [change]))
     assert change_copied(change) == "registry.terraform.io/hashicorp/aws 5.1.0 -> 5.2.0"
     assert node_copied(first_node(review)) == "registry.terraform.io/hashicorp/aws 5.1.0 -> 5.2.0 (LK003)"
-    assert copied_line("a\nrm -rf /\x1b[31m\u202e") == "a rm -rf /\\x1b[31m\\u202e"
+    assert copied_line("a\nrm -rf /\x1b[31m\u202e") == r"$'a\012rm -rf /\033[31m\342\200\256'"
     assert "secret" not in node_copied(first_node(review))
 
 

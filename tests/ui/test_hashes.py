@@ -341,7 +341,7 @@ async def test_reading(repository: Review, opened: Opened, monkeypatch: pytest.M
         assert "nothing here to copy" in on.lines[-2]
         await on.choose("acme/demo")
         await on.press("y")
-        assert app.clipboard == "registry.terraform.io/acme/demo 1.0.0"
+        assert app.clipboard == "'registry.terraform.io/acme/demo 1.0.0'"
         await on.press("tab")
         await on.choose_line("+ h1:")
         await on.press("y")

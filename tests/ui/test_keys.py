@@ -285,8 +285,8 @@ async def test_copying(samples: Samples, running: Running) -> None:
         await on.press("y")
         assert "nothing here to copy" in on.text
         await on.press("j", "y")
-        assert on.app.clipboard == "registry.terraform.io/acme/demo 1.0.0 (LK003, LK005)"
-        assert "copied: registry.terraform.io/acme/demo 1.0.0" in on.text
+        assert on.app.clipboard == "'registry.terraform.io/acme/demo 1.0.0 (LK003, LK005)'"
+        assert "copied: 'registry.terraform.io/acme/demo 1.0.0" in on.text
         await on.press("enter")
         change = on.current.node.change
         assert change is not None

@@ -267,7 +267,7 @@ async def test_every_key(opening: Opening, top: Path, tmp_path: Path, monkeypatc
         assert on.preview.query_one("#detail").has_focus
         assert "compare" not in on.status
         await on.press("y")
-        assert on.app.clipboard == "registry.terraform.io/hashicorp/aws 5.84.0 -> 5.86.1"
+        assert on.app.clipboard == "'registry.terraform.io/hashicorp/aws 5.84.0 -> 5.86.1'"
         await on.press("j", "e")
         await on.press("tab")
         assert on.preview.query_one("#plan").has_focus

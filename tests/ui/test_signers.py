@@ -190,7 +190,7 @@ async def test_keys_of_the_screen(
         lines = on.signers.detail.lines
         on.signers.detail.cursor = next(n for n, line in enumerate(lines) if "acme/demo 1.0.0" in line.text)
         await on.press("y")
-        assert app.clipboard == "registry.terraform.io/acme/demo 1.0.0"
+        assert app.clipboard == "'registry.terraform.io/acme/demo 1.0.0'"
         monkeypatch.delenv("DISPLAY", raising=False)
         monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
         await on.press("o")
@@ -199,7 +199,7 @@ async def test_keys_of_the_screen(
         assert on.signers.left.has_focus
         await on.choose("not signed")
         await on.press("y")
-        assert app.clipboard == "registry.terraform.io/venafi/venafi 0.1.0"
+        assert app.clipboard == "'registry.terraform.io/venafi/venafi 0.1.0'"
         for key in ("T", "D", "A"):
             await on.press(key)
             assert "not supported yet: " in on.lines[-2]

@@ -420,7 +420,7 @@ async def test_handing_out(opening: Opening, tmp_path: Path, monkeypatch: pytest
     async with opening() as on:
         monkeypatch.setattr(on.app, "suspend", lambda: __import__("contextlib").nullcontext())
         await on.press("y")
-        assert on.app.clipboard == "registry.terraform.io/acme/ready 1.0.0 -> 1.1.0"
+        assert on.app.clipboard == "'registry.terraform.io/acme/ready 1.0.0 -> 1.1.0'"
         await on.press("o")
         assert on.app.clipboard == "https://registry.terraform.io/providers/acme/ready/1.1.0"
         await on.choose("acme/held")

@@ -211,8 +211,8 @@ async def test_keys_move_copy_and_open(
         assert view.current is not None
         assert view.current.place == Place("main.tf", 7)
         await on.press("y")
-        assert on.app.clipboard == ">= 4"
-        assert "copied: >= 4" in on.text
+        assert on.app.clipboard == "'>= 4'"
+        assert "copied: '>= 4'" in on.text
         monkeypatch.setattr(subprocess, "run", lambda command, **_: started.append(command))
         await on.press("e")
         assert started == [] or started == [["vim", "+7", str(tmp_path / "main.tf")]]

@@ -18,6 +18,7 @@ from locklens.nfc import check_combining
 
 _PLAIN_PART = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*\Z")
 _PLAIN_HOST = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*(?:\.[a-z0-9]+(?:-[a-z0-9]+)*)*\Z")
+_PLATFORM = re.compile(r"([a-z0-9]+)_([a-z0-9]+)\Z")
 _PORT = re.compile(r"[+-]?[0-9]+\Z")
 _MAX_PORT = 65535
 _HTTPS_PORT = 443
@@ -258,9 +259,10 @@ class Platform(Struct, frozen=True, order=True):
         """Reads `OS_ARCH`.
 
         Raises:
-            ValueError: The text is not two words separated by an underscore.
+            ValueError: The text is not two words separated by an underscore, each of lower-case ASCII letters and
+                digits, as all names of Go's GOOS and GOARCH are. (The tools take any but white space.)
         """
-        os_name, _, arch = text.partition("_")
-        if not os_name or not arch or "_" in arch:
+        found = _PLATFORM.match(text)
+        if found is None:
             raise ValueError(f"{text!r} is no platform: must be two words separated by an underscore, e.g. linux_amd64")
-        return cls(os_name, arch)
+        return cls(found[1], found[2])

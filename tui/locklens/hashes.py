@@ -39,12 +39,14 @@ def is_well_formed(text: str) -> bool:
 
 
 def count_by_scheme(hashes: Iterable[str]) -> str:
-    """Counts hashes in words, e.g. "4 zh and 1 h1"; "" for none."""
+    """Counts hashes in words, e.g. "4 zh and 1 h1"; "" for none. Schemes that the tools do not know are one."""
     counts: dict[str, int] = {}
     for text in hashes:
-        scheme = scheme_of(text)
+        scheme = scheme_of(text) if is_known_scheme(text) else ""
         counts[scheme] = counts.get(scheme, 0) + 1
-    return " and ".join(f"{count} {scheme}" for scheme, count in sorted(counts.items(), reverse=True))
+    return " and ".join(
+        f"{count} {scheme or 'of an unknown scheme'}" for scheme, count in sorted(counts.items(), reverse=True)
+    )
 
 
 @cache

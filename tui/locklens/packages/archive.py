@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from locklens.errors import PackageError
 from locklens.packages.limits import stop_if
+from locklens.text import visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ class Entry(Struct, frozen=True):
     def __str__(self) -> str:
         """The name for messages, harmless."""
         text = self.name.decode("utf-8", "backslashreplace")
-        text = (text if text.isprintable() else ascii(text)[1:-1]) or '""'
+        text = visible(text) or '""'
         return text if len(text) <= _SHOWN_NAME else text[: _SHOWN_NAME - 3] + "..."
 
 

@@ -64,7 +64,7 @@ def _document(text: str, path: str) -> dict[str, object]:
         place = _PLACE.search(said)
         line = int(place["line"]) if place and place["line"] else text.rstrip("\n").count("\n") + 1
         what = said[: place.start()] if place else said
-        raise ConfigurationError(f"not valid TOML: {_plain(what)}", path=path, line=line) from error
+        raise ConfigurationError(f"not valid TOML: {_short(what)}", path=path, line=line) from error
 
 
 class _Reading:
@@ -162,14 +162,13 @@ class _Reading:
         return value
 
 
-def _plain(text: str) -> str:
-    """Foreign text in a message: short, and nothing in it that a terminal obeys."""
-    short = text if len(text) <= _MAX_SHOWN else text[:_MAX_SHOWN] + "…"
-    return "".join(one if one.isprintable() else "?" for one in short)
+def _short(text: str) -> str:
+    """Foreign text in a message: short."""
+    return text if len(text) <= _MAX_SHOWN else text[:_MAX_SHOWN] + "…"
 
 
 def _quoted(text: str) -> str:
-    return f'"{_plain(text)}"'
+    return f'"{_short(text)}"'
 
 
 def _listed(names: Sequence[str] | type[InstallPath]) -> str:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
+    from textual.notifications import SeverityLevel
+
     from locklens.ui.feed import ReviewSource
     from locklens.ui.screens.panes import PanesScreen
     from locklens.workspace.review import ReviewRequest
@@ -66,11 +68,27 @@ class LockLensApp(App[int]):
         """The themes' own variables, so that the style sheet can be read before a theme is chosen."""
         return dict(DARK.variables)
 
+    def copy_to_clipboard(self, text: str) -> None:
+        """Copies printable lines: the one way to the clipboard, for every screen and widget."""
+        super().copy_to_clipboard("\n".join(map(visible, text.split("\n"))))
+
+    def notify(
+        self,
+        message: str,
+        *,
+        title: str = "",
+        severity: SeverityLevel = "information",
+        timeout: float | None = None,
+        markup: bool = False,  # noqa: ARG002
+    ) -> None:
+        """Shows a notice of one printable line, never as markup: the one way to it, for every screen and widget."""
+        super().notify(visible(message), title=visible(title), severity=severity, timeout=timeout, markup=False)
+
     def on_mount(self) -> None:
         """Opens the first screen."""
         self._open(self._first_view, self._source)
         for words in self._notices:
-            self.notify(visible(words), title="An earlier run", severity="warning", markup=False, timeout=20)
+            self.notify(words, title="An earlier run", severity="warning", timeout=20)
 
     def _open(self, view: str, source: ReviewSource) -> None:
         screen = self._views[view] = _VIEWS[view](source, self._keeper)

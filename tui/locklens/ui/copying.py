@@ -1,22 +1,30 @@
-"""What the copy key puts on the clipboard: one line that is safe to paste in public or into a shell prompt.
+"""What the copy key puts on the clipboard: one line that a shell takes for one word, or a whole command line.
 
-Left out are paths, root names and file names, which tell about the repository; control characters are made visible.
+What is copied was written by others: a root's name may be `$(rm -rf ~)`, a constraint `>= 1.0`. So all but a command
+line is quoted for a shell, which leaves versions, hashes and addresses as they are. A row of a list is copied without
+the names of roots and files, which tell about the repository; a line that is about a file is copied with its name.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from locklens.text import visible
+from locklens.text import shell_word, visible
 
 if TYPE_CHECKING:
     from locklens.review.model import Change, Finding
     from locklens.ui.outline import Node
 
 
+class ShellText(str):
+    """A command line, or words, that `locklens.text.shell_words` has quoted: copied as it is."""
+
+    __slots__ = ()
+
+
 def copied_line(text: str) -> str:
-    """The text on one line with nothing invisible in it."""
-    return visible(" ".join(text.split()))
+    """Returns what goes to the clipboard for `Line.copied`."""
+    return visible(text) if isinstance(text, ShellText) else shell_word(text)
 
 
 def change_copied(change: Change) -> str:

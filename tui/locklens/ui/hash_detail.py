@@ -9,8 +9,8 @@ from locklens.hashes import registry_manifests, scheme_of
 from locklens.review.coverage import Coverage, coverage
 from locklens.review.model import Kind, Proof
 from locklens.review.reports.cover import NAME_THEM, in_words, needs_words, source_words
-from locklens.text import counted, size_words
-from locklens.ui.copying import change_copied
+from locklens.text import counted, shell_words, size_words
+from locklens.ui.copying import ShellText, change_copied
 from locklens.ui.detail import finding_lines
 from locklens.ui.evidence import hash_line, proof_span, unsettled
 from locklens.ui.explained import is_settled
@@ -134,7 +134,7 @@ def _platform_line(
     if platform in found.platforms and is_settled(change):
         spans.append(_state(platform, found))
     place = Place(root.lock_file, change.new.line_of(facts[0].hash)) if facts else None
-    return line(*spans, hanging=_PLATFORM + 2, copied=" ".join(fact.hash for fact in facts), place=place)
+    return line(*spans, hanging=_PLATFORM + 2, copied=ShellText(shell_words(fact.hash for fact in facts)), place=place)
 
 
 def _state(platform: str, found: Coverage) -> Span:

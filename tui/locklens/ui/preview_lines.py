@@ -11,7 +11,7 @@ from locklens.review.model import Severity
 from locklens.review.reports.words import severity_counts, sign
 from locklens.review.rules import RULES
 from locklens.text import counted
-from locklens.ui.copying import finding_copied
+from locklens.ui.copying import ShellText, finding_copied
 from locklens.ui.downloads import Download, download_lines
 from locklens.ui.spans import Line, Place, Role, Span, heading, line, severity_span
 from locklens.workspace.message import commit_message
@@ -174,7 +174,7 @@ def items(standing: Standing, now: float) -> Iterator[Item]:
     if standing.has_files:
         yield from _file_items(plan)
     yield from (Item(one) for one in heading("THE SAME AS A COMMAND"))
-    yield Item(line(f"  {plan.proposal.command}", hanging=4, copied=plan.proposal.command), COMMAND)
+    yield Item(line(f"  {plan.proposal.command}", hanging=4, copied=ShellText(plan.proposal.command)), COMMAND)
     if message := standing.message:
         yield from (Item(one) for one in heading("COMMIT MESSAGE"))
         yield from (Item(line(f"  {text}", hanging=4, copied=text)) for text in message.split("\n"))

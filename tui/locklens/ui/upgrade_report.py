@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
-from locklens.text import visible
+from locklens.text import json_text, page
 from locklens.ui.upgrade_detail import upgrade_lines
 from locklens.ui.upgrade_rows import By, RowKind, upgrade_rows
 
 if TYPE_CHECKING:
+    from locklens.text import Printable
     from locklens.ui.upgrade_picks import Picking
     from locklens.workspace.offers import Offer
 
 _RULE = 78
 
 
-def as_text(picking: Picking) -> str:
+def as_text(picking: Picking) -> Printable:
     """Every provider of every root with its detail, root by root."""
     lines: list[str] = []
     for row in upgrade_rows(picking, by=By.ROOT):
@@ -24,15 +24,15 @@ def as_text(picking: Picking) -> str:
             lines += ["", row.title, "=" * min(_RULE, len(row.title))]
             continue
         told = upgrade_lines(row, picking, in_full=True)
-        lines += ["", *(visible(line.text).rstrip() for line in told)]
-    return "\n".join(lines).lstrip("\n") + "\n"
+        lines += ["", *(line.text.rstrip() for line in told)]
+    return page(lines[1:])
 
 
-def as_json(picking: Picking) -> str:
+def as_json(picking: Picking) -> Printable:
     """Every provider of every root: what is locked, suggested and offered, and what holds it back."""
     providers = [_provider(offer, picking) for offer in picking.offers.providers]
     refused = [{"root": one.root or ".", "reason": str(one.error)} for one in picking.offers.refused]
-    return json.dumps({"providers": providers, "refused": refused}, indent=2) + "\n"
+    return json_text({"providers": providers, "refused": refused})
 
 
 def _provider(offer: Offer, picking: Picking) -> dict[str, object]:

@@ -106,9 +106,14 @@ def _named(what: str, change: Change) -> str:
 
 
 def _places(roots: Sequence[str]) -> str:
-    if len(roots) > _NAMED:
-        return f"{len(roots)} roots"
-    return " and ".join(visible(root) or "the top folder" for root in roots)
+    """Names roots, but for those that a shell would not take for plain words: a message is pasted into quotes too."""
+    if len(roots) > _NAMED or not all(map(_is_plain, roots)):
+        return counted(len(roots), "root")
+    return " and ".join(root or "the top folder" for root in roots)
+
+
+def _is_plain(root: str) -> bool:
+    return visible(root) == root and all(one.isalnum() or one in " _-+./@" for one in root)
 
 
 def _trailers(review: Review) -> Iterable[str]:

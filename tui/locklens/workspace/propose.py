@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ from locklens.lockfile.parse import parse
 from locklens.lockfile.render import deviations, render
 from locklens.lockfile.splice import splice
 from locklens.review.findings import unknown_reason
+from locklens.text import shell_words
 from locklens.workspace.found import lock_path
 from locklens.workspace.naming import meant
 from locklens.workspace.planning import Change, Draft, Failed, Plan, Remark
@@ -259,8 +259,9 @@ def chosen_by_root(providers: Sequence[str], roots: Sequence[Root]) -> dict[str,
 
 
 def command_line(command: str, request: WriteRequest, words: Sequence[str]) -> str:
-    """Returns the command line of a plan, as a shell reads it."""
+    """Returns the command line of a plan, as a shell reads it; see `locklens.text.shell_words`."""
     start = ["locklens", *(["-C", str(request.folder)] if request.is_elsewhere else [])]
-    roots = [word for root in request.roots for word in ("--root", root)]
+    # A word of its own that begins with a dash would be an option.
+    roots = [word for root in request.roots for word in ([f"--root={root}"] if root[:1] == "-" else ["--root", root])]
     tool = ["--tool", request.tool.name] if request.tool else []
-    return shlex.join([*start, command, *words, *roots, *tool])
+    return shell_words([*start, command, *words, *roots, *tool])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path  # noqa: TC003 - msgspec reads the annotations
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,7 @@ from locklens.lockfile.model import differing
 from locklens.lockfile.parse import parse
 from locklens.project.tree import WorkTree
 from locklens.review.model import Kind, RootReview, Status
-from locklens.text import counted
+from locklens.text import counted, shell_word, shell_words
 from locklens.workspace.planning import Change, Failed, Plan, Remark
 from locklens.workspace.proposal import PlannedFile, Proposal, Target
 
@@ -144,7 +143,7 @@ class _Staging:
         """Returns what was planned."""
         commands = [("git", "add", "--", *self._whole)] if self._whole else []
         commands += [("git", "add", "-p", "--", *self._partial)] if self._partial else []
-        command = " && ".join(map(shlex.join, commands))
+        command = " && ".join(map(shell_words, commands))
         files = tuple(sorted(self._files, key=lambda file: file.path.encode("utf-8", "surrogateescape")))
         proposal = Proposal(top, files, tuple(self._words), command, Target.INDEX)
         return Plan(proposal, tuple(self._changes), tuple(self._remarks), tuple(self._failures))
@@ -156,7 +155,7 @@ class _Staging:
                 raise indexed.problem
             if one.root.renamed_from is not None and indexed.data is None:
                 words = f"its lock file moved here from {one.root.renamed_from or '.'}, which is staged as a whole"
-                hint = f"git add {shlex.quote(one.root.lock_file)}, and git rm --cached the old one"
+                hint = f"git add {shell_word(one.root.lock_file)}, and git rm --cached the old one"
                 raise ConfigurationError(words, path=one.root.lock_file, hint=hint)
         except LockLensError as error:
             self._failures.append(Failed(one.root.path, "", error))
@@ -199,7 +198,7 @@ class _Staging:
         try:
             new = graft(old or b"", donor or b"", one.providers, dialect=one.root.tool)
         except ConfigurationError as error:
-            hint = f"git add {shlex.quote(one.root.lock_file)} stages the whole file"
+            hint = f"git add {shell_word(one.root.lock_file)} stages the whole file"
             raise ConfigurationError(str(error), path=one.root.lock_file, hint=hint) from error
         return None if donor is None and not new else new
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from locklens.addresses import ProviderAddress
     from locklens.review.model import Review, RootReview
     from locklens.review.why import Why
+    from locklens.text import Printable
     from locklens.ui.outline import Node
     from locklens.ui.proving import Chosen
     from locklens.ui.spans import Place
@@ -65,7 +66,7 @@ class HandingScreen(PanesScreen):
         """What the highlighted row hands out."""
 
     @abstractmethod
-    def report(self, review: Review, form: Literal["json", "text"]) -> str:
+    def report(self, review: Review, form: Literal["json", "text"]) -> Printable:
         """Returns what the screen shows as a report; called in a thread of its own."""
 
     def action_copy(self) -> None:
@@ -175,7 +176,7 @@ class HandingScreen(PanesScreen):
             return
         report = self.report(self.review, form)
         try:
-            write_atomically(path, report.encode("utf-8", "surrogateescape"))
+            write_atomically(path, report.encode())
         except LockLensError as error:
             self.post_message(Exported(path, str(error)))
         else:

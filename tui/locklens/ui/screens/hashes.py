@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
 
     from locklens.review.model import Review
+    from locklens.text import Printable
     from locklens.ui.feed import ReviewSource
     from locklens.ui.marks import MarkKeeper
     from locklens.ui.spans import Line
@@ -68,7 +69,7 @@ class HashesScreen(HandingScreen):
         place = Place(row.root.lock_file, change.new.line)
         return Handed(change_copied(change), place, (change.address, str(change.new.version)))
 
-    def report(self, review: Review, form: Literal["json", "text"]) -> str:
+    def report(self, review: Review, form: Literal["json", "text"]) -> Printable:
         """Returns the report that the command line prints."""
         from locklens.review.reports import hashes_json, hashes_text
 

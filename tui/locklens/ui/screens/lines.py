@@ -70,4 +70,4 @@ class LinesScreen(ModalScreen[None]):
         current = self.query_one(LineView).current
         if current is not None and current.copied:
             self.app.copy_to_clipboard(copied_line(current.copied))
-            self.notify(f"Copied: {copied_line(current.copied)}", markup=False)
+            self.notify(f"Copied: {copied_line(current.copied)}")

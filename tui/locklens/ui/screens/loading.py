@@ -10,7 +10,6 @@ from textual import on, work
 from textual.worker import get_current_worker
 
 from locklens.errors import LockLensError
-from locklens.text import visible
 from locklens.ui.bars import Reading
 from locklens.ui.feed import ReviewSource, Stamps, changed_since, renewed, roots_of, stamps_of
 from locklens.ui.messages import (
@@ -179,7 +178,7 @@ class LoadingScreen(TellingScreen[int]):
         self.review, self._stamps, self.progress = event.review, event.stamps, Reading()
         self._draft, self._known = None, {}
         if self._changed:
-            self.notify(visible(changed_on_disk(self._changed)), markup=False, timeout=4)
+            self.notify(changed_on_disk(self._changed), timeout=4)
             self._changed = ()
         self._tell_notes(event.review.notes)
         self.review_arrived()
@@ -188,7 +187,7 @@ class LoadingScreen(TellingScreen[int]):
         """Shows what limits the whole review, once."""
         for note in notes:
             if note not in self._told:
-                self.notify(visible(note), severity="warning", markup=False, timeout=10)
+                self.notify(note, severity="warning", timeout=10)
         self._told |= frozenset(notes)
 
     @on(ReviewFailed)
@@ -231,4 +230,4 @@ class LoadingScreen(TellingScreen[int]):
 
     @on(MarksNotKept)
     def _tell_of_marks(self, event: MarksNotKept) -> None:
-        self.notify(visible(event.notice), severity="warning", markup=False, timeout=10)
+        self.notify(event.notice, severity="warning", timeout=10)

@@ -14,7 +14,7 @@ from locklens.errors import LockLensError, StaleLockFileError
 from locklens.text import counted
 from locklens.ui import bars
 from locklens.ui.bars import Reading
-from locklens.ui.copying import copied_line
+from locklens.ui.copying import ShellText, copied_line
 from locklens.ui.downloads import Downloads
 from locklens.ui.help import preview_help
 from locklens.ui.installing import take
@@ -356,7 +356,7 @@ class PreviewScreen(TellingScreen[Applied | None]):
             self.app.copy_to_clipboard(copied_line(line.copied))
             self.say(f"copied: {copied_line(line.copied)}")
         elif self._about == COMMAND and self._plan is not None:
-            self.app.copy_to_clipboard(copied_line(self._plan.proposal.command))
+            self.app.copy_to_clipboard(copied_line(ShellText(self._plan.proposal.command)))
             self.say("copied: the command line")
         elif message := self.standing.message:
             self.app.copy_to_clipboard(message)

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
 
     from locklens.review.model import Review
+    from locklens.text import Printable
     from locklens.ui.deciding import Where
     from locklens.ui.feed import ReviewSource
     from locklens.ui.marks import MarkKeeper
@@ -76,7 +77,7 @@ class ReviewScreen(HandingScreen):
         """What the highlighted row hands out."""
         return Handed.of_node(self.node)
 
-    def report(self, review: Review, form: Literal["json", "text"]) -> str:
+    def report(self, review: Review, form: Literal["json", "text"]) -> Printable:
         """Returns the report that the command line prints."""
         from locklens.review.reports import json, text
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from locklens.review.keys import SignerUses
     from locklens.review.model import Review
+    from locklens.text import Printable
     from locklens.ui.feed import ReviewSource
     from locklens.ui.marks import MarkKeeper
     from locklens.ui.spans import Line
@@ -71,7 +72,7 @@ class SignersScreen(HandingScreen):
         whole = row.signer.key.fingerprint if row.signer.key is not None else use.name
         return Handed(whole, Place(use.lock_files[0], 1), (use.address, use.version))
 
-    def report(self, review: Review, form: Literal["json", "text"]) -> str:
+    def report(self, review: Review, form: Literal["json", "text"]) -> Printable:
         """Returns the report that the command line prints."""
         from locklens.review.reports import keys_json, keys_text
 

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.review.model import Review
+    from locklens.text import Printable
     from locklens.ui.feed import ReviewSource
     from locklens.ui.marks import MarkKeeper
     from locklens.ui.spans import Line
@@ -105,7 +106,7 @@ class UpgradeScreen(OfferingScreen):
         copied = f"{offer.address} {offer.locked or 'not locked'}{target}"
         return Handed(copied, held or own, (offer.address, str(version)) if version is not None else None)
 
-    def report(self, review: Review, form: Literal["json", "text"]) -> str:  # noqa: ARG002
+    def report(self, review: Review, form: Literal["json", "text"]) -> Printable:  # noqa: ARG002
         """Returns what the screen says of every provider."""
         from locklens.ui import upgrade_report
 

@@ -38,10 +38,8 @@ _ELLIPSIS = "…"
 Painted = Sequence[Span]
 
 
-@lru_cache(maxsize=8192)
-def harmless(text: str) -> str:
-    """The text with nothing in it that moves a cursor, changes a colour or reverses a line."""
-    return visible(text)
+harmless = lru_cache(maxsize=8192)(visible)
+"""The text as it is painted; kept, since a list is painted at each key."""
 
 
 def fitted(text: str, width: int) -> str:
@@ -121,7 +119,10 @@ def _head(word: str, limit: int) -> str:
 
 
 def strip_of(spans: Painted, widget: Widget, *, width: int, cursor: bool = False) -> Strip:
-    """Paints spans, padded to the width; the cursor's line is stronger where the widget has the focus."""
+    """Paints spans, padded to the width; the cursor's line is stronger where the widget has the focus.
+
+    All text of the screens is painted here: the edge, where nothing is left in it that a terminal obeys.
+    """
     app = widget.app
     styles = _role_styles(app.current_theme)
     base = widget.rich_style
@@ -130,7 +131,7 @@ def strip_of(spans: Painted, widget: Widget, *, width: int, cursor: bool = False
         # Where there are no colours, a line of text would show its cursor by nothing else.
         is_plain = app.no_color or app.console.color_system is None
         base += Style(bgcolor=app.current_theme.variables[name], underline=is_plain or None)
-    segments = [Segment(text, base + styles[role]) for text, role in spans if text]
+    segments = [Segment(harmless(text), base + styles[role]) for text, role in spans if text]
     return Strip(segments).adjust_cell_length(width, base)
 
 
