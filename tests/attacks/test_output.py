@@ -135,8 +135,9 @@ def git(top: Path, *words: str) -> None:
 
 
 ROOTS = [word for name in FOLDERS for word in ("--root", name)]
+ONE_LINE = [word for name in FOLDERS if "\n" not in name for word in ("--root", name)]
 BEHIND = ["--", *FOLDERS]
-ALLOWING = "--allow-missing-modules"
+ALLOWING, ACCEPTING = "--allow-missing-modules", "--accept-republished"
 
 COMMANDS: dict[str, list[str]] = {
     "review": ["review", "--format", "text"],
@@ -167,17 +168,18 @@ COMMANDS: dict[str, list[str]] = {
     "init-dry-json": ["init", "--dry-run", "--json", ALLOWING, *ROOTS],
     "init": ["init", "--upgrade", ALLOWING, *ROOTS],
     "init-refused": ["init", *ROOTS],
-    "lock-dry": ["lock", "--dry-run", ALLOWING, "--platform", "linux_amd64", *ROOTS],
+    "lock-dry": ["lock", "--dry-run", ALLOWING, ACCEPTING, "--platform", "linux_amd64", *ROOTS],
     "lock-check": ["lock", "--check", ALLOWING, "--platform", "linux_amd64", *ROOTS],
     "lock-json": ["lock", "--json", "--dry-run", ALLOWING, "--platform", "linux_amd64", *ROOTS],
-    "lock": ["lock", ALLOWING, "--platform", "linux_amd64", *ROOTS],
+    "lock": ["lock", ALLOWING, ACCEPTING, "--platform", "linux_amd64", *ROOTS],
     "lock-platform": ["lock", "--platform", f"{ACTIVE}_x"],
     "upgrade-dry": ["upgrade", "--dry-run", ALLOWING, "demo", *ROOTS],
     "upgrade-json": ["upgrade", "--json", "--dry-run", ALLOWING, "demo", *ROOTS],
     "upgrade": ["upgrade", ALLOWING, "demo", *ROOTS],
     "prune-dry": ["prune", "--dry-run", *ROOTS],
-    "restore-dry": ["restore", "demo", "--dry-run", *ROOTS],
-    "restore": ["restore", "demo", *ROOTS],
+    "restore-dry": ["restore", "demo", "--dry-run", *ONE_LINE],
+    "restore": ["restore", "demo", *ONE_LINE],
+    "restore-refused": ["restore", "demo", *ROOTS],
     "format-dry": ["format", "--dry-run", *ROOTS],
     "format-json": ["format", "--dry-run", "--json", *ROOTS],
     "format": ["format", *ROOTS],
@@ -286,3 +288,36 @@ def test_a_hash_cannot_forge_a_verdict(top: Path) -> None:
     assert sum(line.startswith("verdict: ") for line in lines) == 1
     assert "+1 zh and 1 of an unknown scheme, -0" not in out.decode()
     assert any("+1 zh and 1 of an unknown scheme" in line for line in lines)
+
+
+@pytest.mark.parametrize("name", ["init-dry", "lock-dry", "upgrade-dry", "prune-dry", "restore-dry", "format-dry"])
+def test_git_applies_every_dry_run(top: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(top / FOLDERS[2])
+    words = [f"../{word}" if word in FOLDERS else word for word in COMMANDS[name]]
+    _, out, _ = Streams(os.pipe).run(*words)
+    assert out or name == "prune-dry"
+    if out:
+        before = tree(top)
+        (top / "patch").write_bytes(out)
+        git(top, "apply", "--whitespace=nowarn", "patch")
+        (top / "patch").unlink()
+        changed = {path for path, data in tree(top).items() if before[path] != data}
+        assert len(changed) == out.count(b"diff --git ")
+        assert all(path.endswith(LOCK) for path in changed)
+
+
+def tree(top: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(top)): path.read_bytes()
+        for path in top.rglob("*")
+        if path.is_file() and ".git" not in path.parts
+    }
+
+
+def test_a_dry_run_of_a_hostile_folder_changes_no_other_file(top: Path) -> None:
+    (top / "ci.sh").write_text("make\n")
+    (top / FOLDERS[1] / LOCK).write_bytes(b"# odd\n" + lock_file(Locked(f"{TERRAFORM}/acme/demo", "1.0.0", "~> 1.0")))
+    _, out, _ = Streams(os.pipe).run("format", "--dry-run", "--root", FOLDERS[1])
+    assert out.count(b"\n--- ") == out.count(b"\n+++ ") == out.count(b"\n@@ ") == 1
+    subprocess.run(["patch", "-p1", "-f"], cwd=top, input=out, check=False, capture_output=True)
+    assert (top / "ci.sh").read_text() == "make\n"

@@ -1,0 +1,108 @@
+"""What the copy key copies is one word for a shell, whatever a repository calls its folders; commands are exact."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+
+import pytest
+from ui.conftest import Driver, until
+
+from locklens.demo.releases import Locked, lock_file
+from locklens.storage.cache import Cache
+from locklens.text import visible
+from locklens.ui.app import LockLensApp
+from locklens.ui.screens.preview import PreviewScreen
+from locklens.ui.widgets.line_view import LineView
+from locklens.ui.workspace_source import WorkspaceSource
+from locklens.workspace.intents import FormatIntent
+from locklens.workspace.open import open_git
+from locklens.workspace.planning import WriteRequest
+from locklens.workspace.review import Asking, ReviewRequest
+
+pytestmark = pytest.mark.skipif(
+    sys.platform == "win32" or shutil.which("bash") is None, reason="names, and bash, that are not there"
+)
+
+HOST = "registry.terraform.io"
+LOCK = ".terraform.lock.hcl"
+ROOTS = ("infra  prod", "$(touch PWNED)", "a;touch PWNED\ntouch PWNED\x1b[201~", "-x", "`touch PWNED`'\"")
+
+
+@pytest.fixture
+def top(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    top = tmp_path / "top"
+    for root in ROOTS:
+        (top / root).mkdir(parents=True)
+        (top / root / LOCK).write_bytes(lock_file(Locked(f"{HOST}/acme/demo", "1.4.1", "~> 1.4")))
+    command = ["git", "-c", "user.name=n", "-c", "user.email=e"]
+    for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "first"]):
+        subprocess.run([*command, *words], cwd=top, check=True)
+    for root in ROOTS:
+        data = (top / root / LOCK).read_bytes()
+        odd = b'\n  hashes = [\n    "$(touch PWNED);`touch PWNED`\\u001b[201~:1",\n'
+        (top / root / LOCK).write_bytes(b"# odd  \n" + data.replace(b"\n  hashes = [\n", odd))
+    monkeypatch.chdir(top)
+    return top
+
+
+def words_of(copied: str, folder: Path) -> list[str]:
+    """What a shell makes of it as the words behind a command; nothing of it may run."""
+    assert visible(copied) == copied
+    script = f"printf '%s\\0' {copied}"
+    out = subprocess.run(["bash", "-c", script], cwd=folder, capture_output=True, check=True).stdout
+    assert not (folder / "PWNED").exists()
+    return [os.fsdecode(word) for word in out.split(b"\0")[:-1]]
+
+
+async def copy_all(on: Driver, view: LineView) -> set[str]:
+    """Copies every line of a view that can be copied."""
+    found = set()
+    view.focus()
+    for number, line in enumerate(view.lines):
+        if line.copied:
+            view.cursor = number
+            await on.press("y")
+            found.add(on.app.clipboard)
+    return found
+
+
+async def test_no_copied_line_does_anything_at_a_prompt(top: Path, tmp_path: Path) -> None:
+    with Cache(tmp_path / "cache.sqlite3") as cache:
+        asking = Asking(dict(os.environ), cache, is_offline=True)
+        source = WorkspaceSource(ReviewRequest(partial(open_git, top), asking=asking))
+        app = LockLensApp(source, store_path=tmp_path / "store.sqlite3")
+        async with app.run_test(size=(140, 50), notifications=True) as pilot:
+            on = Driver(app, pilot)
+            await until(on, lambda: bool(on.titles) and not on.screen.is_asking, seconds=60)
+            copied = set()
+            for number in range(len(on.changes.rows)):
+                on.changes.focus()
+                on.changes.cursor = number
+                await on.press("y")
+                copied.add(on.app.clipboard)
+                copied |= await copy_all(on, on.detail)
+            roots = {word for text in copied for word in words_of(text, top)}
+            assert set(ROOTS) <= roots
+            assert any("touch PWNED" in word and word.endswith(":1") for word in roots)
+            # Each is one word, unless it is a list of words that was quoted already.
+            assert all(len(words_of(text, top)) == 1 for text in copied if text)
+
+            app.call_later(
+                on.screen.preview, FormatIntent(WriteRequest.at(top, ROOTS, tool=None, test_directory="tests"))
+            )
+            await until(on, lambda: any(isinstance(one, PreviewScreen) for one in app.screen_stack))
+            await until(on, lambda: "ready: enter writes" in on.text, seconds=60)
+            preview = next(one for one in app.screen_stack if isinstance(one, PreviewScreen))
+            plan = preview.query_one("#plan", LineView)
+            plan.cursor = next(number for number, line in enumerate(plan.lines) if "locklens format" in line.text)
+            await on.press("y")
+            options = [word for root in ROOTS for word in ((f"--root={root}",) if root[0] == "-" else ("--root", root))]
+            assert words_of(on.app.clipboard, top) == ["locklens", "format", *options]
+            await on.press("g", "y")
+            subject = on.app.clipboard.split("\n")[0]
+            assert subject == "Put the lock file format right in 5 roots"
