@@ -34,8 +34,6 @@ def test_each_hash_has_its_platform() -> None:
     assert sums.hashes == {f"zh:{A}", f"zh:{B}", f"zh:{C}"}
     assert sums.manifests == {f"zh:{C}"}
     assert [file.content for file in sums.files] == [Content.PACKAGE, Content.PACKAGE, Content.MANIFEST]
-    assert sums.platform_of(f"zh:{A}") == LINUX
-    assert sums.platform_of(f"zh:{C}") is None
     assert sums.packages("demo", "1.0.0") == {LINUX: {f"zh:{A}"}, MAC: {f"zh:{B}"}}
     assert sums.packages("demo", "1.0.1") == sums.packages("other", "1.0.0") == {}
     assert sums.odd == ()
@@ -49,7 +47,7 @@ def test_versions_with_a_suffix_and_types_with_dashes() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["x.zip", "terraform-provider-demo_1.0.0_linux.zip", "a/terraform-provider-demo_1.0.0_linux_amd64.zip", "x_SBOM"],
+    ["x.zip", "terraform-provider-demo_1.0.0_linux.zip", "a/terraform-provider-demo_1.0.0_linux_amd64.zip/x", "x_SBOM"],
 )
 def test_other_files_have_no_platform(name: str) -> None:
     assert read_checksums(f"{A}  {name}\n".encode()).files[0].content is Content.OTHER
@@ -70,8 +68,7 @@ def test_odd_lines_are_skipped_and_named() -> None:
 def test_one_file_name_twice_and_one_hash_for_two_platforms() -> None:
     sums = read_checksums(f"{A} {NAME}\n{B} {NAME}\n{A} {NAME.replace('linux', 'darwin')}\n".encode())
     assert sums.packages("demo", "1.0.0")[LINUX] == {f"zh:{A}", f"zh:{B}"}
-    assert sums.platform_of(f"zh:{A}") is None
-    assert len(sums.of(f"zh:{A}")) == 2
+    assert sums.names[f"zh:{A}"] == (NAME, NAME.replace("linux", "darwin"))
     assert sums.matching(NAME) == Matching(Match.FOUND, f"zh:{A}")
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,7 +13,8 @@ from locklens.demo.published import publish
 from locklens.demo.publishers import publisher
 from locklens.demo.releases import MANIFEST, PLATFORMS, h1, zh
 from locklens.trust.checksums import read_checksums
-from locklens.trust.continuity import Origin, PackageHashes, SignerChange, judge_folders, judge_packages, judge_signer
+from locklens.trust.continuity import Origin, PackageHashes, SignerChange, judge_folders, judge_signer
+from locklens.trust.continuity import judge_packages as judge_release
 from locklens.trust.model import SigningKey
 
 DEMO = "registry.terraform.io/acme/demo"
@@ -20,13 +23,17 @@ AGAIN = read_checksums(publish(DEMO, "1.4.2", frozenset({Fault.REPUBLISHED})).su
 FIRST = tuple(zh(DEMO, "1.4.2", platform) for platform in PLATFORMS)
 SECOND = tuple(zh(DEMO, "1.4.2", platform, "again") for platform in PLATFORMS)
 FOREIGN = "zh:" + "0f" * 32
+judge_packages = partial(judge_release, release=("demo", "1.4.2"))
 
 
 @pytest.mark.parametrize(
     ("old", "new", "origins"),
     [
         (FIRST, FIRST, [Origin.NOTHING_NEW]),
-        (FIRST[:2], FIRST, [Origin.COMPLETION]),
+        (FIRST[:2], FIRST, [Origin.GROWN]),
+        ((MANIFEST,), FIRST, [Origin.COMPLETION]),
+        ((*FIRST[:2], MANIFEST), (*FIRST[:2], MANIFEST), [Origin.NOTHING_NEW]),
+        (FIRST[:2], (*FIRST, FOREIGN), [Origin.UNKNOWN_ORIGIN, Origin.GROWN]),
         ((), (*FIRST, MANIFEST), [Origin.COMPLETION]),
         (FIRST, FIRST[:2], [Origin.NOTHING_NEW]),
         ((*FIRST[:1], MANIFEST), (*FIRST[:1], MANIFEST, "zh:cut", "h2:x", "h1:y"), [Origin.NOTHING_NEW]),
@@ -51,20 +58,65 @@ def test_a_republished_package_both_ways() -> None:
 
 
 @pytest.mark.parametrize("suffix", ["zip.old", "sbom.json", "manifest.json"])
-def test_old_packages_that_are_listed_under_other_names_are_gone(suffix: str) -> None:
+def test_old_packages_that_are_listed_under_other_names_are_no_packages_any_more(suffix: str) -> None:
     disguised = "".join(
         f"{text[3:]}  terraform-provider-demo_0.0.{number}_{suffix}\n" for number, text in enumerate(FIRST)
     )
     found = judge_packages(FIRST, (*FIRST, *SECOND), read_checksums(AGAIN.data + disguised.encode()))
-    assert found.has(Origin.REPUBLISHED)
-    assert found.gone == frozenset(FIRST)
+    assert found.origins == (Origin.REPUBLISHED,)
+    assert found.disguised.keys() == set(FIRST)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "terraform-provider-demo_1.4.2_SBOM.json",
+        "terraform-provider-demo_1.4.2_manifest.json",
+        "terraform-provider-demo_1.4.1_linux_amd64.zip",
+        "terraform-provider-other_1.4.2_linux_amd64.zip",
+        "Terraform-Provider-demo_1.4.2_linux_amd64.zip",
+    ],
+)
+def test_one_disguised_package_among_those_that_stayed(name: str) -> None:
+    changed = TODAY.data.replace(FIRST[2][3:].encode(), SECOND[2][3:].encode()) + f"{FIRST[2][3:]}  {name}\n".encode()
+    found = judge_packages(FIRST, (*FIRST, SECOND[2]), read_checksums(changed))
+    assert (found.origins, found.disguised) == ((Origin.REPUBLISHED,), {FIRST[2]: name})
+    assert f"only as {name}" in found.republished_words(5, "its list")
+
+
+@pytest.mark.parametrize("folder", ["old/", "././", "./", "a/../", "*", "*./old//", "/"])
+def test_one_file_name_in_two_folders(folder: str) -> None:
+    name = "terraform-provider-demo_1.4.2_linux_amd64.zip"
+    changed = TODAY.data.replace(FIRST[2][3:].encode(), SECOND[2][3:].encode())
+    today = read_checksums(changed + f"{FIRST[2][3:]} {folder}{name}\n".encode())
+    found = judge_packages(FIRST, (*FIRST, SECOND[2]), today)
+    assert (found.origins, found.doubled) == ((Origin.REPUBLISHED,), (name,))
+
+
+def test_a_package_of_another_platform_is_told_by_the_growth_of_the_list() -> None:
+    name = "terraform-provider-demo_1.4.2_linux_amd64.zip"
+    changed = TODAY.data.replace(FIRST[2][3:].encode(), SECOND[2][3:].encode())
+    today = read_checksums(changed + f"{FIRST[2][3:]}  terraform-provider-demo_1.4.2_plan9_amd64.zip\n".encode())
+    found = judge_packages(FIRST, (*FIRST, SECOND[2]), today)
+    assert (found.origins, found.grown, found.explained) == ((Origin.GROWN,), (name,), frozenset({SECOND[2]}))
+    assert found.grown_words("its list") == f"its list has grown since it was locked: {name}"
 
 
 def test_other_files_beside_the_packages_are_not_taken_for_packages_of_before() -> None:
     other = FOREIGN[3:] + "  terraform-provider-demo_1.4.2_sbom.json\n"
     today = read_checksums(TODAY.data + other.encode())
-    assert judge_packages((*FIRST[:2], FOREIGN), (*FIRST, FOREIGN), today).origins == (Origin.COMPLETION,)
-    assert judge_packages((MANIFEST,), (*FIRST, MANIFEST), today).origins == (Origin.COMPLETION,)
+    assert judge_packages((*FIRST, FOREIGN), (*FIRST, FOREIGN), today).origins == (Origin.NOTHING_NEW,)
+    assert judge_packages((MANIFEST,), (*FIRST, FOREIGN, MANIFEST), today).origins == (Origin.COMPLETION,)
+    assert judge_packages(FIRST, (*FIRST, FOREIGN), today).grown == ("terraform-provider-demo_1.4.2_sbom.json",)
+
+
+def test_names_of_any_length_and_number_are_shortened() -> None:
+    many = "".join(f"{number:064x}  {'x' * 500}{number}\n" for number in range(9))
+    today = read_checksums(TODAY.data + many.encode())
+    found = judge_packages(FIRST, (*FIRST, *(f"zh:{number:064x}" for number in range(9))), today)
+    assert len(found.grown) == 9
+    assert found.grown_words("it").endswith(" and 4 more")
+    assert len(found.grown_words("it")) < 700
 
 
 def test_two_packages_for_one_file_name() -> None:

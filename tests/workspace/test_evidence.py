@@ -202,8 +202,19 @@ def test_the_quiet_merge_of_lock_is_found(bench: Bench) -> None:
 
 
 def test_a_completion_is_no_finding(bench: Bench) -> None:
-    change = bench.change(replace(OLD, packed=PLATFORMS[:2]), OLD)
+    change = bench.change(replace(OLD, packed=()), OLD)
     assert rules(change) == {}
+    assert change.explained == len(change.added) == 6
+
+
+def test_more_of_a_list_that_was_locked_in_part_is_a_warning(bench: Bench) -> None:
+    change = bench.change(replace(OLD, packed=PLATFORMS[:2]), OLD)
+    assert rules(change).keys() == {"LK001"}
+    assert rules(change)["LK001"].severity is Severity.WARN
+    assert (
+        "has grown since it was locked: terraform-provider-aws_5.84.0_linux_amd64.zip, "
+        in rules(change)["LK001"].message
+    )
     assert change.explained == len(change.added) == 3
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from locklens.addresses import Platform, ProviderAddress
     from locklens.hashes import HashedPackage
+    from locklens.install.model import LockRequest, Wanted
     from locklens.install.run import InstallRun
     from locklens.install.trusting import Vouched
     from locklens.packages.hashing import Passed
@@ -69,6 +70,12 @@ def warn(run: InstallRun, metadata: PackageMetadata, vouched: Vouched) -> None:
     """Tells what is odd about a release."""
     for words in vouched.warnings:
         run.tell(ReleaseWarned(run.name(metadata.address), metadata.version, words))
+
+
+def warn_of_changes(run: InstallRun, wanted: Wanted | LockRequest, version: Version, vouched: Vouched) -> None:
+    """Tells that a release is not any more what it was when it was locked."""
+    if words := vouched.change_words(wanted.prior, wanted.address, version):
+        run.tell(ReleaseWarned(run.name(wanted.address), version, words))
 
 
 def hashed(run: InstallRun, metadata: PackageMetadata) -> HashedPackage:

@@ -21,7 +21,7 @@ from locklens.install.events import (
     QueryStarted,
     RegistryWarned,
 )
-from locklens.install.fetching import hashed, judged, offered, unpacked, warn
+from locklens.install.fetching import hashed, judged, offered, unpacked, warn, warn_of_changes
 from locklens.install.folders import h1_at
 from locklens.install.model import Failure, Settled
 from locklens.lockfile.update import fetched, is_incomplete, reused
@@ -170,6 +170,7 @@ class _Installer:
         h1, size = self._obtained(wanted, metadata, release)
         vouched = release.result()
         warn(self._run, metadata, vouched)
+        warn_of_changes(self._run, wanted, version, vouched)
         self._run.tell(ProviderInstalled(name, version, self._run.gatekeeper.words(vouched), size))
         constraints = combined(wanted.requirements)
         entry = fetched(

@@ -19,13 +19,12 @@ from locklens.install.events import (
     ProviderFailed,
     QueryStarted,
     RegistryWarned,
-    ReleaseWarned,
 )
-from locklens.install.fetching import admitted, hashed, warn
+from locklens.install.fetching import admitted, hashed, warn, warn_of_changes
 from locklens.install.model import Failure, LockRequest
 from locklens.lockfile.update import locked, tracking
 from locklens.selection import Unselectable, combined, select
-from locklens.trust.continuity import judge_packages
+from locklens.trust.continuity import Origin
 from locklens.versions import neighbour
 
 if TYPE_CHECKING:
@@ -196,8 +195,8 @@ class Locker:
             assert one.package is not None
             obtained.append((one.platform, frozenset({one.package.h1, *one.vouched.hashes})))
             hashes |= obtained[-1][1]
-        if own and isinstance(own[0], _Obtained) and (gone := _gone(request, own[0].vouched)):
-            run.tell(ReleaseWarned(name, request.version, _republished(gone, own[0].vouched)))
+        if own and isinstance(own[0], _Obtained):
+            warn_of_changes(run, request, request.version, own[0].vouched)
         prior = request.prior if request.prior is not None and request.prior.version == request.version else None
         for platform, found in obtained:
             run.tell(HashesObtained(name, platform, tracking(prior, found)))
@@ -211,7 +210,8 @@ class Locker:
 
     def _refused(self, request: LockRequest, found: _Obtained) -> Failure:
         run = self._run
-        words = _republished(_gone(request, found.vouched), found.vouched) + _signed_before(run, request)
+        words = found.vouched.change_words(request.prior, request.address, request.version)
+        words += _signed_before(run, request)
         hint = "ask the publisher why; --accept-republished adds the new hashes to the old ones"
         lead = f"{run.name(request.address)} {request.version} for {found.platform}"
         return _failed(run, request.address, f"{lead}: {words}", hint)
@@ -250,23 +250,9 @@ def _chosen(wanted: Wanted, run: InstallRun) -> Version | Failure:
     return found.version
 
 
-def _gone(request: LockRequest, vouched: Vouched) -> frozenset[str]:
-    """The locked zh of the same version that are gone from what is signed today."""
-    prior = request.prior
-    if prior is None or prior.version != request.version or not vouched.signed:
-        return frozenset()
-    return frozenset(judge_packages(prior.hashes, (*prior.hashes, *vouched.signed), vouched.checksums).gone)
-
-
 def _is_refused(request: LockRequest, vouched: Vouched) -> bool:
-    return not request.accepts_republished and bool(_gone(request, vouched))
-
-
-def _republished(gone: frozenset[str], vouched: Vouched) -> str:
-    return (
-        f"the version was published again: {len(gone)} locked zh, {min(gone)} the first, "
-        f"{'is' if len(gone) == 1 else 'are'} not in the SHA256SUMS that {vouched.signer} signs today"
-    )
+    judged = vouched.added_to(request.prior, request.address, request.version)
+    return not request.accepts_republished and judged.has(Origin.REPUBLISHED)
 
 
 def _signed_before(run: InstallRun, request: LockRequest) -> str:

@@ -14,17 +14,23 @@ from msgspec.structs import replace
 
 from locklens.dialect import OPENTOFU
 from locklens.errors import TrustError
+from locklens.hashes import packages_of
 from locklens.trust.authentication import Lenience, Outcome, Refusal, Release, authenticate
 from locklens.trust.checksums import Match, Oddity, read_checksums
+from locklens.trust.continuity import Origin, judge_packages
 from locklens.trust.model import Tier
 from locklens.trust.tiers import PublishedKey, Verifying
 
 if TYPE_CHECKING:
+    from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
+    from locklens.lockfile.model import LockEntry
     from locklens.sources.metadata import PackageMetadata, SignedChecksums
     from locklens.trust.authentication import Authentication, Enforcement
     from locklens.trust.checksums import Checksums
+    from locklens.trust.continuity import PackageHashes
     from locklens.trust.model import Verification
+    from locklens.versions import Version
 
 _AUTHOR = "please contact the provider author"
 _UNKNOWN = "authentication signature from unknown issuer"
@@ -73,6 +79,27 @@ class Vouched(Struct, frozen=True):
             return "nobody"
         names = f" ({key.user_ids[0]})" if key.user_ids else ""
         return f"key {key.fingerprint}{names}"
+
+    @property
+    def sums(self) -> str:
+        """What its list of checksums is called in a sentence."""
+        is_signed = self.authentication.key is not None
+        return f"the SHA256SUMS that {self.signer} signs today" if is_signed else "its unsigned SHA256SUMS"
+
+    def added_to(self, prior: LockEntry | None, address: ProviderAddress, version: Version) -> PackageHashes:
+        """Judges, as a review does, what comes of adding these hashes to a lock entry, which may be of any version."""
+        had = prior.hashes if prior is not None and prior.version == version else ()
+        return judge_packages(had, (*had, *self.hashes), self.checksums, (address.type, str(version)))
+
+    def change_words(self, prior: LockEntry | None, address: ProviderAddress, version: Version) -> str:
+        """What became of the release since it was locked, as of `added_to`: a sentence, "" where it is as it was."""
+        judged = self.added_to(prior, address, version)
+        if judged.has(Origin.GROWN):
+            return judged.grown_words(self.sums)
+        if not judged.has(Origin.REPUBLISHED):
+            return ""
+        locked = len(packages_of(prior.hashes)) if prior is not None else 0
+        return f"the version was published again: {judged.republished_words(locked, self.sums)}"
 
 
 class Gatekeeper:

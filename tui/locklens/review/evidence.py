@@ -86,7 +86,8 @@ class Case(Struct, frozen=True):
         earlier = self.change.old.hashes if self.change.old and self.is_same_release else ()
         other = self.elsewhere
         found = {other.id.address.host: other.today} if other is not None and other.today is not None else {}
-        return judge_packages(earlier, self.entry.hashes, self.new.today, elsewhere=found)
+        release = self.change.address.type, str(self.entry.version)
+        return judge_packages(earlier, self.entry.hashes, self.new.today, release, elsewhere=found)
 
     @property
     def folders(self) -> FolderHashes:

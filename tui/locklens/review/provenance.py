@@ -31,21 +31,19 @@ def findings_of(case: Case, lock_file: str) -> Iterator[Finding]:
 
 def _published_again(case: Case) -> Iterator[Verdict]:
     judged = case.packages
+    if judged.has(Origin.GROWN):
+        words = f"{case.entry.version}: {judged.grown_words(_sums(case.new))}"
+        yield Verdict(words, _first_line(case, judged.explained), severity=Severity.WARN)
     if not judged.has(Origin.REPUBLISHED):
         return
     locked = len(packages_of(case.change.old.hashes)) if case.change.old else 0
-    words = []
-    if judged.gone:
-        words.append(f"{len(judged.gone)} of {locked} locked zh are gone from {_sums(case.new)}")
-    if judged.doubled:
-        words.append(f"two zh are locked for {judged.doubled[0]}")
-    message = f"{case.entry.version} was published again: {', and '.join(words)}"
+    message = f"{case.entry.version} was published again: {judged.republished_words(locked, _sums(case.new))}"
     if case.new.signer is not None and case.new.signer.keys:
         message += f"; signed now by {case.new.signer.keys[0].fingerprint}"
     before = case.before
     if before is not None and before.signer is not None and before.signer.keys:
         message += f"; {before.id.version} is signed by {before.signer.keys[0].fingerprint}"
-    yield Verdict(message, _first_line(case, judged.gone | judged.explained))
+    yield Verdict(message, _first_line(case, judged.gone | judged.explained | judged.disguised.keys()))
 
 
 def _unknown_origin(case: Case) -> Iterator[Verdict]:

@@ -34,11 +34,14 @@ _ALL = (
         "LK001",
         BLOCK,
         "Same version, package published again",
-        "The publisher's signed SHA256SUMS of this version no longer lists a package hash that the lock file had.",
+        "The publisher's signed SHA256SUMS of this version no longer lists a package hash that the lock file had, lists "
+        "it only for what is no package of this version, or lists two for one file name. Where it lists packages that "
+        "the lock file did not have beside those that it had, that is a warning: the list has grown since, or the "
+        "entry was made from a mirror.",
         "A version that means other bytes than yesterday is how a stolen release account looks. "
         "`terraform init` refuses it; "
         "`terraform providers lock` adds the new hashes beside the old ones without a word.",
-        "Fetch the release's SHA256SUMS and look for the old zh: lines of the lock file.",
+        "Fetch the release's SHA256SUMS and look for the old zh: lines of the lock file, and for their names there.",
         "Keep the old hashes (restore the entry) and ask the publisher, outside of the registry, "
         "whether and why it was published again.",
         "registry",

@@ -10,6 +10,7 @@ Nothing is verified here; see `locklens.trust.signature`.
 
 from __future__ import annotations
 
+import posixpath
 import re
 from enum import StrEnum
 
@@ -58,7 +59,8 @@ class ListedFile(Struct, frozen=True):
     Attributes:
         line: Counts from 1.
         zh: The digest as the lock file has it, lower case.
-        name: Without the mark `*` of binary mode and a leading `./`; hostile text.
+        name: The base name of the normalized path, without the mark `*` of binary mode; hostile text. Two paths with
+            one base name are two files of one name: each could be taken for the other.
         content: What it is, by its name.
         platform: Of a package.
         type: The provider's type, of a package; "" otherwise.
@@ -136,14 +138,13 @@ class Checksums(Struct, frozen=True):
         listed = frozenset(file.zh for file in self.files if file.content is Content.MANIFEST)
         return listed - frozenset(file.zh for file in self.files if file.content is not Content.MANIFEST)
 
-    def of(self, zh: str) -> tuple[ListedFile, ...]:
-        """The files that are listed with this hash."""
-        return tuple(file for file in self.files if file.zh == zh)
-
-    def platform_of(self, zh: str) -> Platform | None:
-        """The platform whose package has this hash; None where no package has it, or those of several platforms."""
-        platforms = {file.platform for file in self.of(zh) if file.platform is not None}
-        return platforms.pop() if len(platforms) == 1 else None
+    @property
+    def names(self) -> dict[str, tuple[str, ...]]:
+        """The names that are listed for each `zh`, in the file's order."""
+        found: dict[str, list[str]] = {}
+        for file in self.files:
+            found.setdefault(file.zh, []).append(file.name)
+        return {zh: tuple(names) for zh, names in found.items()}
 
     def packages(self, provider_type: str, version: str) -> dict[Platform, frozenset[str]]:
         """The hashes of this release's packages; more than one for a platform means that the file contradicts itself.
@@ -210,7 +211,7 @@ def read_checksums(data: bytes) -> Checksums:
 
 
 def _listed(number: int, digest: bytes, written: str) -> ListedFile:
-    name = written.removeprefix("*").removeprefix("./")
+    name = posixpath.basename(posixpath.normpath(written.removeprefix("*")))
     if package := _PACKAGE.match(name):
         platform = Platform(package["os"], package["arch"])
         return ListedFile(number, _zh(digest), name, Content.PACKAGE, platform, package["type"], package["version"])

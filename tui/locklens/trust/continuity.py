@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 
 from locklens.hashes import is_well_formed, packages_of
-from locklens.trust.checksums import Content
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -24,11 +23,19 @@ if TYPE_CHECKING:
     from locklens.trust.model import SigningKey
 
 
+_LONGEST_NAME = 120
+_NAMES_SHOWN = 5
+
+Release = tuple[str, str]
+"""A provider's type and a version in normal form, which its packages have in their names."""
+
+
 class Origin(StrEnum):
     """What is to be said of the `zh` of one change; several may hold at once."""
 
     NOTHING_NEW = "nothing new"
     COMPLETION = "completion"
+    GROWN = "grown"
     REPUBLISHED = "republished"
     UNKNOWN_ORIGIN = "unknown origin"
     OTHER_REGISTRY = "other registry"
@@ -42,7 +49,9 @@ class PackageHashes(Struct, frozen=True):
         origins: Each that holds, the worst first; never empty.
         explained: Added ones that today's signed file lists.
         gone: Old ones of this version that it lists no more.
+        disguised: Old ones of this version that it lists only for what is no package of it, with one of those names.
         doubled: Names of files for which the lock file holds two.
+        grown: Names of files that it did not list when the lock was written.
         foreign: Added ones that nothing explains.
         elsewhere: Added ones that another registry's release of this version lists, by that registry's host.
     """
@@ -50,13 +59,42 @@ class PackageHashes(Struct, frozen=True):
     origins: tuple[Origin, ...]
     explained: frozenset[str] = frozenset()
     gone: frozenset[str] = frozenset()
+    disguised: dict[str, str] = field(default_factory=dict)
     doubled: tuple[str, ...] = ()
+    grown: tuple[str, ...] = ()
     foreign: frozenset[str] = frozenset()
     elsewhere: dict[str, frozenset[str]] = field(default_factory=dict)
 
     def has(self, origin: Origin) -> bool:
         """Whether that is to be said."""
         return origin in self.origins
+
+    def republished_words(self, locked: int, sums: str) -> str:
+        """Why the version counts as published again: half a sentence, "" where it does not.
+
+        Args:
+            locked: How many `zh` were locked.
+            sums: What the list is called, e.g. "the publisher's signed SHA256SUMS".
+        """
+        found = []
+        if self.gone:
+            are = "is" if len(self.gone) == 1 else "are"
+            found.append(f"{len(self.gone)} of {locked} locked zh {are} gone from {sums} (first {min(self.gone)})")
+        if self.disguised:
+            zh = min(self.disguised)
+            name, more = _shortened(self.disguised[zh]), len(self.disguised) - 1
+            others = f", and {more} more likewise" if more else ""
+            found.append(f"{sums} has the locked {zh} only as {name}, which is no package of this version{others}")
+        if self.doubled:
+            found.append(f"two zh are locked for {_shortened(self.doubled[0])}")
+        return ", and ".join(found)
+
+    def grown_words(self, sums: str) -> str:
+        """What came into the list since the version was locked: half a sentence, "" for nothing."""
+        if not self.grown:
+            return ""
+        names, more = ", ".join(map(_shortened, self.grown[:_NAMES_SHOWN])), len(self.grown) - _NAMES_SHOWN
+        return f"{sums} has grown since it was locked: {names}{f' and {more} more' if more > 0 else ''}"
 
 
 class FolderHashes(Struct, frozen=True):
@@ -91,38 +129,50 @@ def judge_packages(
     old: Iterable[str],
     new: Iterable[str],
     today: Checksums | None,
+    release: Release,
     *,
     elsewhere: Mapping[str, Checksums] | None = None,
 ) -> PackageHashes:
-    """Judges the `zh` that a change adds.
+    """Judges the `zh` that a change adds, or that a command is about to add.
+
+    The tools lock every line of SHA256SUMS at once. So where a package of the list was locked before, another one that
+    comes later was listed later: somebody made the list, and the signature over it, anew. That alone is GROWN, a
+    warning: a publisher may add a platform, and a lock that was made from a mirror may have held a part of the list.
 
     Args:
         old: Hashes that were locked of the same version before; empty where the version is new.
         new: Hashes that are locked now.
         today: What the registry lists now, signed; None where it could not be asked or nobody vouches for it.
+        release: What it is about.
         elsewhere: What other registries list for a version of that number, signed, by host.
     """
     had, has = _packages(old, today), _packages(new, today)
     added = has - had
     if today is None:
         return PackageHashes((Origin.UNEXPLAINED if added or had - has else Origin.NOTHING_NEW,))
-    gone = (had - today.hashes) | _disguised(old, added, today)
+    listed = today.hashes
+    packages = frozenset[str]().union(*today.packages(*release).values())
+    gone = had - listed
+    disguised = _disguised(old, packages, today) if added & packages else {}
     doubled = _doubled(had | has, today)
-    foreign = added - today.hashes
+    grown = _names_of(added & listed, today) if had & packages else ()
+    foreign = added - listed
     others: dict[str, frozenset[str]] = {}
     for host, checksums in (elsewhere or {}).items():
-        if listed := foreign & checksums.hashes:
-            others[host] = listed
+        if known := foreign & checksums.hashes:
+            others[host] = known
     foreign = foreign.difference(*others.values())
+    is_republished = bool(gone or disguised or doubled)
     holds = {
-        Origin.REPUBLISHED: bool(gone or doubled),
+        Origin.REPUBLISHED: is_republished,
         Origin.UNKNOWN_ORIGIN: bool(foreign),
         Origin.OTHER_REGISTRY: bool(others),
+        Origin.GROWN: bool(grown) and not is_republished,
     }
     origins = tuple(origin for origin, does in holds.items() if does)
     if not origins:
         origins = (Origin.COMPLETION if added else Origin.NOTHING_NEW,)
-    return PackageHashes(origins, added & today.hashes, gone, doubled, foreign, others)
+    return PackageHashes(origins, added & listed, gone, disguised, doubled, grown, foreign, others)
 
 
 def _packages(hashes: Iterable[str], today: Checksums | None) -> frozenset[str]:
@@ -131,16 +181,16 @@ def _packages(hashes: Iterable[str], today: Checksums | None) -> frozenset[str]:
     return wanted - today.manifests if today is not None else wanted
 
 
-def _disguised(old: Iterable[str], added: frozenset[str], today: Checksums) -> frozenset[str]:
-    """Old hashes that are listed, but for no package any more, while packages came: the list calls old zips otherwise.
+def _disguised(old: Iterable[str], packages: frozenset[str], today: Checksums) -> dict[str, str]:
+    """Old hashes that are listed, but for no package of this version any more, each with a name that it is listed by.
 
-    Where some old hash is still a package's, others may be of files that releases carry beside their packages.
+    To be asked where packages came: then the list may call an old package otherwise, a manifest for example. Manifests
+    of which the text is known cannot be packages. Where nothing came, an old hash may well be of a file that releases
+    carry beside their packages.
     """
-    packages = frozenset(file.zh for file in today.files if file.content is Content.PACKAGE)
-    listed = packages_of(text for text in old if is_well_formed(text)) & today.hashes
-    if listed & packages or not added & packages:
-        return frozenset()
-    return listed - today.manifests if len(today.manifests) == 1 else listed
+    names = today.names
+    had = packages_of(text for text in old if is_well_formed(text))
+    return {zh: names[zh][0] for zh in sorted(had - packages) if zh in names}
 
 
 def _doubled(locked: frozenset[str], today: Checksums) -> tuple[str, ...]:
@@ -150,6 +200,14 @@ def _doubled(locked: frozenset[str], today: Checksums) -> tuple[str, ...]:
         if file.zh in locked:
             names.setdefault(file.name, set()).add(file.zh)
     return tuple(sorted(name for name, found in names.items() if len(found) > 1))
+
+
+def _names_of(hashes: frozenset[str], today: Checksums) -> tuple[str, ...]:
+    return tuple(sorted({file.name for file in today.files if file.zh in hashes}))
+
+
+def _shortened(name: str) -> str:
+    return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 3] + "..."
 
 
 def judge_folders(

@@ -1,0 +1,156 @@
+"""A version that is published again while its signed SHA256SUMS goes on to list the packages of before, in disguise.
+
+The publisher's own key signs the new list: somebody else has it, or the publisher's release account. `lock` and
+`review` must both notice, whatever the old packages are called now.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from install.conftest import HOST, PLATFORMS, Place
+from msgspec.structs import replace
+
+from locklens.cli.main import main
+from locklens.demo.faults import Fault, Rule
+from locklens.demo.packages import zh
+from locklens.demo.published import Offer, Published
+from locklens.demo.publishers import publisher
+from locklens.demo.registry import Registry
+
+DEMO = f"{HOST}/acme/demo"
+LINUX = "linux_amd64"
+STEM = "terraform-provider-demo_1.1.0_"
+
+
+class Republishing(Registry):
+    """Lists the packages of before under names of one's choice, once they were replaced; all is signed anew."""
+
+    listed_as: Callable[[str], str] = staticmethod(lambda platform: "")
+
+    def release(self, provider: str, version: str) -> Published | None:
+        found = super().release(provider, version)
+        if found is None or Fault.REPUBLISHED not in self.faults.of_release(provider, version):
+            return found
+        names = {platform: self.listed_as(platform) for platform in found.platforms}
+        lines = "".join(f"{zh(provider, version, one)[3:]}  {name}\n" for one, name in names.items() if name)
+        sums = found.sums + lines.encode()
+        return replace(found, sums=sums, signature=publisher("acme").signature(sums))
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Place]:
+    offers = {DEMO: [Offer("1.1.0", PLATFORMS)]}
+    with Republishing(offers, tells_packages=False) as registry:
+        yield Place(tmp_path, registry)
+
+
+Run = Callable[..., tuple[int, str]]
+
+
+@pytest.fixture
+def run(place: Place, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
+    monkeypatch.chdir(place.root)
+    for name in ("HOME", "TF_CLI_CONFIG_FILE"):
+        monkeypatch.setenv(name, place.environ[name])
+
+    def call(*words: str) -> tuple[int, str]:
+        status = main(words, lambda *_: 0)
+        said = capfd.readouterr()
+        return status, said.out + said.err
+
+    return call
+
+
+def republish(place: Place, listed_as: Callable[[str], str]) -> bytes:
+    """Publishes again, and returns the lock file of before."""
+    before = place.lock_file.read_bytes()
+    registry = place.registry
+    assert isinstance(registry, Republishing)
+    registry.listed_as = listed_as
+    place.fail(Rule(Fault.REPUBLISHED, "acme/demo", "1.1.0"))
+    return before
+
+
+def reviewed(place: Place, run: Run, before: bytes, *options: str) -> tuple[int, dict[str, tuple[str, str]]]:
+    """Reviews what is locked now against what was, and returns each finding's severity and message by its rule."""
+    old = place.folder / "before.hcl"
+    old.write_bytes(before)
+    status, said = run("review", "--old", str(old), "--new", str(place.lock_file), "--format", "json", *options)
+    document = json.loads(said[said.index("{") : said.rindex("}") + 1])
+    (change,) = document["roots"][0]["changes"]
+    return status, {one["rule"]: (one["severity"], one["message"]) for one in change["findings"]}
+
+
+@pytest.mark.parametrize(
+    ("listed_as", "reason"),
+    [
+        (lambda platform: "", "2 of 2 locked zh are gone from"),
+        (lambda platform: f"old/{STEM}{platform}.zip", "two zh are locked for terraform-provider-demo_1.1.0_"),
+        (lambda platform: f"././{STEM}{platform}.zip", "two zh are locked for terraform-provider-demo_1.1.0_"),
+        (lambda platform: f"{STEM}{platform}.zip", "two zh are locked for terraform-provider-demo_1.1.0_"),
+        (lambda platform: f"{STEM}{platform}_SBOM.json", "_SBOM.json, which is no package of this version"),
+        (lambda platform: f"{STEM}manifest.json", "manifest.json, which is no package of this version"),
+        (lambda platform: f"{STEM.replace('1.1.0', '1.0.0')}{platform}.zip", "which is no package of this version"),
+        (lambda platform: f"{STEM.replace('demo', 'other')}{platform}.zip", "which is no package of this version"),
+        (lambda platform: f"old\\{STEM}{platform}.zip", "which is no package of this version"),
+    ],
+    ids=["gone", "folder", "dots", "twice", "SBOM", "manifest", "version", "type", "backslash"],
+)
+def test_lock_refuses_and_review_blocks(place: Place, run: Run, listed_as: Callable[[str], str], reason: str) -> None:
+    assert run("lock", "--platform", LINUX)[0] == 0
+    before = republish(place, listed_as)
+    status, said = run("lock", "--platform", LINUX)
+    assert status == 1
+    assert "the version was published again: " in said
+    assert reason in said
+    assert place.lock_file.read_bytes() == before
+    status, said = run("lock", "--platform", LINUX, "--accept-republished")
+    assert status == 0
+    assert reason in said
+    status, found = reviewed(place, run, before)
+    assert status == 1
+    assert found["LK001"][0] == "block"
+    assert reason in found["LK001"][1]
+
+
+def test_an_old_package_as_another_platforms_shows_as_a_list_that_has_grown(place: Place, run: Run) -> None:
+    """Nothing in the list tells such a package from one that was built later: a warning, with the names."""
+    run("lock", "--platform", LINUX)
+    before = republish(place, lambda platform: f"{STEM}plan9_{platform.replace('_', '')}.zip")
+    status, said = run("lock", "--platform", LINUX)
+    assert status == 0
+    grown = f"has grown since it was locked: {STEM}darwin_arm64.zip, {STEM}linux_amd64.zip"
+    assert grown in said
+    status, found = reviewed(place, run, before)
+    assert (status, found["LK001"][0]) == (0, "warn")
+    assert grown in found["LK001"][1]
+    assert reviewed(place, run, before, "--fail-on", "warn")[0] == 1
+
+
+def test_init_tells_what_it_adds_to_a_locked_version(place: Place, run: Run) -> None:
+    """The package of this machine stayed as it was: the tools add the hashes of all the others without a word."""
+    run("lock", "--platform", LINUX)
+    h1 = next(line for line in place.lock_file.read_text().splitlines() if '"h1:' in line)
+    republish(place, lambda platform: f"{STEM}plan9_{platform.replace('_', '')}.zip")
+    run("lock", "--platform", LINUX)
+    again = place.lock_file.read_text()
+    old = [line for line in again.splitlines() if zh(DEMO, "1.1.0", "darwin_arm64") not in line and h1 != line]
+    place.lock_file.write_text("\n".join(one for one in old if zh(DEMO, "1.1.0", "darwin_arm64", "again") not in one))
+    status, said = run("init")
+    assert status == 0
+    assert f"has grown since it was locked: {STEM}darwin_arm64.zip" in said
+
+
+def test_a_list_that_names_a_file_twice_is_not_locked_for_the_first_time_either(place: Place, run: Run) -> None:
+    place.fail(Rule(Fault.REPUBLISHED, "acme/demo", "1.1.0"))
+    registry = place.registry
+    assert isinstance(registry, Republishing)
+    registry.listed_as = lambda platform: f"{STEM}{platform}.zip"
+    status, said = run("lock", "--platform", LINUX)
+    assert status == 1
+    assert "two zh are locked for" in said
+    assert not place.lock_file.exists()
