@@ -154,3 +154,14 @@ def test_a_list_that_names_a_file_twice_is_not_locked_for_the_first_time_either(
     assert status == 1
     assert "two zh are locked for" in said
     assert not place.lock_file.exists()
+
+
+def test_an_entry_without_its_hashes_blocks(place: Place, run: Run) -> None:
+    """Whatever the registry serves from then on is installed, and its hashes are locked as if they had always been."""
+    run("lock", "--platform", LINUX)
+    before = place.lock_file.read_bytes()
+    start, end = before.index(b"  hashes = ["), before.index(b"  ]\n")
+    place.lock_file.write_bytes(before[:start] + before[end + 4 :])
+    status, found = reviewed(place, run, before)
+    assert (status, found["LK020"][0]) == (1, "block")
+    assert reviewed(place, run, before, "--offline")[0] == 1

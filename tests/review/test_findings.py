@@ -120,6 +120,16 @@ def test_entries_without_anything_signed() -> None:
     assert "LK020" not in rules(judged("", block("1.0.0", ZH["0"])).findings)
 
 
+@pytest.mark.parametrize("version", ["1.0.0", "1.0.1"])
+def test_the_last_hash_taken_out_of_an_entry_blocks(version: str) -> None:
+    before = block("1.0.0", ZH["0"], ZH["1"])
+    (found,) = (one for one in judged(before, block(version)).findings if one.rule == "LK020")
+    assert found.severity is Severity.BLOCK
+    assert found.message == "no hashes at all: whatever is downloaded will be accepted; 2 zh before"
+    (never,) = (one for one in judged(block("0.9.0"), block(version)).findings if one.rule == "LK020")
+    assert never.severity is Severity.WARN
+
+
 @pytest.mark.parametrize(
     ("number", "kind", "words"),
     [("0002", "helm", "no release in common"), ("0002", "kubernetes", "wider")],

@@ -66,8 +66,13 @@ def _no_signed_scheme(change: Change) -> Iterator[Verdict]:
         return
     if change.new.hashes:
         yield Verdict("only h1 hashes: locked from a mirror or a cache, nothing signed stands behind it")
+        return
+    words = "no hashes at all: whatever is downloaded will be accepted"
+    if change.old is not None and change.old.hashes:
+        # No tool takes the last hash out of an entry, be it for another version.
+        yield Verdict(f"{words}; {count_by_scheme(change.old.hashes)} before", severity=Severity.BLOCK)
     else:
-        yield Verdict("no hashes at all: whatever is downloaded will be accepted")
+        yield Verdict(words)
 
 
 _RELATIONS = {

@@ -34,9 +34,9 @@ _ALL = (
         "LK001",
         BLOCK,
         "Same version, package published again",
-        "The publisher's signed SHA256SUMS of this version no longer lists a package hash that the lock file had, lists "
-        "it only for what is no package of this version, or lists two for one file name. Where it lists packages that "
-        "the lock file did not have beside those that it had, that is a warning: the list has grown since, or the "
+        "The publisher's signed SHA256SUMS of this version no longer lists a package hash that the lock file had, "
+        "lists it only for what is no package of this version, or lists two for one file name. Where it lists packages "
+        "that the lock file did not have beside those that it had, that is a warning: the list has grown since, or the "
         "entry was made from a mirror.",
         "A version that means other bytes than yesterday is how a stolen release account looks. "
         "`terraform init` refuses it; "
@@ -238,8 +238,10 @@ _ALL = (
         "LK020",
         WARN,
         "No zh hash at all",
-        "The entry has h1 hashes only: it was made from a mirror or a cache.",
-        "A publisher signs zh hashes. Nothing signed stands behind this entry.",
+        "The entry has h1 hashes only: it was made from a mirror or a cache. Or it has no hash at all, which blocks "
+        "where it had some before.",
+        "A publisher signs zh hashes. Nothing signed stands behind this entry. Without any hash the next `init` takes "
+        "whatever it is given; no tool writes an entry so, and none takes the last hash out of one.",
         "Run `terraform providers lock` against the registry and see whether the h1 stays.",
         "Lock the provider from its registry.",
     ),
