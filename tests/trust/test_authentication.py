@@ -5,16 +5,19 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import struct
 import subprocess
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 import pytest
 from msgspec.structs import replace
 
+from locklens.demo import ed25519
 from locklens.demo.faults import Fault
 from locklens.demo.openpgp import armor
 from locklens.demo.published import Published, publish
-from locklens.demo.publishers import publisher
+from locklens.demo.publishers import SIGNED_AT, publisher
 from locklens.demo.registry import Registry
 from locklens.demo.releases import MANIFEST
 from locklens.demo.serving import environment, write_cli_configuration
@@ -230,6 +233,21 @@ def _armored(change: Callable[[str], str]) -> Callable[[Published], Published]:
 
 
 OTHER = publisher("other")
+IN_2040 = 2208988800
+
+
+def of_version_3(data: bytes) -> bytes:
+    """acme's signature as OpenPGP had it before RFC 2440; gpg takes it."""
+    head = bytes(1) + struct.pack(">I", SIGNED_AT)
+    digest = sha256(data + head).digest()
+    signed = ed25519.sign(ACME.key.seed, digest)
+    numbers = b"".join(
+        struct.pack(">H", int.from_bytes(half, "big").bit_length()) + half.lstrip(b"\0")
+        for half in (signed[:32], signed[32:])
+    )
+    return _packet(b"\x03\x05" + head + bytes.fromhex(ACME.key.fingerprint[-16:]) + b"\x16\x08" + digest[:2] + numbers)
+
+
 SPECIAL: dict[str, tuple[Callable[[Published], Published], Refusal | None]] = {
     "foreign and good": (_two(lambda data: (OTHER.signature(data), ACME.signature(data))), None),
     "good and bad": (_two(lambda data: (ACME.signature(data), ACME.signature(b""))), None),
@@ -258,6 +276,16 @@ SPECIAL: dict[str, tuple[Callable[[Published], Published], Refusal | None]] = {
         _two(lambda data: (ACME.signature(data), _packet(ACME.signature(data)[3:-10]))),
         None,
     ),
+    "made in the future": (
+        lambda one: replace(one, signature=ACME.key.signature(one.sums, IN_2040)),
+        Refusal.EXPIRED_SIGNATURE,
+    ),
+    "made in the future, and another in time": (
+        _two(lambda data: (ACME.key.signature(data, IN_2040), ACME.signature(data))),
+        Refusal.EXPIRED_SIGNATURE,
+    ),
+    "of version 3": (lambda one: replace(one, signature=of_version_3(one.sums)), Refusal.UNKNOWN_ISSUER),
+    "bad and of version 3, then good": (_two(lambda data: (of_version_3(b""), ACME.signature(data))), None),
     "second key": (lambda one: replace(one, keys=(OTHER.key.armored(), *one.keys)), None),
     "broken key first": (lambda one: replace(one, keys=("x", *one.keys)), Refusal.BROKEN_KEY),
     "broken key last": (lambda one: replace(one, keys=(*one.keys, "x")), None),
@@ -284,7 +312,7 @@ def test_the_real_terraform_agrees_on_several_keys_and_signatures(
 
 
 @needs_terraform
-@pytest.mark.parametrize("digest", ["SHA1", "SHA224", "SHA256", "SHA512"])
+@pytest.mark.parametrize("digest", ["SHA1", "SHA224", "SHA256", "SHA512", "RIPEMD160"])
 def test_the_real_terraform_agrees_on_digests(tmp_path: Path, verifier: Verifier, gnupg: Gnupg, digest: str) -> None:
     name = f"{digest.lower()}@example.com"
     gnupg.make(name)
@@ -292,7 +320,8 @@ def test_the_real_terraform_agrees_on_digests(tmp_path: Path, verifier: Verifier
         release = publish(DEMO, "1.4.2")
         signature = gnupg.sign(name, release.sums, "--digest-algo", digest)
         registry.special = replace(release, signature=signature, keys=(gnupg.public(name),))
-        agrees(tmp_path, registry, verifier)
+        found = agrees(tmp_path, registry, verifier)
+    assert found.refusal is (Refusal.UNKNOWN_ISSUER if digest == "RIPEMD160" else None)
 
 
 @needs_terraform

@@ -45,7 +45,7 @@ class Refusal(StrEnum):
     BROKEN_SIGNATURE = "the signature file cannot be read"
     BAD_SIGNATURE = "the signature is bad"
     REVOKED_KEY = "the key was revoked"
-    EXPIRED_SIGNATURE = "the signature has expired"
+    EXPIRED_SIGNATURE = "the signature has expired, or is dated in the future"
     UNKNOWN_ISSUER = "signed by a key that the registry does not list"
     NO_KEYS = "the registry lists no key"
     BAD_TRUST_SIGNATURE = "the trust signature of the key is bad"
@@ -243,7 +243,12 @@ def _first_of(keyring: Keyring, verification: Verification) -> Signature | None:
 
 
 def _details(signature: Signature, dialect: Dialect) -> tuple[Refusal | None, Lenience | None]:
-    """Judges one signature, in the order in which the tools' library looks at it: an expired key hides the rest."""
+    """Judges one signature, in the order in which the tools' library looks at it: an expired key hides the rest.
+
+    The order is that of `checkSignatureDetails` (Terraform 1.11.4: go-crypto v1.0.0) and `checkMessageSignatureDetails`
+    (OpenTofu 1.12.6: v1.4.1), both in openpgp/read.go. What is forgiven is in `findSigningKey` of
+    internal/getproviders/package_authentication.go: Terraform forgives ErrKeyExpired, OpenTofu ErrSignatureExpired too.
+    """
     if not signature.matches:
         unusable = signature.status is Status.UNUSABLE
         return Refusal.BROKEN_SIGNATURE if unusable else Refusal.BAD_SIGNATURE, None

@@ -68,7 +68,7 @@ class Signature(Struct, frozen=True):
         made: ISO 8601 in UTC, None where it is not known.
         expires: Likewise; None for never.
         digest: Of the bytes, e.g. "SHA256"; "" where it is not known.
-        signature_expired: Whether `expires` has passed.
+        signature_expired: Whether `expires` has passed, or `made` is yet to come: to the tools that is one thing.
         key_expired: Whether the primary key or the subkey that signed has expired.
         key_revoked: Whether either was revoked.
     """

@@ -11,8 +11,12 @@ import binascii
 
 from locklens.trust.model import Form
 
-READ_VERSION = 4
-"""Of signatures, which both tools read."""
+_READ_VERSION = 4
+_READ_KEY_ALGORITHMS = frozenset({1, 3, 17, 19, 22, 27, 28})
+"""RSA, RSA for signatures, DSA, ECDSA, EdDSA, Ed25519, Ed448."""
+
+_READ_DIGESTS = frozenset({2, 8, 9, 10, 11, 12, 14})
+"""SHA1, SHA256, SHA384, SHA512, SHA224, SHA3-256, SHA3-512; neither MD5 (1) nor RIPEMD160 (3)."""
 
 _SIGNATURE = 2
 _SHORTEST = 10
@@ -41,7 +45,7 @@ def split(signature: bytes, max_bytes: int, max_signatures: int) -> tuple[Form, 
         tag, start, end = _packet_at(signature, position)
         if end > len(signature) or end <= start or tag not in {_SIGNATURE, *_SKIPPED}:
             return Form.DAMAGED, tuple(found[:max_signatures])
-        if tag == _SIGNATURE and signature[start] == READ_VERSION and end - start < _SHORTEST:
+        if tag == _SIGNATURE and signature[start] == _READ_VERSION and end - start < _SHORTEST:
             return Form.DAMAGED, tuple(found[:max_signatures])
         if tag == _SIGNATURE:
             found.append(signature[position:end])
@@ -51,9 +55,17 @@ def split(signature: bytes, max_bytes: int, max_signatures: int) -> tuple[Form, 
     return (Form.SIGNATURES, tuple(found)) if found else (Form.DAMAGED, ())
 
 
-def version_of(packet: bytes) -> int:
-    """The version of a signature, as `split` returns it."""
-    return packet[_packet_at(packet, 0)[1]]
+def is_read(packet: bytes) -> bool:
+    """Whether both tools read a signature, as `split` returns it; any other they pass over as if it were not there.
+
+    They read by ProtonMail's go-crypto, Terraform 1.11.4 by v1.0.0 and OpenTofu 1.12.6 by v1.4.1: `Signature.parse` in
+    openpgp/packet/signature.go refuses versions, key algorithms and digests (`HashIdToHashWithSha1` in
+    openpgp/internal/algorithm/hash.go) with an UnsupportedError, and `Reader.Next` in openpgp/packet/reader.go goes on
+    to the next packet. gpg takes RIPEMD160 and version 3, so it is not asked about those.
+    """
+    _, start, end = _packet_at(packet, 0)
+    head = packet[start : min(start + 4, end)]
+    return len(head) == 4 and head[0] == _READ_VERSION and head[2] in _READ_KEY_ALGORITHMS and head[3] in _READ_DIGESTS
 
 
 def _packet_at(data: bytes, position: int) -> tuple[int, int, int]:

@@ -18,7 +18,7 @@ from locklens.trust.model import Form, Status, Verification
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_SCHEMA = b"verification 2"
+_SCHEMA = b"verification 3"
 """Raised when `Verification` changes, or how gpg is asked: what was remembered before is then not found."""
 
 

@@ -26,7 +26,7 @@ from msgspec import Struct
 
 from locklens.trust import remembered
 from locklens.trust.model import Form, Keyring, Problem, Signature, Status, Verification
-from locklens.trust.packets import READ_VERSION, key_packets, split, version_of
+from locklens.trust.packets import is_read, key_packets, split
 from locklens.trust.statuses import Line, read_key, read_signatures
 
 if TYPE_CHECKING:
@@ -159,16 +159,17 @@ class Verifier:
         # One by one: gpg leaves off after a bad signature, and says nothing of those that follow.
         found: list[Signature] = []
         for part in parts:
+            if not is_read(part):
+                found.append(Signature(Status.UNUSABLE, ""))
+                continue
             try:
                 lines = home.ask_about(data, part)
             except GpgUnavailableError as error:
                 return Verification(form, tuple(found), home.keyrings, error.problem), home
             signatures = read_signatures(lines, home.listed, home.keyrings)
             if not signatures and any(keyword == "NODATA" for keyword, _ in lines):
-                # gpg works, and cannot read this: what the tools should be able to read is damaged, the rest they skip.
-                if version_of(part) == READ_VERSION:
-                    return Verification(Form.DAMAGED, tuple(found), home.keyrings), home
-                signatures = (Signature(Status.UNUSABLE, ""),)
+                # gpg works, and cannot read what the tools should be able to read.
+                return Verification(Form.DAMAGED, tuple(found), home.keyrings), home
             if len(signatures) != 1:
                 return Verification(form, tuple(found), home.keyrings, Problem.FAILED), home
             found += signatures

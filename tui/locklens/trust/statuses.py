@@ -73,8 +73,14 @@ def _signature(
 
 
 def _matching(status: Status, issuer: str, details: list[str], entry: Mapping[str, Any], key: SigningKey) -> Signature:
-    """Returns a signature that the key did make; `details` are the words of gpg's VALIDSIG."""
+    """Returns a signature that the key did make; `details` are the words of gpg's VALIDSIG.
+
+    One that was made in the future has expired, as the tools have it (`Signature.SigExpired` of go-crypto, in
+    openpgp/packet/signature.go); gpg finds nothing wrong with it.
+    """
     fingerprint, made, expires = details[0], details[2], details[3]
+    if status is Status.GOOD and not _is_past(made):
+        status = Status.EXPIRED_SIGNATURE
     subkey = entry.get("subkey_info", {}).get(fingerprint[-16:], {})
     revoked = status is Status.REVOKED_KEY or key.revoked or subkey.get("trust") == "r"
     expired = status is Status.EXPIRED_KEY or key.expired or subkey.get("trust") == "e"
