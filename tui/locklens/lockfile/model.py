@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from locklens.versions import Version
 
 
-class LockEntry(Struct, frozen=True):
+class LockEntry(Struct, frozen=True, dict=True):
     """One provider's block.
 
     Attributes:
@@ -41,9 +42,17 @@ class LockEntry(Struct, frozen=True):
         """The hashes of one scheme, e.g. "zh"."""
         return frozenset(text for text in self.hashes if text.startswith(scheme + ":"))
 
+    @cached_property
+    def lines(self) -> Mapping[str, int]:
+        """The first line of each hash, where it is known."""
+        found: dict[str, int] = {}
+        for text, line in zip(self.hashes, self.hash_lines, strict=False):
+            found.setdefault(text, line)
+        return found
+
     def line_of(self, text: str) -> int:
         """The line of a hash, or the block's where the hash is not in it."""
-        return next((line for line, own in zip(self.hash_lines, self.hashes, strict=False) if own == text), self.line)
+        return self.lines.get(text, self.line)
 
 
 class ConflictMarker(Struct, frozen=True):
@@ -64,7 +73,7 @@ class Conflict(Struct, frozen=True):
     theirs: LockFile
 
 
-class LockFile(Struct, frozen=True):
+class LockFile(Struct, frozen=True, dict=True):
     """One lock file as it was read.
 
     Attributes:
@@ -101,8 +110,8 @@ class LockFile(Struct, frozen=True):
         """Whether the tools would read the file."""
         return not self.problems
 
-    @property
-    def by_address(self) -> dict[ProviderAddress, LockEntry]:
+    @cached_property
+    def by_address(self) -> Mapping[ProviderAddress, LockEntry]:
         """The entries by address; of a provider that is locked twice, the first."""
         return {entry.address: entry for entry in reversed(self.entries)}
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from locklens.addresses import ProviderAddress
 from locklens.dialect import OPENTOFU, TERRAFORM
 from locklens.hashes import packages_of
 from locklens.lockfile.model import LockEntry, LockFile
@@ -17,11 +16,13 @@ from locklens.review.model import Bump, Change, HashFact, Kind
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
     from typing import Any
 
+    from locklens.addresses import ProviderAddress
     from locklens.versions import Version
 
-Entries = dict[ProviderAddress, LockEntry]
+    Entries = Mapping[ProviderAddress, LockEntry]
 
 
 def compare(old: LockFile, new: LockFile, *, include_unchanged: bool = False) -> tuple[Change, ...]:
@@ -58,7 +59,9 @@ def _only(entries: Entries, addresses: set[ProviderAddress]) -> Entries:
     return {address: entry for address, entry in entries.items() if address in addresses}
 
 
-def _content(entries: Entries) -> dict[ProviderAddress, tuple[Version, str, frozenset[str]]]:
+def _content(
+    entries: Entries,
+) -> dict[ProviderAddress, tuple[Version, str, frozenset[str]]]:
     """What of an entry a change is about: not its line, nor the order of its hashes."""
     return {address: (entry.version, entry.constraints, frozenset(entry.hashes)) for address, entry in entries.items()}
 
@@ -168,28 +171,37 @@ def bump_of(old: Version, new: Version) -> Bump | None:
 
 def _with_moves(changes: list[Change]) -> list[Change]:
     """Joins a removed and a new address of one type where the provider moved to another host or namespace."""
-    gone = [change for change in changes if change.kind is Kind.REMOVED]
+    gone = {change.address: change for change in changes if change.kind is Kind.REMOVED}
     came = [change for change in changes if change.kind is Kind.NEW_PROVIDER]
-    joined = list(changes)
+    gone_of, came_of = _by_type(gone.values()), _by_type(came)
+    moved: dict[ProviderAddress, Change] = {}
     for new in came:
-        candidates = [old for old in gone if old.address.type == new.address.type and _is_move(old, new)]
-        successors = [old for old in candidates if _is_successor(old.address, new.address)]
-        rivals = [other for other in came if other.address.type == new.address.type]
-        found = successors or (candidates if len(candidates) == 1 and len(rivals) == 1 else [])
-        if found:
-            old = found[0]
-            gone.remove(old)
-            joined.remove(old)
-            joined[joined.index(new)] = _change(old.address, old.old, new.new)
-    return joined
+        kind = new.address.type
+        before = _predecessor(new.address)
+        found = gone.get(before) if before is not None else None
+        if found is None and len(came_of[kind]) == 1:
+            candidates = [old for old in gone_of.get(kind, ()) if _has_version_of(old, new)]
+            found = candidates[0] if len(candidates) == 1 else None
+        if found is not None:
+            moved[found.address] = _change(found.address, found.old, new.new)
+    successors = {change.address for change in moved.values()}
+    rest = [change for change in changes if change.address not in moved and change.address not in successors]
+    return rest + list(moved.values())
 
 
-def _is_move(old: Change, new: Change) -> bool:
+def _by_type(changes: Iterable[Change]) -> dict[str, list[Change]]:
+    found: dict[str, list[Change]] = {}
+    for change in changes:
+        found.setdefault(change.address.type, []).append(change)
+    return found
+
+
+def _has_version_of(old: Change, new: Change) -> bool:
     assert old.old is not None
     assert new.new is not None
-    return old.old.version == new.new.version or _is_successor(old.address, new.address)
+    return old.old.version == new.new.version
 
 
-def _is_successor(old: ProviderAddress, new: ProviderAddress) -> bool:
+def _predecessor(new: ProviderAddress) -> ProviderAddress | None:
     """OpenTofu's registry carries on the providers of Terraform's under the same namespace."""
-    return old == replace(new, host=TERRAFORM.default_host) and new.host == OPENTOFU.default_host
+    return replace(new, host=TERRAFORM.default_host) if new.host == OPENTOFU.default_host else None

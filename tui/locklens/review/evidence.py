@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from locklens.dialect import Dialect
     from locklens.lockfile.model import LockEntry
     from locklens.review.inquiry import Subject
-    from locklens.review.model import Change, RootReview
+    from locklens.review.model import Change
     from locklens.review.releases import Trouble
     from locklens.trust.continuity import FolderHashes, PackageHashes
 
@@ -118,7 +118,7 @@ def questions(change: Change, tool: Dialect, known: Mapping[Question, Fact]) -> 
     wanted: set[Question] = {ListingId(tool.name, change.address), _new_id(change, tool)}
     if (old := _old_id(change, tool)) is not None:
         wanted.add(old)
-    if wanted <= known.keys():
+    if all(question in known for question in wanted):
         case = case_of(change, tool, known, {})
         if case.listing.is_known and not case.listing.has(case.entry.version):
             # What is remembered may be older than the version.
@@ -128,7 +128,7 @@ def questions(change: Change, tool: Dialect, known: Mapping[Question, Fact]) -> 
             wanted.add(before)
         if judged.has(Origin.UNKNOWN_ORIGIN) and (other := _other_registry(case)) is not None:
             wanted.add(other)
-    return frozenset(wanted - known.keys())
+    return frozenset(question for question in wanted if question not in known)
 
 
 def explain(
@@ -199,30 +199,24 @@ def explain_alone(change: Change, tool: Dialect, lock_file: str, *, policy: Poli
 
 
 def explained(
-    root: RootReview,
+    change: Change,
     subject: Subject,
     known: Mapping[Question, Fact],
     hashed: Callable[[Iterable[str]], Mapping[str, str]],
     *,
     policy: Policy = _NO_POLICY,
-) -> RootReview:
-    """Returns the root with one of its changes explained by what is known.
+) -> Change:
+    """Returns a change explained by what is known.
 
     Args:
-        root: Its change may have more findings than the subject's.
+        change: The subject's, which may have more findings by now.
         subject: All questions about it are answered.
         known: The answers.
         hashed: Looks up the `h1` of packages that were hashed here, by `zh`.
         policy: As of `explain`.
     """
     own = hashed(hashes_to_look_up(subject.change, subject.tool, known))
-    changes = tuple(
-        explain(change, subject.tool, subject.lock_file, known, own, policy=policy)
-        if change.address == subject.change.address
-        else change
-        for change in root.changes
-    )
-    return replace(root, changes=changes)
+    return explain(change, subject.tool, subject.lock_file, known, own, policy=policy)
 
 
 def hashes_to_look_up(change: Change, tool: Dialect, known: Mapping[Question, Fact]) -> frozenset[str]:

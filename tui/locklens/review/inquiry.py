@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from functools import partial
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
@@ -50,7 +51,7 @@ class Inquiry:
         self._asked: dict[Question, Future[Fact]] = {}
         self._answered: SimpleQueue[Question] = SimpleQueue()
         self._waiting: dict[Question, list[_Open]] = {}
-        self._ready: list[Subject] = []
+        self._ready: deque[Subject] = deque()
         self.known: dict[Question, Fact] = {}
         """What is known so far."""
         self.total = 0
@@ -76,7 +77,7 @@ class Inquiry:
         while True:
             while self._ready:
                 self.done += 1
-                yield self._ready.pop(0)
+                yield self._ready.popleft()
             if self.done == self.total:
                 return
             try:

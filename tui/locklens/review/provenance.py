@@ -198,8 +198,8 @@ def _sums(release: ReleaseFacts) -> str:
 
 
 def _first_line(case: Case, hashes: Iterable[str]) -> int | None:
-    entry = case.entry
-    return min((entry.line_of(text) for text in hashes if text in entry.hashes), default=None)
+    lines = case.entry.lines
+    return min((lines[text] for text in hashes if text in lines), default=None)
 
 
 def _are(number: int, what: str) -> str:

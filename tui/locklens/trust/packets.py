@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+from functools import cache
 
 from locklens.trust.model import Form
 
@@ -140,9 +141,19 @@ def _content(lines: list[bytes]) -> bytes | None:
 
 
 def _crc24(data: bytes) -> bytes:
-    checksum = 0xB704CE
+    """The checksum of armor (RFC 9580, section 6.1.1)."""
+    table, checksum = _crc24_of_bytes(), 0xB704CE
     for byte in data:
-        checksum ^= byte << 16
+        checksum = (checksum & 0xFFFF) << 8 ^ table[checksum >> 16 ^ byte]
+    return checksum.to_bytes(3, "big")
+
+
+@cache
+def _crc24_of_bytes() -> tuple[int, ...]:
+    found = []
+    for byte in range(256):
+        checksum = byte << 16
         for _ in range(8):
             checksum = checksum << 1 ^ (0x1864CFB if checksum & 0x800000 else 0)
-    return (checksum & 0xFFFFFF).to_bytes(3, "big")
+        found.append(checksum)
+    return tuple(found)

@@ -38,9 +38,11 @@ TIMEOUT = 20.0
 for a key, but a key of half a megabyte can be made so that it takes long."""
 
 MAX_SIGNATURE_BYTES = 64 * 1024
-MAX_KEY_BYTES = 1 << 20
 MAX_SIGNATURES = 16
 MAX_KEYS = 64
+MAX_KEYS_BYTES = 1 << 20
+"""Of all armored texts of a list together; those that do not fit in count as broken. Registries list one or two keys,
+of some 3 KB each."""
 
 _OPTIONS = (
     "--no-autostart",
@@ -242,11 +244,13 @@ class _Home:
         # A new one would run gpg to ask for its version; the copy knows it.
         self._engine = copy.copy(engine)
         self._engine.gnupghome = str(folder)
-        answers, begun = [], time.monotonic()
+        answers, begun, room = [], time.monotonic(), MAX_KEYS_BYTES
         for text in armored_keys[:MAX_KEYS]:
             if time.monotonic() - begun > timeout:
                 raise GpgUnavailableError(Problem.TIMED_OUT)
-            answers.append(self._imported(text))
+            data = text.encode("utf-8", "surrogatepass")
+            room -= len(data)
+            answers.append(self._imported(data) if room >= 0 else _Imported((), None))
         self.listed: dict[str, dict[str, Any]] = {}
         if any(answer.names for answer in answers):
             listings = self._listings(tuple(answers))
@@ -271,10 +275,9 @@ class _Home:
             with suppress(OSError):
                 Path(path).unlink()
 
-    def _imported(self, text: str) -> _Imported:
+    def _imported(self, armored: bytes) -> _Imported:
         """Imports one armored text."""
-        written = text.encode("utf-8", "surrogatepass")
-        data = key_packets(written) if len(written) <= MAX_KEY_BYTES else None
+        data = key_packets(armored)
         if data is None:
             return _Imported((), None)
         options = _SHOWING if self._engine.version >= _SHOWS_IMPORTS else None

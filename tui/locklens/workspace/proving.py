@@ -6,6 +6,8 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from locklens.errors import LockLensError, RunCancelledError, SourceError
 from locklens.review.evidence import explained, hashes_to_look_up
 from locklens.review.inquiry import Subject
@@ -69,11 +71,23 @@ def prove(
         settled = list(run.inquiry.settled(is_patient=True))
         if not Proving(run, settled, everything=True).work(confirm, on_event):
             return ()
-        roots = {root.lock_file: root for root in review.roots}
+        found: dict[str, dict[ProviderAddress, Subject]] = {}
         for subject in settled:
-            root, known = roots[subject.lock_file], run.inquiry.known
-            roots[subject.lock_file] = explained(root, subject, known, run.hashed, policy=review.policy)
-    changed = tuple(roots[name] for name in dict.fromkeys(subject.lock_file for subject in settled))
+            found.setdefault(subject.lock_file, {})[subject.change.address] = subject
+        known, policy = run.inquiry.known, review.policy
+        changed = tuple(
+            replace(
+                root,
+                changes=tuple(
+                    explained(change, own[change.address], known, run.hashed, policy=policy)
+                    if change.address in own
+                    else change
+                    for change in root.changes
+                ),
+            )
+            for root in review.roots
+            if (own := found.get(root.lock_file))
+        )
     on_event(RootsKnown(changed))
     return changed
 

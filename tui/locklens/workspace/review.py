@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
+    from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
     from locklens.policy import Policy
     from locklens.project.modules import ModuleReader
@@ -203,11 +204,13 @@ class _Completion:
         self._on_event = on_event
         self._cancel = cancel
         self._roots = {root.lock_file: root for root in review.roots}
+        self._changes = {root.lock_file: _by_address(root) for root in review.roots}
         self._early: dict[str, list[Subject]] = {}
         """Settled subjects of roots whose configuration is still to be read."""
         self._unread = set(self._roots)
         self._touched: set[str] = set()
         self._last = float("-inf")
+        self._pause = BATCH_SECONDS
 
     def read_configurations(
         self,
@@ -227,6 +230,7 @@ class _Completion:
             else:
                 judged = replace(draft, configuration=configuration)
             self._roots[draft.lock_file] = judged
+            self._changes[draft.lock_file] = _by_address(judged)
             self._unread.discard(draft.lock_file)
             self._touch(draft.lock_file)
             self._on_event(Progress("configuration", done, len(self._review.roots)))
@@ -263,35 +267,41 @@ class _Completion:
         known: Mapping[Question, Fact],
         hashed: Callable[[Iterable[str]], Mapping[str, str]],
     ) -> None:
-        root, policy = self._roots[subject.lock_file], self._review.policy
-        self._roots[subject.lock_file] = explained(root, subject, known, hashed, policy=policy)
+        changes, address = self._changes[subject.lock_file], subject.change.address
+        changes[address] = explained(changes[address], subject, known, hashed, policy=self._review.policy)
         self._touch(subject.lock_file)
 
     def settled_by_nobody(self) -> Review:
         """The whole review where no registry is asked."""
         for name, root in self._roots.items():
             policy = self._review.policy
-            changes = tuple(explain_alone(change, root.tool, name, policy=policy) for change in root.changes)
-            self._roots[name] = replace(root, changes=changes)
+            for address, change in self._changes[name].items():
+                self._changes[name][address] = explain_alone(change, root.tool, name, policy=policy)
             self._touch(name)
         hosts = sorted({change.address.host for change in self._review.changes})
         return replace(self.finished(), hosts=tuple(HostState(display_host(host), asked=False) for host in hosts))
 
     def _touch(self, lock_file: str) -> None:
         self._touched.add(lock_file)
-        if time.monotonic() - self._last >= BATCH_SECONDS:
+        if time.monotonic() - self._last >= self._pause:
             self._flush()
 
     def _flush(self) -> None:
+        begun = time.monotonic()
         if self._touched:
-            self._on_event(RootsKnown(tuple(_ordered(self._roots[name]) for name in self._touched)))
+            self._on_event(RootsKnown(tuple(map(self._whole, self._touched))))
             self._touched.clear()
         self._last = time.monotonic()
+        # Roots are told whole: where that takes long, it is done less often.
+        self._pause = max(BATCH_SECONDS, 4 * (self._last - begun))
 
     def finished(self) -> Review:
         """The review with all that is known."""
         self._flush()
-        return replace(self._review, roots=tuple(_ordered(self._roots[root.lock_file]) for root in self._review.roots))
+        return replace(self._review, roots=tuple(self._whole(root.lock_file) for root in self._review.roots))
+
+    def _whole(self, lock_file: str) -> RootReview:
+        return _ordered(replace(self._roots[lock_file], changes=tuple(self._changes[lock_file].values())))
 
 
 def _configuration_reader(comparison: Comparison, test_directory: str) -> Callable[[RootReview], Configuration]:
@@ -415,7 +425,14 @@ def _ordered(root: RootReview) -> RootReview:
     return replace(root, changes=tuple(sorted(root.changes, key=_alarm)))
 
 
+def _by_address(root: RootReview) -> dict[ProviderAddress, Change]:
+    return {change.address: change for change in root.changes}
+
+
+_KINDS = {kind: place for place, kind in enumerate(Kind)}
+
+
 def _alarm(change: Change) -> tuple[int, int, tuple[bytes, bytes, bytes]]:
     """Sort key: the worst first."""
     severity = change.severity
-    return severity.rank if severity else len(Severity), list(Kind).index(change.kind), change.address.sort_key
+    return severity.rank if severity else len(Severity), _KINDS[change.kind], change.address.sort_key
