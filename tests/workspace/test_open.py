@@ -267,10 +267,10 @@ def test_a_handful_of_processes_however_many_roots(tmp_path: Path, monkeypatch: 
         log.unlink()
         return count
 
-    assert processes(open_git(repo)) <= 6
+    assert processes(open_git(repo)) <= 7  # git's version among them, once in a process
     git(repo, "add", "-A")
     log.unlink()
-    assert processes(open_git(repo, staged=True)) <= 5
+    assert processes(open_git(repo, staged=True)) <= 6
     commit(repo, {})
     log.unlink()
     assert processes(open_git(repo, base="HEAD~1", head="HEAD")) <= 5

@@ -12,7 +12,7 @@ LockLensError               str() is one sentence; .hint is the next step or ""
  |   +- UnauthorizedError   had_credentials
  +- PackageError            a provider's package cannot be hashed or unpacked
  +- TrustError              a release, or what is locked of it, is not what its publisher vouches for
- +- RepositoryError         git has no answer: unknown revision, no git at all
+ +- RepositoryError         git has no answer: unknown revision, a repository that is not read
  |   +- NoRepositoryError
  +- RunCancelledError       the user stopped the run; nothing was written
 """
@@ -108,11 +108,11 @@ class TrustError(LockLensError):
 
 
 class RepositoryError(LockLensError):
-    """Git has no answer: there is no repository, no such revision, or no git."""
+    """Git has no answer: there is no repository, no such revision, or it must not be read."""
 
 
 class NoRepositoryError(RepositoryError):
-    """The folder is in no git repository."""
+    """The folder is in no git repository, or git is not installed: what needs neither may go on without."""
 
 
 class RunCancelledError(LockLensError):

@@ -9,19 +9,23 @@ from __future__ import annotations
 
 import os
 import threading
+from contextlib import closing
 from datetime import UTC, datetime
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from locklens.errors import NoRepositoryError, RepositoryError
-from locklens.project.gitoutput import parse_index, parse_raw, parse_tree, with_untracked
-from locklens.project.gitprocess import FoundObject, GitCommand, ObjectReader, find_git, git_environment, sentence
+from locklens.errors import RepositoryError
+from locklens.project.gitdiscovery import discover
+from locklens.project.gitobjects import FoundObject, ObjectReader
+from locklens.project.gitoutput import differences, parse_index, parse_raw, parse_tree, with_untracked
+from locklens.project.gitprocess import sentence
 from locklens.project.tree import name_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
+    from locklens.project.gitdiscovery import FoundRepository
     from locklens.project.gitindex import GitIndex
     from locklens.project.gitoutput import ListedFile, PathChange
 
@@ -36,6 +40,7 @@ _DIFF_OPTIONS = (
     "--no-textconv",
     "--no-color",
     "--no-relative",
+    "--no-renames",
     "--ignore-submodules=all",
     "-O/dev/null",
 )
@@ -56,12 +61,15 @@ class Repository:
     in the meantime. `close` ends the process; so does the end of the program, however it comes.
     """
 
-    def __init__(self, top: Path, command: GitCommand, *, bare: bool, object_format: str) -> None:
-        self.top = top
-        self.is_bare = bare
-        self._command = command
-        self._object_format = object_format
-        self._objects = ObjectReader(command)
+    def __init__(self, found: FoundRepository) -> None:
+        from pathlib import Path
+
+        self.top = Path(found.top)
+        self.is_bare = found.is_bare
+        self._command = found.command
+        self._object_format = found.object_format
+        self._unsafe_filters = found.unsafe_filters
+        self._objects = ObjectReader(found.command)
         self._listings: dict[str | None, dict[str, ListedFile]] = {}
         self._work_files_found: list[tuple[str, str]] | None = None
         self._listing_lock = threading.Lock()
@@ -75,33 +83,10 @@ class Repository:
         A repository without a work tree has `is_bare` set, and the folder itself as `top`.
 
         Raises:
-            RepositoryError: There is none, or no git.
+            NoRepositoryError: There is none, or no git.
+            RepositoryError: Git is too old or cannot read it, or it is a folder of another repository.
         """
-        executable = find_git()
-        place = os.path.abspath(folder)  # noqa: PTH100
-        if not os.path.isdir(place):  # noqa: PTH112
-            raise RepositoryError(f"{folder} is not a folder")
-        environment = git_environment(place)
-        command = GitCommand(executable, place, environment)
-        questions = ("--is-bare-repository", "--show-object-format", "--show-toplevel")
-        status, output, complaint = command.ask("rev-parse", *questions)
-        answers = output.decode("utf-8", "surrogateescape").split("\n", 2)
-        if len(answers) < len(questions) or (status != 0 and "must be run in a work tree" not in complaint):
-            if "not a git repository" in complaint:
-                raise NoRepositoryError(
-                    f"{folder} is not inside a git repository",
-                    hint="compare two files with --old FILE --new FILE, or name another folder with -C DIR",
-                )
-            dubious = "dubious ownership" in complaint
-            hint = (
-                "it belongs to another user: git reads it once its setting safe.directory names it" if dubious else ""
-            )
-            raise RepositoryError(f"git cannot read the repository of {folder}: {sentence(complaint)}", hint=hint)
-        from pathlib import Path
-
-        top = Path(answers[2].removesuffix("\n")) if status == 0 else Path(place)
-        bare = status != 0
-        return cls(top, GitCommand(executable, os.fspath(top), environment), bare=bare, object_format=answers[1])
+        return cls(discover(folder))
 
     def close(self) -> None:
         """Ends the process that reads objects; a later question starts another."""
@@ -123,8 +108,7 @@ class Repository:
         from locklens.project.gitindex import GitIndex
 
         self._require_work_tree()
-        filters = self._filters_off()
-        return GitIndex(self.top, self._command, object_format=self._object_format, unsafe_filters=filters)
+        return GitIndex(self.top, self._command, object_format=self._object_format, unsafe_filters=self._unsafe_filters)
 
     # Revisions
 
@@ -150,6 +134,14 @@ class Repository:
             f"unknown revision {printable(name)!r}",
             hint='name a commit, branch or tag that this clone has; "git fetch" brings those of the remote',
         )
+
+    def has_commit(self, name: str) -> bool:
+        """Whether a revision of that name is known.
+
+        Raises:
+            RepositoryError: Git failed.
+        """
+        return self._commit(name) is not None
 
     @property
     def is_unborn(self) -> bool:
@@ -191,10 +183,11 @@ class Repository:
         """
         if self.is_unborn:
             return ()
-        output = self._command.answer("log", f"-{most}", "--format=%H %ct", "HEAD", "--", path)
+        # No "git log": its settings have it check signatures, with a program that the configuration names.
+        output = self._command.answer("rev-list", f"--max-count={most}", "--timestamp", "HEAD", "--", path)
         lines = (line.partition(" ") for line in output.decode("ascii", "replace").splitlines())
         # Each committer has a time zone of their own; in one, dates sort as they are written.
-        return tuple((commit, _moment(int(seconds))) for commit, _, seconds in lines)
+        return tuple((commit, _moment(int(seconds))) for seconds, _, commit in lines)
 
     def show(self, revision: str, path: str) -> bytes | None:
         """Returns a file of a revision without listing the revision; None where there is none. Links are not followed.
@@ -227,16 +220,20 @@ class Repository:
         """Returns every file of a revision, or of the index (None), by path. Asked once, then remembered.
 
         Raises:
-            RepositoryError: A tree is missing from this clone.
+            RepositoryError: A tree is missing from this clone, or there are too many files.
         """
         with self._listing_lock:
             if revision not in self._listings:
                 if revision is None:
-                    output = self._command.answer("ls-files", "-s", "-z", "--full-name")
-                    self._listings[None] = parse_index(output)
+                    records = self._command.records("ls-files", "-s", "-z", "--full-name", subject="the index")
+                    parse = parse_index
                 else:
-                    arguments = ("ls-tree", "-r", "-z", "--full-tree", "--end-of-options", revision)
-                    self._listings[revision] = parse_tree(self._command.answer(*arguments))
+                    # Trees are listed too, for they count: of empty ones, few can be as many as of files.
+                    options = ("-r", "-t", "-z", "--full-tree", "--end-of-options")
+                    records = self._command.records("ls-tree", *options, revision, subject=revision[:12])
+                    parse = parse_tree
+                with closing(records):
+                    self._listings[revision] = parse(records)
             return self._listings[revision]
 
     def paths(self, side: str | Place, *, named: str = "") -> tuple[str, ...]:
@@ -287,31 +284,31 @@ class Repository:
 
     # Comparison
 
-    def changed(self, base: str | Place, head: str | Place, *, renames: bool = True) -> tuple[PathChange, ...]:
+    def changed(self, base: str | Place, head: str | Place) -> tuple[PathChange, ...]:
         """Returns the paths that differ between two sides, each a commit id or a place, in the order of their bytes.
 
         Args:
             base: A commit id or `Place.EMPTY`.
             head: A commit id or a place. Untracked files that are not ignored belong to the work tree.
-            renames: Whether git is to look for tracked files that moved.
 
         Raises:
-            RepositoryError: Git cannot compare them, or there is no work tree.
+            RepositoryError: Git cannot compare them, there are too many files, or there is no work tree.
         """
+        # Listings are bounded, and git holds in memory what it compares: they come first.
+        before = {} if base is Place.EMPTY else self.listing(str(base))
+        if head not in (Place.WORK_TREE, Place.INDEX):
+            return differences(before, {} if head is Place.EMPTY else self.listing(str(head)))
+        self._require_work_tree()
         old = self.empty_tree if base is Place.EMPTY else str(base)
-        options = (*_DIFF_OPTIONS, "-M" if renames else "--no-renames")
-        if head is Place.WORK_TREE:
-            self._require_work_tree()
-            output = self._command.answer("diff", *options, old, "--", settings=self._filters_off())
-            untracked = [path for tag, path in self._work_files() if tag == "?"]
-            return with_untracked(parse_raw(output), untracked)
         if head is Place.INDEX:
-            self._require_work_tree()
-            output = self._command.answer("diff-index", "--cached", "--ita-invisible-in-index", *options, old, "--")
-        else:
-            new = self.empty_tree if head is Place.EMPTY else str(head)
-            output = self._command.answer("diff-tree", "-r", *options, old, new, "--")
-        return tuple(parse_raw(output).values())
+            arguments = ("diff-index", "--cached", "--ita-invisible-in-index", *_DIFF_OPTIONS, old, "--")
+            return tuple(self._compared(*arguments).values())
+        found = self._compared("diff", *_DIFF_OPTIONS, old, "--")
+        return with_untracked(found, [path for tag, path in self._work_files() if tag == "?"])
+
+    def _compared(self, *arguments: str) -> dict[str, PathChange]:
+        with closing(self._command.records(*arguments, subject="the difference")) as records:
+            return parse_raw(records)
 
     def _require_work_tree(self) -> None:
         if self.is_bare:
@@ -323,28 +320,15 @@ class Repository:
         with self._listing_lock:
             if self._work_files_found is None:
                 arguments = ("ls-files", "-z", "-t", "--cached", "--others", "--exclude-standard", "-x", ".terraform")
-                lines = self._command.answer(*arguments).decode("utf-8", "surrogateescape").split("\0")
-                # A path that is not merged stands there once for each side; an untracked repository ends in a slash.
-                kept = [line for line in dict.fromkeys(lines) if line and not line.endswith("/")]
-                self._work_files_found = [(line[0], line[2:]) for line in kept]
+                with closing(self._command.records(*arguments, subject="the work tree")) as records:
+                    # A path that is not merged stands there once for each side; an untracked repository ends in "/".
+                    kept = [record for record in dict.fromkeys(records) if not record.endswith("/")]
+                self._work_files_found = [(record[0], record[2:]) for record in kept]
             return self._work_files_found
 
     def _is_on_disk(self, path: str) -> bool:
         place = os.path.join(self.top, path)  # noqa: PTH118
         return os.path.lexists(place) and (not os.path.isdir(place) or os.path.islink(place))  # noqa: PTH112, PTH114
-
-    def _filters_off(self) -> dict[str, str]:
-        """Returns settings that switch off the filter programs which the repository's own configuration names.
-
-        Comparing the work tree makes git run `filter.NAME.clean`. The user's own and the system's (Git LFS) stay.
-        """
-        pattern = r"^filter\..*\.(clean|process|smudge|required)$"
-        status, output, _ = self._command.ask("config", "-z", "--show-scope", "--name-only", "--get-regexp", pattern)
-        if status != 0:
-            return {}
-        fields = output.decode("utf-8", "surrogateescape").split("\0")
-        keys = {key for scope, key in zip(fields[::2], fields[1::2], strict=False) if scope in ("local", "worktree")}
-        return {key: "false" if key.endswith(".required") else "" for key in sorted(keys)}
 
 
 def printable(text: str) -> str:

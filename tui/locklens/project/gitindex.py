@@ -16,7 +16,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.errors import ConfigurationError, RepositoryError
-from locklens.project.gitprocess import ObjectReader, sentence
+from locklens.project.gitobjects import ObjectReader
+from locklens.project.gitprocess import sentence
 from locklens.text import reason_of
 
 if TYPE_CHECKING:
@@ -52,16 +53,14 @@ class GitIndex:
         top: Of the work tree.
         command: Git there.
         object_format: Such as "sha1".
-        unsafe_filters: Settings of filter programs that the repository itself names: they are not run.
+        unsafe_filters: Names of filters whose programs the repository itself names: they are not run.
     """
 
-    def __init__(
-        self, top: Path, command: GitCommand, *, object_format: str, unsafe_filters: Mapping[str, str]
-    ) -> None:
+    def __init__(self, top: Path, command: GitCommand, *, object_format: str, unsafe_filters: frozenset[str]) -> None:
         self._top = top
         self._command = command
         self._object_format = object_format
-        self._filters_off = dict(unsafe_filters)
+        self._unsafe_filters = unsafe_filters
 
     def read(self, paths: Sequence[str]) -> dict[str, IndexedFile]:
         """Returns what the index has of files, and whether they can be staged.
@@ -99,7 +98,7 @@ class GitIndex:
             aside = self._aside(folder)
             found: dict[str, IndexedFile] = {}
             for portion in _portions(paths):
-                aside.answer("add", "--", *portion, settings={**self._filters_off, "core.splitIndex": "false"})
+                aside.answer("add", "--", *portion, settings={"core.splitIndex": "false"})
                 for _, mode, object_id, _, path in self._listed(portion, aside):
                     found[path] = IndexedFile(None, mode, object_id)
             data = self._contents(aside, (one.object_id for one in found.values()))
@@ -187,7 +186,7 @@ class GitIndex:
                     name = shlex.quote(path)
                     hint = f"git check-ignore -v {name} says why; git add -f {name} stages it all the same"
                     yield path, _refusal(path, "it is git-ignored", hint)
-        if self._filters_off:
+        if self._unsafe_filters:
             yield from self._filtered(tuple(files))
 
     def _filtered(self, paths: Sequence[str]) -> Iterator[tuple[str, ConfigurationError]]:
@@ -195,7 +194,7 @@ class GitIndex:
         output = self._command.answer("check-attr", "-z", "--stdin", "filter", given=_lines(paths))
         fields = output.decode("utf-8", "surrogateescape").split("\0")
         for path, name in zip(fields[::3], fields[2::3], strict=False):
-            if any(key.startswith(f"filter.{name}.") for key in self._filters_off):
+            if name in self._unsafe_filters:
                 words = f"it goes through the filter {name}, which this repository's own configuration names"
                 yield path, _refusal(path, words, f"git add -p {shlex.quote(path)}")
 

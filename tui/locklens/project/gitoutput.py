@@ -6,6 +6,7 @@ Paths are those that git prints with `-z`; bytes that are no UTF-8 survive as su
 from __future__ import annotations
 
 from enum import StrEnum
+from sys import intern
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -13,7 +14,7 @@ from msgspec import Struct
 from locklens.project.tree import name_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Mapping
 
 _LINK = "120000"
 _SUBMODULE = "160000"
@@ -25,16 +26,15 @@ class ChangeStatus(StrEnum):
     ADDED = "added"
     DELETED = "deleted"
     MODIFIED = "modified"
-    RENAMED = "renamed"
 
 
-class PathChange(Struct, frozen=True):
+class PathChange(Struct, frozen=True, gc=False):
     """A path that differs between two sides.
 
     Attributes:
         status: A file that git does not track yet is ADDED; one of which only the mode differs is MODIFIED.
-        old: The path on the old side, None for an added one.
-        new: The path on the new side, None for a deleted one.
+        old: The path, None for an added one.
+        new: The path, None for a deleted one.
     """
 
     status: ChangeStatus
@@ -42,7 +42,7 @@ class PathChange(Struct, frozen=True):
     new: str | None
 
 
-class ListedFile(Struct, frozen=True):
+class ListedFile(Struct, frozen=True, gc=False):
     """A file, link or submodule of a listing.
 
     Attributes:
@@ -64,25 +64,25 @@ class ListedFile(Struct, frozen=True):
         return self.mode == _SUBMODULE
 
 
-def parse_tree(output: bytes) -> dict[str, ListedFile]:
-    """Reads `MODE TYPE OBJECT<TAB>PATH` records of `ls-tree -z`."""
+def parse_tree(records: Iterable[str]) -> dict[str, ListedFile]:
+    """Reads `MODE TYPE OBJECT<TAB>PATH` records of `ls-tree -z`, without those of trees."""
     files: dict[str, ListedFile] = {}
-    for record in output.decode("utf-8", "surrogateescape").split("\0"):
-        words, tab, path = record.partition("\t")
-        if tab and _is_plain(path):
-            mode, _, object_id = words.split(" ")
-            files[path] = ListedFile(mode, object_id)
+    for record in records:
+        words, _, path = record.partition("\t")
+        mode, kind, object_id = words.split(" ")
+        if kind != "tree" and _is_plain(path):
+            files[path] = ListedFile(intern(mode), object_id)
     return files
 
 
-def parse_index(output: bytes) -> dict[str, ListedFile]:
+def parse_index(records: Iterable[str]) -> dict[str, ListedFile]:
     """Reads `MODE OBJECT STAGE<TAB>PATH` records of `ls-files -s -z`."""
     files: dict[str, ListedFile] = {}
-    for record in output.decode("utf-8", "surrogateescape").split("\0"):
-        words, tab, path = record.partition("\t")
-        if tab and _is_plain(path):
+    for record in records:
+        words, _, path = record.partition("\t")
+        if _is_plain(path):
             mode, object_id, stage = words.split(" ")
-            files[path] = ListedFile(mode, object_id if stage == "0" else "")
+            files[path] = ListedFile(intern(mode), object_id if stage == "0" else "")
     return files
 
 
@@ -91,29 +91,36 @@ def _is_plain(path: str) -> bool:
     return "." not in path or not {".", ".."} & set(path.split("/"))
 
 
-def parse_raw(output: bytes) -> dict[str, PathChange]:
-    """Reads `:MODE MODE OBJECT OBJECT STATUS<NUL>PATH<NUL>[PATH<NUL>]` records, by the path of the new side."""
-    fields: Iterator[str] = iter(output.decode("utf-8", "surrogateescape").split("\0"))
+def parse_raw(records: Iterable[str]) -> dict[str, PathChange]:
+    """Reads `:MODE MODE OBJECT OBJECT STATUS`, `PATH` pairs of records of `diff --raw -z --no-renames`, by path."""
+    fields = iter(records)
     changes: dict[str, PathChange] = {}
-    for words in fields:
-        if not words:
-            break
-        letter = words.rpartition(" ")[2][:1]
-        path = next(fields)
+    for words, path in zip(fields, fields, strict=True):
+        letter = words.rpartition(" ")[2]
         if letter == "A":
-            change = PathChange(ChangeStatus.ADDED, None, path)
+            changes[path] = PathChange(ChangeStatus.ADDED, None, path)
         elif letter == "D":
-            change = PathChange(ChangeStatus.DELETED, path, None)
-        elif letter in ("R", "C"):
-            new = next(fields)
-            is_rename = letter == "R"
-            change = PathChange(
-                ChangeStatus.RENAMED if is_rename else ChangeStatus.ADDED, path if is_rename else None, new
-            )
+            changes[path] = PathChange(ChangeStatus.DELETED, path, None)
         else:
-            change = PathChange(ChangeStatus.MODIFIED, path, path)
-        changes[change.new or path] = change
+            changes[path] = PathChange(ChangeStatus.MODIFIED, path, path)
     return changes
+
+
+def differences(old: Mapping[str, ListedFile], new: Mapping[str, ListedFile]) -> tuple[PathChange, ...]:
+    """Compares two listings, in the order of the paths' bytes. Submodules are no files."""
+    changes: dict[str, PathChange] = {}
+    for path, file in old.items():
+        other = new.get(path)
+        if file == other or file.is_submodule:
+            continue
+        is_gone = other is None or other.is_submodule
+        changes[path] = PathChange(
+            ChangeStatus.DELETED if is_gone else ChangeStatus.MODIFIED, path, None if is_gone else path
+        )
+    for path, file in new.items():
+        if not file.is_submodule and (path not in old or old[path].is_submodule):
+            changes[path] = PathChange(ChangeStatus.ADDED, None, path)
+    return tuple(changes[path] for path in sorted(changes, key=name_bytes))
 
 
 def with_untracked(changes: dict[str, PathChange], untracked: Iterable[str]) -> tuple[PathChange, ...]:

@@ -7,26 +7,31 @@ is asked is no concern of this module; see `locklens.project.git`, which only re
 from __future__ import annotations
 
 import os
-import threading
+from functools import cache
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from locklens.errors import RepositoryError
-from locklens.project.tree import MAX_FILE_BYTES
+from locklens.errors import NoRepositoryError, RepositoryError
 
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Callable, Iterable
+    from collections.abc import Generator, Mapping
 
-TIMEOUT = 120.0
-"""Seconds that one question to git may take."""
+LEAST_VERSION = (2, 31)
+"""The first git that takes configuration from its environment, which is how programs are switched off."""
 
-_NAMES_AT_ONCE = 32
-"""Names that are written before answers are read: were there more, git and locklens could wait for each other."""
+MAX_ENTRIES = 1_000_000
+"""Files and folders of one listing. The largest public repositories have half a million."""
 
-_NAME_BYTES_AT_ONCE = 2048
-"""The smallest pipe of any system takes more."""
+MAX_LISTING_BYTES = 128 * 1024 * 1024
+"""Of one listing."""
+
+MAX_RECORD_BYTES = 64 * 1024
+"""Of one entry of a listing: no system has longer paths."""
+
+MAX_ANSWER_BYTES = 16 * 1024 * 1024
+"""Of any other answer: a few lines, or the names of settings."""
 
 _SAFE_OPTIONS = (
     "--no-pager",
@@ -38,6 +43,9 @@ _SAFE_OPTIONS = (
     "core.fsmonitor=false",
     "-c",
     "core.hooksPath=/dev/null",
+    # Signatures are checked by a program that the configuration names.
+    "-c",
+    "log.showSignature=false",
 )
 
 
@@ -45,17 +53,40 @@ def find_git() -> str:
     """Returns the path of git. Relative folders of PATH are skipped: they may lie in the repository under review.
 
     Raises:
-        RepositoryError: There is none.
+        NoRepositoryError: There is none.
+        RepositoryError: It is older than LEAST_VERSION.
     """
     name = "git.exe" if os.name == "nt" else "git"
     for folder in os.get_exec_path():
         if os.path.isabs(folder):  # noqa: PTH117
             candidate = os.path.join(folder, name)  # noqa: PTH118
             if os.path.isfile(candidate) and os.access(candidate, os.X_OK):  # noqa: PTH113
+                _require_version(candidate)
                 return candidate
-    raise RepositoryError(
+    raise NoRepositoryError(
         "git is not installed, or not on PATH", hint="install git, or compare two files with --old FILE --new FILE"
     )
+
+
+@cache
+def _require_version(executable: str) -> None:
+    """Asks git for its version, once in a process.
+
+    Raises:
+        RepositoryError: It is older than LEAST_VERSION, or does not say.
+    """
+    import re
+
+    answer = GitCommand(executable, os.path.dirname(executable), git_environment(os.sep)).answer("version")  # noqa: PTH120
+    text = answer.decode("ascii", "replace").strip()
+    hint = "install a newer git, or compare two files with --old FILE --new FILE"
+    found = re.match(r"git version ((\d+)\.(\d+)\S*)", text)
+    if found is None:
+        raise RepositoryError(f"{executable} does not say which version of git it is", hint=hint)
+    if (int(found[2]), int(found[3])) < LEAST_VERSION:
+        least = ".".join(map(str, LEAST_VERSION))
+        why = "older ones run programs that the configuration of the reviewed repository names"
+        raise RepositoryError(f"{executable} is git {found[1]}, and locklens needs {least} or newer: {why}", hint=hint)
 
 
 def git_environment(folder: str) -> dict[str, str]:
@@ -81,7 +112,7 @@ def git_environment(folder: str) -> dict[str, str]:
     return environment
 
 
-def with_settings(environment: dict[str, str], settings: dict[str, str]) -> dict[str, str]:
+def with_settings(environment: Mapping[str, str], settings: Mapping[str, str]) -> dict[str, str]:
     """Returns an environment that overrides git's configuration.
 
     `-c KEY=VALUE` is no way to do it for an untrusted repository's keys: one that holds "=" would be read as another.
@@ -120,7 +151,7 @@ class GitCommand(Struct, frozen=True):
     environment: dict[str, str]
 
     def ask(
-        self, *arguments: str, settings: dict[str, str] | None = None, given: bytes = b""
+        self, *arguments: str, settings: Mapping[str, str] | None = None, given: bytes = b""
     ) -> tuple[int, bytes, str]:
         """Runs git once.
 
@@ -133,27 +164,22 @@ class GitCommand(Struct, frozen=True):
             Exit status, standard output, standard error.
 
         Raises:
-            RepositoryError: Git cannot be started or takes longer than TIMEOUT.
+            RepositoryError: Git cannot be started, takes longer than TIMEOUT, or prints more than MAX_ANSWER_BYTES.
         """
-        import subprocess
+        from locklens.project.gitrun import Run
 
-        try:
-            done = subprocess.run(
-                self.command_line(*arguments),
-                cwd=self.folder,
-                env=with_settings(self.environment, settings) if settings else self.environment,
-                input=given,
-                capture_output=True,
-                timeout=TIMEOUT,
-                check=False,
-            )
-        except subprocess.TimeoutExpired as error:
-            raise RepositoryError(f'"git {arguments[0]}" took longer than {TIMEOUT:.0f} seconds') from error
-        except (OSError, ValueError) as error:
-            raise RepositoryError(f"git cannot be started: {error}") from error
-        return done.returncode, done.stdout, done.stderr.decode("utf-8", "replace")
+        environment = with_settings(self.environment, settings) if settings else self.environment
+        output = bytearray()
+        with Run(self.command_line(*arguments), self.folder, environment, given) as run:
+            while data := run.read():
+                output += data
+                if len(output) > MAX_ANSWER_BYTES:
+                    words = f"printed more than {MAX_ANSWER_BYTES // 1024**2} MiB, and was ended"
+                    raise RepositoryError(f'"git {arguments[0]}" {words}')
+            status, complaint = run.ended()
+        return status, bytes(output), complaint
 
-    def answer(self, *arguments: str, settings: dict[str, str] | None = None, given: bytes = b"") -> bytes:
+    def answer(self, *arguments: str, settings: Mapping[str, str] | None = None, given: bytes = b"") -> bytes:
         """Returns the standard output of git.
 
         Raises:
@@ -164,167 +190,50 @@ class GitCommand(Struct, frozen=True):
             raise RepositoryError(f'"git {arguments[0]}" failed: {sentence(complaint)}')
         return output
 
+    def records(self, *arguments: str, subject: str) -> Generator[str]:
+        """Yields what git lists, each record ended by NUL, while it lists.
+
+        Bytes that are no UTF-8 survive as surrogates. Close the iterator where it is left early: that ends git.
+
+        Args:
+            arguments: Subcommand and its arguments.
+            subject: What is listed, for messages.
+
+        Raises:
+            RepositoryError: As `answer`, or the listing is beyond MAX_ENTRIES, MAX_LISTING_BYTES or MAX_RECORD_BYTES.
+        """
+        from locklens.project.gitrun import Run
+
+        rest = b""
+        number = size = 0
+        with Run(self.command_line(*arguments), self.folder, self.environment, b"") as run:
+            while data := run.read():
+                *found, rest = (rest + data).split(b"\0")
+                number += len(found)
+                size += len(data)
+                if number > MAX_ENTRIES or size > MAX_LISTING_BYTES:
+                    most = f"{MAX_ENTRIES:,} files and folders, or {MAX_LISTING_BYTES // 1024**2} MiB of names"
+                    raise RepositoryError(f"{subject} is not read: it has more than {most}", hint=_HUGE)
+                if len(rest) > MAX_RECORD_BYTES or any(len(one) > MAX_RECORD_BYTES for one in found):
+                    words = f"a path is longer than {MAX_RECORD_BYTES // 1024} KiB"
+                    raise RepositoryError(f"{subject} is not read: {words}", hint=_HUGE)
+                for one in found:
+                    yield one.decode("utf-8", "surrogateescape")
+            status, complaint = run.ended()
+        if status != 0:
+            raise RepositoryError(f'"git {arguments[0]}" failed: {sentence(complaint)}')
+
+    def start(self, *arguments: str, stderr: int, process_group: int | None = None) -> subprocess.Popen[bytes]:
+        """Starts git with pipes for its input and output; see `locklens.project.gitrun.start`."""
+        from locklens.project import gitrun
+
+        return gitrun.start(
+            self.command_line(*arguments), self.folder, self.environment, stderr=stderr, process_group=process_group
+        )
+
     def command_line(self, *arguments: str) -> list[str]:
         """Returns git with the options that each call has."""
         return [self.executable, *_SAFE_OPTIONS, *arguments]
 
 
-class FoundObject(Struct, frozen=True):
-    """What a name stands for.
-
-    Attributes:
-        object_id: "" where nothing was found.
-        kind: "blob", "commit", "tree", "tag"; "" where nothing was found.
-        data: None where nothing was found or it could not be read.
-        problem: Why it could not be read.
-    """
-
-    object_id: str = ""
-    kind: str = ""
-    data: bytes | None = None
-    problem: RepositoryError | None = None
-
-
-class ObjectReader:
-    """One `git cat-file --batch`, started at the first question, ended with the reader. Safe between threads."""
-
-    def __init__(self, command: GitCommand) -> None:
-        self._command = command
-        self._lock = threading.Lock()
-        self._process: subprocess.Popen[bytes] | None = None
-        self._end: Callable[[], object] | None = None
-
-    def read(self, names: Iterable[str]) -> dict[str, FoundObject]:
-        """Returns what each name (object id, revision, REVISION:PATH; without line breaks) stands for.
-
-        After a failure of git itself, e.g. at an object that a partial clone lacks, the other names are left out; the
-        one that failed carries the problem.
-        """
-        found: dict[str, FoundObject] = {}
-        with self._lock:
-            try:
-                for portion in _portions(names):
-                    if not self._read_portion(portion, found):
-                        break
-            except BaseException:
-                # The answers that are still to come would be taken for those of the next question.
-                self._stop()
-                raise
-        return found
-
-    def close(self) -> None:
-        """Ends the process; a later question starts another."""
-        with self._lock:
-            self._stop()
-
-    def _read_portion(self, names: list[str], found: dict[str, FoundObject]) -> bool:
-        """Asks for a few names; False where git failed."""
-        process = self._started()
-        assert process.stdin is not None
-        assert process.stdout is not None
-        watchdog = threading.Timer(TIMEOUT, process.kill)
-        watchdog.daemon = True
-        watchdog.start()
-        asking = names[0]
-        try:
-            process.stdin.write(b"".join(name.encode("utf-8", "surrogateescape") + b"\n" for name in names))
-            process.stdin.flush()
-            for asking in names:
-                found[asking] = _read_answer(process.stdout.readline, process.stdout.read)
-        except (OSError, ValueError, EOFError) as error:
-            self._stop()
-            if isinstance(error, _TooLargeError):
-                found[asking] = FoundObject(problem=RepositoryError(str(error)))
-                rest = names[names.index(asking) + 1 :]
-                return not rest or self._read_portion(rest, found)
-            found[asking] = FoundObject(
-                problem=RepositoryError(
-                    "git stopped while reading it: it is damaged, or missing from this clone",
-                    hint='"git fsck" tells which; a partial clone is completed by "git fetch --refetch"',
-                )
-            )
-            return False
-        finally:
-            watchdog.cancel()
-        return True
-
-    def _started(self) -> subprocess.Popen[bytes]:
-        if self._process is not None and self._process.poll() is None:
-            return self._process
-        import subprocess
-        import weakref
-
-        self._stop()
-        try:
-            process = subprocess.Popen(
-                self._command.command_line("cat-file", "--batch"),
-                cwd=self._command.folder,
-                env=self._command.environment,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                # Out of reach of Ctrl-C: it ends as soon as its input does, however the program ends.
-                process_group=0,
-            )
-        except OSError as error:
-            raise RepositoryError(f"git cannot be started: {error}") from error
-        self._process = process
-        self._end = weakref.finalize(self, _end, process)
-        return process
-
-    def _stop(self) -> None:
-        if self._end is not None:
-            self._end()
-        self._process = self._end = None
-
-
-class _TooLargeError(ValueError):
-    """An object has more than MAX_FILE_BYTES."""
-
-
-def _portions(names: Iterable[str]) -> Iterable[list[str]]:
-    """Splits names into lists that fit into a pipe; one that is longer by itself is alone, with no answer pending."""
-    portion: list[str] = []
-    size = 0
-    for name in names:
-        length = len(name.encode("utf-8", "surrogateescape")) + 1
-        if portion and (len(portion) == _NAMES_AT_ONCE or size + length > _NAME_BYTES_AT_ONCE):
-            yield portion
-            portion, size = [], 0
-        portion.append(name)
-        size += length
-    if portion:
-        yield portion
-
-
-def _read_answer(read_line: Callable[[], bytes], read: Callable[[int], bytes]) -> FoundObject:
-    """Reads one answer: `OBJECT KIND SIZE`, the bytes and a line break; or one line that says what is wrong."""
-    line = read_line()
-    if not line.endswith(b"\n"):
-        raise EOFError
-    words = line.split()
-    if len(words) != 3 or not words[2].isdigit():
-        return FoundObject()
-    size = int(words[2])
-    if size > MAX_FILE_BYTES:
-        raise _TooLargeError(f"it is larger than {MAX_FILE_BYTES // 1024**2} MiB")
-    data = read(size + 1)
-    if len(data) != size + 1:
-        raise EOFError
-    return FoundObject(words[0].decode("ascii"), words[1].decode("ascii"), data[:-1])
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """Ends `cat-file`: by closing its input, by force where it does not listen."""
-    import contextlib
-    import subprocess
-
-    for stream in (process.stdout, process.stdin):
-        if stream is not None:
-            with contextlib.suppress(OSError):
-                stream.close()
-    try:
-        process.wait(timeout=2)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+_HUGE = "a few trees that name each other many times over have no end: git ls-tree REVISION shows them one by one"

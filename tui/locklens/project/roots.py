@@ -93,7 +93,7 @@ def find_roots(
     touched = {path for change in changes for path in (change.old, change.new) if path is not None}
     # What neither the base has nor git calls changed was only announced to the index ("git add --intent-to-add").
     new = {_folder(path): path for path in lock_paths(repository, head_tree) if path in touched or _folder(path) in old}
-    deleted = {change.old for change in changes if change.status in (ChangeStatus.DELETED, ChangeStatus.RENAMED)}
+    deleted = {change.old for change in changes if change.status is ChangeStatus.DELETED}
     gone = {folder: path for folder, path in old.items() if folder not in new and path in deleted}
     moved = _moved(base_tree, head_tree, gone, {folder: path for folder, path in new.items() if folder not in old})
     folders = _restricted([*new, *(gone.keys() - moved.values())], moved, only)

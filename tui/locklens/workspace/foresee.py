@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from locklens.errors import RepositoryError
+from locklens.errors import NoRepositoryError
 from locklens.lockfile.model import differing
 from locklens.lockfile.parse import parse
 from locklens.policy import POLICY_FILE
@@ -91,7 +91,7 @@ def _comparison(plan: Plan) -> Comparison:
     proposal = plan.proposal
     try:
         repository: Repository | None = Repository.discover(proposal.top)
-    except RepositoryError:
+    except NoRepositoryError:
         repository = None
     disk: Tree = FileSystem(proposal.top) if repository is None else WorkTree(repository.top)
     rules = _policy(repository, disk)

@@ -116,7 +116,7 @@ def open_git(
         only = [within(repository, folder, root) for root in roots]
         new, new_place = _head_side(repository, head, staged=staged)
         old, old_place = _base_side(repository, base, head, merge_base=merge_base)
-        changes = repository.changed(old_place, new_place, renames=False)
+        changes = repository.changed(old_place, new_place)
         pairs = find_roots(repository, old.tree, new.tree, changes, only=only)
         all_locks = lock_paths(repository, new.tree)
     except BaseException:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens.addresses import display_host
-from locklens.errors import ConfigurationError, LockLensError, RepositoryError, RunCancelledError
+from locklens.errors import ConfigurationError, LockLensError, NoRepositoryError, RunCancelledError
 from locklens.project.roots import LOCK_FILE
 from locklens.project.tree import FileSystem, OverlayTree, WorkTree, name_bytes
 from locklens.storage.placing import is_within
@@ -174,7 +174,7 @@ class Draft:
         try:
             with Repository.discover(self.top) as repository:
                 return folders_with_locks(repository, self.disk)
-        except RepositoryError:
+        except NoRepositoryError:
             return []
 
     @property
@@ -278,7 +278,7 @@ def _ground(request: WriteRequest) -> tuple[Path, Tree, Sequence[str]]:
     wanted = request.roots or (".",)
     try:
         repository = Repository.discover(request.folder)
-    except RepositoryError:
+    except NoRepositoryError:
         places = [os.path.realpath(request.folder / path) for path in wanted]
         top = common_folder([os.path.realpath(request.folder), *places])
         files = FileSystem(Path(top))

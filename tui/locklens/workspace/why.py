@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from locklens.errors import ConfigurationError, RepositoryError, SourceError
+from locklens.errors import ConfigurationError, NoRepositoryError, RepositoryError, SourceError
 from locklens.lockfile.model import LockFile
 from locklens.lockfile.parse import parse
 from locklens.project.roots import LOCK_FILE
@@ -150,7 +150,7 @@ def _read_roots(request: WhyRequest) -> list[Root]:
 
     try:
         repository = Repository.discover(request.folder)
-    except RepositoryError as error:
+    except NoRepositoryError as error:
         files = FileSystem(request.folder)
         paths = [files.join("", path) or "" for path in request.roots or (".",)]
         return _read_all(request, files, paths, refusal=None if request.roots else error)

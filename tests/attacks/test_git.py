@@ -1,0 +1,353 @@
+"""What a branch can do through git: real repositories, real git, the command line as it is typed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+LOCK = ".terraform.lock.hcl"
+ZH = ["zh:" + digit * 64 for digit in "0123"]
+
+
+def lock(version: str, *hashes: str) -> str:
+    listed = "".join(f'    "{one}",\n' for one in sorted(hashes))
+    return (
+        '# This file is maintained automatically by "terraform init".\n'
+        "# Manual edits may be lost in future updates.\n"
+        f'\nprovider "registry.terraform.io/hashicorp/aws" {{\n  version = "{version}"\n  hashes = [\n{listed}  ]\n}}\n'
+    )
+
+
+OLD = lock("5.1.0", *ZH[:2])
+EDITED = lock("5.2.0", *ZH[:2])
+"""The version was edited and the hashes stayed: it blocks, and no registry is asked for that."""
+
+
+@pytest.fixture(autouse=True)
+def _own_configuration(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    settings = tmp_path / "gitconfig"
+    settings.write_text("[user]\nname = Ann\nemail = ann@example.com\n[init]\ndefaultBranch = main\n")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(settings))
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+
+
+def git(folder: Path, *arguments: str, given: bytes | None = None) -> str:
+    done = subprocess.run(["git", *arguments], cwd=folder, capture_output=True, input=given, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    return done.stdout.decode().strip()
+
+
+def write(folder: Path, files: dict[str, str]) -> None:
+    for path, text in files.items():
+        place = folder / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text)
+
+
+def commit(folder: Path, files: dict[str, str]) -> str:
+    write(folder, files)
+    git(folder, "add", "-A")
+    git(folder, "commit", "-q", "--allow-empty", "-m", "change")
+    return git(folder, "rev-parse", "HEAD")
+
+
+def locklens(folder: Path, *words: str, timeout: float = 120) -> tuple[int, str, str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "locklens", *words], cwd=folder, capture_output=True, text=True, timeout=timeout
+    )
+    assert "Traceback" not in done.stderr, done.stderr
+    return done.returncode, done.stdout, done.stderr
+
+
+REVIEW = ("review", "--offline", "--format", "text")
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """A clone with a branch `pr` that is checked out, and a lock file that is edited there."""
+    folder = tmp_path / "clone"
+    folder.mkdir()
+    git(folder, "init", "-q")
+    commit(folder, {f"infra/prod/{LOCK}": OLD})
+    git(folder, "checkout", "-qb", "pr")
+    commit(folder, {f"infra/prod/{LOCK}": EDITED})
+    return folder
+
+
+@pytest.fixture
+def evil(tmp_path: Path) -> tuple[Path, Path]:
+    """A program, and the file that is there once it ran."""
+    program, ran = tmp_path / "evil.sh", tmp_path / "ran"
+    program.write_text(f"#!/bin/sh\ntouch {ran}\ncat\n")
+    program.chmod(0o755)
+    return program, ran
+
+
+def pretend(folder: Path, scratch: Path, configuration: str = "") -> None:
+    """Makes a folder a git directory, of plain files that can be committed, in which nothing differs from `main`."""
+    scratch.mkdir()
+    git(scratch, "init", "-q")
+    commit(scratch, {path.name: path.read_text() for path in folder.iterdir() if path.is_file()})
+    for name in ("HEAD", "objects", "refs", "index"):
+        place = scratch / ".git" / name
+        shutil.copytree(place, folder / name) if place.is_dir() else shutil.copy(place, folder / name)
+    for empty in ("objects/info", "refs/tags"):
+        write(folder, {f"{empty}/keep": ""})
+    text = f"[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = .\n{configuration}"
+    write(folder, {"config": text})
+
+
+# A repository inside the repository
+
+
+@pytest.mark.parametrize(
+    "words", [("review", "main"), ("review", "main", "--head", "HEAD"), ("hashes",), ("why", "aws")]
+)
+def test_a_tracked_folder_that_pretends_to_be_a_repository_is_refused(
+    clone: Path, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    assert locklens(clone, *REVIEW, "main")[0] == 1
+    pretend(clone / "infra" / "prod", tmp_path / "scratch")
+    commit(clone, {})
+    assert git(clone / "infra" / "prod", "rev-parse", "--absolute-git-dir").endswith("/infra/prod")
+    options = ("--offline", "--format", "json") if words[0] != "why" else ("--offline",)
+    for folder in ("infra/prod", "infra/prod/refs"):
+        status, out, err = locklens(clone, "-C", folder, words[0], *options, *words[1:])
+        assert (status, out) == (2, "")
+        assert f"{clone}/infra/prod looks like a git repository and is a folder of the one in {clone}" in err
+        assert "GIT_DIR" in err
+    assert locklens(clone, *REVIEW, "main")[0] == 1
+
+
+def test_a_bare_repository_and_a_linked_work_tree_are_what_they_were(clone: Path, tmp_path: Path) -> None:
+    git(clone, "worktree", "add", "-q", str(tmp_path / "linked"), "main")
+    assert locklens(tmp_path / "linked", *REVIEW, "pr")[0] == 1
+    assert locklens(clone / ".git", *REVIEW, "main", "--head", "pr")[0] == 1
+    git(tmp_path, "clone", "-q", "--bare", str(clone), "bare.git")
+    assert locklens(tmp_path / "bare.git" / "refs", *REVIEW, "main", "--head", "pr")[0] == 1
+    git(tmp_path, "clone", "-q", "--bare", str(clone), "clone/bare.git")
+    named = {**os.environ, "GIT_DIR": str(clone / "bare.git")}
+    words = [sys.executable, "-m", "locklens", *REVIEW, "main", "--head", "pr"]
+    assert subprocess.run(words, cwd=clone / "bare.git", env=named, capture_output=True, check=False).returncode == 1
+
+
+# Programs of the repository's configuration
+
+
+PROGRAMS = (
+    *("gpg.program", "gpg.openpgp.program", "gpg.ssh.program", "gpg.x509.program", "gpg.ssh.defaultKeyCommand"),
+    *("filter.x.clean", "filter.x.smudge", "filter.x.process", "diff.x.command", "diff.x.textconv", "merge.x.driver"),
+    *("core.fsmonitor", "core.pager", "core.editor", "core.sshCommand", "core.askPass", "core.gitProxy"),
+    *("core.alternateRefsCommand", "credential.helper", "diff.external", "pager.log", "alias.log", "hook.x.command"),
+)
+STAGE = """
+from pathlib import Path
+from locklens.workspace.apply import apply
+from locklens.workspace.open import open_git
+from locklens.workspace.review import ReviewRequest, review
+from locklens.workspace.staging import reviewed, stage
+
+top = Path.cwd()
+found = review(ReviewRequest(lambda: open_git(top)))
+plan = stage(reviewed(found, top, {one.id for one in found.changes}))
+assert plan.proposal.files, plan.failures
+apply(plan.proposal)
+"""
+
+
+def sign(clone: Path) -> None:
+    """Gives the last commit a signature, which is none."""
+    text = git(clone, "cat-file", "commit", "HEAD")
+    signature = "gpgsig -----BEGIN PGP SIGNATURE-----\n \n -----END PGP SIGNATURE-----\n\n"
+    signed = text.replace("\n\n", f"\n{signature}", 1) + "\n"
+    git(
+        clone,
+        "reset",
+        "-q",
+        "--hard",
+        git(clone, "hash-object", "-t", "commit", "-w", "--stdin", given=signed.encode()),
+    )
+
+
+def name_programs(clone: Path, program: Path) -> None:
+    """Has the repository's own configuration name a program wherever git has a setting for one."""
+    for key in PROGRAMS:
+        git(clone, "config", key, str(program))
+    for key, value in {
+        "log.showSignature": "true",
+        "core.hooksPath": "hooks",
+        "hook.x.event": "post-index-change",
+    }.items():
+        git(clone, "config", key, value)
+    write(clone, {"hooks/post-index-change": program.read_text()})
+    (clone / "hooks" / "post-index-change").chmod(0o755)
+
+
+def test_no_program_of_the_repositorys_configuration_runs(clone: Path, evil: tuple[Path, Path]) -> None:
+    program, ran = evil
+    commit(
+        clone, {".gitattributes": "infra/** filter=x diff=x merge=x\n", f"infra/prod/{LOCK}": lock("5.3.0", *ZH[2:])}
+    )
+    sign(clone)
+    name_programs(clone, program)
+    write(clone, {f"infra/prod/{LOCK}": EDITED})
+    for words in (
+        REVIEW,
+        (*REVIEW, "main", "--head", "pr"),
+        (*REVIEW, "--staged"),
+        ("keys", "--offline", "--history", "--format", "text"),
+        ("hashes", "--offline", "--format", "text"),
+        ("why", "aws", "--offline"),
+        ("restore", "aws", "--root", "infra/prod", "--dry-run"),
+        ("format", "--root", "infra/prod", "--dry-run"),
+    ):
+        status, _, err = locklens(clone, *words)
+        assert status in {0, 1}, (words, err)
+        assert not ran.exists(), words
+    git(clone, "add", f"infra/prod/{LOCK}")
+    assert ran.exists(), "the case is one: git itself runs the filter"
+
+
+def test_staging_and_what_is_taken_back_run_no_program(clone: Path, evil: tuple[Path, Path]) -> None:
+    program, ran = evil
+    sign(clone)
+    name_programs(clone, program)
+    write(clone, {f"infra/prod/{LOCK}": lock("5.3.0", *ZH[2:])})
+    done = subprocess.run([sys.executable, "-c", STAGE], cwd=clone, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "5.3.0" in git(clone, "-c", "core.fsmonitor=false", "cat-file", "blob", f":infra/prod/{LOCK}")
+    assert not ran.exists()
+    status, _, err = locklens(clone, "undo")
+    assert status == 0, err
+    assert not ran.exists()
+    git(clone, "--no-pager", "-c", "alias.log=", "log", "-1", "HEAD")
+    assert ran.exists(), "the case is one: git itself has the signature checked"
+
+
+# Versions of git
+
+
+def test_an_old_git_is_refused_in_one_sentence(clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = shutil.which("git")
+    folder = tmp_path / "bin"
+    write(
+        folder,
+        {
+            "git": f'#!/bin/sh\nfor word; do [ "$word" = version ] && echo "git version 2.30.9" && exit\ndone\nexec {real} "$@"\n'
+        },
+    )
+    (folder / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+    for words in (
+        (*REVIEW, "main"),
+        ("hashes", "--offline", "--format", "text"),
+        ("why", "aws", "--offline"),
+        ("undo",),
+    ):
+        status, out, err = locklens(clone / "infra" / "prod", *words)
+        assert (status, out) == (2, ""), words
+        assert err.count("error: ") == 1
+        assert f"{folder}/git is git 2.30.9, and locklens needs 2.31 or newer" in err
+    for version in ("git version 2.31.0", "git version 2.39.5 (Apple Git-154)", "git version 3.0.0.rc1"):
+        write(folder, {"git": (folder / "git").read_text().replace("git version 2.30.9", version)})
+        assert locklens(clone, *REVIEW, "main")[0] == (1 if "2.30" not in version else 2)
+        write(folder, {"git": (folder / "git").read_text().replace(version, "git version 2.30.9")})
+    write(folder, {"git": "#!/bin/sh\necho hello\n"})
+    status, _, err = locklens(clone, *REVIEW, "main")
+    assert status == 2
+    assert "does not say which version of git it is" in err
+
+
+def test_a_git_that_cannot_switch_filters_off_runs_nothing(
+    clone: Path, evil: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = os.environ.get("LOCKLENS_OLD_GIT")
+    if not old:
+        pytest.skip("no git older than 2.31 (LOCKLENS_OLD_GIT)")
+    program, ran = evil
+    monkeypatch.setenv("PATH", f"{Path(old).parent}{os.pathsep}{os.environ['PATH']}")
+    write(clone, {".gitattributes": "* filter=x\n", f"infra/prod/{LOCK}": OLD})
+    git(clone, "config", "filter.x.clean", str(program))
+    status, _, err = locklens(clone, *REVIEW)
+    assert not ran.exists()
+    assert status == 2
+    assert "2.31 or newer" in err
+
+
+# Listings without end
+
+
+def bomb(folder: Path, *, levels: int = 10, width: int = 10, leaf: bool = True) -> str:
+    """Makes a commit on top of `main` whose tree has width ** levels files, and packs next to nothing."""
+    if leaf:
+        blob = git(folder, "hash-object", "-w", "--stdin", given=b"x")
+        text = "".join(f"100644 blob {blob}\tf{number}\n" for number in range(width))
+    else:
+        text = ""
+    tree = git(folder, "mktree", given=text.encode())
+    for _ in range(levels - 1):
+        tree = git(folder, "mktree", given="".join(f"040000 tree {tree}\td{one}\n" for one in range(width)).encode())
+    made = git(folder, "commit-tree", "-p", "main", "-m", "bomb", tree)
+    git(folder, "branch", "-f", "bomb", made)
+    return made
+
+
+def measured(folder: Path, *words: str, timeout: float = 120) -> tuple[int, str, int]:
+    """Runs locklens; returns its status, what it complained of, and the peak of memory in bytes, git's included."""
+    script = (
+        "import resource, subprocess, sys\n"
+        "done = subprocess.run(sys.argv[1:], capture_output=True, text=True)\n"
+        "peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss\n"
+        "print(done.returncode, peak, done.stderr, sep='\\n')\n"
+    )
+    line = [sys.executable, "-c", script, sys.executable, "-m", "locklens", *words]
+    done = subprocess.run(line, cwd=folder, capture_output=True, text=True, timeout=timeout, check=True)
+    status, peak, complaint = done.stdout.split("\n", 2)
+    return int(status), complaint, int(peak) * (1 if sys.platform == "darwin" else 1024)
+
+
+@pytest.mark.parametrize("leaf", [True, False])
+@pytest.mark.parametrize(
+    "words", [("main", "--head", "bomb"), ("bomb", "--head", "main"), ("bomb",), ("bomb", "--staged")], ids=" ".join
+)
+def test_a_tree_of_trees_of_trees_is_refused(clone: Path, words: tuple[str, ...], *, leaf: bool) -> None:
+    bomb(clone, leaf=leaf)
+    status, complaint, peak = measured(clone, *REVIEW, *words)
+    assert status == 2, complaint
+    assert "has more than" in complaint
+    assert peak < 500 * 1024**2
+
+
+def test_a_path_without_end_is_refused(clone: Path) -> None:
+    tree = git(clone, "mktree", given=b"")
+    for _ in range(20):
+        tree = git(clone, "mktree", given=f"040000 tree {tree}\t{'n' * 10_000}\n".encode())
+    git(clone, "branch", "deep", git(clone, "commit-tree", "-p", "main", "-m", "deep", tree))
+    status, complaint, _ = measured(clone, *REVIEW, "main", "--head", "deep")
+    assert (status, "is longer than" in complaint) == (2, True), complaint
+
+
+def test_an_interrupt_ends_a_running_git(clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real, folder = shutil.which("git"), tmp_path / "bin"
+    # Stands for a repository that takes git minutes: it says which process it is, and prints nothing.
+    slow = f'#!/bin/sh\ncase "$*" in *ls-tree*) echo $$ > {tmp_path}/pid; exec sleep 100;; esac\nexec {real} "$@"\n'
+    write(folder, {"git": slow})
+    (folder / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+    words = [sys.executable, "-m", "locklens", *REVIEW, "main", "--head", "pr"]
+    process = subprocess.Popen(words, cwd=clone, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text().endswith("\n"):
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (130, "error: interrupted\n")
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "pid").read_text()), 0)

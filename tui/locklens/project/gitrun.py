@@ -1,0 +1,151 @@
+"""One run of git that is bounded in memory, output and time. An interrupt ends it. What is asked is not known here."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import threading
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from locklens.errors import RepositoryError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+TIMEOUT = 120.0
+"""Seconds that one question to git may take."""
+
+MEMORY_BYTES = 2 * 1024**3
+"""Of a process of git, without the packs that it maps: those are read-only, and as large as the repository is."""
+
+_CHUNK_BYTES = 64 * 1024
+_COMPLAINT_BYTES = 64 * 1024
+_GRACE = 0.5
+"""Seconds for git to remove its lock files when it is ended."""
+
+
+def start(
+    words: Sequence[str], folder: str, environment: Mapping[str, str], *, stderr: int, process_group: int | None = None
+) -> subprocess.Popen[bytes]:
+    """Starts git with pipes for its input and output, and with a bound on its memory where the system has one.
+
+    Args:
+        words: The command line.
+        folder: Where it is run.
+        environment: The whole environment.
+        stderr: As of `subprocess.Popen`.
+        process_group: As of `subprocess.Popen`; 0 for one of its own, out of reach of a terminal's Ctrl-C.
+
+    Raises:
+        RepositoryError: It cannot be started.
+    """
+    try:
+        process = subprocess.Popen(
+            words,
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            process_group=process_group,
+        )
+    except (OSError, ValueError) as error:
+        raise RepositoryError(f"git cannot be started: {error}") from error
+    _limit_memory(process.pid)
+    return process
+
+
+def _limit_memory(pid: int) -> None:
+    """Bounds the memory of a process that runs; on Linux alone, where that takes no code between fork and exec."""
+    try:
+        from resource import RLIMIT_DATA, prlimit
+    except ImportError:
+        return
+    with suppress(OSError, ValueError):  # It ended already, or has a lower bound.
+        prlimit(pid, RLIMIT_DATA, (MEMORY_BYTES, MEMORY_BYTES))
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    """Ends a process that may hold lock files: asked first, by force where it does not listen."""
+    if process.poll() is None:
+        process.terminate()
+        try:
+            process.wait(_GRACE)
+        except subprocess.TimeoutExpired:
+            process.kill()
+    process.wait()
+
+
+class Run:
+    """One run of git, as a context: what it prints is read piece by piece, and it has ended when the context is left.
+
+    Args:
+        words: The command line.
+        folder: Where it is run.
+        environment: The whole environment.
+        given: Standard input.
+
+    Raises:
+        RepositoryError: It cannot be started.
+    """
+
+    def __init__(self, words: Sequence[str], folder: str, environment: Mapping[str, str], given: bytes) -> None:
+        self._process = start(words, folder, environment, stderr=subprocess.PIPE)
+        assert self._process.stdout is not None
+        self._output = self._process.stdout.fileno()
+        self._complaint = bytearray()
+        self._is_late = False
+        self._threads = [threading.Thread(target=self._listen, daemon=True)]
+        if given:
+            self._threads.append(threading.Thread(target=self._give, args=(given,), daemon=True))
+        else:
+            self._give(b"")
+        self._watchdog = threading.Timer(TIMEOUT, self._give_up)
+        self._watchdog.daemon = True
+        for thread in (*self._threads, self._watchdog):
+            thread.start()
+
+    def read(self) -> bytes:
+        """Returns the next bytes that git prints, b"" at the end.
+
+        Raises:
+            RepositoryError: It takes longer than TIMEOUT.
+        """
+        data = os.read(self._output, _CHUNK_BYTES)
+        if self._is_late:
+            raise RepositoryError(f"git took longer than {TIMEOUT:.0f} seconds, and was ended")
+        return data
+
+    def ended(self) -> tuple[int, str]:
+        """Waits for the end; returns the exit status, and the first of what was printed on standard error."""
+        status = self._process.wait()
+        for thread in self._threads:
+            thread.join(_GRACE)  # A program that git started may have inherited the pipe, and live on.
+        return status, self._complaint.decode("utf-8", "replace")
+
+    def __enter__(self) -> Run:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._watchdog.cancel()
+        try:
+            end(self._process)
+        finally:
+            assert self._process.stdout is not None
+            self._process.stdout.close()
+
+    def _give_up(self) -> None:
+        self._is_late = True
+        self._process.kill()
+
+    def _give(self, data: bytes) -> None:
+        assert self._process.stdin is not None
+        with suppress(OSError), self._process.stdin as stream:  # It may end before it has read all.
+            stream.write(data)
+
+    def _listen(self) -> None:
+        assert self._process.stderr is not None
+        with suppress(OSError, ValueError), self._process.stderr as stream:
+            while data := os.read(stream.fileno(), _CHUNK_BYTES):
+                self._complaint += data[: _COMPLAINT_BYTES - len(self._complaint)]
