@@ -192,9 +192,12 @@ def test_what_the_shell_makes_of_a_command_is_read(tmp_path: Path) -> None:
         os.close(reading)
 
 
-def test_a_file_wins_over_a_revision(repo: Path) -> None:
-    write(repo, {"HEAD:readme": NEW})
-    assert seen(files(repo, f"HEAD:{LOCK}", "HEAD:readme"))[:2] == (OLD, NEW)
+def test_a_file_that_is_called_like_a_path_in_a_revision_is_named_by_its_folder(repo: Path) -> None:
+    write(repo, {"HEAD:readme": NEW, "HEAD~9:readme": NEW})
+    with pytest.raises(ConfigurationError, match="HEAD:readme: it is both a file and a path in the revision HEAD"):
+        files(repo, f"HEAD:{LOCK}", "HEAD:readme")
+    assert seen(files(repo, f"HEAD:{LOCK}", "./HEAD:readme"))[:2] == (OLD, NEW)
+    assert seen(files(repo, f"HEAD:{LOCK}", "HEAD~9:readme"))[:2] == (OLD, NEW)
 
 
 @pytest.mark.parametrize(

@@ -84,7 +84,8 @@ def glance(old_file: str, new_file: str) -> Unchanged | None:
 
 
 def _is_plain_file(name: str) -> bool:
-    return os.path.isfile(name) and not os.path.islink(name)  # noqa: PTH113, PTH114
+    """Whether a regular file, and no name that git would understand too."""
+    return ":" not in name and os.path.isfile(name) and not os.path.islink(name)  # noqa: PTH113, PTH114
 
 
 def _is_certainly_valid(blocks: list[ScannedBlock], tool: str) -> bool:

@@ -234,7 +234,8 @@ class _Named(Struct, frozen=True):
 def open_files(old: str, new: str, *, config: str | None, cwd: Path, stdin: Callable[[], bytes]) -> Comparison:
     """Compares two lock files, each a path, `-` (standard input), `/dev/null` (absent) or `REV:PATH` (through git).
 
-    A file on disk wins over a revision of the same spelling. Files on disk keep the names that they have from `cwd`.
+    What is both a file on disk and a path in a revision is refused: whoever proposes the change can add such a file.
+    Files on disk keep the names that they have from `cwd`.
 
     Args:
         old: The old lock file.
@@ -244,7 +245,7 @@ def open_files(old: str, new: str, *, config: str | None, cwd: Path, stdin: Call
         stdin: Reads standard input to its end.
 
     Raises:
-        ConfigurationError: No such file, no such folder, both absent, or standard input twice.
+        ConfigurationError: No such file, no such folder, an ambiguous name, both absent, or standard input twice.
         RepositoryError: No such revision.
     """
     if old == new == STANDARD_INPUT:
@@ -305,12 +306,35 @@ class _Opener:
         if name in _ABSENT:
             return _Named(Side("empty", "/dev/null", None, EmptyTree()), None, b"")
         place = os.path.join(self._cwd, name)  # noqa: PTH118
-        if os.path.lexists(place):
-            return self._file(name, place)
         revision, path = _split_revision(name)
+        is_file = os.path.lexists(place)
         if revision is None:
-            raise ConfigurationError("no such file", path=name)
-        return self._committed(name, revision, path)
+            if not is_file:
+                raise ConfigurationError("no such file", path=name)
+            return self._file(name, place)
+        if not is_file:
+            return self._committed(name, revision, path)
+        self._require_no_revision(name, revision)
+        return self._file(name, place)
+
+    def _require_no_revision(self, name: str, revision: str) -> None:
+        """Refuses the name of a file that git would understand too.
+
+        Raises:
+            ConfigurationError: The text before the colon is a revision.
+            RepositoryError: Git cannot say.
+        """
+        from locklens.project.git import Repository, printable
+
+        try:
+            repository = self.repository = self.repository or Repository.discover(self._cwd)
+        except NoRepositoryError:
+            return
+        if revision and not repository.has_commit(revision):
+            return
+        where = f"the revision {printable(revision)}" if revision else "the index"
+        hint = f"./{name} names the file; move it away, and {name} is read through git"
+        raise ConfigurationError(f"it is both a file and a path in {where}", path=name, hint=hint)
 
     def beside(self, head: _Named, config: str) -> tuple[_Named, str]:
         """Returns the head with the configuration of a folder on disk, and that folder's path in its tree."""
@@ -356,7 +380,7 @@ class _Opener:
 
         try:
             repository = self.repository = self.repository or Repository.discover(self._cwd)
-        except RepositoryError as error:
+        except NoRepositoryError as error:
             raise ConfigurationError("no such file", path=name, hint=f"as a revision: {error}") from error
         if path.startswith(("./", "../")):
             below = _below(os.path.realpath(repository.top), os.path.realpath(self._cwd))
@@ -376,8 +400,10 @@ class _Opener:
 def _split_revision(name: str) -> tuple[str | None, str]:
     """Splits `REV:PATH` at the first colon outside of braces, as git does; (None, name) where there is none.
 
-    An empty revision is the index.
+    An empty revision is the index. A path that begins with a slash, `./` or `../` is a file's: no revision does.
     """
+    if name.startswith(("/", "./", "../")):
+        return None, name
     if os.name == "nt" and name[1:2] == ":" and name[:1].isalpha():
         return None, name
     depth = 0
