@@ -377,3 +377,25 @@ def test_an_interrupt_ends_a_running_git(clone: Path, tmp_path: Path, monkeypatc
     assert (process.returncode, err) == (130, "error: interrupted\n")
     with pytest.raises(ProcessLookupError):
         os.kill(int((tmp_path / "pid").read_text()), 0)
+
+
+# Links
+
+
+def test_many_links_with_long_targets_are_quick(clone: Path) -> None:
+    blob = git(clone, "hash-object", "-w", "--stdin", given=b"./" * 2040 + b"infra/prod/" + LOCK.encode())
+    entries = "".join(f"120000 {blob}\tl{number:04}\n" for number in range(2000))
+    git(clone, "update-index", "--index-info", given=entries.encode())
+    git(clone, "commit", "-qm", "links")
+    status, out, err = locklens(clone, *REVIEW, "main", "--head", "pr")
+    assert status == 1, out + err
+
+
+def test_links_that_take_too_many_steps_together_are_refused(clone: Path) -> None:
+    blob = git(clone, "hash-object", "-w", "--stdin", given=b"infra/../" * 450 + b"infra/prod/" + LOCK.encode())
+    entries = "".join(f"120000 {blob}\tl{number:04}\n" for number in range(4000))
+    git(clone, "update-index", "--index-info", given=entries.encode())
+    git(clone, "commit", "-qm", "links")
+    status, _, err = locklens(clone, *REVIEW, "main", "--head", "pr")
+    assert status == 2
+    assert "links of this tree take more than" in err

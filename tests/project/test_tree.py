@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from locklens.errors import ConfigurationError, RepositoryError
-from locklens.project import gitobjects, tree
+from locklens.project import git as git_module
+from locklens.project import gitobjects, gittree, tree
 from locklens.project.git import Place, Repository
 from locklens.project.gitoutput import ChangeStatus, PathChange
 from locklens.project.gittree import IndexTree, RevisionTree
 from locklens.project.tree import EmptyTree, Entry, EntryKind, WorkTree, normalise
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
 FILE, FOLDER, LINKED, BROKEN = EntryKind.FILE, EntryKind.FOLDER, EntryKind.LINKED_FOLDER, EntryKind.BROKEN
@@ -544,6 +546,42 @@ def test_a_huge_object_is_refused_and_the_others_are_read(repo: Path, monkeypatc
         assert (committed.read("a"), committed.read("z")) == (b"a", b"z")
         with pytest.raises(RepositoryError, match="huge cannot be read: it is larger"):
             committed.read("huge")
+
+
+def test_what_is_read_ahead_is_bounded_together(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    revision = commit(repo, {f"f{number}": f"{number}" * 100 for number in range(9)})
+    monkeypatch.setattr(git_module, "_REMEMBERED_BYTES", 250)
+    asked: list[int] = []
+    with Repository.discover(repo) as repository:
+        committed = RevisionTree(repository, revision)
+        read = gitobjects.ObjectReader.read
+
+        def counted(reader: gitobjects.ObjectReader, names: Iterable[str], **options: int) -> object:
+            found = read(reader, names, **options)
+            asked.append(len(found))
+            return found
+
+        monkeypatch.setattr(gitobjects.ObjectReader, "read", counted)
+        committed.prefetch(committed.paths())
+        assert asked == [2]
+        assert [committed.read(f"f{number}") for number in range(9)] == [b"%d" % number * 100 for number in range(9)]
+
+
+def test_what_links_lead_to_is_found_once(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(50):
+        (repo / f"l{number}").symlink_to("a/.././a//./b")
+    (repo / "a").mkdir()
+    revision = commit(repo, {"a/b": ""})
+    monkeypatch.setattr(gittree, "MAX_STEPS", 50 * 5)
+    with Repository.discover(repo) as repository:
+        committed = RevisionTree(repository, revision)
+        for _ in range(3):
+            assert committed.links() == {f"l{number}": "a/b" for number in range(50)}
+        with pytest.raises(RepositoryError, match="links of this tree take more than 250 steps"):
+            committed.resolve("l1/x")
+        monkeypatch.setattr(gittree, "MAX_STEPS", 50 * 5 - 1)
+        with pytest.raises(RepositoryError, match="links of this tree"):
+            RevisionTree(repository, revision).links()
 
 
 def test_importing_stays_light() -> None:

@@ -270,12 +270,12 @@ class Repository:
     def prefetch(self, object_ids: Iterable[str]) -> None:
         """Reads many objects in one go; `blob` then answers from memory. What cannot be read is told by `blob`."""
         wanted = [object_id for object_id in dict.fromkeys(object_ids) if object_id not in self._remembered]
-        for start in range(0, len(wanted), 1024):
-            if self._remembered_bytes >= _REMEMBERED_BYTES:
-                return
-            for object_id, found in self._objects.read(wanted[start : start + 1024]).items():
-                if found.data is not None:
-                    self._remember(object_id, found.data)
+        room = _REMEMBERED_BYTES - self._remembered_bytes
+        if not wanted or room <= 0:
+            return
+        for object_id, found in self._objects.read(wanted, room=room).items():
+            if found.data is not None:
+                self._remember(object_id, found.data)
 
     def _remember(self, object_id: str, data: bytes) -> None:
         if self._remembered_bytes + len(data) <= _REMEMBERED_BYTES:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from typing import TYPE_CHECKING
 
@@ -39,6 +40,19 @@ class FoundObject(Struct, frozen=True):
     problem: RepositoryError | None = None
 
 
+class _Answers:
+    """What was read, as far as there is room for it."""
+
+    def __init__(self, room: int) -> None:
+        self.room = room
+        self.by_name: dict[str, FoundObject] = {}
+
+    def add(self, name: str, found: FoundObject) -> None:
+        self.room -= len(found.data or b"")
+        if self.room >= 0:
+            self.by_name[name] = found
+
+
 class ObjectReader:
     """One `git cat-file --batch`, started at the first question, ended with the reader. Safe between threads."""
 
@@ -48,30 +62,34 @@ class ObjectReader:
         self._process: subprocess.Popen[bytes] | None = None
         self._end: Callable[[], object] | None = None
 
-    def read(self, names: Iterable[str]) -> dict[str, FoundObject]:
+    def read(self, names: Iterable[str], *, room: int = sys.maxsize) -> dict[str, FoundObject]:
         """Returns what each name (object id, revision, REVISION:PATH; without line breaks) stands for.
 
         After a failure of git itself, e.g. at an object that a partial clone lacks, the other names are left out; the
         one that failed carries the problem.
+
+        Args:
+            names: What is asked for.
+            room: Bytes of all answers together: names whose bytes do not fit are left out.
         """
-        found: dict[str, FoundObject] = {}
+        found = _Answers(room)
         with self._lock:
             try:
                 for portion in _portions(names):
-                    if not self._read_portion(portion, found):
+                    if not self._read_portion(portion, found) or found.room <= 0:
                         break
             except BaseException:
                 # The answers that are still to come would be taken for those of the next question.
                 self._stop()
                 raise
-        return found
+        return found.by_name
 
     def close(self) -> None:
         """Ends the process; a later question starts another."""
         with self._lock:
             self._stop()
 
-    def _read_portion(self, names: list[str], found: dict[str, FoundObject]) -> bool:
+    def _read_portion(self, names: list[str], found: _Answers) -> bool:
         """Asks for a few names; False where git failed."""
         from locklens.project.gitrun import TIMEOUT
 
@@ -86,19 +104,18 @@ class ObjectReader:
             process.stdin.write(b"".join(name.encode("utf-8", "surrogateescape") + b"\n" for name in names))
             process.stdin.flush()
             for asking in names:
-                found[asking] = _read_answer(process.stdout.readline, process.stdout.read)
+                found.add(asking, _read_answer(process.stdout.readline, process.stdout.read))
         except (OSError, ValueError, EOFError) as error:
             self._stop()
             if isinstance(error, _TooLargeError):
-                found[asking] = FoundObject(problem=RepositoryError(str(error)))
+                found.add(asking, FoundObject(problem=RepositoryError(str(error))))
                 rest = names[names.index(asking) + 1 :]
                 return not rest or self._read_portion(rest, found)
-            found[asking] = FoundObject(
-                problem=RepositoryError(
-                    "git stopped while reading it: it is damaged, or missing from this clone",
-                    hint='"git fsck" tells which; a partial clone is completed by "git fetch --refetch"',
-                )
+            problem = RepositoryError(
+                "git stopped while reading it: it is damaged, or missing from this clone",
+                hint='"git fsck" tells which; a partial clone is completed by "git fetch --refetch"',
             )
+            found.add(asking, FoundObject(problem=problem))
             return False
         finally:
             watchdog.cancel()

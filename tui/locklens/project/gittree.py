@@ -20,6 +20,13 @@ MAX_LINKS = 40
 MAX_LINK_BYTES = 4096
 """No longer link is followed, as Linux has it."""
 
+MAX_STEPS = 2_000_000
+"""Folders that are entered, for all links of a tree together: a large repository takes a tenth."""
+
+
+class _TooManyStepsError(RepositoryError):
+    """The links of a tree take more than MAX_STEPS."""
+
 
 class ListedTree(ABC):
     """A tree of a git repository: one listing, contents by object id. Links are followed inside the tree only."""
@@ -27,6 +34,9 @@ class ListedTree(ABC):
     def __init__(self, repository: Repository) -> None:
         self._repository = repository
         self._folders: dict[str, dict[str, ListedFile | None]] | None = None
+        self._behind: dict[str, str | None] = {}
+        self._targets: dict[str, tuple[str, ...] | None] = {}
+        self._steps = 0
 
     @property
     @abstractmethod
@@ -43,13 +53,19 @@ class ListedTree(ABC):
         self._repository.prefetch(file.object_id for file in files if file is not None and file.object_id)
 
     def links(self) -> dict[str, str]:
-        """Returns every link that leads to something inside the tree, and the path of what is behind it."""
+        """Returns every link that leads to something inside the tree, and the path of what is behind it.
+
+        Raises:
+            RepositoryError: They take more than MAX_STEPS.
+        """
         links = {path: file for path, file in self.files.items() if file.is_link}
         self._repository.prefetch(file.object_id for file in links.values() if file.object_id)
         found: dict[str, str] = {}
         for path in links:
             try:
                 place = self.resolve(path)
+            except _TooManyStepsError:
+                raise
             except RepositoryError:
                 continue
             if place is not None:
@@ -115,50 +131,62 @@ class ListedTree(ABC):
         """Returns the path of the file or folder behind all links; None where there is none inside the tree.
 
         Raises:
-            RepositoryError: A link's object is missing from this clone.
+            RepositoryError: A link's object is missing from this clone, or links take more than MAX_STEPS.
         """
         clean = normalise(path)
         if clean is None:
             return None
         if clean in self._children():
             return clean
-        todo = clean.split("/")[::-1]
-        done: list[str] = []
+        if clean not in self._behind:
+            self._behind[clean] = self._followed(clean)
+        return self._behind[clean]
+
+    def _followed(self, path: str) -> str | None:
+        files, folders = self.files, self._children()
+        todo = path.split("/")[::-1]
+        done: list[str] = []  # each folder's whole path, for joining parts at each step is quadratic
         links = 0
         while todo:
+            self._steps += 1
+            if self._steps > MAX_STEPS:
+                words = f"the links of this tree take more than {MAX_STEPS:,} steps to follow"
+                raise _TooManyStepsError(words, hint="git ls-tree -r REVISION shows links with the mode 120000")
             part = todo.pop()
             if part == "..":
                 if not done:
                     return None
                 done.pop()
                 continue
-            if part in ("", "."):
-                continue
-            done.append(part)
-            place = "/".join(done)
-            file = self.files.get(place)
+            place = f"{done[-1]}/{part}" if done else part
+            file = files.get(place)
             if file is not None and file.is_link:
                 links += 1
                 target = self._target(file)
-                if links > MAX_LINKS or target.startswith("/"):
+                if links > MAX_LINKS or target is None:
                     return None
-                done.pop()
-                todo.extend(reversed(target.split("/")))
-            elif not (self._is_end(file, todo) if file is not None else place in self._children()):
+                todo.extend(target)
+            elif file is not None:
+                # A trailing slash or dot is not held against a file, as `_target` leaves them out.
+                return None if todo or file.is_submodule else place
+            elif place in folders:
+                done.append(place)
+            else:
                 return None
-        return "/".join(done)
+        return done[-1] if done else ""
 
-    @staticmethod
-    def _is_end(file: ListedFile, rest: Iterable[str]) -> bool:
-        """Whether a path may end at the file and nothing follows."""
-        return not file.is_submodule and all(part in ("", ".") for part in rest)
+    def _target(self, link: ListedFile) -> tuple[str, ...] | None:
+        """Returns the parts of what the link says, the last first; None where that leads out of the tree."""
+        if link.object_id not in self._targets:
+            self._targets[link.object_id] = self._read_target(link.object_id)
+        return self._targets[link.object_id]
 
-    def _target(self, link: ListedFile) -> str:
-        """Returns what the link says; "/", which leads out of the tree, where that cannot be used."""
-        if not link.object_id:
-            return "/"
-        target = self._repository.blob(link.object_id)
-        return target.decode("utf-8", "surrogateescape") if len(target) <= MAX_LINK_BYTES else "/"
+    def _read_target(self, object_id: str) -> tuple[str, ...] | None:
+        data = self._repository.blob(object_id) if object_id else b"/"
+        if len(data) > MAX_LINK_BYTES or data.startswith(b"/"):
+            return None
+        parts = data.decode("utf-8", "surrogateescape").split("/")
+        return tuple(part for part in reversed(parts) if part not in ("", "."))
 
     def _children(self) -> dict[str, dict[str, ListedFile | None]]:
         """Every folder's names, None for a folder. Built when it is first needed."""
