@@ -399,3 +399,19 @@ def test_links_that_take_too_many_steps_together_are_refused(clone: Path) -> Non
     status, _, err = locklens(clone, *REVIEW, "main", "--head", "pr")
     assert status == 2
     assert "links of this tree take more than" in err
+
+
+# Roots where the tools keep what they downloaded
+
+
+@pytest.mark.parametrize("head", [(), ("--head", "pr"), ("--staged",)], ids=" ".join)
+def test_a_tracked_root_below_a_data_folder_is_reviewed(clone: Path, head: tuple[str, ...]) -> None:
+    git(clone, "checkout", "-q", "main")
+    commit(clone, {f"other/.terraform/prod/{LOCK}": OLD})
+    git(clone, "checkout", "-qB", "pr")
+    commit(clone, {f"other/.terraform/prod/{LOCK}": EDITED})
+    write(clone, {f"infra/prod/.terraform/modules/x/{LOCK}": EDITED})
+    status, out, err = locklens(clone, *REVIEW, "main", *head)
+    assert status == 1, out + err
+    assert "other/.terraform/prod" in out
+    assert "modules/x" not in out

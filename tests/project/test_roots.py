@@ -105,8 +105,7 @@ def test_changed_added_deleted_and_unchanged_roots(repo: Path) -> None:
             f"tested/{LOCK_FILE}": lock("t"),
             f"mode/{LOCK_FILE}": lock("m"),
             "no/root/main.tf": "",
-            ".terraform/modules/x/.keep": "",
-            f".terraform/modules/x/{LOCK_FILE}": lock("x"),
+            f".terraform/tracked/{LOCK_FILE}": lock("x"),
             f"other{LOCK_FILE}": "",
         },
     )
@@ -116,6 +115,7 @@ def test_changed_added_deleted_and_unchanged_roots(repo: Path) -> None:
             f"edited/{LOCK_FILE}": lock("b"),
             f"gone/{LOCK_FILE}": None,
             f"new/{LOCK_FILE}": lock("new"),
+            f".terraform/tracked/{LOCK_FILE}": lock("y"),
             "configured/main.tf": "# changed",
             "configured/readme.md": "# changed",
             "tested/tests/deep/one.tftest.hcl": "",
@@ -126,6 +126,7 @@ def test_changed_added_deleted_and_unchanged_roots(repo: Path) -> None:
     (repo / "mode" / LOCK_FILE).chmod(0o755)
     expected = {
         "": "",
+        ".terraform/tracked": "l",
         "configured": "c",
         "edited": "l",
         "gone": "l-",

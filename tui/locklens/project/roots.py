@@ -23,9 +23,6 @@ if TYPE_CHECKING:
 LOCK_FILE = ".terraform.lock.hcl"
 """The lock file's name, which no tool lets anyone change."""
 
-DATA_FOLDER = ".terraform"
-"""Where the tools keep what they downloaded, other people's root modules among it."""
-
 _TEST_SUFFIXES = (".tftest.hcl", ".tftest.json", ".tofutest.hcl", ".tofutest.json")
 _MODULE_SUFFIXES = (".tf", ".tf.json", ".tofu", ".tofu.json")
 _LIKENESS = 0.5
@@ -115,7 +112,9 @@ def find_roots(
 
 
 def lock_paths(repository: Repository, tree: Tree) -> tuple[str, ...]:
-    """Returns the path of every lock file of a side of the repository; none inside `.terraform`.
+    """Returns the path of every lock file of a side of the repository.
+
+    What the tools downloaded into `.terraform` is not tracked, and left out; a root that is tracked there counts.
 
     Raises:
         RepositoryError: Git cannot list the side.
@@ -127,8 +126,7 @@ def lock_paths(repository: Repository, tree: Tree) -> tuple[str, ...]:
         from locklens.project.git import Place
 
         paths = repository.paths(Place.WORK_TREE, named=LOCK_FILE)
-    parts = ((path, path.split("/")) for path in paths)
-    return tuple(path for path, names in parts if names[-1] == LOCK_FILE and DATA_FOLDER not in names)
+    return tuple(path for path in paths if path.rpartition("/")[2] == LOCK_FILE)
 
 
 def _folder(path: str) -> str:
