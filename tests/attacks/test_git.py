@@ -382,6 +382,35 @@ def test_an_interrupt_ends_a_running_git(clone: Path, tmp_path: Path, monkeypatc
 # Links
 
 
+def test_links_out_of_the_repository_are_not_read(clone: Path, tmp_path: Path) -> None:
+    (tmp_path / "token").write_text("hvssecretsecret")
+    folder = clone / "infra" / "prod"
+    (folder / "x.tf.json").symlink_to(tmp_path / "token")
+    commit(clone, {"infra/prod/main.tf": ""})
+    for words in ((*REVIEW, "main"), ("init", "--dry-run"), ("lock", "--dry-run"), ("why", "aws", "--offline")):
+        _, out, err = locklens(folder, *words)
+        assert "hvs" not in out + err
+        assert "a link that leads out of the repository" in out + err or words[0] == "why", words
+    (folder / "x.tf.json").unlink()
+    (folder / "x.tf.json").symlink_to("../../.git/config")
+    _, out, err = locklens(clone, *REVIEW, "main")
+    assert "a link that leads out of the repository" in out + err
+    (folder / LOCK).unlink()
+    (folder / LOCK).symlink_to(tmp_path / "token")
+    status, out, err = locklens(clone, *REVIEW, "main")
+    assert status == 1
+    assert "hvs" not in out + err
+    assert "a link that leads out of the repository" in out
+
+
+@pytest.mark.skipif(not Path("/proc/kmsg").exists(), reason="there is no /proc/kmsg")
+def test_a_file_that_has_nothing_to_read_yet_is_a_sentence(clone: Path) -> None:
+    (clone / "infra" / "prod" / LOCK).unlink()
+    (clone / "infra" / "prod" / LOCK).symlink_to("/proc/kmsg")
+    status, out, err = locklens(clone, *REVIEW, "main")
+    assert status == 1, out + err
+
+
 def test_many_links_with_long_targets_are_quick(clone: Path) -> None:
     blob = git(clone, "hash-object", "-w", "--stdin", given=b"./" * 2040 + b"infra/prod/" + LOCK.encode())
     entries = "".join(f"120000 {blob}\tl{number:04}\n" for number in range(2000))

@@ -16,7 +16,7 @@ from locklens.project import gitobjects, gittree, tree
 from locklens.project.git import Place, Repository
 from locklens.project.gitoutput import ChangeStatus, PathChange
 from locklens.project.gittree import IndexTree, RevisionTree
-from locklens.project.tree import EmptyTree, Entry, EntryKind, WorkTree, normalise
+from locklens.project.tree import EmptyTree, Entry, EntryKind, FileSystem, WorkTree, normalise
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -131,11 +131,60 @@ def test_only_regular_files_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyP
     work = WorkTree(tmp_path)
     for path in ("pipe", "zero"):
         with pytest.raises(ConfigurationError, match=f"{path}: cannot be read: it is a device, pipe or socket"):
-            work.read(path)
+            FileSystem(tmp_path).read(path)
     assert Entry("pipe", BROKEN) in work.list("")
     monkeypatch.setattr(tree, "MAX_FILE_BYTES", 4)
     with pytest.raises(ConfigurationError, match="large: not read: it is larger"):
         work.read("large")
+
+
+@pytest.mark.skipif(not os.access("/proc/kmsg", os.R_OK), reason="only root may read /proc/kmsg, and on Linux")
+def test_what_has_nothing_to_read_yet_is_not_waited_for(tmp_path: Path) -> None:
+    (tmp_path / "messages").symlink_to("/proc/kmsg")
+    try:
+        assert FileSystem(tmp_path).read("messages"), "there were messages"
+    except ConfigurationError as error:
+        assert "messages: cannot be read: it would have to be waited for" in str(error)  # noqa: PT017
+
+
+def test_links_do_not_lead_out_of_the_repository(repo: Path, tmp_path: Path) -> None:
+    write(tmp_path, {"outside/secret": "s"})
+    write(repo, {"a/b": "b", "in/c": "c"})
+    for name, target in {
+        "file": "../outside/secret",
+        "absolute": str(tmp_path / "outside" / "secret"),
+        "folder": "../outside",
+        "twice": "folder/secret",
+        "git": ".git/config",
+        "gits": ".git",
+        "a/ok": "../in/c",
+        "a/folder": "../in",
+        "around": f"../{repo.name}/a/b",
+    }.items():
+        (repo / name).symlink_to(target)
+    (tmp_path / "alias").symlink_to(repo)
+    whole = FileSystem(tmp_path)
+    for tree_of, prefix in (
+        (WorkTree(repo), ""),
+        (WorkTree(tmp_path / "alias"), ""),
+        (FileSystem(repo), ""),
+        (FileSystem(repo / "a"), "../"),
+        (whole, f"{repo.name}/"),
+    ):
+        for path in ("file", "absolute", "folder/secret", "twice", "git", "gits/config"):
+            with pytest.raises(ConfigurationError, match="a link that leads out of the repository"):
+                tree_of.read(prefix + path)
+        for path in ("folder", "gits"):
+            with pytest.raises(ConfigurationError, match="a link that leads out of the repository"):
+                tree_of.list(prefix + path)
+        assert [tree_of.read(prefix + path) for path in ("a/b", "a/ok", "a/folder/c", "around")] == [
+            b"b",
+            b"c",
+            b"c",
+            b"b",
+        ]
+        assert [entry.name for entry in tree_of.list(prefix + "a/folder")] == ["c"]
+    assert whole.read("outside/secret") == b"s"
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")

@@ -140,20 +140,24 @@ class OverlayTree(Struct, frozen=True):
 
 
 class WorkTree:
-    """A folder on disk.
+    """A folder on disk that is the top of a repository.
 
-    Links may lead out of the top, as they do for the real tools; a path with too many `..` may not.
+    Links are followed inside it, and not into git's own folder: whoever proposes a change can make links to whatever
+    the user may read, and messages quote what was read. A path with too many `..` leads nowhere.
     """
 
     def __init__(self, top: Path) -> None:
         self.top = top
         self._top = os.fspath(top)
+        self._escapes: dict[str, bool] = {}
+        """Of folders that were looked at, whether a link on the way to them leads out."""
 
     def read(self, path: str) -> bytes | None:
         """Returns a regular file's bytes, None where there is none.
 
         Raises:
-            ConfigurationError: It cannot be read, has more than MAX_FILE_BYTES, or is a device or pipe.
+            ConfigurationError: It cannot be read, has more than MAX_FILE_BYTES, is a device or pipe, or is behind a
+                link that leads out of the repository.
         """
         place = self._place(path)
         if place is None:
@@ -161,7 +165,10 @@ class WorkTree:
         try:
             # What a path stands for is asked before it is opened, for a device acts on being opened; and again
             # afterwards, of what was opened. O_NONBLOCK is there for a pipe that took the place in between.
-            if not _is_readable(os.stat(place), path):  # noqa: PTH116
+            status = os.lstat(place)
+            if self._leads_out(place, is_link=stat.S_ISLNK(status.st_mode)):
+                raise _leading_out(path)
+            if not _is_readable(os.stat(place) if stat.S_ISLNK(status.st_mode) else status, path):  # noqa: PTH116
                 return None
             flags = (
                 os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
@@ -169,11 +176,13 @@ class WorkTree:
             with open(os.open(place, flags), "rb") as stream:  # noqa: PTH123
                 if not _is_readable(os.fstat(stream.fileno()), path):
                     return None
-                data = stream.read(MAX_FILE_BYTES + 1)
+                data: bytes | None = stream.read(MAX_FILE_BYTES + 1)
         except OSError as error:
             if _is_absence(error):
                 return None
             raise ConfigurationError(f"cannot be read: {reason_of(error)}", path=path) from error
+        if data is None:  # Some files of the kernel's are regular ones, and have nothing yet.
+            raise ConfigurationError("cannot be read: it would have to be waited for", path=path)
         if len(data) > MAX_FILE_BYTES:
             raise _too_large(path)
         return data
@@ -182,12 +191,14 @@ class WorkTree:
         """Returns a folder's entries.
 
         Raises:
-            ConfigurationError: There is such a folder and it cannot be read.
+            ConfigurationError: There is such a folder and it cannot be read, or a link leads out of the repository.
         """
         place = self._place(folder)
         if place is None:
             return ()
         try:
+            if self._leads_out(place, is_link=os.path.islink(place)):  # noqa: PTH114
+                raise _leading_out(folder or ".")
             with os.scandir(place) as items:
                 entries = [Entry(item.name, _kind_on_disk(item)) for item in items]
         except OSError as error:
@@ -197,7 +208,7 @@ class WorkTree:
         return tuple(sorted(entries, key=lambda entry: os.fsencode(entry.name)))
 
     def has_folder(self, folder: str) -> bool:
-        """Whether there is such a folder or a link to one."""
+        """Whether there is such a folder or a link to one; what leads out of the repository cannot be listed."""
         place = self._place(folder)
         return place is not None and os.path.isdir(place)  # noqa: PTH112
 
@@ -215,11 +226,32 @@ class WorkTree:
             return None  # a JSON file can spell what no file name can hold
         return os.path.join(self._top, clean) if clean else self._top  # noqa: PTH118
 
+    def _leads_out(self, place: str, *, is_link: bool) -> bool:
+        """Whether what is there lies elsewhere than in the repository that its path is in."""
+        if place == self._top:
+            return False
+        folder = os.path.dirname(place)  # noqa: PTH120
+        if folder not in self._escapes:
+            self._escapes[folder] = self._is_outside(folder)
+        return self._escapes[folder] or (is_link and self._is_outside(place))
+
+    def _is_outside(self, place: str) -> bool:
+        top = self._repository_of(place)
+        if top is None or place == top:
+            return False
+        real_top, real = os.path.realpath(top), os.path.realpath(place)
+        inside = real == real_top or real.startswith(real_top.rstrip(os.sep) + os.sep)
+        return not inside or f"{os.sep}.git{os.sep}" in f"{real[len(real_top) :]}{os.sep}"
+
+    def _repository_of(self, place: str) -> str | None:  # noqa: ARG002
+        """Returns the top of the repository that a path is in, None where it is in none."""
+        return self._top
+
 
 class FileSystem(WorkTree):
     """The whole file system as seen from a folder: paths are relative to it, may begin with `..`, or are absolute.
 
-    So a path here is what the user would type there.
+    So a path here is what the user would type there. A link inside a repository does not lead out of it here either.
     """
 
     def join(self, folder: str, path: str) -> str | None:
@@ -229,6 +261,15 @@ class FileSystem(WorkTree):
 
     def _place(self, path: str) -> str | None:
         return os.path.join(self._top, path) if "\0" not in path else None  # noqa: PTH118
+
+    def _repository_of(self, place: str) -> str | None:
+        folder = os.path.dirname(os.path.abspath(place))  # noqa: PTH100, PTH120
+        while not os.path.lexists(os.path.join(folder, ".git")):  # noqa: PTH118
+            above = os.path.dirname(folder)  # noqa: PTH120
+            if above == folder:
+                return None
+            folder = above
+        return folder
 
 
 def _is_readable(status: os.stat_result, path: str) -> bool:
@@ -255,6 +296,11 @@ def _is_absence(error: OSError) -> bool:
     import errno
 
     return error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG, errno.EINVAL)
+
+
+def _leading_out(path: str) -> ConfigurationError:
+    words = "not read: it is, or is behind, a link that leads out of the repository"
+    return ConfigurationError(words, path=path, hint="put the file itself there")
 
 
 def _too_large(path: str) -> ConfigurationError:
