@@ -379,6 +379,81 @@ def test_an_interrupt_ends_a_running_git(clone: Path, tmp_path: Path, monkeypatc
         os.kill(int((tmp_path / "pid").read_text()), 0)
 
 
+# Bytes that a checkout would change
+
+YEN = "\N{YEN SIGN}u007ah:" + "ab" * 32
+"""In ISO646-JP the yen sign has the place of the backslash: on disk, and for the tools, this is an escaped `zh:`."""
+
+
+@pytest.mark.parametrize("head", [("--head", "pr"), ("--staged",)], ids=" ".join)
+@pytest.mark.parametrize(
+    "attributes",
+    [f"{LOCK} working-tree-encoding=ISO646-JP", "* ident", f"[attr]odd filter=odd\ninfra/**/{LOCK} odd"],
+)
+def test_a_lock_file_that_a_checkout_would_change_blocks(clone: Path, attributes: str, head: tuple[str, ...]) -> None:
+    git(clone, "checkout", "-q", "main")
+    commit(clone, {"main.tf": ""})
+    git(clone, "checkout", "-qB", "pr")
+    write(clone, {".gitattributes": attributes + "\n", f"infra/prod/{LOCK}": "# $Id$\n" + lock("5.1.0", *ZH[:2], YEN)})
+    blob = git(clone, "hash-object", "-w", "--no-filters", f"infra/prod/{LOCK}")
+    git(clone, "add", ".gitattributes")
+    git(clone, "update-index", "--cacheinfo", f"100644,{blob},infra/prod/{LOCK}")
+    base = "main"
+    if head[0] == "--head":
+        git(clone, "commit", "-qm", "encoded")
+    status, out, err = locklens(clone, *REVIEW, base, *head)
+    assert status == 1, out + err
+    assert "LK031" in out
+    assert "git would check it out with other bytes" in out
+    assert attributes.rpartition(" ")[2].replace("odd", "filter=odd") in out
+
+
+def test_a_configuration_that_a_checkout_would_change_blocks(clone: Path) -> None:
+    git(clone, "checkout", "-q", "main")
+    commit(clone, {"infra/prod/main.tf": 'module "m" {\n  source = "../m"\n}\n', "infra/m/m.tf": "# m\n"})
+    git(clone, "checkout", "-qB", "pr")
+    commit(clone, {"infra/m/.gitattributes": "*.tf ident\n", "infra/m/m.tf": "# $Id$\n"})
+    status, out, err = locklens(clone, *REVIEW, "main", "--head", "pr")
+    assert status == 1, out + err
+    assert "LK031" in out
+    assert "infra/m/m.tf" in out
+
+
+@pytest.mark.parametrize("where", [f"infra/prod/{LOCK}", "infra/prod/main.tf", "infra/m/m.tf"])
+def test_an_attribute_is_a_change_by_itself(clone: Path, where: str) -> None:
+    git(clone, "checkout", "-q", "main")
+    called = 'module "m" {\n  source = "../m"\n}\n'
+    commit(clone, {"infra/prod/main.tf": called, "infra/m/m.tf": "# m\n", f"infra/prod/{LOCK}": EDITED})
+    git(clone, "checkout", "-qB", "pr")
+    commit(clone, {".gitattributes": f"{where} filter=lfs\n"})
+    status, out, err = locklens(clone, *REVIEW, "main", "--head", "pr")
+    assert status == 1, out + err
+    assert "LK031 BLOCK" in out
+    commit(clone, {"other/x.tf": "", f"infra/prod/{LOCK}": OLD, "infra/prod/main.tf": called + "\n"})
+    _, out, _ = locklens(clone, *REVIEW, "HEAD~1", "--head", "pr")
+    assert "LK031 WARN" in out
+    assert "LK031 BLOCK" not in out
+
+
+def test_a_path_of_a_revision_is_read_with_its_attributes(clone: Path) -> None:
+    commit(clone, {".gitattributes": f"{LOCK} working-tree-encoding=ISO646-JP\n"})
+    names = ("--old", f"main:infra/prod/{LOCK}", "--new", f"pr:infra/prod/{LOCK}")
+    _, out, err = locklens(clone, *REVIEW, *names)
+    assert "LK031 BLOCK" in out, err
+    _, out, err = locklens(clone, *REVIEW, *names[:3], f"infra/prod/{LOCK}")
+    assert "LK031" not in out, "it is on disk"
+
+
+def test_attributes_that_change_other_files_are_no_finding(clone: Path) -> None:
+    commit(
+        clone,
+        {".gitattributes": "*.zip filter=lfs diff=lfs merge=lfs -text\n*.tf -ident working-tree-encoding=UTF-8\n"},
+    )
+    _, out, err = locklens(clone, *REVIEW, "main", "--head", "pr")
+    assert "LK031" not in out
+    assert "5.1.0" in out, err
+
+
 # Links
 
 

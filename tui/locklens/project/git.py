@@ -22,7 +22,7 @@ from locklens.project.gitprocess import sentence
 from locklens.project.tree import name_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from locklens.project.gitdiscovery import FoundRepository
@@ -281,6 +281,20 @@ class Repository:
         if self._remembered_bytes + len(data) <= _REMEMBERED_BYTES:
             self._remembered[object_id] = data
             self._remembered_bytes += len(data)
+
+    def converted(self, files: Mapping[str, ListedFile], paths: Iterable[str]) -> dict[str, str]:
+        """Returns which files of a listing git checks out with other bytes; see `locklens.project.gitattributes`.
+
+        Raises:
+            RepositoryError: Git failed, or a file of attributes is missing from this clone.
+        """
+        from locklens.project.gitattributes import ATTRIBUTES_FILE, converted, may_convert
+
+        attributes = {path: file for path, file in files.items() if _has_name(path, ATTRIBUTES_FILE)}
+        self.prefetch(file.object_id for file in attributes.values() if file.object_id)
+        if not any(file.object_id and may_convert(self.blob(file.object_id)) for file in attributes.values()):
+            return {}
+        return converted(self._command, attributes, paths)
 
     # Comparison
 

@@ -88,6 +88,17 @@ class ListedTree(ABC):
         except RepositoryError as error:
             raise RepositoryError(f"{path} cannot be read: {error}", hint=error.hint) from error
 
+    def converted(self, paths: Iterable[str]) -> dict[str, str]:
+        """Returns which of some files, no links, git checks out with other bytes, and by which attribute.
+
+        Raises:
+            RepositoryError: Git failed, or a file that is needed is missing from this clone.
+        """
+        found = self._repository.converted(self.files, dict.fromkeys(paths))
+        keywords = (path for path, attribute in found.items() if attribute == "ident")
+        without = {path for path in keywords if b"$Id" not in (self.read(path) or b"")}
+        return {path: attribute for path, attribute in found.items() if path not in without}
+
     def list(self, folder: str) -> tuple[Entry, ...]:
         """Returns a folder's entries; () where there is no such folder."""
         place = self.resolve(folder)

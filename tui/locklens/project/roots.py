@@ -240,7 +240,8 @@ def _telling_lines(tree: Tree, path: str) -> frozenset[bytes]:
 # Changed configuration
 
 
-def _is_configuration(path: str) -> bool:
+def is_configuration(path: str) -> bool:
+    """Whether a path has the name of a configuration file, or of a test file, of either tool."""
     return path.endswith(_MODULE_SUFFIXES) or path.endswith(_TEST_SUFFIXES)
 
 
@@ -255,7 +256,7 @@ def with_changed_configuration(head_tree: Tree, touched: Iterable[str], roots: s
     found: set[str] = set()
     modules: set[str] = set()
     for path in touched:
-        if not _is_configuration(path):
+        if not is_configuration(path):
             continue
         folder = _folder(path)
         if path.endswith(_TEST_SUFFIXES):
@@ -296,7 +297,7 @@ class _Calls:
     def __init__(self, tree: Tree, roots: Iterable[str]) -> None:
         if isinstance(tree, ListedTree):
             folders = set(roots)
-            tree.prefetch([path for path in tree.files if _is_configuration(path) and _folder(path) in folders])
+            tree.prefetch([path for path in tree.files if is_configuration(path) and _folder(path) in folders])
         self._tree = tree
         self._called: dict[str, frozenset[str]] = {}
 
@@ -323,7 +324,7 @@ def _called_folders(tree: Tree, folder: str) -> frozenset[str]:
         entries = tree.list(folder)
     except LockLensError:
         return frozenset()
-    names = [entry.name for entry in entries if entry.kind is EntryKind.FILE and _is_configuration(entry.name)]
+    names = [entry.name for entry in entries if entry.kind is EntryKind.FILE and is_configuration(entry.name)]
     called: set[str] = set()
     for name in names:
         try:

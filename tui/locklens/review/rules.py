@@ -349,6 +349,16 @@ _ALL = (
         "Choose another version, or ask the publisher.",
         "registry",
     ),
+    Rule(
+        "LK031",
+        BLOCK,
+        "Checked out with other bytes",
+        "An attribute of git (working-tree-encoding, filter, or ident with $Id in the file) changes a lock file or a "
+        "configuration on its way to the disk. It is a warning where the old side has the same attribute.",
+        "What is committed was judged, and the tools read what is on disk: a hash can be another one there.",
+        "Run `git check-attr working-tree-encoding filter ident FILE`, and review the work tree after a checkout.",
+        "Take the attribute away from lock files and configurations.",
+    ),
 )
 
 RULES = {rule.id: rule for rule in _ALL}

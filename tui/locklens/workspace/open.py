@@ -23,13 +23,15 @@ from locklens.project.tree import (
 )
 from locklens.review.model import PolicySide
 from locklens.text import reason_of
+from locklens.workspace.conversions import conversions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from locklens.project.git import Place, Repository
     from locklens.project.tree import Tree
+    from locklens.workspace.conversions import Conversion
 
 STANDARD_INPUT = "-"
 _ABSENT = ("/dev/null", "NUL", "nul")
@@ -65,6 +67,7 @@ class Comparison(Struct, frozen=True):
         repository: The one that is asked, None without git. Whoever opened the comparison closes it.
         all_locks: Path of every lock file of the head side, also where `roots` is restricted.
         policy_side: Which side's top has the policy that counts, NONE where neither has.
+        converted: Files of the head side that git checks out with other bytes, by path.
     """
 
     base: Side
@@ -75,6 +78,7 @@ class Comparison(Struct, frozen=True):
     repository: Repository | None
     all_locks: tuple[str, ...]
     policy_side: PolicySide = PolicySide.NONE
+    converted: Mapping[str, Conversion] = {}
 
     def close(self) -> None:
         """Ends the process that reads git's objects, if there is one."""
@@ -110,6 +114,7 @@ def open_git(
     if staged and head is not None:
         raise ConfigurationError("--staged and --head cannot be used together")
     from locklens.project.git import Repository
+    from locklens.project.gitoutput import ChangeStatus, PathChange
 
     repository = Repository.discover(folder)
     try:
@@ -117,7 +122,9 @@ def open_git(
         new, new_place = _head_side(repository, head, staged=staged)
         old, old_place = _base_side(repository, base, head, merge_base=merge_base)
         changes = repository.changed(old_place, new_place)
-        pairs = find_roots(repository, old.tree, new.tree, changes, only=only)
+        converted = conversions(old.tree, new.tree)
+        anew = (PathChange(ChangeStatus.MODIFIED, path, path) for path, one in converted.items() if one.is_new)
+        pairs = find_roots(repository, old.tree, new.tree, (*changes, *anew), only=only)
         all_locks = lock_paths(repository, new.tree)
     except BaseException:
         repository.close()
@@ -131,6 +138,7 @@ def open_git(
         repository=repository,
         all_locks=all_locks,
         policy_side=PolicySide.BASE,
+        converted=converted,
     )
 
 
@@ -278,6 +286,7 @@ def open_files(old: str, new: str, *, config: str | None, cwd: Path, stdin: Call
         top=head.top,
         repository=opener.repository,
         all_locks=() if head.lock is None else (head.lock,),
+        converted=conversions(base.side.tree, head.side.tree),
     )
 
 

@@ -20,6 +20,8 @@ from locklens.review.evidence import explain_alone, explained
 from locklens.review.findings import judge_agreement, judge_change, judge_file, judge_requirements
 from locklens.review.inquiry import Subject
 from locklens.review.model import Change, Finding, HostState, Kind, Review, RootReview, Severity, SideName, Status
+from locklens.review.verdicts import in_order
+from locklens.workspace.conversions import judge
 from locklens.workspace.events import Asked, Progress, RootsKnown
 from locklens.workspace.policies import counting_policy
 from locklens.workspace.roots import read_lock, tool_of
@@ -34,7 +36,6 @@ if TYPE_CHECKING:
     from locklens.policy import Policy
     from locklens.project.modules import ModuleReader
     from locklens.project.roots import RootPair
-    from locklens.project.tree import Tree
     from locklens.review.releases import Fact, Question
     from locklens.storage.cache import Cache
     from locklens.workspace.asking import AskingRun
@@ -122,12 +123,10 @@ def draft(comparison: Comparison, request: ReviewRequest) -> Review:
     """
     counting = counting_policy(comparison, request.policy)
     include_unchanged, tool = request.include_unchanged, request.tool
-    concerned = [
-        pair for pair in comparison.roots if pair.lock_changed or pair.configuration_changed or include_unchanged
-    ]
+    concerned = [pair for pair in comparison.roots if include_unchanged or _is_concerned(pair, comparison)]
     pairs = [(pair, *_read_pair(comparison, pair, tool)) for pair in concerned]
     setting = _Setting(include_unchanged, tool, counting.policy)
-    roots = [_root(comparison.head.tree, pair, old, new, setting) for pair, old, new in pairs]
+    roots = [_root(comparison, pair, old, new, setting) for pair, old, new in pairs]
     if any(root.changes for root in roots):
         own = {pair.path: new for pair, _, new in pairs}
         locks, names = _all_entries(comparison, own)
@@ -229,6 +228,9 @@ class _Completion:
                 judged = judge_requirements(draft, lock, configuration)
             else:
                 judged = replace(draft, configuration=configuration)
+            found = tuple(judge(comparison.head.tree, comparison.converted, configuration.files))
+            if found:
+                judged = replace(judged, findings=in_order((*judged.findings, *found)))
             self._roots[draft.lock_file] = judged
             self._changes[draft.lock_file] = _by_address(judged)
             self._unread.discard(draft.lock_file)
@@ -359,7 +361,15 @@ class _Setting(Struct, frozen=True):
     policy: Policy
 
 
-def _root(tree: Tree, pair: RootPair, old: LockFile, new: LockFile, setting: _Setting) -> RootReview:
+def _is_concerned(pair: RootPair, comparison: Comparison) -> bool:
+    if pair.lock_changed or pair.configuration_changed:
+        return True
+    found = judge(comparison.head.tree, comparison.converted, [pair.new_lock] if pair.new_lock is not None else [])
+    return any(finding.severity is Severity.BLOCK for finding in found)
+
+
+def _root(comparison: Comparison, pair: RootPair, old: LockFile, new: LockFile, setting: _Setting) -> RootReview:
+    tree = comparison.head.tree
     lock_file = pair.new_lock or pair.old_lock or ""
     earlier, notes = _comparable(old)
     found = compare(earlier, new, include_unchanged=setting.include_unchanged)
@@ -372,7 +382,11 @@ def _root(tree: Tree, pair: RootPair, old: LockFile, new: LockFile, setting: _Se
         status=_status(old, new, differs=differs),
         format_only=differs and is_whole and all(change.kind is Kind.UNCHANGED for change in found),
         changes=tuple(judge_change(change, lock_file, setting.policy) for change in found),
-        findings=(*judge_file(new, changed=differs), *notes),
+        findings=(
+            *judge_file(new, changed=differs),
+            *notes,
+            *judge(tree, comparison.converted, [lock_file] if new.exists else []),
+        ),
         renamed_from=pair.renamed_from,
         conflict=new.conflict,
         old_data=old.data,
