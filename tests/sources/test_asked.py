@@ -36,7 +36,7 @@ def test_the_default_registries_and_whom_somebody_vouches_for() -> None:
     verdict = asked.judge("xn--caf-dma.test")
     assert isinstance(verdict, NotAsked)
     assert str(verdict) == "café.test was not asked"
-    assert "--ask-host café.test" in verdict.hint
+    assert "--ask-host xn--caf-dma.test asks it" in verdict.hint
 
 
 def test_registries_are_put_together_from_the_users_settings(server: Server, tmp_path: Path) -> None:

@@ -403,6 +403,7 @@ class ServingSource:
     def plan(
         self,
         intent: Intent,
+        review: Review | None,
         *,
         on_root: Callable[[str], None],
         on_event: Callable[[InstallEvent], None],
@@ -411,7 +412,9 @@ class ServingSource:
         self.intents.append(intent)
         return self.planning(intent, on_root, on_event, cancel)
 
-    def foresee(self, plan: Plan, *, on_event: Callable[[Event], None], cancel: threading.Event) -> Foreseen:
+    def foresee(
+        self, plan: Plan, review: Review, *, on_event: Callable[[Event], None], cancel: threading.Event
+    ) -> Foreseen:
         return self.foreseeing(plan, on_event, cancel)
 
     def apply(self, proposal: Proposal) -> tuple[str, ...]:

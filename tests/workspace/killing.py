@@ -99,7 +99,7 @@ def screen(roots: list[str]) -> int:
     """Prunes roots by the way that the screen goes: the source plans an intent, and writes what was planned."""
     source = WorkspaceSource(ReviewRequest(partial(open_git, Path.cwd())))
     intent = PruneIntent(source.where(Path.cwd(), roots))
-    plan = source.plan(intent, on_root=lambda _: None, on_event=lambda _: None, cancel=threading.Event())
+    plan = source.plan(intent, None, on_root=lambda _: None, on_event=lambda _: None, cancel=threading.Event())
     source.apply(plan.proposal)
     return 0
 

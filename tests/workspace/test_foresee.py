@@ -8,8 +8,10 @@ import threading
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from locklens.addresses import ProviderAddress
 from locklens.demo.registry import Registry
@@ -20,12 +22,12 @@ from locklens.review.model import Kind, Proof, Severity, Status
 from locklens.storage.cache import Cache
 from locklens.workspace.apply import apply
 from locklens.workspace.events import Event, Progress
-from locklens.workspace.foresee import foresee
-from locklens.workspace.open import open_git
+from locklens.workspace.foresee import Foreseen, foresee
+from locklens.workspace.open import open_git, open_locked
 from locklens.workspace.planning import Plan, WriteRequest
 from locklens.workspace.proposal import PlannedFile, Proposal
 from locklens.workspace.propose import format_locks, prune, restore
-from locklens.workspace.review import Asking, ReviewRequest, review
+from locklens.workspace.review import Asking, ReviewRequest, draft, review
 from locklens.workspace.supplying import RegistrySupply
 from locklens.workspace.undo import undo
 from locklens.workspace.upgrading import UpgradeRequest, upgrade
@@ -75,14 +77,23 @@ def request(top: Path, environ: dict[str, str] | None, **options: object) -> Rev
     return ReviewRequest(partial(open_git, top), asking=asking)
 
 
+def foreseen(plan: Plan, asked: ReviewRequest, **options: Any) -> Foreseen:
+    """What comes of a plan that was made from the review of all that is locked."""
+    comparison = asked.open()
+    try:
+        reviewed = draft(comparison, replace(asked, include_unchanged=True))
+    finally:
+        comparison.close()
+    return foresee(plan, asked, reviewed, **options)
+
+
 def test_an_upgrade_as_it_would_be(top: Path, environ: dict[str, str]) -> None:
     wanted = UpgradeRequest(WriteRequest(top, ("a",)), ("demo=1.5.0",))
     with Cache.in_memory() as cache, RegistrySupply(environ, cache) as supply:
         plan = upgrade(wanted, supply)
-        assert supply.hosts == {HOST}
     asked = request(top, environ)
     events: list[Event] = []
-    found = foresee(plan, asked, on_event=events.append)
+    found = foreseen(plan, asked, on_event=events.append)
     (root,) = found.review.roots
     (change,) = root.changes
     assert (root.path, change.kind, str(change.new and change.new.version)) == ("a", Kind.UPGRADE, "1.5.0")
@@ -101,7 +112,7 @@ def test_an_upgrade_as_it_would_be(top: Path, environ: dict[str, str]) -> None:
 
 def test_what_is_taken_back_is_no_news(top: Path, environ: dict[str, str]) -> None:
     apply(prune(WriteRequest(top, ("a", "b"))).proposal)
-    found = foresee(restore(WriteRequest(top, ("a", "b")), ["netbox"]), request(top, environ))
+    found = foreseen(restore(WriteRequest(top, ("a", "b")), ["netbox"]), request(top, environ))
     assert [root.path for root in found.review.roots] == ["a", "b"]
     assert {change.kind for change in found.review.changes} == {Kind.NEW_PROVIDER}
     assert {one.rule for one in found.review.findings} >= {"LK007"}
@@ -114,7 +125,7 @@ def test_what_was_committed_is_not_judged_again(top: Path, environ: dict[str, st
     (top / "a" / LOCK).write_bytes(lock_file(old))
     git(top, "commit", "-qam", "before it was published again")
     (top / "a" / LOCK).write_bytes(lock_file(Locked(f"{HOST}/acme/demo", "1.4.2", "~> 1.4")))
-    found = foresee(restore(WriteRequest(top, ("a",)), ["demo"]), request(top, environ))
+    found = foreseen(restore(WriteRequest(top, ("a",)), ["demo"]), request(top, environ))
     (change,) = found.review.changes
     assert "LK002" in {one.rule for one in change.findings}
     assert {one.accepted for one in change.findings} == {"HEAD has it so"}
@@ -132,7 +143,7 @@ def test_a_host_that_only_the_work_tree_names_is_not_asked(
     plan = format_locks(WriteRequest(top, ("a",)))
     moved = PlannedFile(f"a/{LOCK}", lock.read_bytes(), lock.read_bytes().replace(b"3.9.1", b"3.9.0"))
     changed = Plan(Proposal(plan.proposal.top, (moved,), (), "x"), (), (), ())
-    found = foresee(changed, request(top, environ))
+    found = foreseen(changed, request(top, environ))
     assert [(host.host, host.asked) for host in found.review.hosts] == [("registry.evil.test", False)]
 
 
@@ -143,7 +154,7 @@ def test_an_edited_module_concerns_all_who_call_it(top: Path) -> None:
         (top / root / "main.tf").write_text('module "m" {\n  source = "../m"\n}\n')
     new = requires(demo="~> 1.5").encode()
     file = PlannedFile("m/main.tf", (top / "m/main.tf").read_bytes(), new)
-    found = foresee(Plan(Proposal(top, (file,), (), "x"), (), (), ()), request(top, None))
+    found = foreseen(Plan(Proposal(top, (file,), (), "x"), (), (), ()), request(top, None))
     assert {(root.path, root.status) for root in found.review.roots} == {
         ("a", Status.UNCHANGED),
         ("b", Status.UNCHANGED),
@@ -157,7 +168,7 @@ def test_the_last_commits_policy_counts(top: Path) -> None:
     git(top, "add", ".")
     git(top, "commit", "-qm", "policy")
     (top / "locklens.toml").write_text('[platforms]\nplan9_386 = "mine"\n')
-    found = foresee(prune(WriteRequest(top, ("a",))), request(top, None))
+    found = foreseen(prune(WriteRequest(top, ("a",))), request(top, None))
     assert [str(one.platform) for one in found.review.policy.platforms] == ["linux_amd64"]
 
 
@@ -167,12 +178,12 @@ def test_files_that_come_and_go(top: Path) -> None:
     lock.unlink()
     plan = restore(WriteRequest(top, ("a",)), ["demo", "netbox"])
     assert plan.proposal.files == (PlannedFile(f"a/{LOCK}", None, data),)
-    found = foresee(plan, request(top, None))
+    found = foreseen(plan, request(top, None))
     assert [(root.path, root.status) for root in found.review.roots] == [("a", Status.ADDED)]
     assert found.left == 0
     apply(plan.proposal)
     assert lock.read_bytes() == data
-    gone = foresee(undo(top), request(top, None))
+    gone = foreseen(undo(top), request(top, None))
     assert [(root.path, root.status) for root in gone.review.roots] == [("a", Status.DELETED)]
     assert {change.kind for change in gone.review.changes} == {Kind.REMOVED}
     assert gone.left == 2
@@ -187,7 +198,7 @@ def test_without_git_and_before_the_first_commit(tmp_path: Path) -> None:
     for is_git in (False, True):
         if is_git:
             git(place, "init", "-q")
-        found = foresee(prune(WriteRequest(place)), request(place, None))
+        found = foreseen(prune(WriteRequest(place)), ReviewRequest(partial(open_locked, place)))
         assert (found.against, found.left, found.untouched) == ("", 0, 1)
         assert [change.kind for change in found.review.changes] == [Kind.REMOVED]
 
@@ -197,11 +208,11 @@ def test_it_can_be_stopped(top: Path, environ: dict[str, str]) -> None:
     cancel = threading.Event()
     cancel.set()
     with pytest.raises(RunCancelledError):
-        foresee(restore(WriteRequest(top, ("a",)), ["netbox"]), request(top, environ), cancel=cancel)
+        foreseen(restore(WriteRequest(top, ("a",)), ["netbox"]), request(top, environ), cancel=cancel)
 
 
 def test_offline_nobody_is_asked(top: Path, environ: dict[str, str]) -> None:
     apply(prune(WriteRequest(top, ("a",))).proposal)
-    found = foresee(restore(WriteRequest(top, ("a",)), ["netbox"]), request(top, environ, is_offline=True))
+    found = foreseen(restore(WriteRequest(top, ("a",)), ["netbox"]), request(top, environ, is_offline=True))
     assert found.review.offline
     assert not any(host.asked for host in found.review.hosts)

@@ -77,7 +77,9 @@ _LOCKED = {
 
 def _locked(command: str, arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
     parser = Parser(command, _LOCKED[command])
-    parser.usage = f"locklens {command} [OPTION...] [-- ROOT...]"
+    parser.usage = f"locklens {command} [OPTION...] [BASE] [-- ROOT...]"
+    words = "revision that counts for what it is held against: its policy, and the registries of its lock files"
+    parser.add_argument("base", nargs="?", metavar="BASE", help=f"{words} (default: HEAD, whose registries do not)")
     if command == "keys":
         words = "say too which versions were locked before, and who signed those"
         parser.add_argument("--history", action="store_true", help=words)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from locklens.review.keys import PastUse
     from locklens.review.model import Review
     from locklens.text import Printable
-    from locklens.workspace.open import Comparison
+    from locklens.workspace.open import Base, Comparison
     from locklens.workspace.review import Asking, ReviewRequest
 
     OpenUi = Callable[[ReviewRequest, str], int]
@@ -27,31 +27,34 @@ if TYPE_CHECKING:
 
 def review(found: Namespace, open_ui: OpenUi) -> int:
     """Compares lock files."""
-    from locklens.workspace.open import open_files, open_git
+    from locklens.workspace.open import Base, open_files, open_git
 
+    base = None
     if found.old is not None:
         opened = partial(open_files, found.old, found.new, config=found.config, cwd=Path.cwd(), stdin=_standard_input)
     else:
+        base = Base(found.base, (found.head or "HEAD") if found.merge_base else "")
         opened = partial(
             open_git,
             Path.cwd(),
-            base="HEAD" if found.base is None else found.base,
+            base=base.name,
+            fork_of=base.fork_of,
             head=found.head,
             staged=found.staged,
-            merge_base=found.merge_base,
             roots=found.roots,
         )
-    return show(request_of(found, opened, asking_of(found)), found, "review", open_ui)
+    return show(request_of(found, opened, asking_of(found), base), found, "review", open_ui)
 
 
 def locked(found: Namespace, view: str, open_ui: OpenUi) -> int:
     """Reports on all that is locked, changed or not; `view` is "hashes" or "keys"."""
-    from locklens.workspace.open import open_locked
+    from locklens.workspace.open import Base, open_locked
 
     found.old = found.new = None
     found.all = True
-    opened = partial(open_locked, Path.cwd(), roots=found.roots)
-    return show(request_of(found, opened, asking_of(found)), found, view, open_ui)
+    base = Base(found.base)
+    opened = partial(open_locked, Path.cwd(), base=base, roots=found.roots)
+    return show(request_of(found, opened, asking_of(found), base), found, view, open_ui)
 
 
 def why(found: Namespace) -> int:
@@ -84,8 +87,10 @@ def _standard_input() -> bytes:
     return sys.stdin.buffer.read()
 
 
-def request_of(found: Namespace, opened: Callable[[], Comparison], asking: Asking) -> ReviewRequest:
-    """Returns the request for what was typed; `opened` opens the comparison."""
+def request_of(
+    found: Namespace, opened: Callable[[], Comparison], asking: Asking, base: Base | None = None
+) -> ReviewRequest:
+    """Returns the request for what was typed; `opened` opens the comparison with the base."""
     from locklens.dialect import DIALECTS
     from locklens.workspace.review import ReviewRequest
 
@@ -98,6 +103,7 @@ def request_of(found: Namespace, opened: Callable[[], Comparison], asking: Askin
         asking=asking,
         prove=found.prove,
         policy=Path(found.policy) if found.policy else None,
+        base=base,
     )
 
 

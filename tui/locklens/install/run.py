@@ -6,7 +6,9 @@ import threading
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Self, TypeVar
 
+from locklens.errors import SourceError
 from locklens.install.trusting import Gatekeeper
+from locklens.sources.asked import NotAsked
 from locklens.sources.registries import Registries
 from locklens.trust.authentication import Enforcement
 from locklens.trust.signature import Verifier
@@ -43,6 +45,7 @@ class InstallRun:
         dialect: The tool.
         environ: Its settings.
         cache: What is remembered of verifications and packages.
+        hosts: Registries that may be asked beside those of the user's settings, comparison form; None: all.
         on_event: Told of what happens, from any thread, but never from two at once.
         cancel: Set by another thread to stop.
     """
@@ -53,6 +56,7 @@ class InstallRun:
         environ: Mapping[str, str],
         cache: Cache,
         *,
+        hosts: frozenset[str] | None = None,
         on_event: Callable[[Event], None] = lambda _: None,
         cancel: threading.Event | None = None,
     ) -> None:
@@ -61,7 +65,8 @@ class InstallRun:
         self.cancel = cancel or threading.Event()
         self._on_event = on_event
         self._telling = threading.Lock()
-        self._registries = Registries(dialect, environ, is_installing=True, cancel=self.cancel)
+        self._asks_all = hosts is None
+        self._registries = Registries(dialect, environ, base=hosts or (), is_installing=True, cancel=self.cancel)
         self._verifier = Verifier(memory=cache)
         self._pool = ThreadPoolExecutor(AT_ONCE, "locklens-install")
         self._beside = ThreadPoolExecutor(AT_ONCE, "locklens-judge")
@@ -103,8 +108,17 @@ class InstallRun:
         return tuple(map(str, self._registries.log))
 
     def registry(self, address: ProviderAddress) -> Registry:
-        """Returns a provider's registry: whom one installs from one may ask."""
-        return self._registries.registry(address.host)
+        """Returns a provider's registry.
+
+        Raises:
+            SourceError: It may not be asked.
+        """
+        if self._asks_all:
+            return self._registries.registry(address.host)
+        found = self._registries.of(address.host)
+        if isinstance(found, NotAsked):
+            raise SourceError(str(found), source=found.host, hint=found.hint)
+        return found
 
     def name(self, address: ProviderAddress) -> str:
         """What the tool calls a provider."""
@@ -132,7 +146,7 @@ class InstallRun:
     def ahead(self, address: ProviderAddress, version: Version | None, platform: Platform) -> None:
         """Asks for the package of the version that will be chosen, most likely; whoever needs the answer finds it."""
         if version is not None:
-            self._pool.submit(self.registry(address).package, address, version, platform)
+            self._pool.submit(lambda: self.registry(address).package(address, version, platform))
 
 
 def _load() -> None:

@@ -276,12 +276,13 @@ class PolicySide(StrEnum):
 
 
 class HostState(Struct, frozen=True):
-    """Whether a registry was asked, when (ISO 8601), and what went wrong."""
+    """Whether a registry was asked, when (ISO 8601), what went wrong, and what would have it asked, "" for nothing."""
 
     host: str
     asked: bool
     as_of: str | None = None
     error: str | None = None
+    hint: str = ""
 
 
 class Review(Struct, frozen=True):
@@ -295,6 +296,7 @@ class Review(Struct, frozen=True):
         notes: What limits the whole review, each a sentence: gpg is missing, a setting cannot be read.
         policy: By which it is judged.
         policy_side: Where that was read.
+        base_hosts: The registries that the base's lock files vouch for, in comparison form.
     """
 
     at: str
@@ -307,6 +309,7 @@ class Review(Struct, frozen=True):
     notes: tuple[str, ...] = ()
     policy: Policy = Policy()
     policy_side: PolicySide = PolicySide.NONE
+    base_hosts: frozenset[str] = frozenset()
 
     @property
     def changes(self) -> tuple[Change, ...]:

@@ -66,6 +66,7 @@ class Trouble(Struct, frozen=True):
         was_asked: Whether anybody was asked.
         is_offline: Whether that is because nobody was to be asked.
         is_no: Whether the answer was that there is no such thing.
+        is_unvouched: Whether nobody was asked because nothing vouches for the host.
     """
 
     words: str
@@ -73,6 +74,7 @@ class Trouble(Struct, frozen=True):
     was_asked: bool = True
     is_offline: bool = False
     is_no: bool = False
+    is_unvouched: bool = False
 
 
 class ReleaseFacts(Struct, frozen=True):
@@ -271,7 +273,7 @@ def _some_package(registry: Registry, question: ReleaseId, *, is_fresh: bool) ->
 
 
 def _not_asked(host: NotAsked) -> Trouble:
-    return Trouble(str(host), host.hint, was_asked=False)
+    return Trouble(str(host), host.hint, was_asked=False, is_unvouched=True)
 
 
 def _trouble(error: SourceError, question: Question) -> Trouble:

@@ -57,7 +57,7 @@ class AskedHosts(Struct, frozen=True):
         voucher = self.vouchers.get(host)
         if voucher is not None:
             return voucher
-        return NotAsked(host, f"only the change names this host; --ask-host {display_host(host)} asks it")
+        return NotAsked(host, f"only what is under review names this host; --ask-host {host} asks it")
 
 
 def asked_hosts(

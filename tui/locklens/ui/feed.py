@@ -140,6 +140,7 @@ class ReviewSource(Protocol):
     def plan(
         self,
         intent: Intent,
+        review: Review | None,
         *,
         on_root: Callable[[str], None],
         on_event: Callable[[InstallEvent], None],
@@ -149,6 +150,8 @@ class ReviewSource(Protocol):
 
         Args:
             intent: What is wanted.
+            review: What it was made from: registries that its base does not vouch for are not asked. None where
+                nothing could be reviewed.
             on_root: Told of each root that it comes to, in this thread.
             on_event: Told of packages, from any thread, but never from two at once.
             cancel: Set by another thread to stop.
@@ -157,11 +160,14 @@ class ReviewSource(Protocol):
             LockLensError: It cannot be found out, or was cancelled.
         """
 
-    def foresee(self, plan: Plan, *, on_event: Callable[[Event], None], cancel: threading.Event) -> Foreseen:
+    def foresee(
+        self, plan: Plan, review: Review, *, on_event: Callable[[Event], None], cancel: threading.Event
+    ) -> Foreseen:
         """Reviews what is planned.
 
         Args:
             plan: With files to write.
+            review: What it was made from, whose base counts.
             on_event: Called in this thread.
             cancel: Set by another thread to stop.
 

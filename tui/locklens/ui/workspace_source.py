@@ -60,7 +60,7 @@ class WorkspaceSource:
         return _WorkspaceReview(comparison, draft(comparison, request), request)
 
     def of_view(self, view: str, folder: Path | None) -> ReviewSource:
-        """The same asking, of all that is locked or of what changed."""
+        """The same asking and the same base, of all that is locked or of what changed."""
         from functools import partial
 
         from msgspec.structs import replace
@@ -68,7 +68,13 @@ class WorkspaceSource:
         from locklens.workspace.open import open_git, open_locked
 
         is_whole = view in {"upgrade", "hashes", "keys"}
-        opened = partial(open_locked if is_whole else open_git, folder or Path.cwd())
+        base, where, opened = self.request.base, folder or Path.cwd(), self.request.open
+        if base is not None:
+            opened = (
+                partial(open_locked, where, base=base)
+                if is_whole
+                else partial(open_git, where, base=base.name, fork_of=base.fork_of)
+            )
         request = replace(self.request, open=opened, include_unchanged=is_whole, prove="none")
         return WorkspaceSource(request, reads_only=view == "upgrade")
 
@@ -99,14 +105,13 @@ class WorkspaceSource:
     def plan(
         self,
         intent: Intent,
+        review: Review | None,
         *,
         on_root: Callable[[str], None],
         on_event: Callable[[InstallEvent], None],
         cancel: threading.Event,
     ) -> Plan:
-        """Plans with the request's asking."""
-        from msgspec.structs import replace
-
+        """Plans with the request's asking; registries are asked as they were for the review."""
         from locklens.errors import RunCancelledError
         from locklens.workspace.supplying import OfflineSupply, RegistrySupply
 
@@ -118,14 +123,17 @@ class WorkspaceSource:
         asking = self.request.asking
         if asking is None or asking.is_offline:
             return intent.plan(OfflineSupply(), on_root=begin)
-        with RegistrySupply(asking.environ, asking.cache, on_event=on_event, cancel=cancel) as supply:
-            return replace(intent.plan(supply, on_root=begin), asked=supply.hosts)
+        hosts = frozenset(asking.hosts) | (review.base_hosts if review is not None else frozenset())
+        with RegistrySupply(asking.environ, asking.cache, hosts=hosts, on_event=on_event, cancel=cancel) as supply:
+            return intent.plan(supply, on_root=begin)
 
-    def foresee(self, plan: Plan, *, on_event: Callable[[Event], None], cancel: threading.Event) -> Foreseen:
-        """Reviews it with the request's asking."""
+    def foresee(
+        self, plan: Plan, review: Review, *, on_event: Callable[[Event], None], cancel: threading.Event
+    ) -> Foreseen:
+        """Reviews it with the request's asking, by the review's base."""
         from locklens.workspace.foresee import foresee
 
-        return foresee(plan, self.request, on_event=on_event, cancel=cancel)
+        return foresee(plan, self.request, review, on_event=on_event, cancel=cancel)
 
     def apply(self, proposal: Proposal) -> tuple[str, ...]:
         """Writes the files."""
@@ -145,9 +153,9 @@ class WorkspaceSource:
         asking = self.request.asking
         if not is_asking or asking is None:
             return explain()
-        from locklens.workspace.asking import AskingRun, base_hosts
+        from locklens.workspace.asking import AskingRun
 
-        with AskingRun(replace(asking, is_fresh=is_fresh), base_hosts(subject.review), cancel) as run:
+        with AskingRun(replace(asking, is_fresh=is_fresh), subject.review.base_hosts, cancel) as run:
             return explain(ask=run.offered)
 
     def history(
@@ -179,11 +187,10 @@ class WorkspaceSource:
         cancel: threading.Event,
     ) -> None:
         """Finds it out with the request's asking."""
-        from locklens.workspace.asking import base_hosts
         from locklens.workspace.offering import releases
 
         if self.request.asking is not None:
-            for one in releases(wanted, self.request.asking, base_hosts(review), cancel=cancel):
+            for one in releases(wanted, self.request.asking, review.base_hosts, cancel=cancel):
                 on_known(one)
 
     def upgrading(self, top: Path, picks: tuple[Pick, ...], *, allows_missing: bool) -> Intent:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Self, TypeVar
 
 from locklens.addresses import display_host
 from locklens.dialect import OPENTOFU, TERRAFORM
-from locklens.lockfile.parse import parse
 from locklens.review.inquiry import Inquiry
 from locklens.review.model import HostState
 from locklens.review.releases import Asker, ReleaseFacts
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
     from locklens.hashes import HashedPackage
-    from locklens.review.model import Review
     from locklens.review.releases import Fact, Question
     from locklens.sources.metadata import ListedVersion
     from locklens.workspace.review import Asking
@@ -158,12 +156,6 @@ class AskingRun:
         return tuple(str(exchange) for one in self._registries.values() for exchange in one.log)
 
 
-def base_hosts(review: Review) -> frozenset[str]:
-    """The hosts that the base's lock files name: those of the roots under review. In comparison form."""
-    locks = (parse(root.old_data, root.lock_file, dialect=root.tool) for root in review.roots if root.old_data)
-    return frozenset(entry.address.host for lock in locks for entry in lock.entries)
-
-
 def host_states(known: Mapping[Question, Fact], *, is_offline: bool) -> tuple[HostState, ...]:
     """Returns whom the questions went to, and what came of it."""
     hosts: dict[str, list[Fact]] = {}
@@ -177,4 +169,7 @@ def _host_state(host: str, facts: list[Fact], *, is_offline: bool) -> HostState:
     asked = not is_offline and any(fact.trouble is None or fact.trouble.was_asked for fact in facts)
     moments = [fact.as_of for fact in facts if fact.as_of]
     errors = [one.words for one in troubles if one.was_asked]
-    return HostState(display_host(host), asked, min(moments, default=None), next(iter(errors), None))
+    hints = [one.hint for one in troubles if one.is_unvouched]
+    return HostState(
+        display_host(host), asked, min(moments, default=None), next(iter(errors), None), next(iter(hints), "")
+    )

@@ -10,10 +10,8 @@ from msgspec.structs import replace
 from locklens.errors import NoRepositoryError
 from locklens.lockfile.model import differing
 from locklens.lockfile.parse import parse
-from locklens.policy import POLICY_FILE
 from locklens.project.roots import LOCK_FILE, RootPair, lock_paths, with_changed_configuration
 from locklens.project.tree import FileSystem, OverlayTree, WorkTree
-from locklens.review.model import PolicySide
 from locklens.workspace.open import Comparison, Side
 from locklens.workspace.review import complete, draft
 
@@ -37,10 +35,10 @@ class Foreseen(Struct, frozen=True):
     """What would come of a plan.
 
     Attributes:
-        review: The planned files against those on disk; findings of entries that are what was committed count as
-            accepted.
+        review: The planned files against those on disk; findings of entries that are what the base has count
+            as accepted.
         untouched: How many entries of the planned lock files stay as they are.
-        against: What the files are compared with otherwise, such as "HEAD"; "" without a commit.
+        against: The base that the files were compared with, such as "HEAD"; "" where it is no revision.
         left: How many providers of these lock files would differ from that.
     """
 
@@ -53,18 +51,20 @@ class Foreseen(Struct, frozen=True):
 def foresee(
     plan: Plan,
     request: ReviewRequest,
+    reviewed: Review,
     *,
     on_event: Callable[[Event], None] = lambda _: None,
     cancel: threading.Event | None = None,
 ) -> Foreseen:
     """Reviews a plan with the same machinery as any other change. Nothing is written.
 
-    Registries are asked about what is planned, as a review would: those that the last commit's lock files name, and
-    those that the plan itself had to ask.
+    Registries are asked about what is planned as they were for the review that it was made from, and its policy and
+    its tools count: a plan is judged by nothing that the change under review brings along.
 
     Args:
         plan: With files to write.
         request: Whom to ask, and what counts; what it opens does not matter.
+        reviewed: What the plan was made from.
         on_event: Called in this thread.
         cancel: Set by another thread to stop.
 
@@ -74,10 +74,9 @@ def foresee(
     comparison = _comparison(plan)
     try:
         request = replace(request, include_unchanged=False, prove="none")
-        against, committed = _committed(plan, comparison.repository)
-        hosts = _hosts(plan, committed)
-        drafted = draft(comparison, request)
-        review = complete(comparison, drafted, request, on_event=on_event, cancel=cancel, vouched_hosts=hosts)
+        against, committed = _committed(plan, comparison.repository, reviewed)
+        drafted = draft(comparison, request, made_from=reviewed)
+        review = complete(comparison, drafted, request, on_event=on_event, cancel=cancel)
         if against:
             review = _accepted(review, plan, committed, f"{against} has it so")
         return Foreseen(review, _untouched(plan), against, _left(plan, committed) if against else 0)
@@ -94,10 +93,8 @@ def _comparison(plan: Plan) -> Comparison:
     except NoRepositoryError:
         repository = None
     disk: Tree = FileSystem(proposal.top) if repository is None else WorkTree(repository.top)
-    rules = _policy(repository, disk)
     before, after = ({file.path: getattr(file, side) for file in proposal.files} for side in ("old", "new"))
-    # The policy of the last commit counts, whatever else is on disk.
-    old, new = OverlayTree({**before, **rules}, disk), OverlayTree({**after, **rules}, disk)
+    old, new = OverlayTree(before, disk), OverlayTree(after, disk)
     written = {file.path: file for file in _locks(plan)}
     locks = set(written)
     if repository is not None:
@@ -125,15 +122,7 @@ def _comparison(plan: Plan) -> Comparison:
         top=proposal.top,
         repository=repository,
         all_locks=all_locks,
-        policy_side=PolicySide.BASE,
     )
-
-
-def _policy(repository: Repository | None, disk: Tree) -> Mapping[str, bytes | None]:
-    """The policy of the last commit; without git the one on disk."""
-    if repository is None:
-        return {POLICY_FILE: disk.read(POLICY_FILE)}
-    return {POLICY_FILE: None if repository.is_unborn else repository.show(repository.resolve("HEAD"), POLICY_FILE)}
 
 
 def _folder(path: str) -> str:
@@ -144,20 +133,13 @@ def _locks(plan: Plan) -> Iterator[PlannedFile]:
     return (file for file in plan.proposal.files if file.path.rpartition("/")[2] == LOCK_FILE)
 
 
-def _committed(plan: Plan, repository: Repository | None) -> tuple[str, Mapping[str, bytes]]:
-    """The planned lock files as they were committed last, and the name of that; "" where nothing was."""
-    if repository is None or repository.is_unborn:
+def _committed(plan: Plan, repository: Repository | None, reviewed: Review) -> tuple[str, Mapping[str, bytes]]:
+    """The planned lock files as the reviewed base has them, and the name of that; "" where it is no revision."""
+    base = reviewed.base
+    if repository is None or base.revision is None:
         return "", {}
-    commit = repository.resolve("HEAD")
-    found = {file.path: repository.show(commit, file.path) for file in _locks(plan)}
-    return "HEAD", {path: data for path, data in found.items() if data is not None}
-
-
-def _hosts(plan: Plan, committed: Mapping[str, bytes]) -> frozenset[str]:
-    """Hosts that a commit names, or without one what is on disk; and those that were asked for the plan anyway."""
-    trusted = committed or {file.path: file.old or b"" for file in _locks(plan)}
-    locks = (parse(data, path) for path, data in trusted.items())
-    return plan.asked | {entry.address.host for lock in locks for entry in lock.entries}
+    found = {file.path: repository.show(base.revision, file.path) for file in _locks(plan)}
+    return base.name, {path: data for path, data in found.items() if data is not None}
 
 
 def _accepted(review: Review, plan: Plan, committed: Mapping[str, bytes], reason: str) -> Review:

@@ -17,7 +17,7 @@ from locklens.project.state import data_folder
 from locklens.project.tree import FileSystem
 from locklens.review.model import Status
 from locklens.review.releases import Listing, ListingId, ReleaseFacts, ReleaseId
-from locklens.workspace.asking import AskingRun, base_hosts
+from locklens.workspace.asking import AskingRun
 from locklens.workspace.found import Root
 from locklens.workspace.offers import Offer, Offers, Refused, offer_before_asking, offer_of
 from locklens.workspace.prospects import KnownRelease
@@ -62,7 +62,7 @@ class OfferRequest(Struct, frozen=True):
             for root in review.roots
             if root.status is not Status.DELETED and root.configuration is not None
         )
-        return cls(top, tuple(roots), asking, base_hosts(review))
+        return cls(top, tuple(roots), asking, review.base_hosts)
 
 
 def offers(

@@ -55,6 +55,18 @@ class Side(Struct, frozen=True):
     tree: Tree
 
 
+class Base(Struct, frozen=True):
+    """The base that was named for a run; every command and screen of the run compares with it.
+
+    Attributes:
+        name: A revision. None: nobody named one, and the work tree is compared with HEAD.
+        fork_of: The revision whose common ancestor with `name` is meant; "" for `name` itself.
+    """
+
+    name: str | None = None
+    fork_of: str = ""
+
+
 class Comparison(Struct, frozen=True):
     """Two sides and the roots that they have.
 
@@ -68,6 +80,8 @@ class Comparison(Struct, frozen=True):
         all_locks: Path of every lock file of the head side, also where `roots` is restricted.
         policy_side: Which side's top has the policy that counts, NONE where neither has.
         converted: Files of the head side that git checks out with other bytes, by path.
+        is_base_named: Whether the user named the base. HEAD that stands in for a name may be the very branch that is
+            looked at, so it vouches for what differs from it and for nothing else.
     """
 
     base: Side
@@ -79,6 +93,7 @@ class Comparison(Struct, frozen=True):
     all_locks: tuple[str, ...]
     policy_side: PolicySide = PolicySide.NONE
     converted: Mapping[str, Conversion] = {}
+    is_base_named: bool = False
 
     def close(self) -> None:
         """Ends the process that reads git's objects, if there is one."""
@@ -89,10 +104,11 @@ class Comparison(Struct, frozen=True):
 def open_git(
     folder: Path,
     *,
-    base: str = "HEAD",
+    base: str | None = None,
     head: str | None = None,
     staged: bool = False,
     merge_base: bool = False,
+    fork_of: str = "",
     roots: Sequence[str] = (),
 ) -> Comparison:
     """Compares a revision with the work tree, the index or another revision.
@@ -101,10 +117,11 @@ def open_git(
 
     Args:
         folder: A folder in the repository.
-        base: The old revision.
+        base: The old revision; None where none was named, for HEAD.
         head: The new revision; None for the work tree or the index.
         staged: Whether the new side is the index.
         merge_base: Whether the old side is the common ancestor of `base` and `head` (HEAD without one).
+        fork_of: The revision whose common ancestor with `base` is the old side, whatever the new one is; "" for none.
         roots: Root folders, relative to `folder`, to which the comparison is restricted.
 
     Raises:
@@ -116,11 +133,12 @@ def open_git(
     from locklens.project.git import Repository
     from locklens.project.gitoutput import ChangeStatus, PathChange
 
+    fork_of = fork_of or ((head or "HEAD") if merge_base else "")
     repository = Repository.discover(folder)
     try:
         only = [within(repository, folder, root) for root in roots]
         new, new_place = _head_side(repository, head, staged=staged)
-        old, old_place = _base_side(repository, base, head, merge_base=merge_base)
+        old, old_place = _base_side(repository, "HEAD" if base is None else base, fork_of)
         changes = repository.changed(old_place, new_place)
         converted = conversions(old.tree, new.tree)
         anew = (PathChange(ChangeStatus.MODIFIED, path, path) for path, one in converted.items() if one.is_new)
@@ -139,27 +157,30 @@ def open_git(
         all_locks=all_locks,
         policy_side=PolicySide.BASE,
         converted=converted,
+        is_base_named=base is not None,
     )
 
 
-def open_locked(folder: Path, *, roots: Sequence[str] = ()) -> Comparison:
-    """Opens all that is locked: the work tree beside the last commit, or without git the folder's own lock file.
+def open_locked(folder: Path, *, base: Base | None = None, roots: Sequence[str] = ()) -> Comparison:
+    """Opens all that is locked: the work tree beside its base, or without git the folder's own lock file.
 
     Args:
         folder: A folder in the repository, or one with a lock file.
+        base: What was named; None for nothing.
         roots: Root folders, relative to `folder`, to which it is restricted.
 
     Raises:
         ConfigurationError: One of `roots` is no root.
         RepositoryError: There is neither a repository nor a lock file.
     """
+    base = base or Base()
     try:
-        return open_git(folder, roots=roots)
+        return open_git(folder, base=base.name, fork_of=base.fork_of, roots=roots)
     except NoRepositoryError:
-        if roots or not (folder / LOCK_FILE).is_file():
+        if roots or base.name is not None or not (folder / LOCK_FILE).is_file():
             raise
         opened = open_files(LOCK_FILE, LOCK_FILE, config=None, cwd=folder, stdin=bytes)
-        return replace(opened, policy_side=PolicySide.HEAD)
+        return replace(opened, policy_side=PolicySide.HEAD, is_base_named=False)
 
 
 def _head_side(repository: Repository, head: str | None, *, staged: bool) -> tuple[Side, str | Place]:
@@ -174,7 +195,7 @@ def _head_side(repository: Repository, head: str | None, *, staged: bool) -> tup
     return Side("worktree", "worktree", None, WorkTree(repository.top)), Place.WORK_TREE
 
 
-def _base_side(repository: Repository, base: str, head: str | None, *, merge_base: bool) -> tuple[Side, str | Place]:
+def _base_side(repository: Repository, base: str, fork_of: str) -> tuple[Side, str | Place]:
     from locklens.project.git import Place
     from locklens.project.gittree import RevisionTree
 
@@ -185,10 +206,9 @@ def _base_side(repository: Repository, base: str, head: str | None, *, merge_bas
             return Side("empty", base, None, EmptyTree()), Place.EMPTY
         raise
     name = base
-    if merge_base:
-        other = head or "HEAD"
-        revision = repository.merge_base(revision, repository.resolve(other))
-        name = f"{base}...{other}"
+    if fork_of:
+        revision = repository.merge_base(revision, repository.resolve(fork_of))
+        name = f"{base}...{fork_of}"
     return Side("git", name, revision, RevisionTree(repository, revision)), revision
 
 
@@ -287,6 +307,7 @@ def open_files(old: str, new: str, *, config: str | None, cwd: Path, stdin: Call
         repository=opener.repository,
         all_locks=() if head.lock is None else (head.lock,),
         converted=conversions(base.side.tree, head.side.tree),
+        is_base_named=True,
     )
 
 

@@ -110,13 +110,12 @@ class Failed(Struct, frozen=True):
 
 
 class Plan(Struct, frozen=True):
-    """What a command came to: what it would write, and what it has to say; `asked` are the hosts that were asked."""
+    """What a command came to: what it would write, and what it has to say."""
 
     proposal: Proposal
     changes: tuple[Change, ...]
     remarks: tuple[Remark, ...]
     failures: tuple[Failed, ...]
-    asked: frozenset[str] = frozenset()
 
 
 def joined(plans: Sequence[Plan]) -> Plan:

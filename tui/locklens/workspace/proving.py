@@ -13,7 +13,7 @@ from locklens.review.evidence import explained, hashes_to_look_up
 from locklens.review.inquiry import Subject
 from locklens.review.proving import targets
 from locklens.sources.asked import NotAsked
-from locklens.workspace.asking import AskingRun, base_hosts
+from locklens.workspace.asking import AskingRun
 from locklens.workspace.events import PackageArriving, PackageDone, ProvingPlanned, RootsKnown
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def prove(
         for change in root.changes
         if (root.lock_file, change.address) in chosen and change.new is not None
     ]
-    with AskingRun(asking, base_hosts(review), cancel, asks_ages=review.policy.cooldown is not None) as run:
+    with AskingRun(asking, review.base_hosts, cancel, asks_ages=review.policy.cooldown is not None) as run:
         run.inquiry.start(subjects)
         settled = list(run.inquiry.settled(is_patient=True))
         if not Proving(run, settled, everything=True).work(confirm, on_event):

@@ -23,7 +23,7 @@ from locklens.review.model import Change, Finding, HostState, Kind, Review, Root
 from locklens.review.verdicts import in_order
 from locklens.workspace.conversions import judge
 from locklens.workspace.events import Asked, Progress, RootsKnown
-from locklens.workspace.policies import counting_policy
+from locklens.workspace.policies import Counting, counting_policy
 from locklens.workspace.roots import read_lock, tool_of
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from locklens.storage.cache import Cache
     from locklens.workspace.asking import AskingRun
     from locklens.workspace.events import Event, ProvingPlanned
-    from locklens.workspace.open import Comparison, Side
+    from locklens.workspace.open import Base, Comparison, Side
 
 
 BATCH_SECONDS = 0.1
@@ -76,6 +76,7 @@ class ReviewRequest(Struct, frozen=True):
         asking: Whom to ask; None for nobody, and then nothing is remembered either.
         prove: Which `h1` to prove by downloading packages.
         policy: The file that is to count in place of the base's policy.
+        base: What was named as the base of the run. None where two files are compared: every screen compares those.
     """
 
     open: Callable[[], Comparison]
@@ -86,6 +87,7 @@ class ReviewRequest(Struct, frozen=True):
     asking: Asking | None = None
     prove: Literal["none", "changed", "all"] = "none"
     policy: Path | None = None
+    base: Base | None = None
 
 
 def review(
@@ -112,16 +114,26 @@ def review(
         comparison.close()
 
 
-def draft(comparison: Comparison, request: ReviewRequest) -> Review:
+def draft(comparison: Comparison, request: ReviewRequest, *, made_from: Review | None = None) -> Review:
     """Reviews the lock files alone; each root's `configuration` is None, and each change's `evidence`.
 
     Roots of which neither the lock file nor the configuration changed are left out, unless the request includes
     what is unchanged.
 
+    Args:
+        comparison: What is to be reviewed.
+        request: How.
+        made_from: The review that a plan was made from, where the comparison is of that plan: its policy and its hosts
+            count, which were read from its base. None: those of the comparison's own base.
+
     Raises:
         ConfigurationError: The policy has a mistake.
     """
-    counting = counting_policy(comparison, request.policy)
+    counting = (
+        Counting(made_from.policy, made_from.policy_side)
+        if made_from is not None
+        else counting_policy(comparison, request.policy)
+    )
     include_unchanged, tool = request.include_unchanged, request.tool
     concerned = [pair for pair in comparison.roots if include_unchanged or _is_concerned(pair, comparison)]
     pairs = [(pair, *_read_pair(comparison, pair, tool)) for pair in concerned]
@@ -142,6 +154,7 @@ def draft(comparison: Comparison, request: ReviewRequest) -> Review:
         notes=(counting.note,) if counting.note else (),
         policy=counting.policy,
         policy_side=counting.side,
+        base_hosts=_vouched(comparison, pairs) if made_from is None else made_from.base_hosts,
     )
 
 
@@ -152,7 +165,6 @@ def complete(
     *,
     on_event: Callable[[Event], None] = lambda _: None,
     cancel: threading.Event | None = None,
-    vouched_hosts: frozenset[str] | None = None,
 ) -> Review:
     """Reads the configuration of each root, asks registries about what changed, and judges by both.
 
@@ -162,8 +174,6 @@ def complete(
         request: Whom to ask, and where test files are.
         on_event: Called in this thread; with roots not more often than BATCH_SECONDS.
         cancel: Set by another thread to stop.
-        vouched_hosts: Hosts that may be asked because what is trusted names them, comparison form; None: those of the
-            base.
 
     Raises:
         RunCancelledError: `cancel` was set.
@@ -176,10 +186,9 @@ def complete(
     if request.asking is None or not subjects:
         completion.read_configurations(comparison, read)
         return completion.settled_by_nobody()
-    from locklens.workspace.asking import AskingRun, base_hosts, host_states
+    from locklens.workspace.asking import AskingRun, host_states
 
-    hosts_of_base = base_hosts(review) if vouched_hosts is None else vouched_hosts
-    with AskingRun(request.asking, hosts_of_base, cancel, asks_ages=review.policy.cooldown is not None) as run:
+    with AskingRun(request.asking, review.base_hosts, cancel, asks_ages=review.policy.cooldown is not None) as run:
         run.inquiry.start(subjects)
         completion.read_configurations(comparison, read, meanwhile=lambda: completion.settle(run, is_patient=False))
         completion.settle(run, is_patient=True)
@@ -351,6 +360,16 @@ def _name(side: Side) -> SideName:
 
 def _read_pair(comparison: Comparison, pair: RootPair, tool: Dialect | None) -> tuple[LockFile, LockFile]:
     return read_lock(comparison.base.tree, pair.old_lock, tool), read_lock(comparison.head.tree, pair.new_lock, tool)
+
+
+def _vouched(comparison: Comparison, pairs: Iterable[tuple[RootPair, LockFile, LockFile]]) -> frozenset[str]:
+    """The hosts that the base's lock files name: of every root where the base was named, else of those that differ."""
+    return frozenset(
+        entry.address.host
+        for pair, old, _ in pairs
+        if comparison.is_base_named or pair.lock_changed
+        for entry in old.entries
+    )
 
 
 class _Setting(Struct, frozen=True):

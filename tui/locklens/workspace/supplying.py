@@ -36,6 +36,8 @@ class RegistrySupply:
     Args:
         environ: The tools' settings.
         cache: What is remembered of verifications and packages.
+        hosts: Registries that may be asked beside those of the user's settings, comparison form; None: all that the
+            roots require, as the tools ask them.
         on_event: Told of what happens, from any thread, but never from two at once.
         cancel: Set by another thread to stop.
     """
@@ -45,18 +47,19 @@ class RegistrySupply:
         environ: Mapping[str, str],
         cache: Cache,
         *,
+        hosts: frozenset[str] | None = None,
         on_event: Callable[[Event], None] = lambda _: None,
         cancel: threading.Event | None = None,
     ) -> None:
         self._environ = environ
         self._cache = cache
+        self._hosts = hosts
         self._on_event = on_event
         self._cancel = cancel
         self._stack = ExitStack()
         self._runs: dict[str, InstallRun] = {}
         self._lockers: dict[str, Locker] = {}
         self._listed: dict[str, dict[ProviderAddress, Sequence[ListedVersion] | LockLensError]] = {}
-        self._hosts: set[str] = set()
 
     def __enter__(self) -> Self:
         return self
@@ -76,17 +79,11 @@ class RegistrySupply:
         """What was asked of whom, and how long it took."""
         return tuple(line for run in self._runs.values() for line in run.log)
 
-    @property
-    def hosts(self) -> frozenset[str]:
-        """Whose providers were asked for, comparison form."""
-        return frozenset(self._hosts)
-
     def listed(
         self, addresses: Sequence[ProviderAddress], tool: Dialect
     ) -> Mapping[ProviderAddress, Sequence[ListedVersion] | LockLensError]:
         """Returns what is offered of each provider, or why nobody can say."""
         run, known = self._run(tool), self._listed.setdefault(tool.name, {})
-        self._hosts.update(one.host for one in addresses)
 
         def ask(address: ProviderAddress) -> Sequence[ListedVersion] | LockLensError:
             try:
@@ -123,18 +120,15 @@ class RegistrySupply:
 
     def choose(self, wanted: Sequence[Wanted], tool: Dialect) -> Sequence[Version | LockLensError]:
         """Returns which version of each is to be locked, or why there is none."""
-        self._hosts.update(one.address.host for one in wanted)
         found = choose(wanted, self._run(tool))
         return [_error(one) if isinstance(one, Failure) else one for one in found]
 
     def fetch(self, moves: Sequence[Move], tool: Dialect) -> None:
         """Gets what the moves of all roots take, all at once."""
-        self._hosts.update(move.address.host for move in moves)
         self._locker(tool).fetch(list(map(_request, moves)))
 
     def entries(self, moves: Sequence[Move], tool: Dialect) -> Mapping[ProviderAddress, LockEntry | LockLensError]:
         """Returns the new entry of each provider of one root, or why there is none."""
-        self._hosts.update(move.address.host for move in moves)
         found = self._locker(tool).entries(list(map(_request, moves)))
         return {
             move.address: _error(one) if isinstance(one, Failure) else one
@@ -153,7 +147,9 @@ class RegistrySupply:
     def _run(self, tool: Dialect) -> InstallRun:
         run = self._runs.get(tool.name)
         if run is None:
-            run = InstallRun(tool, self._environ, self._cache, on_event=self._on_event, cancel=self._cancel)
+            run = InstallRun(
+                tool, self._environ, self._cache, hosts=self._hosts, on_event=self._on_event, cancel=self._cancel
+            )
             self._runs[tool.name] = self._stack.enter_context(run)
         return run
 

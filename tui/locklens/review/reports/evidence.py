@@ -58,7 +58,8 @@ def problem_lines(change: Change) -> Iterator[str]:
 def host_lines(review: Review) -> Iterator[str]:
     """Says whom the review asked, and what came of it."""
     for host in review.hosts:
-        yield f"{host.host}: {host_words(host, is_offline=review.offline)}"
+        hint = f"; {host.hint}" if host.hint else ""
+        yield f"{host.host}: {host_words(host, is_offline=review.offline)}{hint}"
 
 
 def host_words(host: HostState, *, is_offline: bool) -> str:

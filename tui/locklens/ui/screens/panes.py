@@ -234,7 +234,7 @@ class PanesScreen(LoadingScreen):
         if any(isinstance(screen, PreviewScreen) for screen in self.app.screen_stack):
             self.say("a Preview is open already")
         else:
-            self.app.push_screen(PreviewScreen(self.source, intent), self._tell_of_write)
+            self.app.push_screen(PreviewScreen(self.source, intent, self.review), self._tell_of_write)
 
     def _tell_of_write(self, applied: Applied | None) -> None:
         if applied is None:

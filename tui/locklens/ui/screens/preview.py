@@ -30,12 +30,14 @@ from locklens.ui.widgets.line_view import LineView
 from locklens.workspace.events import Event, Progress
 
 if TYPE_CHECKING:
+    import threading
     from collections.abc import Iterable
 
     from textual.app import ComposeResult
     from textual.binding import BindingType
 
     from locklens.install.events import Event as InstallEvent
+    from locklens.review.model import Review
     from locklens.ui.feed import ReviewSource
     from locklens.ui.preview_lines import Group
     from locklens.ui.spans import Line
@@ -60,6 +62,7 @@ class PreviewScreen(TellingScreen[Applied | None]):
     Args:
         source: Plans, reviews the plan, and writes it.
         intent: What is wanted.
+        review: What it was made from; None where nothing could be reviewed.
     """
 
     TABLE = PREVIEW
@@ -97,10 +100,11 @@ class PreviewScreen(TellingScreen[Applied | None]):
             self.notices = notices
             self.error = error
 
-    def __init__(self, source: ReviewSource, intent: Intent) -> None:
+    def __init__(self, source: ReviewSource, intent: Intent, review: Review | None) -> None:
         super().__init__()
         self._source = source
         self._intent = intent
+        self._review = review
         self._run = 0
         self._begin()
 
@@ -180,7 +184,7 @@ class PreviewScreen(TellingScreen[Applied | None]):
             take(downloads, event, time.monotonic())
 
         try:
-            plan = self._source.plan(self._intent, on_root=reach, on_event=hear, cancel=cancel)
+            plan = self._source.plan(self._intent, self._review, on_root=reach, on_event=hear, cancel=cancel)
         except LockLensError as error:
             self.post_message(self.NotPlanned(run, error))
             return
@@ -188,10 +192,15 @@ class PreviewScreen(TellingScreen[Applied | None]):
         if not plan.proposal.files:
             return
         try:
-            found: Foreseen | LockLensError = self._source.foresee(plan, on_event=self._hear_review, cancel=cancel)
+            found = self._foresee(plan, cancel)
         except LockLensError as error:
             found = error
         self.post_message(self.Reviewed(run, found))
+
+    def _foresee(self, plan: Plan, cancel: threading.Event) -> Foreseen | LockLensError:
+        if self._review is None:
+            return LockLensError("what is there now could not be reviewed, so that nothing tells whose rules count")
+        return self._source.foresee(plan, self._review, on_event=self._hear_review, cancel=cancel)
 
     def _work(self) -> None:
         self._worker = self._work_on(self._run)

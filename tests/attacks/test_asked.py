@@ -1,0 +1,268 @@
+"""Whom a stranger's branch makes a reviewer's machine ask, and by whose policy it is judged: nobody's but the base's."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+
+import pytest
+import trustme
+from loopback import server_context, write_authority
+from ui.conftest import Driver, until
+
+from locklens.cli.main import main
+from locklens.demo.published import Offer
+from locklens.demo.registry import Registry
+from locklens.demo.releases import Locked, lock_file
+from locklens.demo.serving import environment, write_cli_configuration
+from locklens.policy import POLICY_FILE
+from locklens.ui.app import LockLensApp
+from locklens.ui.screens.hashes import HashesScreen
+from locklens.ui.screens.panes import PanesScreen
+from locklens.ui.screens.preview import PreviewScreen
+from locklens.ui.screens.upgrade import UpgradeScreen
+from locklens.ui.widgets.line_view import LineView
+from locklens.ui.workspace_source import WorkspaceSource
+from locklens.workspace.review import ReviewRequest
+
+HOME, LOCK = "registry.terraform.io", "infra/.terraform.lock.hcl"
+OF_THE_BASE = 'cooldown = 77\n\n[platforms]\nlinux_amd64 = "of the base"\n'
+OF_THE_CHANGE = '[platforms]\nsolaris_amd64 = "of the change"\n'
+
+
+class Place:
+    """A repository with the branch `main` and a stranger's branch `pr`, which is checked out.
+
+    The stranger's lock file moves a provider to a registry that nothing but the branch names.
+    """
+
+    def __init__(self, top: Path, home: Registry, stranger: Registry) -> None:
+        self.top = top
+        self.home = home
+        self.stranger = stranger
+        top.mkdir()
+        self.git("init", "-q", "-b", "main")
+        self.commit(HOME, OF_THE_BASE)
+        self.git("checkout", "-q", "-b", "pr")
+        self.commit(self.host, OF_THE_CHANGE)
+
+    @property
+    def host(self) -> str:
+        """Where the stranger's registry is."""
+        return f"localhost:{self.stranger.port}"
+
+    def git(self, *words: str) -> None:
+        command = ["git", "-c", "user.name=n", "-c", "user.email=e", *words]
+        subprocess.run(command, cwd=self.top, check=True, capture_output=True)
+
+    def commit(self, host: str, policy: str) -> None:
+        (self.top / "infra").mkdir(exist_ok=True)
+        source = f'demo = {{ source = "{host}/acme/demo" }}'
+        (self.top / "infra/main.tf").write_text(f"terraform {{\n  required_providers {{\n    {source}\n  }}\n}}\n")
+        lock = lock_file(Locked(f"{host.partition(':')[0]}/acme/demo", "1.0.0"))
+        (self.top / LOCK).write_bytes(lock.replace(b'"localhost/', f'"{host}/'.encode()))
+        (self.top / POLICY_FILE).write_text(policy)
+        self.git("add", ".")
+        self.git("commit", "-qm", host)
+
+    @property
+    def asked(self) -> list[str]:
+        """What the stranger's registry was asked."""
+        return [request.path for request in self.stranger.requests]
+
+
+def offers(provider: str) -> Mapping[str, list[str | Offer]]:
+    return {provider: [Offer("1.0.0", days=300), Offer("1.1.0", days=30)]}
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
+    authority = trustme.CA()
+    monkeypatch.setenv("SSL_CERT_FILE", str(write_authority(authority, tmp_path / "ca.pem")))
+    context = server_context(authority, "localhost")
+    with Registry(offers(f"{HOME}/acme/demo")) as home, Registry(offers("localhost/acme/demo"), tls=context) as other:
+        for name, value in environment(write_cli_configuration(home, tmp_path)).items():
+            monkeypatch.setenv(name, value)
+        found = Place(tmp_path / "top", home, other)
+        monkeypatch.chdir(found.top)
+        yield found
+
+
+def nothing_opens(request: ReviewRequest, view: str) -> int:
+    raise AssertionError(f"a screen opens on {view}")
+
+
+def said(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str]:
+    status = main([*words, "--no-cache"], nothing_opens)
+    return status, capsys.readouterr().out
+
+
+COMMANDS = [
+    ("review", "main"),
+    ("review", "main", "--prove", "all"),
+    ("review", "main", "--head", "pr", "--all"),
+    ("review", "--all"),
+    ("review", "main", "--merge-base"),
+    ("hashes",),
+    ("hashes", "main"),
+    ("keys",),
+    ("keys", "main", "--history"),
+    ("why", "demo"),
+]
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_no_command_asks_whom_only_the_change_names(
+    place: Place, capsys: pytest.CaptureFixture[str], words: tuple[str, ...]
+) -> None:
+    said(capsys, *words, "--format", "text")
+    assert place.asked == []
+    said(capsys, *words, "--format", "text", "--ask-host", place.host)
+    assert place.asked, "the registry is there, and would have answered"
+
+
+def test_a_base_that_is_named_vouches_for_its_hosts(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
+    _, text = said(capsys, "keys", "--format", "text")
+    assert f"--ask-host {place.host} asks it" in text
+    _, text = said(capsys, "keys", "pr", "--format", "text")
+    assert place.asked
+    assert "not asked" not in text
+
+
+@pytest.mark.parametrize("words", [("hashes", "main"), ("review", "main")], ids=" ".join)
+def test_the_policy_is_that_of_the_base_that_was_named(
+    place: Place, capsys: pytest.CaptureFixture[str], words: tuple[str, ...]
+) -> None:
+    _, text = said(capsys, *words, "--format", "json")
+    assert json.loads(text)["run"]["policy"]["side"] == "base"
+    assert "solaris_amd64" not in text
+
+
+class Screens(Driver):
+    """Words for what runs on several screens."""
+
+    @property
+    def panes(self) -> PanesScreen:
+        screen = self.app.screen
+        assert isinstance(screen, PanesScreen)
+        return screen
+
+    async def go(self, key: str) -> None:
+        """Opens a screen, and waits until all that it asks is answered."""
+        await self.press(key)
+        await until(self, lambda: isinstance(self.app.screen, PanesScreen))
+        await until(self, lambda: self.panes.review is not None and not self.panes.is_asking, seconds=60)
+        if isinstance(self.panes, UpgradeScreen):
+            await until(self, lambda: self.panes.has_offers)  # type: ignore[attr-defined]
+        await self.settle()
+
+    def lines_of(self, name: str) -> str:
+        return "\n".join(line.text for line in self.app.screen.query_one(name, LineView).lines)
+
+
+Running = Callable[..., AbstractAsyncContextManager[Screens]]
+
+
+@pytest.fixture
+def on_screen(place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Running:
+    """Runs a command line that opens the terminal UI."""
+    monkeypatch.setattr("locklens.cli.reading.has_terminal", lambda: True)
+
+    @asynccontextmanager
+    async def run(*words: str) -> AsyncIterator[Screens]:
+        wanted: list[tuple[ReviewRequest, str]] = []
+
+        def keep(request: ReviewRequest, view: str) -> int:
+            wanted.append((request, view))
+            return 0
+
+        assert main([*words, "--format", "tui", "--no-cache"], keep) == 0
+        app = LockLensApp(WorkspaceSource(wanted[0][0]), wanted[0][1], store_path=tmp_path / "store.sqlite3")
+        async with app.run_test(size=(150, 50), notifications=True) as pilot:
+            on = Screens(app, pilot)
+            await until(on, lambda: on.panes.review is not None and not on.panes.is_asking, seconds=60)
+            yield on
+
+    return run
+
+
+RUNS = [
+    ("review", "main"),
+    ("review", "main", "--head", "pr"),
+    ("review", "main", "--merge-base"),
+    ("review",),
+    ("keys",),
+    ("hashes", "main"),
+]
+
+
+@pytest.mark.parametrize("words", RUNS, ids=" ".join)
+async def test_no_screen_asks_whom_only_the_change_names(
+    place: Place, on_screen: Running, words: tuple[str, ...]
+) -> None:
+    async with on_screen(*words) as on:
+        for key in "1234":
+            if {"1": "review", "2": "upgrade", "3": "hashes", "4": "keys"}[key] != on.panes.VIEW:
+                await on.go(key)
+        assert place.asked == []
+
+
+async def test_a_given_host_is_asked_on_every_screen(place: Place, on_screen: Running) -> None:
+    async with on_screen("review", "main", "--ask-host", place.host) as on:
+        for key in "234":
+            before = len(place.asked)
+            await on.go(key)
+            assert key != "2" or len(place.asked) > before
+
+
+@pytest.mark.parametrize("words", [("review", "main"), ("review", "main", "--head", "pr")], ids=" ".join)
+async def test_every_screen_goes_by_the_policy_of_the_base(
+    place: Place, on_screen: Running, words: tuple[str, ...]
+) -> None:
+    async with on_screen(*words) as on:
+        for key in "234":
+            await on.go(key)
+            assert on.panes.review is not None
+            assert on.panes.review.policy.cooldown == 77
+            assert [str(one.platform) for one in on.panes.review.policy.platforms] == ["linux_amd64"]
+
+
+async def test_a_plan_asks_nobody_else_and_says_whom_it_would_need(place: Place, on_screen: Running) -> None:
+    for view in ("1", "3"):
+        async with on_screen("review", "main") as on:
+            if view == "3":
+                await on.go("3")
+                assert isinstance(on.panes, HashesScreen)
+            await on.press("j", "L")
+            await until(on, lambda: isinstance(on.app.screen, PreviewScreen))
+            await until(on, lambda: "was not asked" in on.lines_of("#plan"), seconds=60)
+            assert f"--ask-host {place.host} asks it" in on.lines_of("#plan")
+            assert place.asked == []
+
+
+async def test_a_plan_is_judged_by_the_base(place: Place, on_screen: Running) -> None:
+    """What is accepted is what the base has: that the stranger committed it says nothing."""
+    (place.top / LOCK).write_bytes((place.top / LOCK).read_bytes().replace(b"1.0.0", b"1.1.0"))
+    async with on_screen("review", "main") as on:
+        await on.press("j", "R")
+        await until(on, lambda: isinstance(on.app.screen, PreviewScreen))
+        await until(on, lambda: "from main in the lock files" in on.lines_of("#plan"), seconds=60)
+        assert "HEAD" not in on.lines_of("#plan")
+        screen = on.app.screen
+        assert isinstance(screen, PreviewScreen)
+        foreseen = screen.standing.foreseen
+        assert foreseen is not None
+        assert foreseen.review.policy.cooldown == 77
+        assert place.asked == []
+
+
+async def test_why_and_proving_ask_nobody_else(place: Place, on_screen: Running) -> None:
+    async with on_screen("review", "main") as on:
+        await on.press("j", "w")
+        await until(on, lambda: "was not asked" in on.text, seconds=60)
+        await on.press("escape", "v")
+        await on.settle()
+        assert place.asked == []
