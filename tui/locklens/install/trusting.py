@@ -1,7 +1,8 @@
 """Whether a release may be installed or locked: the tool's judgement, in its words, and what of it enters the lock.
 
-One thing is done otherwise than the tools do it: a blank or odd line in SHA256SUMS is skipped and named, and the other
-lines count, where a tool would crash or take next to nothing.
+Two things are done otherwise than the tools do them. A blank or odd line in SHA256SUMS is skipped and named, and the
+other lines count, where a tool would crash or take next to nothing. And what is signed of another release is refused;
+see `locklens.trust.belonging`.
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ from typing import TYPE_CHECKING, Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
+from locklens.addresses import display_host
 from locklens.dialect import OPENTOFU
 from locklens.errors import TrustError
 from locklens.hashes import packages_of
 from locklens.trust.authentication import Lenience, Outcome, Refusal, Release, authenticate
+from locklens.trust.belonging import Build, foreign_words
 from locklens.trust.checksums import Match, Oddity, read_checksums
 from locklens.trust.continuity import Origin, judge_packages
 from locklens.trust.model import Tier
@@ -137,6 +140,10 @@ class Gatekeeper:
         )
         if not is_good:
             raise self._refused(judged, release, checksums)
+        wanted = Build(metadata.address.type, metadata.version, metadata.platform)
+        if foreign := foreign_words(checksums, metadata.filename, wanted):
+            hint = f"tell who runs {display_host(metadata.address.host)}, and stay on the version that is locked"
+            raise TrustError(f"the registry passes another release off as {wanted}: {foreign}", hint=hint)
         lost = checksums.odd and checksums.collected().hashes != checksums.hashes
         hashes = checksums.hashes if lost or not judged.locked else judged.locked
         is_own = self._dialect is OPENTOFU and release.host == OPENTOFU.default_host

@@ -320,6 +320,7 @@ def _evidence(case: Case) -> Evidence:
         troubles = [case.listing.trouble]
     problems = [one.words for one in troubles]
     hints = [one.hint for one in troubles if one.hint]
+    problems += [one.foreign for one in (case.new, case.old) if one is not None and one.foreign]
     judged = case.new.authentication
     if judged is not None and judged.problem is not None:
         problems.append(f"signatures cannot be checked: {judged.problem}")

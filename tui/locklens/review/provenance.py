@@ -79,9 +79,11 @@ def _not_asked(case: Case) -> Iterator[Verdict]:
 
 
 def _is_told_otherwise(case: Case) -> bool:
-    """Whether a new version's hashes are unexplained for a reason that was chosen, or that LK030 names."""
+    """Whether a new version's hashes are unexplained for a reason that was chosen, or that LK030 or LK034 names."""
     if case.trouble is not None:
         return case.trouble.is_no or case.trouble.is_offline
+    if case.new.foreign:
+        return True
     judged = case.new.authentication
     return judged is not None and judged.outcome is Outcome.REFUSED
 
@@ -89,6 +91,8 @@ def _is_told_otherwise(case: Case) -> bool:
 def _why_unknown(case: Case) -> str:
     if case.trouble is not None:
         return case.trouble.words
+    if case.new.foreign:
+        return case.new.foreign
     judged = case.new.authentication
     if judged is not None and judged.problem is not None:
         return f"signatures cannot be checked: {judged.problem}"
@@ -110,7 +114,7 @@ def _other_signer(case: Case) -> Iterator[Verdict]:
 
 
 def _known_key(release: ReleaseFacts) -> SigningKey | None:
-    judged = release.authentication
+    judged = release.authentication if not release.foreign else None
     return judged.key if judged is not None and judged.outcome is Outcome.ACCEPTED else None
 
 
@@ -175,6 +179,12 @@ def _not_authentic(case: Case) -> Iterator[Verdict]:
         yield Verdict(f"{case.tool.command} refuses {name}: {judged.refusal}{signer}")
 
 
+def _another_release(case: Case) -> Iterator[Verdict]:
+    if case.new.foreign:
+        name = f"{case.change.address} {case.entry.version}"
+        yield Verdict(f"another release is passed off as {name}: {case.new.foreign}, so nothing that is signed counts")
+
+
 _RULES: Mapping[str, Callable[[Case], Iterator[Verdict]]] = {
     "LK001": _published_again,
     "LK002": _unknown_origin,
@@ -185,6 +195,7 @@ _RULES: Mapping[str, Callable[[Case], Iterator[Verdict]]] = {
     "LK026": _other_registry,
     "LK027": _unproven,
     "LK030": _not_authentic,
+    "LK034": _another_release,
 }
 
 PROVENANCE = frozenset(_RULES)

@@ -17,6 +17,7 @@ from locklens.review.model import Signer
 from locklens.sources.asked import NotAsked
 from locklens.sources.release_dates import days_old
 from locklens.trust.authentication import Outcome, Release, authenticate
+from locklens.trust.belonging import Build, foreign_words
 from locklens.trust.checksums import read_checksums
 from locklens.trust.tiers import PublishedKey
 from locklens.trust.vouching import Voucher, vouchers
@@ -90,6 +91,7 @@ class ReleaseFacts(Struct, frozen=True):
         as_of: When the oldest of the answers was given, ISO 8601 in UTC.
         released: When it was released, as the registry says; None where nobody says, or nobody asked.
         days: Since then.
+        foreign: What is signed instead of this release, in a clause: then nobody vouches for anything. "" for nothing.
     """
 
     id: ReleaseId
@@ -102,6 +104,7 @@ class ReleaseFacts(Struct, frozen=True):
     as_of: str | None = None
     released: datetime | None = None
     days: int | None = None
+    foreign: str = ""
 
     @property
     def today(self) -> Checksums | None:
@@ -111,7 +114,7 @@ class ReleaseFacts(Struct, frozen=True):
     @property
     def signer(self) -> Signer | None:
         """Who signed; None where that is not known."""
-        if self.authentication is None:
+        if self.authentication is None or self.foreign:
             return None
         key = self.authentication.signed_by
         return Signer(self.authentication.tier, (key,) if key else (), str(self.id.version))
@@ -214,7 +217,7 @@ class Asker:
         try:
             facts = self._authenticated(registry, question)
             judged = facts.authentication
-            if judged is None or judged.outcome is not Outcome.REFUSED:
+            if judged is None or (judged.outcome is not Outcome.REFUSED and not facts.foreign):
                 return facts
         except NotFoundError:
             pass
@@ -237,18 +240,22 @@ class Asker:
             metadata.shasum,
         )
         judged = authenticate(release, DIALECTS[question.tool], self._verifier, self._enforcement)
+        checksums = read_checksums(signed.sums)
+        wanted = Build(question.address.type, question.version, metadata.platform)
+        foreign = foreign_words(checksums, metadata.filename, wanted)
         reported = {str(one.platform): frozenset(one.hashes) for one in metadata.packages}
         released = registry.release_dates(question.address).of(question.version) if self._asks_ages else None
         return ReleaseFacts(
             question,
-            read_checksums(signed.sums),
+            checksums,
             judged,
-            vouchers(signed.sums, judged, reported),
+            {} if foreign else vouchers(signed.sums, judged, reported),
             {text: one.platform for one in metadata.packages for text in one.hashes if text.startswith("h1:")},
             {text: one.size for one in metadata.packages for text in one.hashes if text.startswith("zh:") and one.size},
             as_of=min(metadata.as_of, signed.as_of),
             released=released,
             days=days_old(released, datetime.now(UTC)),
+            foreign=foreign,
         )
 
 

@@ -359,6 +359,18 @@ _ALL = (
         "Run `git check-attr working-tree-encoding filter ident FILE`, and review the work tree after a checkout.",
         "Take the attribute away from lock files and configurations.",
     ),
+    Rule(
+        "LK034",
+        BLOCK,
+        "Another release is passed off as this one",
+        "The SHA256SUMS that the registry hands out for this version names packages of another version or of another "
+        "provider, or the package that it offers is not the one of this type, version and platform.",
+        "The tools do not look at these names: they lock and install an old release, with its known holes, as the "
+        "new one, and its signature is good. It takes no key, only the registry or whoever speaks for it.",
+        "Fetch the release's SHA256SUMS: packages are called terraform-provider-TYPE_VERSION_OS_ARCH.zip.",
+        "Stay on the version before, and tell whoever runs the registry.",
+        "registry",
+    ),
 )
 
 RULES = {rule.id: rule for rule in _ALL}
@@ -378,8 +390,10 @@ _NEEDS = {
 
 def explain(rule: Rule) -> str:
     """Returns the rule as a page of plain text."""
-    from textwrap import fill
+    from functools import partial
+    from textwrap import fill as wrap
 
+    fill = partial(wrap, break_on_hyphens=False)  # names are to be copied whole
     paragraphs = [f"{rule.id}  {rule.title}  ({rule.severity})", fill(rule.meaning, _WIDTH)]
     for title, text in (("Why it matters", rule.why), ("Check it by hand", rule.check), ("What to do", rule.remedy)):
         paragraphs.append(f"{title}:\n{fill(text, _WIDTH)}")

@@ -210,8 +210,13 @@ def read_checksums(data: bytes) -> Checksums:
     return Checksums(data, tuple(files), tuple(odd))
 
 
+def named_file(written: str) -> str:
+    """Returns the base name of a listed file, without the mark `*` of binary mode."""
+    return posixpath.basename(posixpath.normpath(written.removeprefix("*")))
+
+
 def _listed(number: int, digest: bytes, written: str) -> ListedFile:
-    name = posixpath.basename(posixpath.normpath(written.removeprefix("*")))
+    name = named_file(written)
     if package := _PACKAGE.match(name):
         platform = Platform(package["os"], package["arch"])
         return ListedFile(number, _zh(digest), name, Content.PACKAGE, platform, package["type"], package["version"])
