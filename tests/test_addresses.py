@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from locklens.addresses import AddressError, Platform, ProviderAddress, normalise_host, normalise_part
+from locklens.addresses import (
+    AddressError,
+    Platform,
+    ProviderAddress,
+    normalise_host,
+    normalise_part,
+    read_host,
+    scripts_of,
+    spelt_host,
+)
 from locklens.dialect import OPENTOFU, TERRAFORM, Dialect, dialect_of_header
 
 ACCEPTED = [
@@ -173,3 +182,40 @@ def test_hostile_names_are_refused_at_once() -> None:
     with pytest.raises(ValueError, match="more than 255 characters"):
         normalise_host("".join(chr(0x4E00 + number) for number in range(20_000)))
     assert normalise_host(f"{'a' * 251}.com") == f"{'a' * 251}.com"
+
+
+def test_hosts_that_a_person_copied() -> None:
+    for text in ("café.test", "XN--caf-dma.test", "xn--caf-dma.test", "xn--caf-dma.test:443"):
+        assert read_host(text) == "xn--caf-dma.test"
+    assert read_host("xn--caf-dma.test:8443") == "xn--caf-dma.test:8443"
+    for text in ("xn--\x00", "xn--a", "", "a..b"):
+        with pytest.raises(ValueError, match="host name"):
+            read_host(text)
+
+
+def test_hosts_with_their_punycode_beside() -> None:
+    assert spelt_host("registry.terraform.io") == "registry.terraform.io"
+    assert spelt_host("xn--caf-dma.test:8443") == "café.test:8443 (xn--caf-dma.test:8443)"
+    assert spelt_host("café.test") == "café.test (xn--caf-dma.test)"
+
+
+@pytest.mark.parametrize(
+    ("name", "scripts"),
+    [
+        ("registry.terraform.io", ("Latin",)),
+        ("registry.terraform.i\N{CYRILLIC SMALL LETTER O}", ("Cyrillic", "Latin")),
+        ("\N{GREEK SMALL LETTER OMICRON}penai", ("Greek", "Latin")),
+        ("日本ひらカナ", ("CJK",)),
+        ("123-4", ()),
+    ],
+)
+def test_scripts(name: str, scripts: tuple[str, ...]) -> None:
+    assert scripts_of(name) == scripts
+
+
+def test_an_address_in_ascii() -> None:
+    address = ProviderAddress("xn--caf-dma.test", "acme", "d\N{CYRILLIC SMALL LETTER IE}mo")
+    assert address.ascii == "xn--caf-dma.test/acme/xn--dmo-rdd"
+    assert address.mixed_scripts == ("Cyrillic", "Latin")
+    plain = ProviderAddress("registry.terraform.io", "acme", "demo")
+    assert (plain.ascii, plain.mixed_scripts) == (str(plain), ())

@@ -35,7 +35,7 @@ def test_the_default_registries_and_whom_somebody_vouches_for() -> None:
     }
     verdict = asked.judge("xn--caf-dma.test")
     assert isinstance(verdict, NotAsked)
-    assert str(verdict) == "café.test was not asked"
+    assert str(verdict) == "café.test (xn--caf-dma.test) was not asked"
     assert "--ask-host xn--caf-dma.test asks it" in verdict.hint
 
 

@@ -10,6 +10,7 @@ This module does not know which addresses are built in or legacy for a tool.
 from __future__ import annotations
 
 import re
+import unicodedata
 from functools import lru_cache
 
 from msgspec import Struct
@@ -61,6 +62,17 @@ class ProviderAddress(Struct, frozen=True):
         return name if self.host == default_host else f"{display_host(self.host)}/{name}"
 
     @property
+    def ascii(self) -> str:
+        """The full address with every name in punycode, in which no letter looks like another one."""
+        return "/".join((self.host, _punycode(self.namespace), _punycode(self.type)))
+
+    @property
+    def mixed_scripts(self) -> tuple[str, ...]:
+        """The scripts that one of its names mixes, such as Cyrillic and Latin; () where none does."""
+        names = (display_host(self.host), self.namespace, self.type)
+        return next((found for name in names if len(found := scripts_of(name)) > 1), ())
+
+    @property
     def sort_key(self) -> tuple[bytes, bytes, bytes]:
         """Key of the lock file's order."""
         return self.host.encode(), self.namespace.encode(), self.type.encode()
@@ -80,6 +92,31 @@ def display_host(host: str) -> str:
         return idna.decode(name) + colon + port
     except idna.IDNAError:
         return host
+
+
+def spelt_host(host: str) -> str:
+    """Returns a host, in whichever form, as messages show it: with its punycode beside it where it is not ASCII."""
+    if not host.isascii():
+        host = normalise_host(host)
+    shown = display_host(host)
+    return shown if shown == host else f"{shown} ({host})"
+
+
+_WRITTEN_TOGETHER = frozenset({"CJK", "Hiragana", "Katakana", "Hangul", "Bopomofo"})
+
+
+def scripts_of(name: str) -> tuple[str, ...]:
+    """Returns the scripts that a name's letters are of, in order; those of one language's usual mixture count as one.
+
+    Python's Unicode tables know no scripts, but the name of each letter begins with its script's.
+    """
+    found = {unicodedata.name(letter, "?").partition(" ")[0].capitalize() for letter in name if letter.isalpha()}
+    found = {"CJK" if script.upper() == "CJK" else script for script in found}
+    return tuple(sorted(found - _WRITTEN_TOGETHER | ({"CJK"} if found & _WRITTEN_TOGETHER else set())))
+
+
+def _punycode(name: str) -> str:
+    return name if name.isascii() else "xn--" + name.encode("punycode").decode()
 
 
 def normalise_part(text: str) -> str:
@@ -148,6 +185,22 @@ def normalise_host(text: str) -> str:
     return ".".join(_host_label(label) for label in labels) + ("." if trailing else "") + suffix
 
 
+def read_host(text: str) -> str:
+    """Returns the comparison form of a host that a person typed or copied, be it in punycode.
+
+    Raises:
+        ValueError: The text is no host name; str() says why.
+    """
+    import idna
+
+    name, colon, port = text.partition(":")
+    try:
+        labels = [idna.ulabel(label.lower()) if label[:4].lower() == "xn--" else label for label in name.split(".")]
+    except idna.IDNAError as error:
+        raise ValueError("the host name holds characters that are not allowed") from error
+    return normalise_host(".".join(labels) + colon + port)
+
+
 def _host_label(label: str) -> str:
     if not label:
         raise ValueError("the host name has an empty label")
@@ -161,10 +214,7 @@ def _host_label(label: str) -> str:
         except idna.IDNAError as error:
             raise ValueError("the host name holds characters that are not allowed") from error
         return idna.alabel(unicode_label).decode()
-    mapped = _idna_label(label)
-    if mapped.isascii():
-        return mapped
-    return "xn--" + mapped.encode("punycode").decode()
+    return _punycode(_idna_label(label))
 
 
 def parse_source(

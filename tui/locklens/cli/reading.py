@@ -113,14 +113,14 @@ def asking_of(found: Namespace, environ: Mapping[str, str] | None = None, cache:
     Raises:
         UsageError: What was given as a host is none.
     """
-    from locklens.addresses import normalise_host
+    from locklens.addresses import read_host
     from locklens.storage.cache import Cache
     from locklens.workspace.review import Asking
 
     hosts = []
     for text in found.ask_host:
         try:
-            hosts.append(normalise_host(text))
+            hosts.append(read_host(text))
         except ValueError as error:
             raise UsageError(f"--ask-host {text}: {error}", hint="name a host, e.g. registry.example.com") from error
     memory = Cache.in_memory() if found.no_cache else Cache(cache)

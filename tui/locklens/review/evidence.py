@@ -77,8 +77,11 @@ class Case(Struct, frozen=True):
 
     @property
     def first_said(self) -> tuple[str, ...]:
-        """The hashes that were not locked for this version before: of a new version also those that were kept."""
-        return tuple(fact.hash for fact in self.change.added) if self.is_same_version else self.entry.hashes
+        """The hashes that were not locked for this release before: of a new version also those that were kept.
+
+        So it is with a provider that moved: what was locked at the old address is said of the new one's packages now.
+        """
+        return tuple(fact.hash for fact in self.change.added) if self.is_same_release else self.entry.hashes
 
     @property
     def packages(self) -> PackageHashes:

@@ -40,9 +40,17 @@ def _major(change: Change) -> Iterator[Verdict]:
         yield Verdict(f"major version {change.old.version.major} -> {change.new.version.major}")
 
 
-def _moved(change: Change) -> Iterator[Verdict]:
-    if change.moved_from is not None:
-        yield Verdict(f"moved from {change.moved_from}")
+def _not_ascii(change: Change) -> Iterator[Verdict]:
+    address = change.address
+    if address.ascii == str(address):
+        return
+    words = f"{address} is {address.ascii} in ASCII"
+    if not address.mixed_scripts:
+        yield Verdict(words)
+        return
+    is_named_first = change.old is None or change.moved_from is not None
+    mixture = " and ".join(address.mixed_scripts)
+    yield Verdict(f"{words}: it mixes {mixture} letters", severity=Severity.WARN if is_named_first else None)
 
 
 def _prerelease(change: Change) -> Iterator[Verdict]:
@@ -122,12 +130,12 @@ def _edited_by_hand(change: Change) -> Iterator[Verdict]:
 _CHANGE_RULES: Mapping[str, Callable[[Change], Iterator[Verdict]]] = {
     "LK004": _downgrade,
     "LK013": _major,
-    "LK015": _moved,
     "LK016": _prerelease,
     "LK017": _odd_hashes,
     "LK020": _no_signed_scheme,
     "LK021": _constraints_changed,
     "LK025": _edited_by_hand,
+    "LK035": _not_ascii,
 }
 
 

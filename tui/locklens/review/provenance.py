@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from locklens.addresses import display_host
+from locklens.addresses import display_host, spelt_host
 from locklens.hashes import count_by_scheme, packages_of
 from locklens.review.model import Severity
 from locklens.review.verdicts import Verdict, finding_of
@@ -60,16 +60,17 @@ def _unknown_origin(case: Case) -> Iterator[Verdict]:
 
 
 def _not_asked(case: Case) -> Iterator[Verdict]:
-    added = packages_of(fact.hash for fact in case.change.added)
+    moved = case.change.moved_from is not None
+    added = packages_of(case.first_said if moved else (fact.hash for fact in case.change.added))
     if case.new.today is not None or not added:
         return
     if not case.is_same_version and _is_told_otherwise(case):
         return
-    counts = f"{count_by_scheme(added)} added"
+    counts = f"{count_by_scheme(added)} {'locked for it for the first time' if moved else 'added'}"
     removed = packages_of(fact.hash for fact in case.change.removed)
     if removed:
         counts += f", {count_by_scheme(removed)} removed"
-    if not case.is_same_version:
+    if moved or not case.is_same_version:
         reason = "nothing explains them"
     elif removed and not packages_of(fact.hash for fact in case.change.kept):
         reason = "no package hash is left: published again, another registry's hashes, or tampered with"
@@ -99,6 +100,24 @@ def _why_unknown(case: Case) -> str:
     if judged is not None and judged.refusal is not None:
         return f"nobody vouches for its SHA256SUMS: {judged.refusal}"
     return "its SHA256SUMS lists no package that can be told"
+
+
+def _moved(case: Case) -> Iterator[Verdict]:
+    change = case.change
+    if change.moved_from is None:
+        return
+    message = f"moved from {change.moved_from}"
+    if case.trouble is None or not case.trouble.is_unvouched:
+        yield Verdict(message)
+        return
+    message += f"; nothing but the change names {spelt_host(change.address.host)}"
+    kept = [fact.hash for fact in change.kept]
+    along = packages_of(kept) | packages_of(kept, "h1")
+    if along:
+        words = f"{count_by_scheme(along)} of the provider before came along unchanged"
+        yield Verdict(f"{message}, and {words}", _first_line(case, along), severity=Severity.BLOCK)
+    else:
+        yield Verdict(message, severity=Severity.WARN)
 
 
 def _other_signer(case: Case) -> Iterator[Verdict]:
@@ -161,7 +180,8 @@ def _unproven(case: Case) -> Iterator[Verdict]:
         message += f": hashing {at_most} decides"
     else:
         message += f": {_why_unknown(case)}"
-    severity = Severity.WARN if case.is_same_version else Severity.INFO
+    is_added = not folders.unproven.isdisjoint(fact.hash for fact in case.change.added)
+    severity = Severity.WARN if case.is_same_version and is_added else Severity.INFO
     yield Verdict(message, _first_line(case, folders.unproven), severity=severity)
 
 
@@ -192,6 +212,7 @@ _RULES: Mapping[str, Callable[[Case], Iterator[Verdict]]] = {
     "LK010": _other_signer,
     "LK011": _unsigned,
     "LK012": _ended_key,
+    "LK015": _moved,
     "LK026": _other_registry,
     "LK027": _unproven,
     "LK030": _not_authentic,

@@ -191,7 +191,9 @@ _ALL = (
         "LK015",
         INFO,
         "Provider moved",
-        "A provider of the same type now comes from another host or namespace.",
+        "A provider of the same type now comes from another host or namespace. It is a warning where nothing but the "
+        "change names that host, and blocks where hashes of the old address came along unchanged: what is locked then "
+        "was never said by the new registry.",
         "Another namespace is another publisher, with other keys; a look-alike name is a known trick.",
         "Compare the addresses letter by letter, and read the publisher's announcement of the move.",
         "Make sure that the configuration's `source` says the same, and that the state was moved too.",
@@ -370,6 +372,16 @@ _ALL = (
         "Fetch the release's SHA256SUMS: packages are called terraform-provider-TYPE_VERSION_OS_ARCH.zip.",
         "Stay on the version before, and tell whoever runs the registry.",
         "registry",
+    ),
+    Rule(
+        "LK035",
+        INFO,
+        "Name that is not ASCII",
+        "The host, namespace or type has letters that are not ASCII. It is a warning where a provider is new or moved "
+        "here and one of the names mixes scripts, such as Latin and Cyrillic.",
+        "Letters of other scripts look the same as Latin ones: a registry may be called as another one to the eye.",
+        "Compare the name in ASCII (xn--…) that the finding shows with what you expect.",
+        "Ask who brought the name in; take the provider from the address that its publisher names.",
     ),
 )
 

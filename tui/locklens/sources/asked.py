@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from locklens.addresses import display_host
+from locklens.addresses import spelt_host
 from locklens.dialect import DIALECTS
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class NotAsked(Struct, frozen=True):
     hint: str
 
     def __str__(self) -> str:
-        return f"{display_host(self.host)} was not asked"
+        return f"{spelt_host(self.host)} was not asked"
 
 
 class AskedHosts(Struct, frozen=True):

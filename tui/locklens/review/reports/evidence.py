@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from locklens.addresses import spelt_host
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -59,7 +61,7 @@ def host_lines(review: Review) -> Iterator[str]:
     """Says whom the review asked, and what came of it."""
     for host in review.hosts:
         hint = f"; {host.hint}" if host.hint else ""
-        yield f"{host.host}: {host_words(host, is_offline=review.offline)}{hint}"
+        yield f"{spelt_host(host.host)}: {host_words(host, is_offline=review.offline)}{hint}"
 
 
 def host_words(host: HostState, *, is_offline: bool) -> str:
