@@ -23,6 +23,7 @@ from locklens.text import listing
 from locklens.versions import Constraints, ConstraintSyntaxError, Relation
 
 if TYPE_CHECKING:
+    from locklens.dialect import Dialect
     from locklens.lockfile.model import Conflict, LockEntry, LockFile
     from locklens.project.configuration import Configuration, Requirement
 
@@ -174,6 +175,16 @@ def judge_file(lock: LockFile, *, changed: bool) -> tuple[Finding, ...]:
         else []
     )
     return (*refused, *noted)
+
+
+def judge_tool(before: Dialect, now: Dialect, lock_file: str, *, has_migrated: bool) -> Finding:
+    """Says that a root was locked by one tool and is by the other now, and by whose rules it is judged."""
+    words = f"locked by {before.product} before, by {now.product} now: "
+    if has_migrated:
+        words += f"its providers are of {now.default_host}, and judged by {now.product}'s rules"
+    else:
+        words += f"judged by {before.product}'s rules; --tool {now.name} judges by {now.product}'s"
+    return Finding("LK033", RULES["LK033"].severity, words, lock_file, 1)
 
 
 def _half_conflicts(lock: LockFile, conflict: Conflict) -> Iterator[Finding]:

@@ -362,6 +362,18 @@ _ALL = (
         "Take the attribute away from lock files and configurations.",
     ),
     Rule(
+        "LK033",
+        WARN,
+        "Locked by the other tool than before",
+        "The lock file was Terraform's before the change and is OpenTofu's now, or the other way round, by its first "
+        "line, by `.tofu` files or by the registry that its providers are of.",
+        "The tools differ in what they refuse and in which files they read. A change that could choose its judge with "
+        "two words of a comment would choose the milder one, so the base's tool judges, unless the providers "
+        "themselves went over to the other tool's registry.",
+        "Ask whether the root moves to the other tool; look who runs which tool on it.",
+        "Where the move is meant, review it with --tool; otherwise restore the lock file.",
+    ),
+    Rule(
         "LK034",
         BLOCK,
         "Another release is passed off as this one",

@@ -17,14 +17,14 @@ from locklens.project.configuration import Configuration
 from locklens.project.files import configuration_files
 from locklens.review.changes import compare
 from locklens.review.evidence import explain_alone, explained
-from locklens.review.findings import judge_agreement, judge_change, judge_file, judge_requirements
+from locklens.review.findings import judge_agreement, judge_change, judge_file, judge_requirements, judge_tool
 from locklens.review.inquiry import Subject
 from locklens.review.model import Change, Finding, HostState, Kind, Review, RootReview, Severity, SideName, Status
 from locklens.review.verdicts import in_order
 from locklens.workspace.conversions import judge
 from locklens.workspace.events import Asked, Progress, RootsKnown
 from locklens.workspace.policies import Counting, counting_policy
-from locklens.workspace.roots import read_lock, tool_of
+from locklens.workspace.roots import is_of_registry_of, read_lock, tool_before, tool_of
 
 if TYPE_CHECKING:
     import threading
@@ -137,7 +137,8 @@ def draft(comparison: Comparison, request: ReviewRequest, *, made_from: Review |
     include_unchanged, tool = request.include_unchanged, request.tool
     concerned = [pair for pair in comparison.roots if include_unchanged or _is_concerned(pair, comparison)]
     pairs = [(pair, *_read_pair(comparison, pair, tool)) for pair in concerned]
-    setting = _Setting(include_unchanged, tool, counting.policy)
+    tools = {root.path: root.tool for root in made_from.roots} if made_from is not None else {}
+    setting = _Setting(include_unchanged, tool, counting.policy, tools)
     roots = [_root(comparison, pair, old, new, setting) for pair, old, new in pairs]
     if any(root.changes for root in roots):
         own = {pair.path: new for pair, _, new in pairs}
@@ -373,11 +374,12 @@ def _vouched(comparison: Comparison, pairs: Iterable[tuple[RootPair, LockFile, L
 
 
 class _Setting(Struct, frozen=True):
-    """What the draft of each root depends on besides its files."""
+    """What the draft of each root depends on besides its files; `tools` are those of roots that are settled."""
 
     include_unchanged: bool
     tool: Dialect | None
     policy: Policy
+    tools: Mapping[str, Dialect]
 
 
 def _is_concerned(pair: RootPair, comparison: Comparison) -> bool:
@@ -390,6 +392,10 @@ def _is_concerned(pair: RootPair, comparison: Comparison) -> bool:
 def _root(comparison: Comparison, pair: RootPair, old: LockFile, new: LockFile, setting: _Setting) -> RootReview:
     tree = comparison.head.tree
     lock_file = pair.new_lock or pair.old_lock or ""
+    tool = setting.tool or setting.tools.get(pair.path)
+    other_tool: tuple[Finding, ...] = ()
+    if tool is None:
+        tool, other_tool = _judging_tool(comparison, pair, old, new)
     earlier, notes = _comparable(old)
     found = compare(earlier, new, include_unchanged=setting.include_unchanged)
     differs = old.data != new.data or old.exists != new.exists
@@ -397,13 +403,14 @@ def _root(comparison: Comparison, pair: RootPair, old: LockFile, new: LockFile, 
     return RootReview(
         path=pair.path,
         lock_file=lock_file,
-        tool=setting.tool or tool_of(tree, pair.path, new if new.exists else old),
+        tool=tool,
         status=_status(old, new, differs=differs),
         format_only=differs and is_whole and all(change.kind is Kind.UNCHANGED for change in found),
         changes=tuple(judge_change(change, lock_file, setting.policy) for change in found),
         findings=(
             *judge_file(new, changed=differs),
             *notes,
+            *other_tool,
             *judge(tree, comparison.converted, [lock_file] if new.exists else []),
         ),
         renamed_from=pair.renamed_from,
@@ -411,6 +418,23 @@ def _root(comparison: Comparison, pair: RootPair, old: LockFile, new: LockFile, 
         old_data=old.data,
         new_data=new.data,
     )
+
+
+def _judging_tool(
+    comparison: Comparison, pair: RootPair, old: LockFile, new: LockFile
+) -> tuple[Dialect, tuple[Finding, ...]]:
+    """Returns the tool by whose rules a root is judged: that of the base, for a comment is changed with two words.
+
+    Where the entries themselves went over to the other tool's registry, they can be judged by that tool's rules alone:
+    it is a migration, and nothing but the finding about it is to be said of it.
+    """
+    old_folder = pair.path if pair.renamed_from is None else pair.renamed_from
+    before = tool_before(comparison.base.tree, old_folder, old)
+    now = tool_of(comparison.head.tree, pair.path, new) if new.exists or before is None else before
+    if before is None or before is now:
+        return now, ()
+    has_migrated = is_of_registry_of(now, new)
+    return now if has_migrated else before, (judge_tool(before, now, new.path, has_migrated=has_migrated),)
 
 
 def _comparable(old: LockFile) -> tuple[LockFile, tuple[Finding, ...]]:

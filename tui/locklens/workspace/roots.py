@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from locklens.dialect import OPENTOFU, TERRAFORM
+from locklens.dialect import DIALECTS, OPENTOFU, TERRAFORM
 from locklens.errors import ConfigurationError, LockLensError
 from locklens.hcl import Problem
 from locklens.lockfile.model import LockFile
@@ -30,10 +30,28 @@ def read_lock(tree: Tree, path: str | None, tool: Dialect | None) -> LockFile:
 
 def tool_of(tree: Tree, folder: str, lock: LockFile) -> Dialect:
     """Finds out which tool a root is for: by the lock's header, `.tofu` files, the hosts in it; else Terraform."""
+    return _told(tree, folder, lock) or TERRAFORM
+
+
+def tool_before(tree: Tree, folder: str, lock: LockFile) -> Dialect | None:
+    """Returns which tool a root was for; None where it had no lock file, and nothing else tells. Arguments as above."""
+    return _told(tree, folder, lock) or (TERRAFORM if lock.exists else None)
+
+
+def is_of_registry_of(tool: Dialect, lock: LockFile) -> bool:
+    """Whether a lock file has providers of one tool's own registry, and none of the other's.
+
+    That is what a tool makes of sources that name no host, and what no change of a comment can feign.
+    """
+    hosts = {entry.address.host for entry in lock.entries}
+    defaults = {one.default_host for one in DIALECTS.values()}
+    return hosts & defaults == {tool.default_host}
+
+
+def _told(tree: Tree, folder: str, lock: LockFile) -> Dialect | None:
     if lock.writer is not None:
         return lock.writer
     names = [entry.name for entry in tree.list(folder) if entry.kind is EntryKind.FILE]
     if any(name.endswith((".tofu", ".tofu.json")) for name in names):
         return OPENTOFU
-    hosts = {entry.address.host for entry in lock.entries}
-    return OPENTOFU if OPENTOFU.default_host in hosts and TERRAFORM.default_host not in hosts else TERRAFORM
+    return next((one for one in DIALECTS.values() if is_of_registry_of(one, lock)), None)

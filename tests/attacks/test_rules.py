@@ -1,0 +1,336 @@
+"""Changes that choose who judges them, or pass one thing off as another: what is said, and what still counts."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+from ui.conftest import Driver, until
+
+from locklens.addresses import read_host
+from locklens.cli.main import main
+from locklens.demo.answers import Answer
+from locklens.demo.asked import Asked
+from locklens.demo.faults import Fault, Faults, Rule
+from locklens.demo.published import Published
+from locklens.demo.publishers import publisher
+from locklens.demo.registry import Registry
+from locklens.demo.releases import Locked, lock_file
+from locklens.demo.serving import environment, write_cli_configuration
+from locklens.dialect import OPENTOFU
+from locklens.storage.cache import Cache
+from locklens.ui.app import LockLensApp
+from locklens.ui.workspace_source import WorkspaceSource
+from locklens.workspace.foresee import foresee
+from locklens.workspace.open import Base, open_git
+from locklens.workspace.planning import WriteRequest
+from locklens.workspace.propose import format_locks
+from locklens.workspace.review import Asking, ReviewRequest, review
+
+HOME, TOFU, LOCK = "registry.terraform.io", "registry.opentofu.org", ".terraform.lock.hcl"
+DEMO = f"{HOME}/acme/demo"
+terraform = shutil.which("terraform")
+
+
+def requires(*sources: str) -> str:
+    lines = [f'    {one.rpartition("/")[2]} = {{ source = "{one}", version = ">= 1.0.0" }}\n' for one in sources]
+    return f"terraform {{\n  required_providers {{\n{''.join(lines)}  }}\n}}\n"
+
+
+def git(top: Path, *words: str) -> None:
+    subprocess.run(["git", "-c", "user.name=n", "-c", "user.email=e", *words], cwd=top, check=True, capture_output=True)
+
+
+class Passing(Registry):
+    """A registry that answers for one version with all that is published of another; `renamed` are other names.
+
+    Everything that it hands out is genuine: it needs no key for that.
+    """
+
+    passed_off: tuple[str, str] = ("", "")
+    renamed: str = ""
+
+    def release(self, provider: str, version: str) -> Published | None:
+        found = super().release(provider, self.passed_off[1] if version == self.passed_off[0] else version)
+        if found is None or not self.renamed:
+            return found
+        sums = found.sums.replace(b"terraform-provider-", self.renamed.encode())
+        return replace(found, sums=sums, signature=publisher("acme").signature(sums))
+
+    def _download(self, release: Published, asked: Asked) -> Answer:
+        answer = super()._download(release, asked)
+        if not self.renamed or answer.status != 200:
+            return answer
+        document = json.loads(answer.body)
+        document["filename"] = document["filename"].replace("terraform-provider-", self.renamed)
+        return Answer.of_json(document)
+
+
+@pytest.fixture
+def registry() -> Iterator[Passing]:
+    offered = {DEMO: ["1.0.0", "1.2.0"], f"{HOME}/acme/other": ["1.0.0"], f"{TOFU}/acme/demo": ["1.0.0", "1.2.0"]}
+    with Passing(offered) as running:
+        yield running
+
+
+@pytest.fixture
+def top(tmp_path: Path, registry: Passing, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository in which `main` has demo 1.0.0 locked."""
+    for name, value in environment(write_cli_configuration(registry, tmp_path)).items():
+        monkeypatch.setenv(name, value)
+    top = tmp_path / "top"
+    top.mkdir()
+    git(top, "init", "-q", "-b", "main")
+    (top / "main.tf").write_text(requires("acme/demo"))
+    (top / LOCK).write_bytes(lock_file(Locked(DEMO, "1.0.0", ">= 1.0.0")))
+    commit(top)
+    git(top, "checkout", "-q", "-b", "pr")
+    monkeypatch.chdir(top)
+    return top
+
+
+def commit(top: Path) -> None:
+    git(top, "add", ".")
+    git(top, "commit", "-qm", "x")
+
+
+def run(*words: str) -> int:
+    return main([*words, "--no-cache"], lambda *_: 0)
+
+
+class Reviewed:
+    """The JSON document of a review of the branch against `main`."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str], *words: str) -> None:
+        capsys.readouterr()
+        self.status = run("review", "main", "--format", "json", *words)
+        self.document: dict[str, Any] = json.loads(capsys.readouterr().out)
+        (self.root,) = self.document["roots"]
+
+    @property
+    def findings(self) -> dict[str, dict[str, Any]]:
+        found = [*self.root["findings"], *(one for change in self.root["changes"] for one in change["findings"])]
+        return {one["rule"]: one for one in found}
+
+    @property
+    def severities(self) -> dict[str, str]:
+        return {rule: one["severity"] for rule, one in self.findings.items()}
+
+
+# Another version's signature
+
+
+def test_another_versions_signature_vouches_for_nothing(
+    top: Path, registry: Passing, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (top / LOCK).write_bytes(lock_file(Locked(DEMO, "1.2.0", ">= 1.0.0", hashes_of="1.0.0")))
+    commit(top)
+    registry.passed_off = ("1.2.0", "1.0.0")
+    found = Reviewed(capsys)
+    assert (found.status, found.document["summary"]["verdict"]) == (1, "block")
+    assert "what is signed is of demo 1.0.0" in found.findings["LK034"]["message"]
+    (change,) = found.root["changes"]
+    assert change["hashes"]["explained"] == 0
+    assert change["signer"]["new"] is None
+    proven = Reviewed(capsys, "--prove", "changed")
+    assert proven.root["changes"][0]["hashes"]["explained"] == 0
+    assert "LK034" in proven.findings
+
+
+def test_another_versions_signature_is_neither_locked_nor_installed(
+    top: Path, registry: Passing, capsys: pytest.CaptureFixture[str]
+) -> None:
+    registry.passed_off = ("1.2.0", "1.0.0")
+    before = (top / LOCK).read_bytes()
+    for words in (("upgrade", "demo"), ("init", "--upgrade")):
+        assert run(*words) == 1
+        told = capsys.readouterr().err
+        assert "passes another release off as demo 1.2.0 for" in told
+        assert "what is signed is of demo 1.0.0" in told
+        assert "stay on the version that is locked" in told
+        assert (top / LOCK).read_bytes() == before
+    (top / LOCK).write_bytes(lock_file(Locked(DEMO, "1.2.0", ">= 1.0.0", unpacked=())))
+    assert run("lock", "--platform", "linux_amd64") == 1
+    assert "what is signed is of demo 1.0.0" in capsys.readouterr().err
+    assert not (top / ".terraform/providers").exists() or not list((top / ".terraform/providers").rglob("*_v*"))
+
+
+def test_names_of_a_registrys_own_are_taken_as_they_are(
+    top: Path, registry: Passing, capsys: pytest.CaptureFixture[str]
+) -> None:
+    registry.renamed = "acme-build-of-"
+    assert run("upgrade", "demo=1.2.0") == 0
+    assert b'"1.2.0"' in (top / LOCK).read_bytes()
+    commit(top)
+    found = Reviewed(capsys)
+    assert (found.status, found.document["summary"]["verdict"]) == (0, "ok")
+    assert "LK034" not in found.findings
+
+
+@pytest.mark.skipif(terraform is None, reason="there is no terraform here")
+def test_terraform_itself_takes_another_versions_signature(top: Path, registry: Passing) -> None:
+    """The difference is a deliberate one."""
+    registry.passed_off = ("1.2.0", "1.0.0")
+    assert terraform is not None
+    done = subprocess.run([terraform, "init", "-upgrade"], cwd=top, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert b'"1.2.0"' in (top / LOCK).read_bytes()
+
+
+# The tool that judges
+
+
+def flip(top: Path) -> None:
+    """Changes two words of the lock file's comment: those by which a tool knows its own."""
+    data = (top / LOCK).read_bytes()
+    header, _, rest = data.partition(b"\n")
+    (top / LOCK).write_bytes(header.replace(b"terraform init", b"tofu init") + b"\n" + rest)
+
+
+def test_two_words_of_a_comment_do_not_choose_the_judge(
+    top: Path, registry: Passing, capsys: pytest.CaptureFixture[str]
+) -> None:
+    registry.faults = Faults((Rule(Fault.BAD_TRUST_SIGNATURE, DEMO, "1.2.0"),))
+    (top / LOCK).write_bytes(lock_file(Locked(DEMO, "1.2.0", ">= 1.0.0")))
+    plain = Reviewed(capsys)
+    assert plain.severities["LK030"] == "block"
+    assert "LK033" not in plain.findings
+    flip(top)
+    flipped = Reviewed(capsys)
+    assert (flipped.root["tool"], flipped.severities["LK030"]) == ("terraform", "block")
+    assert flipped.severities["LK033"] == "warn"
+    words = "locked by Terraform before, by OpenTofu now: judged by Terraform's rules; --tool opentofu judges by"
+    assert words in flipped.findings["LK033"]["message"]
+    asked = Reviewed(capsys, "--tool", "opentofu")
+    assert asked.root["tool"] == "opentofu"
+    assert not {"LK030", "LK033"} & asked.findings.keys()
+
+
+def test_a_file_that_the_tool_never_reads_hides_nothing(
+    top: Path, registry: Passing, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (top / "main.tf").write_text(requires("acme/demo", "acme/other"))
+    assert Reviewed(capsys).severities["LK006"] == "block"
+    (top / "main.tofu").write_text(requires("acme/demo"))
+    flip(top)
+    found = Reviewed(capsys)
+    assert found.severities["LK006"] == "block"
+    assert found.severities["LK033"] == "warn"
+
+
+def test_a_plan_is_judged_by_the_same_tool(top: Path) -> None:
+    flip(top)
+    (top / LOCK).write_bytes((top / LOCK).read_bytes().replace(b"\n", b"\r\n"))
+    reviewed = review(request(top))
+    assert [root.tool.name for root in reviewed.roots] == ["terraform"]
+    found = foresee(format_locks(WriteRequest(top)), request(top), reviewed)
+    assert [root.tool.name for root in found.review.roots] == ["terraform"]
+
+
+def test_a_migration_is_one_line(top: Path, registry: Passing, capsys: pytest.CaptureFixture[str]) -> None:
+    migrated = Locked(f"{TOFU}/acme/demo", "1.0.0", ">= 1.0.0")
+    (top / LOCK).write_bytes(lock_file(migrated, dialect=OPENTOFU))
+    found = Reviewed(capsys)
+    assert found.root["tool"] == "opentofu"
+    assert found.severities == {"LK033": "warn", "LK015": "info"}
+    assert (
+        "its providers are of registry.opentofu.org, and judged by OpenTofu's rules"
+        in (found.findings["LK033"]["message"])
+    )
+
+
+def test_a_migration_of_sources_with_a_host_is_one_line(
+    top: Path, registry: Passing, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (top / "main.tf").write_text(requires(DEMO))
+    flip(top)
+    assert Reviewed(capsys).severities == {"LK033": "warn"}
+
+
+# Addresses that move
+
+
+def move(top: Path, host: str, *, hashes: bool = True) -> None:
+    (top / "main.tf").write_text(requires(f"{host}/acme/demo"))
+    lock = lock_file(Locked(DEMO, "1.0.0", ">= 1.0.0")).replace(f'"{HOME}/'.encode(), f'"{host}/'.encode())
+    if not hashes:
+        lock = lock_file(Locked("corp.example/acme/demo", "1.0.0", ">= 1.0.0")).replace(
+            b'"corp.example/', f'"{host}/'.encode()
+        )
+    (top / LOCK).write_bytes(lock)
+    commit(top)
+
+
+def test_a_provider_that_moves_to_a_stranger_blocks(
+    top: Path, registry: Passing, capsys: pytest.CaptureFixture[str]
+) -> None:
+    move(top, "registry.evil.example")
+    found = Reviewed(capsys)
+    assert (found.status, found.severities["LK015"]) == (1, "block")
+    message = found.findings["LK015"]["message"]
+    assert message.startswith(
+        f"moved from {DEMO}; nothing but the change names registry.evil.example, and 5 zh and 1 h1"
+    )
+    assert found.severities["LK003"] == "warn"
+    assert "LK027" in found.findings, "the h1 is said of another registry's package now"
+
+
+def test_one_that_moves_with_other_hashes_warns(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    move(top, "registry.evil.example", hashes=False)
+    found = Reviewed(capsys, "--fail-on", "warn")
+    assert (found.status, found.severities["LK015"]) == (1, "warn")
+
+
+def test_one_that_moves_to_a_registry_of_the_users_is_an_information(
+    top: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TF_TOKEN_registry_corp_example", "secret")
+    monkeypatch.setenv("https_proxy", "http://127.0.0.1:9")
+    move(top, "registry.corp.example")
+    assert Reviewed(capsys).severities["LK015"] == "info"
+
+
+LOOK_ALIKE = "registry.terraform.i\N{CYRILLIC SMALL LETTER O}"
+
+
+def test_names_that_look_the_same_are_told_apart(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    move(top, LOOK_ALIKE)
+    found = Reviewed(capsys)
+    ascii_name = read_host(LOOK_ALIKE)
+    assert found.severities["LK035"] == "warn"
+    assert found.findings["LK035"]["message"] == (
+        f"{LOOK_ALIKE}/acme/demo is {ascii_name}/acme/demo in ASCII: it mixes Cyrillic and Latin letters"
+    )
+    assert found.severities["LK015"] == "block"
+    run("review", "main", "--format", "text")
+    text = capsys.readouterr().out
+    assert f"--ask-host {ascii_name} asks it" in text
+    assert f"registry {LOOK_ALIKE} ({ascii_name}): not asked" in text
+    assert run("review", "main", "--format", "text", "--offline", "--ask-host", ascii_name) != 2
+    assert "nothing but the change names" not in capsys.readouterr().out
+
+
+async def test_names_that_look_the_same_are_told_apart_on_the_screen(top: Path, tmp_path: Path) -> None:
+    move(top, LOOK_ALIKE)
+    app = LockLensApp(WorkspaceSource(request(top)), store_path=tmp_path / "store.sqlite3")
+    async with app.run_test(size=(160, 50), notifications=True) as pilot:
+        on = Driver(app, pilot)
+        await until(on, lambda: bool(on.titles) and not on.screen.is_asking, seconds=60)
+        await on.press("j")
+        said = "\n".join(line.text for line in on.detail.lines)
+        assert f"{read_host(LOOK_ALIKE)}/acme/demo in ASCII" in said
+        assert "Cyrillic and Latin" in said
+
+
+def request(top: Path) -> ReviewRequest:
+    return ReviewRequest(
+        partial(open_git, top, base="main"), asking=Asking(os.environ, Cache.in_memory()), base=Base("main")
+    )
