@@ -193,6 +193,7 @@ RUNS = [
     ("review", "main"),
     ("review", "main", "--head", "pr"),
     ("review", "main", "--merge-base"),
+    ("review", "--old", f"main:{LOCK}", "--new", LOCK),
     ("review",),
     ("keys",),
     ("hashes", "main"),
