@@ -12,7 +12,8 @@ import os
 import stat
 
 from locklens.hashes import h1_of_digests
-from locklens.packages.limits import Limits, shown, stop_if
+from locklens.packages.limits import Limits, stop_if
+from locklens.text import size_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ class _Reading:
             stop_if(self._cancel)
             self._left -= len(block)
             if self._left < 0:
-                raise ValueError(f"its files have more than {shown(self._limit.unpacked)}")
+                raise ValueError(f"its files have more than {size_words(self._limit.unpacked)}")
             digest.update(block)
         return digest.hexdigest()
 

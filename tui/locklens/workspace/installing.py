@@ -32,6 +32,7 @@ from locklens.workspace.remarks import (
 if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
     from types import TracebackType
 
     from locklens.addresses import ProviderAddress
