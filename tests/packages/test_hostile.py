@@ -161,4 +161,4 @@ def test_content_that_was_exchanged_is_found() -> None:
 def test_a_hostile_name_is_shown_harmless() -> None:
     with pytest.raises(PackageError) as caught:
         hash_package([build([Item(b"\x1b[2J\xff\n../..", b"x")])], limit=Limits())
-    assert str(caught.value) == "\\x1b[2J\\\\xff\\n../.. in the package leads out of its folder"
+    assert str(caught.value) == "\\x1b[2J\\xff\\x0a../.. in the package leads out of its folder"

@@ -64,7 +64,7 @@ def content(path: Path) -> Data:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="names")
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("case", {**ORDINARY, **ACTIVE})
+@pytest.mark.parametrize("case", [*ORDINARY, *ACTIVE])
 def test_git_applies_it(tmp_path: Path, case: str, name: str) -> None:
     old, new = {**ORDINARY, **ACTIVE}[case]
     git(tmp_path, "init", "-q")

@@ -65,7 +65,7 @@ def plan(*changes: Change, roots: tuple[str, ...] = ()) -> Plan:
             "Upgrade 2 providers in 2 roots",
         ),
         (plan(roots=("infra/win", "infra/mac")), "Put the lock file format right in infra/mac and infra/win"),
-        (plan(change("evil\x1b[31m\n", "5.1.0", None, root="a\nb")), "Remove evil\\x1b[31m\\x0a in a\\x0ab"),
+        (plan(change("evil\x1b[31m\n", "5.1.0", None, root="a\nb")), "Remove evil\\x1b[31m\\x0a in 1 root"),
     ],
 )
 def test_the_subject(planned: Plan, subject: str) -> None:
