@@ -573,6 +573,14 @@ def test_the_cache_of_the_grammar_is_nobody_elses(tmp_path: Path, monkeypatch: p
         assert file.parent.stat().st_mode & 0o777 == 0o700
         file.parent.chmod(0o777)
         assert grammar._cache_file() is None
+        file.parent.chmod(0o700)
+        file.touch(0o600)
+        assert grammar._cache_file() == file
+        file.chmod(0o620)
+        assert grammar._cache_file() is None
+        file.chmod(0o600)
+        monkeypatch.setattr("os.geteuid", lambda: file.stat().st_uid + 1)
+        assert grammar._cache_file() is None
 
 
 @pytest.mark.parametrize(

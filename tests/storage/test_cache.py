@@ -252,6 +252,34 @@ def test_a_folder_that_others_may_write_in_is_not_used(path: Path, mode: int) ->
         assert "others may write in its folder" in cache.take_notices()[0]
 
 
+@posix_only
+@pytest.mark.parametrize("mode", [0o620, 0o602, 0o666])
+def test_a_file_that_others_may_write_to_is_not_used(path: Path, mode: int) -> None:
+    kept(path, answer())
+    path.chmod(mode)
+    with Cache(path) as cache:
+        assert cache.answer(URL, with_token=False) is None
+        assert not cache.is_kept
+        assert "others may write to it" in cache.take_notices()[0]
+    assert stat.S_IMODE(path.stat().st_mode) == mode
+
+
+@posix_only
+@pytest.mark.parametrize("kind", [Cache, Store])
+def test_what_belongs_to_another_user_is_not_used(
+    path: Path, kind: type[Cache] | type[Store], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As with `sudo` where HOME is kept."""
+    kept(path, answer())
+    before = path.read_bytes()
+    monkeypatch.setattr("locklens.storage.own._euid", lambda: os.geteuid() + 1)
+    found = kind(path)
+    assert found.hashes([package(1).zh]) == {} if isinstance(found, Cache) else found.marks("here") == frozenset()
+    assert "its folder belongs to another user" in found.take_notices()[0]
+    assert not found.is_kept
+    assert path.read_bytes() == before
+
+
 @pytest.mark.parametrize(
     "content", [b"this is no database at all, but it is long enough" * 100, b"SQLite format 3\0" + b"\xff" * 4096]
 )

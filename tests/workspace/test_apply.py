@@ -132,6 +132,15 @@ def test_links_are_followed_inside_of_the_repository_only(top: Path, journal: Jo
     assert (top / "root/lock").read_bytes() == LOCK.old
 
 
+def test_nothing_is_written_into_gits_own_folder(top: Path, journal: Journal) -> None:
+    (top / ".git").mkdir()
+    (top / ".git" / "config").write_bytes(A.old or b"")
+    (top / "link.tf").symlink_to(".git/config")
+    with pytest.raises(ConfigurationError, match=r"link\.tf: it leads to .*/\.git/config"):
+        apply(proposal(top, PlannedFile("link.tf", A.old, A.new)), journal=journal)
+    assert (top / ".git" / "config").read_bytes() == A.old
+
+
 def test_a_file_with_two_names_is_written_once(top: Path, journal: Journal) -> None:
     (top / "link.tf").symlink_to("a.tf")
     apply(proposal(top, A, PlannedFile("link.tf", A.old, A.new)), journal=journal)

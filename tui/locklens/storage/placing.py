@@ -23,6 +23,11 @@ def is_within(top: str, place: str) -> bool:
     return place == top or place.startswith(top if top.endswith(os.sep) else top + os.sep)
 
 
+def is_below(top: str, place: str) -> bool:
+    """Whether a place is one in a repository where files of the user's are: not its top, and in no folder of git's."""
+    return place != top and is_within(top, place) and ".git" not in Path(place).relative_to(top).parts
+
+
 def temporary(record: Record, file: WrittenFile) -> str:
     """Returns where a file's new bytes wait: beside it, under a name that no tool takes for configuration."""
     number = record.files.index(file)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _HAS_DESCRIPTORS = (
     {os.open, os.mkdir, os.rename, os.rmdir, os.stat, os.unlink} <= os.supports_dir_fd
-    and os.scandir in os.supports_fd
+    and os.listdir in os.supports_fd
     and hasattr(os, "O_NOFOLLOW")
 )
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)

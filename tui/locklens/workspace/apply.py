@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from locklens.errors import ConfigurationError, StaleLockFileError
 from locklens.storage.journal import Journal, Record, WrittenFile
-from locklens.storage.placing import current, is_within, link_at, put, stage, sync_folder, temporary
+from locklens.storage.placing import current, is_below, is_within, link_at, put, stage, sync_folder, temporary
 from locklens.text import reason_of
 from locklens.workspace.proposal import Target
 
@@ -145,6 +145,9 @@ def _target(top: Path, file: PlannedFile) -> WrittenFile:
     if not is_within(real_top, place):
         hint = "locklens writes no file outside of the repository"
         raise ConfigurationError(f"it leads out of the repository, to {place}", path=file.path, hint=hint)
+    if not is_below(real_top, place):
+        hint = "locklens writes nothing into git's own folder"
+        raise ConfigurationError(f"it leads to {place}", path=file.path, hint=hint)
     link = link_at(os.fsencode(place)) if file.is_tools else None
     target = WrittenFile(os.fsencode(place), file.old, file.new, _NEW_MODE, link)
     _require_unchanged(target, file.path)

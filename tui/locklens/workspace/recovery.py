@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from locklens.errors import ConfigurationError
 from locklens.storage.journal import Journal
-from locklens.storage.placing import current, is_within, put, temporary
+from locklens.storage.placing import current, is_below, is_within, put, temporary
 from locklens.text import reason_of
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def _stays_below(record: Record, top: Path) -> bool:
     return (
         os.fsdecode(record.top) == own == os.path.realpath(own)
         and record.id.isalnum()
-        and all(is_within(own, file.path) and file.path == os.path.normpath(file.path) != own for file in record.files)
+        and all(file.path == os.path.normpath(file.path) and is_below(own, file.path) for file in record.files)
     )
 
 

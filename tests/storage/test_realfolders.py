@@ -1,0 +1,103 @@
+"""Folders that are entered without following links, also where one is exchanged meanwhile."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from locklens.errors import ConfigurationError
+from locklens.storage import realfolders
+from locklens.storage.realfolders import RealFolder, Way, leads_through_link
+from locklens.storage.turns import turn, turn_within
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="links of POSIX")
+
+
+@pytest.fixture(params=["descriptors", "paths"])
+def top(tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A trusted folder, reached by a link; also as on systems that open no folders."""
+    if request.param == "paths":
+        monkeypatch.setattr(realfolders, "_HAS_DESCRIPTORS", False)
+    (tmp_path / "real").mkdir()
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "top").symlink_to("real")
+    return tmp_path / "top"
+
+
+def test_missing_folders_are_made_and_go_again_where_nothing_is_in_them(top: Path) -> None:
+    with Way(top, ("a", "b", "c")) as way:
+        way.end.make("d")
+        way.end.remove_empty("d")
+        assert (top / "a/b/c").is_dir()
+        way.tidy()
+    assert list(top.iterdir()) == []
+    with Way(top, ("a", "b", "c")) as way:
+        (top / "a" / "file").touch()
+        way.tidy()
+    assert [path.name for path in (top / "a").iterdir()] == ["file"]
+
+
+@pytest.mark.parametrize("name", ["a", "a/b", "a/b/c"])
+def test_a_link_is_not_entered_and_what_was_made_is_gone(top: Path, name: str) -> None:
+    link = top / name
+    link.parent.mkdir(parents=True, exist_ok=True)
+    link.symlink_to(top.parent / "outside")
+    assert leads_through_link(top, ("a", "b", "c"))
+    with pytest.raises(ConfigurationError, match=f"{name}: it is a link") as caught:
+        Way(top, ("a", "b", "c", "d"))
+    assert "TF_DATA_DIR" in caught.value.hint
+    assert list((top.parent / "outside").iterdir()) == []
+    assert link.is_symlink()
+
+
+def test_what_is_real_or_missing_leads_through_no_link(top: Path) -> None:
+    (top / "a" / "b").mkdir(parents=True)
+    assert not leads_through_link(top, ("a", "b", "missing", "c"))
+    (top / "a" / "file").touch()
+    assert leads_through_link(top, ("a", "file", "c"))
+
+
+def test_a_link_that_takes_the_place_of_a_folder_is_not_followed(top: Path) -> None:
+    if not realfolders._HAS_DESCRIPTORS:
+        pytest.skip("takes folders that are held open")
+    outside = top.parent / "outside"
+    with Way(top, ("a", "b")) as way:
+        (top / "a").rename(top / "moved")
+        (top / "a").symlink_to(outside)
+        (outside / "b").mkdir()
+        way.end.make("c")
+        with way.end.enter("c") as inner:
+            os.close(inner.open("file", os.O_WRONLY | os.O_CREAT))
+            inner.move("file", way.end, "file")
+        way.end.remove_tree("c")
+    assert [path.name for path in (top / "moved" / "b").iterdir()] == ["file"]
+    assert list((outside / "b").iterdir()) == []
+
+
+def test_a_tree_is_removed_and_what_links_in_it_lead_to_stays(top: Path) -> None:
+    outside = top.parent / "outside"
+    (outside / "mine").touch()
+    (top / "tree" / "inner").mkdir(parents=True)
+    (top / "tree" / "inner" / "link").symlink_to(outside)
+    (top / "link").symlink_to(outside)
+    with RealFolder(top) as folder:
+        folder.remove_tree("tree")
+        folder.remove_tree("link")
+        assert folder.status("tree") is None
+        assert folder.names() == ["link"]
+    assert (outside / "mine").exists()
+
+
+def test_a_turn_is_not_taken_through_a_link(top: Path) -> None:
+    outside = top.parent / "outside"
+    (top / "a").mkdir()
+    (top / "a" / "lock").symlink_to(outside / "made")
+    with pytest.raises(ConfigurationError, match="lock: it is a link"), turn(top, ("a", "lock")):
+        pass
+    with pytest.raises(OSError, match="symbolic links"), turn_within(top / "a" / "lock", 0):
+        pass
+    assert not (outside / "made").exists()
+    with turn(top, ("b", "lock")):
+        assert (top / "b" / "lock").is_file()
