@@ -7,6 +7,7 @@ platform, so that there are three answers: covered, not covered, and nobody know
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -59,7 +60,7 @@ class Locked(Struct, frozen=True):
         return tuple(sorted({fact.platform for fact in self.facts if fact.platform} | (self.offered or frozenset())))
 
 
-class PathCover(Struct, frozen=True):
+class PathCover(Struct, frozen=True, dict=True):
     """Which of some platforms install on one path.
 
     Attributes:
@@ -74,6 +75,16 @@ class PathCover(Struct, frozen=True):
     missing: tuple[str, ...] = ()
     doubtful: tuple[str, ...] = ()
     spare: int = 0
+
+    @cached_property
+    def lacks(self) -> frozenset[str]:
+        """Those that are missing."""
+        return frozenset(self.missing)
+
+    @cached_property
+    def doubts(self) -> frozenset[str]:
+        """Those of which nobody knows."""
+        return frozenset(self.doubtful)
 
     @property
     def at_least_missing(self) -> int:
@@ -130,7 +141,7 @@ def _may_be_a_package(fact: HashFact, locked: Locked, path: InstallPath) -> bool
     return fact.hash.startswith("h1:") and not locked.offered <= locked.hashed
 
 
-class Coverage(Struct, frozen=True):
+class Coverage(Struct, frozen=True, dict=True):
     """How a locked provider does on all paths that are used.
 
     Attributes:
@@ -143,20 +154,22 @@ class Coverage(Struct, frozen=True):
     is_wanted: bool
     paths: tuple[PathCover, ...]
 
-    @property
+    @cached_property
     def covered(self) -> tuple[str, ...]:
         """Those that surely install on every path."""
-        return tuple(one for one in self.platforms if all(one in path.covered for path in self.paths))
+        on_each = [frozenset(path.covered) for path in self.paths]
+        return tuple(one for one in self.platforms if all(one in own for own in on_each))
 
-    @property
+    @cached_property
     def missing(self) -> tuple[str, ...]:
         """Those that surely do not install on some path."""
-        return tuple(one for one in self.platforms if any(one in path.missing for path in self.paths))
+        return tuple(one for one in self.platforms if any(one in path.lacks for path in self.paths))
 
-    @property
+    @cached_property
     def doubtful(self) -> tuple[str, ...]:
         """All others."""
-        return tuple(one for one in self.platforms if one not in self.covered and one not in self.missing)
+        told = frozenset((*self.covered, *self.missing))
+        return tuple(one for one in self.platforms if one not in told)
 
     @property
     def is_short(self) -> bool:
@@ -165,11 +178,11 @@ class Coverage(Struct, frozen=True):
 
     def paths_without(self, platform: str) -> tuple[InstallPath, ...]:
         """The paths on which a platform surely does not install."""
-        return tuple(one.path for one in self.paths if platform in one.missing)
+        return tuple(one.path for one in self.paths if platform in one.lacks)
 
     def paths_in_doubt(self, platform: str) -> tuple[InstallPath, ...]:
         """The paths of which nobody knows whether it installs there."""
-        return tuple(one.path for one in self.paths if platform in one.doubtful)
+        return tuple(one.path for one in self.paths if platform in one.doubts)
 
 
 def coverage(change: Change, policy: Policy) -> Coverage:

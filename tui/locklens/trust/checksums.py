@@ -153,11 +153,11 @@ class Checksums(Struct, frozen=True):
             provider_type: The provider's type, e.g. "aws".
             version: In normal form.
         """
-        found: dict[Platform, frozenset[str]] = {}
+        found: dict[Platform, set[str]] = {}
         for file in self.files:
             if file.platform is not None and (file.type, file.version) == (provider_type, version):
-                found[file.platform] = found.get(file.platform, frozenset()) | {file.zh}
-        return found
+                found.setdefault(file.platform, set()).add(file.zh)
+        return {platform: frozenset(zhs) for platform, zhs in found.items()}
 
     def matching(self, filename: str) -> Matching:
         """What a tool finds when it checks one package: the first line whose second word is the file name."""

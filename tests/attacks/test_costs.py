@@ -1,0 +1,330 @@
+"""What a large input costs: work grows with its size, never with the square of it; beyond a bound it is not read.
+
+Processor time is compared between an input and one four times as large, not with a clock: four times is linear,
+sixteen times the square. The bound lies between, far from both.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from locklens.cli.main import main
+from locklens.demo.packages import zh
+from locklens.demo.published import Offer, Published
+from locklens.demo.publishers import publisher
+from locklens.demo.registry import Registry
+from locklens.errors import LockLensError
+from locklens.lockfile.parse import MAX_BYTES, parse
+from locklens.policy import MAX_BYTES as MAX_POLICY_BYTES
+from locklens.policy import InstallPath
+from locklens.policy import parse as parse_policy
+from locklens.project.cliformat import FormatError
+from locklens.project.cliformat import parse as parse_cli
+from locklens.review.coverage import Coverage, Locked, cover
+from locklens.review.model import HashFact
+from locklens.sources.http.values import Answer
+from locklens.sources.metadata import read_versions
+from locklens.trust.checksums import MAX_LINES, read_checksums
+from locklens.trust.continuity import judge_packages
+from locklens.trust.signature import MAX_KEYS_BYTES, Verifier
+
+LARGER = 4
+MOST = 9.0
+NOISE = 0.25
+"""Seconds: less than that is not told from the noise of a machine that does other things too."""
+
+HEAD = '# This file is maintained automatically by "terraform init".\n# Manual edits may be lost in future updates.\n'
+HOST = "registry.terraform.io"
+
+
+def work_of(action: Callable[[], object]) -> float:
+    """Seconds of the processor, of all threads."""
+    begun = time.process_time()
+    action()
+    return time.process_time() - begun
+
+
+def grows_in_step(action: Callable[[int], object], size: int) -> None:
+    """Asserts that four times the size takes no more than nine times the work; looks again before it says so."""
+    found = []
+    for _ in range(3):
+        small, large = work_of(lambda: action(size)), work_of(lambda: action(LARGER * size))
+        if large <= MOST * small + NOISE:
+            return
+        found.append((round(small, 2), round(large, 2)))
+    pytest.fail(f"{size} and {LARGER * size} bytes: {found} seconds")
+
+
+def digest(number: int) -> str:
+    return f"zh:{number:064x}"
+
+
+def block(name: str, hashes: list[str], more: str = "") -> str:
+    listed = "".join(f'    "{text}",\n' for text in hashes)
+    return f'\nprovider "{HOST}/{name}" {{\n  version = "1.0.0"\n{more}  hashes = [\n{listed}  ]\n}}\n'
+
+
+def bare(name: str) -> str:
+    return f'\nprovider "{name}" {{\n  version = "1.0.0"\n}}\n'
+
+
+LOCKS: dict[str, Callable[[int], str]] = {
+    "providers": lambda size: "".join(block(f"a/p{i:06}", [digest(i)]) for i in range(size // 160)),
+    "providers without hashes": lambda size: "".join(bare(f"{HOST}/a/p{i:06}") for i in range(size // 72)),
+    "one type in many namespaces": lambda size: "".join(bare(f"{HOST}/n{i:06}/p") for i in range(size // 72)),
+    "written by hand": lambda size: "".join(block(f"a/p{i:06}", [digest(i)]) for i in range(size // 160)).replace(
+        "hashes =", "hashes="
+    ),
+    "hashes": lambda size: block("a/b", [digest(i) for i in range(size // 76)]),
+    "malformed hashes": lambda size: block("a/b", [f"zh:{i:06}" for i in range(size // 17)]),
+    "unknown schemes": lambda size: block("a/b", [f"s{i:06}:x" for i in range(size // 17)]),
+    "one hash again and again": lambda size: block("a/b", ["h1:x"] * (size // 12)),
+    "a long hash": lambda size: block("a/b", ["zh:" + "a" * size]),
+    "a long version": lambda size: bare("a").replace("1.0.0", "1.0.0-" + "a." * (size // 2) + "a"),
+    "long constraints": lambda size: block(
+        "a/b", [digest(0)], '  constraints = "' + ", ".join(f">= 1.0.{i}" for i in range(size // 12)) + '"\n'
+    ),
+    "comments": lambda size: "# \u00e9 \x01\n" * (size // 7) + block("a/b", [digest(0)]),
+    "comments in lines": lambda size: "/* x */ " * (size // 8) + "\n" + block("a/b", [digest(0)]),
+    "conflicts": lambda size: "<<<<<<< a\n=======\n>>>>>>> b\n" * (size // 28),
+    "conflicts without an end": lambda size: "<<<<<<< a\n" * (size // 10),
+    "one provider again and again": lambda size: block("a/b", [digest(0)]) * (size // 160),
+    "blocks that do not belong there": lambda size: 'junk "a" {\n}\n' * (size // 13),
+    "arguments that do not belong there": lambda size: "".join(f"a{i:06} = 1\n" for i in range(size // 12)),
+}
+
+
+@pytest.fixture(autouse=True, scope="module")
+def loaded() -> None:
+    """Loads what a review loads late: that is no part of what an input costs."""
+    main(["review", "--offline", "--old", "/dev/null", "--new", "/dev/null"], lambda *_: 0)
+
+
+@pytest.mark.parametrize("kind", LOCKS)
+def test_lock_files(tmp_path: Path, capfd: pytest.CaptureFixture[str], kind: str) -> None:
+    old, new = tmp_path / "old.hcl", tmp_path / "new.hcl"
+
+    def review(size: int) -> None:
+        # Half of it is the old side: changed, removed and moved providers, and new ones.
+        old.write_text(HEAD + LOCKS[kind](size // 2).replace('"1.0.0"', '"0.9.0"'))
+        new.write_text(HEAD + LOCKS[kind](size))
+        assert main(["review", "--offline", "--old", str(old), "--new", str(new)], lambda *_: 0) in {0, 1}
+        capfd.readouterr()
+
+    grows_in_step(review, 25_000)
+
+
+def test_providers_that_all_move(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    old, new = tmp_path / "old.hcl", tmp_path / "new.hcl"
+
+    def review(size: int) -> None:
+        old.write_text(HEAD + "".join(bare(f"{HOST}/n{i:06}/p") for i in range(size // 72)))
+        new.write_text(HEAD + "".join(bare(f"registry.opentofu.org/n{i:06}/p") for i in range(size // 72)))
+        main(["review", "--offline", "--old", str(old), "--new", str(new)], lambda *_: 0)
+        assert "moved" in capfd.readouterr().out
+
+    grows_in_step(review, 20_000)
+
+
+@pytest.mark.parametrize("command", ["hashes", "keys"])
+def test_other_commands_on_lock_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], command: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    def run(size: int) -> None:
+        (tmp_path / ".terraform.lock.hcl").write_text(HEAD + LOCKS["providers"](size))
+        assert main([command, "--offline"], lambda *_: 0) == 0
+        capfd.readouterr()
+
+    grows_in_step(run, 25_000)
+
+
+def test_a_lock_file_above_the_bound_is_not_read(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    data = (HEAD + "#" * MAX_BYTES).encode()
+    lock = parse(data, "x.hcl")
+    assert (lock.entries, lock.is_complete) == ((), False)
+    (problem,) = lock.problems
+    assert str(MAX_BYTES) in problem.detail
+    assert str(len(data)) in problem.detail
+    path = tmp_path / "new.hcl"
+    path.write_bytes(data)
+    assert main(["review", "--offline", "--old", "/dev/null", "--new", str(path)], lambda *_: 0) == 1
+    assert "LK019" in capfd.readouterr().out
+    assert not parse(data[:MAX_BYTES], "x.hcl").problems
+
+
+def test_a_megabyte_takes_no_more_than_500_megabytes(tmp_path: Path) -> None:
+    path = tmp_path / "new.hcl"
+    path.write_text(HEAD + LOCKS["unknown schemes"](MAX_BYTES - 1000))
+    script = (
+        "import resource, sys\n"
+        "from locklens.cli.main import main\n"
+        "main(['review', '--offline', '--format', 'json', '--old', '/dev/null', '--new', sys.argv[1]], lambda *_: 0)\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script, str(path)], capture_output=True, text=True, check=True)
+    unit = 1 if sys.platform == "darwin" else 1024
+    assert int(done.stderr.split()[-1]) * unit < 500 << 20
+
+
+def sums(lines: int, platform: Callable[[int], str] = lambda number: f"o{number}_a") -> bytes:
+    stem = "terraform-provider-demo_1.0.0_"
+    return "".join(f"{number:064x}  {stem}{platform(number)}.zip\n" for number in range(lines)).encode()
+
+
+@pytest.mark.parametrize("platform", [lambda number: f"o{number}_a", lambda _: "linux_amd64"], ids=["many", "one"])
+def test_sha256sums(platform: Callable[[int], str]) -> None:
+    def read(lines: int) -> None:
+        for _ in range(4):
+            found = read_checksums(sums(lines, platform)[: 1 << 20])
+            found.packages("demo", "1.0.0")
+            found.collected()
+            found.matching("no such file")
+            listed = [file.zh for file in found.files]
+            judge_packages(listed[::2], listed, found, ("demo", "1.0.0"))
+
+    grows_in_step(read, MAX_LINES // LARGER)
+
+
+def test_what_a_release_of_many_platforms_covers() -> None:
+    def covered(number: int) -> None:
+        platforms = frozenset(f"o{place}_a" for place in range(number))
+        locked = Locked((HashFact(digest(0)),), platforms)
+        names = tuple(sorted(platforms))
+        found = Coverage(names, False, tuple(cover(locked, path, names) for path in InstallPath))
+        assert len(found.covered) + len(found.missing) + len(found.doubtful) == number
+        assert sum(bool(found.paths_without(one) or found.paths_in_doubt(one)) for one in names) == number
+
+    grows_in_step(covered, 2_500)
+
+
+class Long(Registry):
+    """Lists as many packages as it is told."""
+
+    lines = 0
+
+    def release(self, provider: str, version: str) -> Published | None:
+        found = super().release(provider, version)
+        if found is None:
+            return None
+        listed = found.sums + sums(self.lines)
+        return replace(found, sums=listed, signature=publisher("acme").signature(listed))
+
+
+def test_a_review_against_a_long_signed_list(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    from locklens.demo.serving import environment, write_cli_configuration
+
+    with Long({f"{HOST}/acme/demo": [Offer("1.0.0", ("linux_amd64",))]}) as registry:
+        for name, value in environment(write_cli_configuration(registry, tmp_path)).items():
+            monkeypatch.setenv(name, value)
+
+        def review(lines: int) -> None:
+            registry.lines = lines
+            monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / f"cache of {lines}"))
+            own = [zh(f"{HOST}/acme/demo", "1.0.0", "linux_amd64")]
+            for name, hashes in (("old.hcl", own), ("new.hcl", own + [digest(one) for one in range(lines)])):
+                (tmp_path / name).write_text(HEAD + block("acme/demo", hashes))
+            sides = ["--old", str(tmp_path / "old.hcl"), "--new", str(tmp_path / "new.hcl")]
+            assert main(["review", *sides], lambda *_: 0) == 0
+            assert f"{lines} of {lines}" in capfd.readouterr().out
+
+        grows_in_step(review, 2_400)
+
+
+def test_keys_have_a_megabyte_together() -> None:
+    """Each is a good key behind half a megabyte of what a reader of armor skips."""
+    key = publisher("acme").key.armored()
+    padded = key.replace("\n\n", "\n" + f"Comment: {'x' * 80}\n" * 5_600 + "\n", 1)
+    assert len(padded) * 2 < MAX_KEYS_BYTES < len(padded) * 3
+    data = b"checksums\n"
+    with Verifier() as verifier:
+        found = verifier.verify(data, publisher("acme").signature(data), (padded,) * 64)
+    assert [keyring.broken for keyring in found.keyrings] == [False, False] + [True] * 62
+
+
+POLICIES: dict[str, Callable[[int], str]] = {
+    "tables": lambda size: "".join(f"[a{i:05}]\n" for i in range(size // 9)),
+    "arrays of tables": lambda size: "[[a]]\n" * (size // 6),
+    "keys": lambda size: "".join(f"a{i:05} = 1\n" for i in range(size // 11)),
+    "quoted keys": lambda size: "".join(f'"a{i:05}" = 1\n' for i in range(size // 13)),
+    "platforms": lambda size: "[platforms]\n" + "".join(f'o_{i:05} = ""\n' for i in range(size // 13)),
+    "a long array": lambda size: "cooldown = [" + "1," * (size // 2) + "]\n",
+    "a long text": lambda size: 'cooldown = "' + "x" * size + '"\n',
+    "a long number": lambda size: "cooldown = " + "1" * size + "\n",
+    "brackets": lambda size: "a = " + "[" * size,
+    "dots": lambda size: "a." * (size // 2) + "a = 1\n",
+    "quotes": lambda size: '"""' * (size // 3),
+    "comments": lambda size: "#\n" * (size // 2),
+}
+
+
+@pytest.mark.parametrize("kind", POLICIES)
+def test_policies(kind: str) -> None:
+    def read(size: int) -> None:
+        for _ in range(4):
+            with suppress(LockLensError):
+                parse_policy(POLICIES[kind](size).encode()[:MAX_POLICY_BYTES], "locklens.toml")
+
+    grows_in_step(read, MAX_POLICY_BYTES // LARGER)
+
+
+SETTINGS: dict[str, Callable[[int], str]] = {
+    "hosts": lambda size: "".join(f'host "h{i:06}" {{\n}}\n' for i in range(size // 20)),
+    "blocks in blocks": lambda size: "a {" * (size // 3),
+    "lists": lambda size: "a = [" + "1," * (size // 2) + "]",
+    "brackets": lambda size: "a = " + "[" * size,
+    "a long text": lambda size: 'a = "' + "\\n" * (size // 2) + '"',
+    "a text without an end": lambda size: 'a = "' + "x" * size,
+    "texts without an end": lambda size: 'a = "x\n' * (size // 7),
+    "heredocs without an end": lambda size: "a = <<E\n" * (size // 8),
+    "comments": lambda size: "/*" * (size // 2),
+    "numbers": lambda size: "a = " + "1" * size,
+    "JSON": lambda size: "{" + ",".join(f'"a{i:06}": 1' for i in range(size // 13)) + "}",
+    "JSON brackets": lambda size: '{"a":' + "[" * size,
+}
+
+
+@pytest.mark.parametrize("kind", SETTINGS)
+def test_cli_configurations(kind: str) -> None:
+    def read(size: int) -> None:
+        with suppress(FormatError):
+            parse_cli(SETTINGS[kind](size).encode())
+
+    grows_in_step(read, 50_000)
+
+
+ANSWERS: dict[str, Callable[[int], str]] = {
+    "versions": lambda size: '{"versions":[' + ",".join(f'{{"version":"1.0.{i}"}}' for i in range(size // 22)) + "]}",
+    "platforms": lambda size: (
+        '{"versions":[{"version":"1.0.0","platforms":['
+        + ",".join(f'{{"os":"o{i}","arch":"a"}}' for i in range(size // 24))
+        + "]}]}"
+    ),
+    "one version again and again": lambda size: (
+        '{"versions":[' + ",".join(['{"version":"1.0.0"}'] * (size // 20)) + "]}"
+    ),
+    "long versions": lambda size: '{"versions":[{"version":"1.0.0-' + "a." * (size // 2) + 'a"}]}',
+    "warnings": lambda size: '{"versions":[],"warnings":[' + ",".join(['"\\u001b"'] * (size // 9)) + "]}",
+    "brackets": lambda size: "[" * size,
+    "keys": lambda size: "{" + ",".join(f'"k{i:06}":0' for i in range(size // 12)) + "}",
+}
+
+
+@pytest.mark.parametrize("kind", ANSWERS)
+def test_answers_of_a_registry(kind: str) -> None:
+    def read(size: int) -> None:
+        with suppress(ValueError):
+            read_versions(Answer(200, "https://x/", None, ANSWERS[kind](size).encode(), False, ""))
+
+    grows_in_step(read, 100_000)
