@@ -127,11 +127,14 @@ class ObjectReader:
         import subprocess
         import weakref
 
+        from locklens.project.gitrun import uninterrupted
+
         self._stop()
-        # Out of reach of Ctrl-C, which would end it between two questions of a run that goes on.
-        process = self._command.start("cat-file", "--batch", stderr=subprocess.DEVNULL, process_group=0)
-        self._process = process
-        self._end = weakref.finalize(self, _end, process)
+        with uninterrupted():
+            # Out of reach of Ctrl-C, which would end it between two questions of a run that goes on.
+            process = self._command.start("cat-file", "--batch", stderr=subprocess.DEVNULL, process_group=0)
+            self._process = process
+            self._end = weakref.finalize(self, _end, process)
         return process
 
     def _stop(self) -> None:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import threading
-from contextlib import suppress
-from typing import TYPE_CHECKING
+from contextlib import contextmanager, suppress
+from typing import IO, TYPE_CHECKING
 
 from locklens.errors import RepositoryError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
+    from types import FrameType
 
 TIMEOUT = 120.0
 """Seconds that one question to git may take."""
@@ -56,6 +58,24 @@ def start(
     return process
 
 
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Puts an interrupt off until the end, so that no process is started that nothing knows of."""
+    before = signal.getsignal(signal.SIGINT)
+    # An interrupt is raised in the main thread alone. One that is left to the system, or ignored, raises nothing.
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
+        yield
+        return
+    caught: list[tuple[int, FrameType | None]] = []
+    signal.signal(signal.SIGINT, lambda number, frame: caught.append((number, frame)))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if caught:
+        before(*caught[0])
+
+
 def _limit_memory(pid: int) -> None:
     """Bounds the memory of a process that runs; on Linux alone, where that takes no code between fork and exec."""
     try:
@@ -85,24 +105,43 @@ class Run:
         folder: Where it is run.
         environment: The whole environment.
         given: Standard input.
-
-    Raises:
-        RepositoryError: It cannot be started.
     """
 
     def __init__(self, words: Sequence[str], folder: str, environment: Mapping[str, str], given: bytes) -> None:
-        self._process = start(words, folder, environment, stderr=subprocess.PIPE)
-        assert self._process.stdout is not None
-        self._output = self._process.stdout.fileno()
+        self._words = words
+        self._folder = folder
+        self._environment = environment
+        self._given = given
         self._complaint = bytearray()
         self._is_late = False
-        self._threads = [threading.Thread(target=self._listen, daemon=True)]
-        if given:
-            self._threads.append(threading.Thread(target=self._give, args=(given,), daemon=True))
-        else:
-            self._give(b"")
+        self._process: subprocess.Popen[bytes] | None = None
         self._watchdog = threading.Timer(TIMEOUT, self._give_up)
         self._watchdog.daemon = True
+
+    def __enter__(self) -> Run:
+        """Starts it.
+
+        Raises:
+            RepositoryError: It cannot be started.
+        """
+        try:
+            with uninterrupted():
+                self._begin()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def _begin(self) -> None:
+        process = start(self._words, self._folder, self._environment, stderr=subprocess.PIPE)
+        assert process.stdout is not None
+        self._process = process
+        self._output = process.stdout.fileno()
+        self._threads = [threading.Thread(target=self._listen, args=(process.stderr,), daemon=True)]
+        if self._given:
+            self._threads.append(threading.Thread(target=self._give, args=(process.stdin,), daemon=True))
+        elif process.stdin is not None:
+            process.stdin.close()
         for thread in (*self._threads, self._watchdog):
             thread.start()
 
@@ -119,33 +158,31 @@ class Run:
 
     def ended(self) -> tuple[int, str]:
         """Waits for the end; returns the exit status, and the first of what was printed on standard error."""
+        assert self._process is not None
         status = self._process.wait()
         for thread in self._threads:
             thread.join(_GRACE)  # A program that git started may have inherited the pipe, and live on.
         return status, self._complaint.decode("utf-8", "replace")
 
-    def __enter__(self) -> Run:
-        return self
-
     def __exit__(self, *_: object) -> None:
         self._watchdog.cancel()
-        try:
-            end(self._process)
-        finally:
-            assert self._process.stdout is not None
-            self._process.stdout.close()
+        if self._process is not None:
+            try:
+                end(self._process)
+            finally:
+                assert self._process.stdout is not None
+                self._process.stdout.close()
 
     def _give_up(self) -> None:
+        assert self._process is not None
         self._is_late = True
         self._process.kill()
 
-    def _give(self, data: bytes) -> None:
-        assert self._process.stdin is not None
-        with suppress(OSError), self._process.stdin as stream:  # It may end before it has read all.
-            stream.write(data)
+    def _give(self, pipe: IO[bytes]) -> None:
+        with suppress(OSError), pipe:  # It may end before it has read all.
+            pipe.write(self._given)
 
-    def _listen(self) -> None:
-        assert self._process.stderr is not None
-        with suppress(OSError, ValueError), self._process.stderr as stream:
-            while data := os.read(stream.fileno(), _CHUNK_BYTES):
+    def _listen(self, pipe: IO[bytes]) -> None:
+        with suppress(OSError, ValueError), pipe:
+            while data := os.read(pipe.fileno(), _CHUNK_BYTES):
                 self._complaint += data[: _COMPLAINT_BYTES - len(self._complaint)]
