@@ -136,13 +136,13 @@ def test_another_versions_signature_vouches_for_nothing(
     registry.passed_off = ("1.2.0", "1.0.0")
     found = Reviewed(capsys)
     assert (found.status, found.document["summary"]["verdict"]) == (1, "block")
-    assert "what is signed is of demo 1.0.0" in found.findings["LK034"]["message"]
+    assert "what is signed is of demo 1.0.0" in found.findings["LK033"]["message"]
     (change,) = found.root["changes"]
     assert change["hashes"]["explained"] == 0
     assert change["signer"]["new"] is None
     proven = Reviewed(capsys, "--prove", "changed")
     assert proven.root["changes"][0]["hashes"]["explained"] == 0
-    assert "LK034" in proven.findings
+    assert "LK033" in proven.findings
 
 
 def test_another_versions_signature_is_neither_locked_nor_installed(
@@ -172,7 +172,7 @@ def test_names_of_a_registrys_own_are_taken_as_they_are(
     commit(top)
     found = Reviewed(capsys)
     assert (found.status, found.document["summary"]["verdict"]) == (0, "ok")
-    assert "LK034" not in found.findings
+    assert "LK033" not in found.findings
 
 
 @pytest.mark.skipif(terraform is None, reason="there is no terraform here")
@@ -202,16 +202,16 @@ def test_two_words_of_a_comment_do_not_choose_the_judge(
     (top / LOCK).write_bytes(lock_file(Locked(DEMO, "1.2.0", ">= 1.0.0")))
     plain = Reviewed(capsys)
     assert plain.severities["LK030"] == "block"
-    assert "LK033" not in plain.findings
+    assert "LK032" not in plain.findings
     flip(top)
     flipped = Reviewed(capsys)
     assert (flipped.root["tool"], flipped.severities["LK030"]) == ("terraform", "block")
-    assert flipped.severities["LK033"] == "warn"
+    assert flipped.severities["LK032"] == "warn"
     words = "locked by Terraform before, by OpenTofu now: judged by Terraform's rules; --tool opentofu judges by"
-    assert words in flipped.findings["LK033"]["message"]
+    assert words in flipped.findings["LK032"]["message"]
     asked = Reviewed(capsys, "--tool", "opentofu")
     assert asked.root["tool"] == "opentofu"
-    assert not {"LK030", "LK033"} & asked.findings.keys()
+    assert not {"LK030", "LK032"} & asked.findings.keys()
 
 
 def test_a_file_that_the_tool_never_reads_hides_nothing(
@@ -223,7 +223,7 @@ def test_a_file_that_the_tool_never_reads_hides_nothing(
     flip(top)
     found = Reviewed(capsys)
     assert found.severities["LK006"] == "block"
-    assert found.severities["LK033"] == "warn"
+    assert found.severities["LK032"] == "warn"
 
 
 def test_a_plan_is_judged_by_the_same_tool(top: Path) -> None:
@@ -240,10 +240,10 @@ def test_a_migration_is_one_line(top: Path, registry: Passing, capsys: pytest.Ca
     (top / LOCK).write_bytes(lock_file(migrated, dialect=OPENTOFU))
     found = Reviewed(capsys)
     assert found.root["tool"] == "opentofu"
-    assert found.severities == {"LK033": "warn", "LK015": "info"}
+    assert found.severities == {"LK032": "warn", "LK015": "info"}
     assert (
         "its providers are of registry.opentofu.org, and judged by OpenTofu's rules"
-        in (found.findings["LK033"]["message"])
+        in (found.findings["LK032"]["message"])
     )
 
 
@@ -252,7 +252,7 @@ def test_a_migration_of_sources_with_a_host_is_one_line(
 ) -> None:
     (top / "main.tf").write_text(requires(DEMO))
     flip(top)
-    assert Reviewed(capsys).severities == {"LK033": "warn"}
+    assert Reviewed(capsys).severities == {"LK032": "warn"}
 
 
 # Addresses that move
@@ -305,8 +305,8 @@ def test_names_that_look_the_same_are_told_apart(top: Path, capsys: pytest.Captu
     move(top, LOOK_ALIKE)
     found = Reviewed(capsys)
     ascii_name = read_host(LOOK_ALIKE)
-    assert found.severities["LK035"] == "warn"
-    assert found.findings["LK035"]["message"] == (
+    assert found.severities["LK034"] == "warn"
+    assert found.findings["LK034"]["message"] == (
         f"{LOOK_ALIKE}/acme/demo is {ascii_name}/acme/demo in ASCII: it mixes Cyrillic and Latin letters"
     )
     assert found.severities["LK015"] == "block"

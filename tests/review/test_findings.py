@@ -322,7 +322,7 @@ def test_roots_that_disagree_about_a_version() -> None:
 
 
 def test_every_rule_explains_itself() -> None:
-    assert list(RULES) == [f"LK{number:03}" for number in (*range(1, 32), 33, 34, 35)]
+    assert list(RULES) == [f"LK{number:03}" for number in range(1, 35)]
     for rule in RULES.values():
         page = explain(rule)
         assert page.startswith(f"{rule.id}  {rule.title}  ({rule.severity})")

@@ -136,7 +136,7 @@ _CHANGE_RULES: Mapping[str, Callable[[Change], Iterator[Verdict]]] = {
     "LK020": _no_signed_scheme,
     "LK021": _constraints_changed,
     "LK025": _edited_by_hand,
-    "LK035": _not_ascii,
+    "LK034": _not_ascii,
 }
 
 
@@ -184,7 +184,7 @@ def judge_tool(before: Dialect, now: Dialect, lock_file: str, *, has_migrated: b
         words += f"its providers are of {now.default_host}, and judged by {now.product}'s rules"
     else:
         words += f"judged by {before.product}'s rules; --tool {now.name} judges by {now.product}'s"
-    return Finding("LK033", RULES["LK033"].severity, words, lock_file, 1)
+    return Finding("LK032", RULES["LK032"].severity, words, lock_file, 1)
 
 
 def _half_conflicts(lock: LockFile, conflict: Conflict) -> Iterator[Finding]:

@@ -80,7 +80,7 @@ def _not_asked(case: Case) -> Iterator[Verdict]:
 
 
 def _is_told_otherwise(case: Case) -> bool:
-    """Whether a new version's hashes are unexplained for a reason that was chosen, or that LK030 or LK034 names."""
+    """Whether a new version's hashes are unexplained for a reason that was chosen, or that LK030 or LK033 names."""
     if case.trouble is not None:
         return case.trouble.is_no or case.trouble.is_offline
     if case.new.foreign:
@@ -216,7 +216,7 @@ _RULES: Mapping[str, Callable[[Case], Iterator[Verdict]]] = {
     "LK026": _other_registry,
     "LK027": _unproven,
     "LK030": _not_authentic,
-    "LK034": _another_release,
+    "LK033": _another_release,
 }
 
 PROVENANCE = frozenset(_RULES)

@@ -362,7 +362,7 @@ _ALL = (
         "Take the attribute away from lock files and configurations.",
     ),
     Rule(
-        "LK033",
+        "LK032",
         WARN,
         "Locked by the other tool than before",
         "The lock file was Terraform's before the change and is OpenTofu's now, or the other way round, by its first "
@@ -374,7 +374,7 @@ _ALL = (
         "Where the move is meant, review it with --tool; otherwise restore the lock file.",
     ),
     Rule(
-        "LK034",
+        "LK033",
         BLOCK,
         "Another release is passed off as this one",
         "The SHA256SUMS that the registry hands out for this version names packages of another version or of another "
@@ -386,7 +386,7 @@ _ALL = (
         "registry",
     ),
     Rule(
-        "LK035",
+        "LK034",
         INFO,
         "Name that is not ASCII",
         "The host, namespace or type has letters that are not ASCII. It is a warning where a provider is new or moved "
