@@ -19,14 +19,14 @@ from functools import partial
 from pathlib import Path
 
 from locklens.demo.faults import Faults
-from locklens.demo.registry import Registry
+from locklens.demo.registry import DemoRegistry
 from locklens.demo.repository import make_repository
 from locklens.demo.serving import SAMPLE_RULES, environment, write_cli_configuration
+from locklens.operations.compare_repository import open_git
+from locklens.operations.review.request import NetworkSettings, ReviewRequest
 from locklens.storage.cache import Cache
 from locklens.ui.app import LockLensApp
 from locklens.ui.workspace_source import WorkspaceSource
-from locklens.workspace.open import open_git
-from locklens.workspace.review import Asking, ReviewRequest
 
 FONT = "DejaVu Sans Mono"
 
@@ -90,9 +90,9 @@ def main() -> None:
         scratch = stack.enter_context(tempfile.TemporaryDirectory())
         folder = found.folder or make_repository(Path(scratch) / "infrastructure")
         os.chdir(folder)
-        registry = stack.enter_context(Registry(faults=Faults(SAMPLE_RULES)))
+        registry = stack.enter_context(DemoRegistry(faults=Faults(SAMPLE_RULES)))
         environ = {**os.environ, **environment(write_cli_configuration(registry, Path(scratch)))}
-        asking = Asking(environ, Cache(Path(scratch) / "cache.sqlite3"))
+        asking = NetworkSettings(environ, Cache(Path(scratch) / "cache.sqlite3"))
         request = ReviewRequest(partial(open_git, folder, base=found.base), asking=asking)
         for number, scene in enumerate(SCENES):
             svg = asyncio.run(picture(request, scene, Path(scratch) / f"store-{number}.sqlite3"))

@@ -268,7 +268,7 @@ def test_references() -> None:
 
     assert parts("aws.east") == ("aws", "east")
     assert parts('a.b["k"][0]') == ("a", "b", "k", 0)
-    assert isinstance(parts('a["k"]')[1], hcl.Key)  # type: ignore[index]
+    assert isinstance(parts('a["k"]')[1], hcl.IndexStep)  # type: ignore[index]
     computed = hcl.parse_expression("aws.x[each.key]")
     assert isinstance(computed, hcl.Dynamic)
     assert computed.prefix == ("aws", "x")
@@ -277,7 +277,7 @@ def test_references() -> None:
 
 
 def test_literals_have_a_text() -> None:
-    texts = [hcl.Literal(value, hcl.Place(1, 1, 0, 0)).text for value in ("x", 1, 1.5, True, None, 1e-7)]
+    texts = [hcl.Literal(value, hcl.SourcePlace(1, 1, 0, 0)).text for value in ("x", 1, 1.5, True, None, 1e-7)]
     assert texts == ["x", "1", "1.5", "true", None, "0.0000001"]
 
 
@@ -287,7 +287,7 @@ def test_places_lead_to_the_text(start: str) -> None:
     block = read(text).all_blocks()[0]
     decoded = hcl.decode(text.encode())
 
-    def at(place: hcl.Place) -> str:
+    def at(place: hcl.SourcePlace) -> str:
         assert decoded.count("\n", 0, place.start) + 1 == place.line
         before = decoded[decoded.rfind("\n", 0, place.start) + 1 : place.start].removeprefix("\ufeff")
         assert len(before) + 1 == place.column

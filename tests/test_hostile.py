@@ -13,12 +13,13 @@ from locklens.dialect import TERRAFORM
 from locklens.lockfile.model import LockEntry
 from locklens.lockfile.parse import parse
 from locklens.lockfile.render import render
+from locklens.operations.comparison import Comparison, Side
+from locklens.operations.review.request import ReviewRequest
+from locklens.operations.review.run import review
 from locklens.project.roots import RootPair
 from locklens.project.tree import EmptyTree
-from locklens.review.model import Review, Status
+from locklens.review.model import LockStatus, Review
 from locklens.review.reports import json, text
-from locklens.workspace.open import Comparison, Side
-from locklens.workspace.review import ReviewRequest, review
 
 MUTANTS = int(os.environ.get("LOCKLENS_MUTANTS", "20000"))
 SEEDS = 20
@@ -88,11 +89,11 @@ def test_damage_is_reported_with_a_place(seed: int) -> None:
         (root,) = review.roots
         json.render(review)
         assert "\x1b" not in text.render(review)
-        if root.status is Status.INVALID:
+        if root.status is LockStatus.INVALID:
             assert root.findings
             assert all(finding.line is not None for finding in root.findings if finding.rule == "LK019")
             continue
-        assert (root.status is Status.UNCHANGED) == (old == new)
+        assert (root.status is LockStatus.UNCHANGED) == (old == new)
         if root.format_only:
             first, second = parse(old, "a"), parse(new, "b")
             assert same(first.entries) == same(second.entries)

@@ -15,7 +15,7 @@ from locklens.lockfile.parse import parse
 from locklens.review.changes import compare
 from locklens.review.evidence import explain_alone
 from locklens.review.findings import judge_change, judge_file
-from locklens.review.model import Bump, Kind
+from locklens.review.model import Bump, ChangeKind
 
 RULES = {"LK003", "LK004", "LK013", "LK015", "LK018", "LK019", "LK020", "LK021", "LK024", "LK027"}
 """The rules that the files of real changes trigger by themselves; people's mistakes and attacks have tests of their own."""
@@ -52,7 +52,7 @@ def test_every_kind_and_rule_is_in_the_table(laid: Path) -> None:
             rules |= {finding.rule for finding in found}
     for path in (*laid.glob("derived/*/new.lock.hcl"), *laid.glob("conflicts/*/merged*.lock.hcl")):
         rules |= {finding.rule for finding in judge_file(parse(path.read_bytes(), path.name), changed=True)}
-    assert kinds == set(Kind) - {Kind.REPLACED_HASHES}, "of which no public repository has a case"
+    assert kinds == set(ChangeKind) - {ChangeKind.REPLACED_HASHES}, "of which no public repository has a case"
     assert {Bump.MAJOR, Bump.MINOR, Bump.PATCH} <= bumps
     assert rules == RULES
 

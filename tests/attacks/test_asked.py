@@ -14,19 +14,19 @@ from loopback import server_context, write_authority
 from ui.conftest import Driver, until
 
 from locklens.cli.main import main
-from locklens.demo.published import Offer
-from locklens.demo.registry import Registry
-from locklens.demo.releases import Locked, lock_file
+from locklens.demo.published import SampleListing
+from locklens.demo.registry import DemoRegistry
+from locklens.demo.releases import SampleLock, lock_file
 from locklens.demo.serving import environment, write_cli_configuration
+from locklens.operations.review.request import ReviewRequest
 from locklens.policy import POLICY_FILE
 from locklens.ui.app import LockLensApp
-from locklens.ui.screens.hashes import HashesScreen
-from locklens.ui.screens.panes import PanesScreen
-from locklens.ui.screens.preview import PreviewScreen
-from locklens.ui.screens.upgrade import UpgradeScreen
+from locklens.ui.hashes.screen import HashesScreen
+from locklens.ui.preview.screen import PreviewScreen
+from locklens.ui.shell.two_panes import TwoPaneScreen
+from locklens.ui.upgrade.screen import UpgradeScreen
 from locklens.ui.widgets.line_view import LineView
 from locklens.ui.workspace_source import WorkspaceSource
-from locklens.workspace.review import ReviewRequest
 
 HOME, LOCK = "registry.terraform.io", "infra/.terraform.lock.hcl"
 OF_THE_BASE = 'cooldown = 77\n\n[platforms]\nlinux_amd64 = "of the base"\n'
@@ -39,7 +39,7 @@ class Place:
     The stranger's lock file moves a provider to a registry that nothing but the branch names.
     """
 
-    def __init__(self, top: Path, home: Registry, stranger: Registry) -> None:
+    def __init__(self, top: Path, home: DemoRegistry, stranger: DemoRegistry) -> None:
         self.top = top
         self.home = home
         self.stranger = stranger
@@ -62,7 +62,7 @@ class Place:
         (self.top / "infra").mkdir(exist_ok=True)
         source = f'demo = {{ source = "{host}/acme/demo" }}'
         (self.top / "infra/main.tf").write_text(f"terraform {{\n  required_providers {{\n    {source}\n  }}\n}}\n")
-        lock = lock_file(Locked(f"{host.partition(':')[0]}/acme/demo", "1.0.0"))
+        lock = lock_file(SampleLock(f"{host.partition(':')[0]}/acme/demo", "1.0.0"))
         (self.top / LOCK).write_bytes(lock.replace(b'"localhost/', f'"{host}/'.encode()))
         (self.top / POLICY_FILE).write_text(policy)
         self.git("add", ".")
@@ -74,8 +74,8 @@ class Place:
         return [request.path for request in self.stranger.requests]
 
 
-def offers(provider: str) -> Mapping[str, list[str | Offer]]:
-    return {provider: [Offer("1.0.0", days=300), Offer("1.1.0", days=30)]}
+def offers(provider: str) -> Mapping[str, list[str | SampleListing]]:
+    return {provider: [SampleListing("1.0.0", days=300), SampleListing("1.1.0", days=30)]}
 
 
 @pytest.fixture
@@ -83,7 +83,10 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
     authority = trustme.CA()
     monkeypatch.setenv("SSL_CERT_FILE", str(write_authority(authority, tmp_path / "ca.pem")))
     context = server_context(authority, "localhost")
-    with Registry(offers(f"{HOME}/acme/demo")) as home, Registry(offers("localhost/acme/demo"), tls=context) as other:
+    with (
+        DemoRegistry(offers(f"{HOME}/acme/demo")) as home,
+        DemoRegistry(offers("localhost/acme/demo"), tls=context) as other,
+    ):
         for name, value in environment(write_cli_configuration(home, tmp_path)).items():
             monkeypatch.setenv(name, value)
         found = Place(tmp_path / "top", home, other)
@@ -145,15 +148,15 @@ class Screens(Driver):
     """Words for what runs on several screens."""
 
     @property
-    def panes(self) -> PanesScreen:
+    def panes(self) -> TwoPaneScreen:
         screen = self.app.screen
-        assert isinstance(screen, PanesScreen)
+        assert isinstance(screen, TwoPaneScreen)
         return screen
 
     async def go(self, key: str) -> None:
         """Opens a screen, and waits until all that it asks is answered."""
         await self.press(key)
-        await until(self, lambda: isinstance(self.app.screen, PanesScreen))
+        await until(self, lambda: isinstance(self.app.screen, TwoPaneScreen))
         await until(self, lambda: self.panes.review is not None and not self.panes.is_asking, seconds=60)
         if isinstance(self.panes, UpgradeScreen):
             await until(self, lambda: self.panes.has_offers)  # type: ignore[attr-defined]

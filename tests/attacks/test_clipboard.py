@@ -12,17 +12,17 @@ from pathlib import Path
 import pytest
 from ui.conftest import Driver, until
 
-from locklens.demo.releases import Locked, lock_file
+from locklens.demo.releases import SampleLock, lock_file
+from locklens.operations.compare_repository import open_git
+from locklens.operations.plan.model import Scope
+from locklens.operations.review.request import NetworkSettings, ReviewRequest
+from locklens.operations.write.format import Format
 from locklens.storage.cache import Cache
 from locklens.text import visible
 from locklens.ui.app import LockLensApp
-from locklens.ui.screens.preview import PreviewScreen
+from locklens.ui.preview.screen import PreviewScreen
 from locklens.ui.widgets.line_view import LineView
 from locklens.ui.workspace_source import WorkspaceSource
-from locklens.workspace.intents import FormatIntent
-from locklens.workspace.open import open_git
-from locklens.workspace.planning import WriteRequest
-from locklens.workspace.review import Asking, ReviewRequest
 
 pytestmark = pytest.mark.skipif(
     sys.platform == "win32" or shutil.which("bash") is None, reason="names, and bash, that are not there"
@@ -38,7 +38,7 @@ def top(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     top = tmp_path / "top"
     for root in ROOTS:
         (top / root).mkdir(parents=True)
-        (top / root / LOCK).write_bytes(lock_file(Locked(f"{HOST}/acme/demo", "1.4.1", "~> 1.4")))
+        (top / root / LOCK).write_bytes(lock_file(SampleLock(f"{HOST}/acme/demo", "1.4.1", "~> 1.4")))
     command = ["git", "-c", "user.name=n", "-c", "user.email=e"]
     for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "first"]):
         subprocess.run([*command, *words], cwd=top, check=True)
@@ -73,7 +73,7 @@ async def copy_all(on: Driver, view: LineView) -> set[str]:
 
 async def test_no_copied_line_does_anything_at_a_prompt(top: Path, tmp_path: Path) -> None:
     with Cache(tmp_path / "cache.sqlite3") as cache:
-        asking = Asking(dict(os.environ), cache, is_offline=True)
+        asking = NetworkSettings(dict(os.environ), cache, is_offline=True)
         source = WorkspaceSource(ReviewRequest(partial(open_git, top), asking=asking))
         app = LockLensApp(source, store_path=tmp_path / "store.sqlite3")
         async with app.run_test(size=(140, 50), notifications=True) as pilot:
@@ -92,9 +92,7 @@ async def test_no_copied_line_does_anything_at_a_prompt(top: Path, tmp_path: Pat
             # Each is one word, unless it is a list of words that was quoted already.
             assert all(len(words_of(text, top)) == 1 for text in copied if text)
 
-            app.call_later(
-                on.screen.preview, FormatIntent(WriteRequest.at(top, ROOTS, tool=None, test_directory="tests"))
-            )
+            app.call_later(on.screen.preview, Format(Scope.at(top, ROOTS, tool=None, test_directory="tests")))
             await until(on, lambda: any(isinstance(one, PreviewScreen) for one in app.screen_stack))
             await until(on, lambda: "ready: enter writes" in on.text, seconds=60)
             preview = next(one for one in app.screen_stack if isinstance(one, PreviewScreen))

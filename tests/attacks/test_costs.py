@@ -18,19 +18,19 @@ from msgspec.structs import replace
 
 from locklens.cli.main import main
 from locklens.demo.packages import zh
-from locklens.demo.published import Offer, Published
+from locklens.demo.published import Published, SampleListing
 from locklens.demo.publishers import publisher
-from locklens.demo.registry import Registry
+from locklens.demo.registry import DemoRegistry
 from locklens.errors import LockLensError
 from locklens.lockfile.parse import MAX_BYTES, parse
 from locklens.policy import MAX_BYTES as MAX_POLICY_BYTES
 from locklens.policy import InstallPath
 from locklens.policy import parse as parse_policy
 from locklens.project.cliformat import FormatError
-from locklens.project.cliformat import parse as parse_cli
-from locklens.review.coverage import Coverage, Locked, cover
+from locklens.project.cliformat import parse_cli_configuration as parse_cli
+from locklens.review.coverage import LockedHashes, ProviderCoverage, cover
 from locklens.review.model import HashFact
-from locklens.sources.http.values import Answer
+from locklens.sources.http.values import Response
 from locklens.sources.metadata import read_versions
 from locklens.trust.checksums import MAX_LINES, read_checksums
 from locklens.trust.continuity import judge_packages
@@ -198,16 +198,16 @@ def test_sha256sums(platform: Callable[[int], str]) -> None:
 def test_what_a_release_of_many_platforms_covers() -> None:
     def covered(number: int) -> None:
         platforms = frozenset(f"o{place}_a" for place in range(number))
-        locked = Locked((HashFact(digest(0)),), platforms)
+        locked = LockedHashes((HashFact(digest(0)),), platforms)
         names = tuple(sorted(platforms))
-        found = Coverage(names, False, tuple(cover(locked, path, names) for path in InstallPath))
+        found = ProviderCoverage(names, False, tuple(cover(locked, path, names) for path in InstallPath))
         assert len(found.covered) + len(found.missing) + len(found.doubtful) == number
         assert sum(bool(found.paths_without(one) or found.paths_in_doubt(one)) for one in names) == number
 
     grows_in_step(covered, 2_500)
 
 
-class Long(Registry):
+class Long(DemoRegistry):
     """Lists as many packages as it is told."""
 
     lines = 0
@@ -225,7 +225,7 @@ def test_a_review_against_a_long_signed_list(
 ) -> None:
     from locklens.demo.serving import environment, write_cli_configuration
 
-    with Long({f"{HOST}/acme/demo": [Offer("1.0.0", ("linux_amd64",))]}) as registry:
+    with Long({f"{HOST}/acme/demo": [SampleListing("1.0.0", ("linux_amd64",))]}) as registry:
         for name, value in environment(write_cli_configuration(registry, tmp_path)).items():
             monkeypatch.setenv(name, value)
 
@@ -325,6 +325,6 @@ ANSWERS: dict[str, Callable[[int], str]] = {
 def test_answers_of_a_registry(kind: str) -> None:
     def read(size: int) -> None:
         with suppress(ValueError):
-            read_versions(Answer(200, "https://x/", None, ANSWERS[kind](size).encode(), False, ""))
+            read_versions(Response(200, "https://x/", None, ANSWERS[kind](size).encode(), False, ""))
 
     grows_in_step(read, 100_000)

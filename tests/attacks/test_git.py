@@ -149,10 +149,10 @@ PROGRAMS = (
 )
 STAGE = """
 from pathlib import Path
-from locklens.workspace.apply import apply
-from locklens.workspace.open import open_git
-from locklens.workspace.review import ReviewRequest, review
-from locklens.workspace.staging import reviewed, stage
+from locklens.operations.write.apply import apply
+from locklens.operations.comparison import open_git
+from locklens.operations.review.run import ReviewRequest, review
+from locklens.operations.write.stage import reviewed, stage
 
 top = Path.cwd()
 found = review(ReviewRequest(lambda: open_git(top)))

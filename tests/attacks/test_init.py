@@ -27,9 +27,9 @@ from install.conftest import HOST, Place
 from packages.zips import BINARY, STORED, Item, build
 
 from locklens.addresses import ProviderAddress
-from locklens.demo.faults import Fault, Rule, Step
-from locklens.demo.published import Offer
-from locklens.demo.registry import Registry
+from locklens.demo.faults import Fault, FaultRule, Step
+from locklens.demo.published import SampleListing
+from locklens.demo.registry import DemoRegistry
 from locklens.dialect import TERRAFORM
 from locklens.lockfile.model import LockEntry
 from locklens.lockfile.render import render
@@ -53,7 +53,7 @@ NOBODY = 65534
 
 @pytest.fixture
 def place(tmp_path: Path) -> Iterator[Place]:
-    with Registry({f"{HOST}/acme/demo": [Offer(VERSION, (PLATFORM,))]}, tells_packages=False) as registry:
+    with DemoRegistry({f"{HOST}/acme/demo": [SampleListing(VERSION, (PLATFORM,))]}, tells_packages=False) as registry:
         found = Place(tmp_path, registry)
         subprocess.run(["git", "init", "-q", str(found.root)], check=True)
         found.environ["XDG_DATA_HOME"] = str(tmp_path / "home" / "data")
@@ -286,7 +286,7 @@ def served(place: Place, monkeypatch: pytest.MonkeyPatch) -> Callable[[bytes], N
 
     def serve(data: bytes) -> None:
         digest = hashlib.sha256(data).hexdigest()
-        offer = Offer(VERSION, (PLATFORM,), edition=digest)
+        offer = SampleListing(VERSION, (PLATFORM,), edition=digest)
         monkeypatch.setitem(place.registry._offers[f"{HOST}/acme/demo"], VERSION, offer)
         monkeypatch.setattr("locklens.demo.published.package", lambda *_: data)
         monkeypatch.setattr("locklens.demo.published.zh", lambda *_: f"zh:{digest}")
@@ -440,7 +440,7 @@ def test_interrupted_while_a_registry_takes_its_time(
 ) -> None:
     before = OLDER if words[0] == "upgrade" else locked()
     place.lock_file.write_bytes(before)
-    place.fail(Rule(fault, step=step))
+    place.fail(FaultRule(fault, step=step))
     running = Running(place, *words)
     running.has_asked(step)
     running.interrupted()

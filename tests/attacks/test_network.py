@@ -18,11 +18,11 @@ import trustme
 from loopback import Handler, Server, server_context, serving, write_authority
 
 from locklens.errors import UnavailableError
-from locklens.sources.http import Kind, open_client
+from locklens.sources.http import RequestKind, open_client
 from locklens.sources.http.client import STALL_SECONDS
 from locklens.sources.http.settings import is_too_slow
 
-ANSWER = Kind("an answer", 64 * 1024, 5.0)
+ANSWER = RequestKind("an answer", 64 * 1024, 5.0)
 
 
 def closed_port() -> int:

@@ -15,11 +15,11 @@ from pathlib import Path
 import pytest
 
 from locklens.cli.main import main
-from locklens.demo.answers import Answer
-from locklens.demo.asked import Asked
+from locklens.demo.answers import ServedAnswer
+from locklens.demo.asked import RequestedPath
 from locklens.demo.faults import Fault, Step
-from locklens.demo.registry import Registry, Request
-from locklens.demo.releases import Locked, lock_file
+from locklens.demo.registry import DemoRegistry, Request
+from locklens.demo.releases import SampleLock, lock_file
 from locklens.demo.serving import environment, write_cli_configuration
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="file names there cannot hold these characters")
@@ -68,10 +68,10 @@ def is_printable(one: str) -> bool:
     return one == " " if kind == "Zs" else kind[0] != "C" and kind not in {"Zl", "Zp"}
 
 
-class HostileRegistry(Registry):
+class HostileRegistry(DemoRegistry):
     """Says the worst wherever its own words are shown."""
 
-    def answer(self, request: Request, asked: Asked | None) -> tuple[Answer, Fault | None]:
+    def answer(self, request: Request, asked: RequestedPath | None) -> tuple[ServedAnswer, Fault | None]:
         answer, fault = super().answer(request, asked)
         if asked is not None and asked.step in {Step.VERSIONS, Step.DOWNLOAD} and answer.status == 200:
             document = json.loads(answer.body)
@@ -81,12 +81,12 @@ class HostileRegistry(Registry):
                     version["platforms"] += [{"os": ACTIVE, "arch": "amd64"}, {"os": "linux", "arch": ACTIVE}]
             else:
                 document["packages"] = {f"{ACTIVE}_x": {"hashes": [f"h1:{'A' * 43}="], "package_size": 1}}
-            answer = Answer.of_json(document)
+            answer = ServedAnswer.of_json(document)
         return answer, fault
 
 
 @pytest.fixture(scope="module")
-def registry() -> Iterator[Registry]:
+def registry() -> Iterator[DemoRegistry]:
     offered = {f"{host}/acme/demo": ("1.0.0", "1.1.0") for host in (TERRAFORM, OPENTOFU)}
     with HostileRegistry(offered) as running:
         yield running
@@ -110,7 +110,7 @@ def hostile(data: bytes) -> bytes:
 
 
 @pytest.fixture
-def top(tmp_path: Path, registry: Registry, monkeypatch: pytest.MonkeyPatch) -> Path:
+def top(tmp_path: Path, registry: DemoRegistry, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name, value in environment(write_cli_configuration(registry, tmp_path)).items():
         monkeypatch.setenv(name, value)
     top = tmp_path / "top"
@@ -119,7 +119,7 @@ def top(tmp_path: Path, registry: Registry, monkeypatch: pytest.MonkeyPatch) -> 
         folder.mkdir(parents=True)
         host = OPENTOFU if number % 2 else TERRAFORM
         (folder / "main.tf").write_text(configuration(host), newline="")
-        (folder / LOCK).write_bytes(lock_file(Locked(f"{host}/acme/demo", "1.0.0", "~> 1.0")))
+        (folder / LOCK).write_bytes(lock_file(SampleLock(f"{host}/acme/demo", "1.0.0", "~> 1.0")))
     git(top, "init", "-q")
     git(top, "add", ".")
     git(top, "commit", "-qm", "first")
@@ -316,7 +316,9 @@ def tree(top: Path) -> dict[str, bytes]:
 
 def test_a_dry_run_of_a_hostile_folder_changes_no_other_file(top: Path) -> None:
     (top / "ci.sh").write_text("make\n")
-    (top / FOLDERS[1] / LOCK).write_bytes(b"# odd\n" + lock_file(Locked(f"{TERRAFORM}/acme/demo", "1.0.0", "~> 1.0")))
+    (top / FOLDERS[1] / LOCK).write_bytes(
+        b"# odd\n" + lock_file(SampleLock(f"{TERRAFORM}/acme/demo", "1.0.0", "~> 1.0"))
+    )
     _, out, _ = Streams(os.pipe).run("format", "--dry-run", "--root", FOLDERS[1])
     assert out.count(b"\n--- ") == out.count(b"\n+++ ") == out.count(b"\n@@ ") == 1
     subprocess.run(["patch", "-p1", "-f"], cwd=top, input=out, check=False, capture_output=True)

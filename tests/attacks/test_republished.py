@@ -15,18 +15,18 @@ from install.conftest import HOST, PLATFORMS, Place
 from msgspec.structs import replace
 
 from locklens.cli.main import main
-from locklens.demo.faults import Fault, Rule
+from locklens.demo.faults import Fault, FaultRule
 from locklens.demo.packages import zh
-from locklens.demo.published import Offer, Published
+from locklens.demo.published import Published, SampleListing
 from locklens.demo.publishers import publisher
-from locklens.demo.registry import Registry
+from locklens.demo.registry import DemoRegistry
 
 DEMO = f"{HOST}/acme/demo"
 LINUX = "linux_amd64"
 STEM = "terraform-provider-demo_1.1.0_"
 
 
-class Republishing(Registry):
+class Republishing(DemoRegistry):
     """Lists the packages of before under names of one's choice, once they were replaced; all is signed anew."""
 
     listed_as: Callable[[str], str] = staticmethod(lambda platform: "")
@@ -43,7 +43,7 @@ class Republishing(Registry):
 
 @pytest.fixture
 def place(tmp_path: Path) -> Iterator[Place]:
-    offers = {DEMO: [Offer("1.1.0", PLATFORMS)]}
+    offers = {DEMO: [SampleListing("1.1.0", PLATFORMS)]}
     with Republishing(offers, tells_packages=False) as registry:
         yield Place(tmp_path, registry)
 
@@ -71,7 +71,7 @@ def republish(place: Place, listed_as: Callable[[str], str]) -> bytes:
     registry = place.registry
     assert isinstance(registry, Republishing)
     registry.listed_as = listed_as
-    place.fail(Rule(Fault.REPUBLISHED, "acme/demo", "1.1.0"))
+    place.fail(FaultRule(Fault.REPUBLISHED, "acme/demo", "1.1.0"))
     return before
 
 
@@ -146,7 +146,7 @@ def test_init_tells_what_it_adds_to_a_locked_version(place: Place, run: Run) -> 
 
 
 def test_a_list_that_names_a_file_twice_is_not_locked_for_the_first_time_either(place: Place, run: Run) -> None:
-    place.fail(Rule(Fault.REPUBLISHED, "acme/demo", "1.1.0"))
+    place.fail(FaultRule(Fault.REPUBLISHED, "acme/demo", "1.1.0"))
     registry = place.registry
     assert isinstance(registry, Republishing)
     registry.listed_as = lambda platform: f"{STEM}{platform}.zip"

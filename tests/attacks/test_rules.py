@@ -17,23 +17,25 @@ from ui.conftest import Driver, until
 
 from locklens.addresses import read_host
 from locklens.cli.main import main
-from locklens.demo.answers import Answer
-from locklens.demo.asked import Asked
-from locklens.demo.faults import Fault, Faults, Rule
+from locklens.demo.answers import ServedAnswer
+from locklens.demo.asked import RequestedPath
+from locklens.demo.faults import Fault, FaultRule, Faults
 from locklens.demo.published import Published
 from locklens.demo.publishers import publisher
-from locklens.demo.registry import Registry
-from locklens.demo.releases import Locked, lock_file
+from locklens.demo.registry import DemoRegistry
+from locklens.demo.releases import SampleLock, lock_file
 from locklens.demo.serving import environment, write_cli_configuration
 from locklens.dialect import OPENTOFU
+from locklens.operations.compare_repository import open_git
+from locklens.operations.comparison import Base
+from locklens.operations.plan.model import Scope
+from locklens.operations.plan.review import review_plan
+from locklens.operations.review.request import NetworkSettings, ReviewRequest
+from locklens.operations.review.run import review
+from locklens.operations.write.format import format_locks
 from locklens.storage.cache import Cache
 from locklens.ui.app import LockLensApp
 from locklens.ui.workspace_source import WorkspaceSource
-from locklens.workspace.foresee import foresee
-from locklens.workspace.open import Base, open_git
-from locklens.workspace.planning import WriteRequest
-from locklens.workspace.propose import format_locks
-from locklens.workspace.review import Asking, ReviewRequest, review
 
 HOME, TOFU, LOCK = "registry.terraform.io", "registry.opentofu.org", ".terraform.lock.hcl"
 DEMO = f"{HOME}/acme/demo"
@@ -49,7 +51,7 @@ def git(top: Path, *words: str) -> None:
     subprocess.run(["git", "-c", "user.name=n", "-c", "user.email=e", *words], cwd=top, check=True, capture_output=True)
 
 
-class Passing(Registry):
+class Passing(DemoRegistry):
     """A registry that answers for one version with all that is published of another; `renamed` are other names.
 
     Everything that it hands out is genuine: it needs no key for that.
@@ -65,13 +67,13 @@ class Passing(Registry):
         sums = found.sums.replace(b"terraform-provider-", self.renamed.encode())
         return replace(found, sums=sums, signature=publisher("acme").signature(sums))
 
-    def _download(self, release: Published, asked: Asked) -> Answer:
+    def _download(self, release: Published, asked: RequestedPath) -> ServedAnswer:
         answer = super()._download(release, asked)
         if not self.renamed or answer.status != 200:
             return answer
         document = json.loads(answer.body)
         document["filename"] = document["filename"].replace("terraform-provider-", self.renamed)
-        return Answer.of_json(document)
+        return ServedAnswer.of_json(document)
 
 
 @pytest.fixture
@@ -90,7 +92,7 @@ def top(tmp_path: Path, registry: Passing, monkeypatch: pytest.MonkeyPatch) -> P
     top.mkdir()
     git(top, "init", "-q", "-b", "main")
     (top / "main.tf").write_text(requires("acme/demo"))
-    (top / LOCK).write_bytes(lock_file(Locked(DEMO, "1.0.0", ">= 1.0.0")))
+    (top / LOCK).write_bytes(lock_file(SampleLock(DEMO, "1.0.0", ">= 1.0.0")))
     commit(top)
     git(top, "checkout", "-q", "-b", "pr")
     monkeypatch.chdir(top)
@@ -131,7 +133,7 @@ class Reviewed:
 def test_another_versions_signature_vouches_for_nothing(
     top: Path, registry: Passing, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (top / LOCK).write_bytes(lock_file(Locked(DEMO, "1.2.0", ">= 1.0.0", hashes_of="1.0.0")))
+    (top / LOCK).write_bytes(lock_file(SampleLock(DEMO, "1.2.0", ">= 1.0.0", hashes_of="1.0.0")))
     commit(top)
     registry.passed_off = ("1.2.0", "1.0.0")
     found = Reviewed(capsys)
@@ -157,7 +159,7 @@ def test_another_versions_signature_is_neither_locked_nor_installed(
         assert "what is signed is of demo 1.0.0" in told
         assert "stay on the version that is locked" in told
         assert (top / LOCK).read_bytes() == before
-    (top / LOCK).write_bytes(lock_file(Locked(DEMO, "1.2.0", ">= 1.0.0", unpacked=())))
+    (top / LOCK).write_bytes(lock_file(SampleLock(DEMO, "1.2.0", ">= 1.0.0", unpacked=())))
     assert run("lock", "--platform", "linux_amd64") == 1
     assert "what is signed is of demo 1.0.0" in capsys.readouterr().err
     assert not (top / ".terraform/providers").exists() or not list((top / ".terraform/providers").rglob("*_v*"))
@@ -198,8 +200,8 @@ def flip(top: Path) -> None:
 def test_two_words_of_a_comment_do_not_choose_the_judge(
     top: Path, registry: Passing, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    registry.faults = Faults((Rule(Fault.BAD_TRUST_SIGNATURE, DEMO, "1.2.0"),))
-    (top / LOCK).write_bytes(lock_file(Locked(DEMO, "1.2.0", ">= 1.0.0")))
+    registry.faults = Faults((FaultRule(Fault.BAD_TRUST_SIGNATURE, DEMO, "1.2.0"),))
+    (top / LOCK).write_bytes(lock_file(SampleLock(DEMO, "1.2.0", ">= 1.0.0")))
     plain = Reviewed(capsys)
     assert plain.severities["LK030"] == "block"
     assert "LK032" not in plain.findings
@@ -231,12 +233,12 @@ def test_a_plan_is_judged_by_the_same_tool(top: Path) -> None:
     (top / LOCK).write_bytes((top / LOCK).read_bytes().replace(b"\n", b"\r\n"))
     reviewed = review(request(top))
     assert [root.tool.name for root in reviewed.roots] == ["terraform"]
-    found = foresee(format_locks(WriteRequest(top)), request(top), reviewed)
+    found = review_plan(format_locks(Scope(top)), request(top), reviewed)
     assert [root.tool.name for root in found.review.roots] == ["terraform"]
 
 
 def test_a_migration_is_one_line(top: Path, registry: Passing, capsys: pytest.CaptureFixture[str]) -> None:
-    migrated = Locked(f"{TOFU}/acme/demo", "1.0.0", ">= 1.0.0")
+    migrated = SampleLock(f"{TOFU}/acme/demo", "1.0.0", ">= 1.0.0")
     (top / LOCK).write_bytes(lock_file(migrated, dialect=OPENTOFU))
     found = Reviewed(capsys)
     assert found.root["tool"] == "opentofu"
@@ -260,9 +262,9 @@ def test_a_migration_of_sources_with_a_host_is_one_line(
 
 def move(top: Path, host: str, *, hashes: bool = True) -> None:
     (top / "main.tf").write_text(requires(f"{host}/acme/demo"))
-    lock = lock_file(Locked(DEMO, "1.0.0", ">= 1.0.0")).replace(f'"{HOME}/'.encode(), f'"{host}/'.encode())
+    lock = lock_file(SampleLock(DEMO, "1.0.0", ">= 1.0.0")).replace(f'"{HOME}/'.encode(), f'"{host}/'.encode())
     if not hashes:
-        lock = lock_file(Locked("corp.example/acme/demo", "1.0.0", ">= 1.0.0")).replace(
+        lock = lock_file(SampleLock("corp.example/acme/demo", "1.0.0", ">= 1.0.0")).replace(
             b'"corp.example/', f'"{host}/'.encode()
         )
     (top / LOCK).write_bytes(lock)
@@ -332,5 +334,5 @@ async def test_names_that_look_the_same_are_told_apart_on_the_screen(top: Path, 
 
 def request(top: Path) -> ReviewRequest:
     return ReviewRequest(
-        partial(open_git, top, base="main"), asking=Asking(os.environ, Cache.in_memory()), base=Base("main")
+        partial(open_git, top, base="main"), asking=NetworkSettings(os.environ, Cache.in_memory()), base=Base("main")
     )

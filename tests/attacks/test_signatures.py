@@ -16,9 +16,9 @@ from trust.conftest import Gnupg
 from trust.test_authentication import IN_2040, of_version_3
 
 from locklens.cli.main import main
-from locklens.demo.published import Offer, Published
+from locklens.demo.published import Published, SampleListing
 from locklens.demo.publishers import publisher
-from locklens.demo.registry import Registry
+from locklens.demo.registry import DemoRegistry
 from locklens.dialect import DIALECTS, OPENTOFU, TERRAFORM
 
 gnupg = conftest.gnupg
@@ -26,7 +26,7 @@ ACME = publisher("acme")
 ENFORCED = {"OPENTOFU_ENFORCE_GPG_EXPIRATION": "true"}
 
 
-class Resigned(Registry):
+class Resigned(DemoRegistry):
     """Serves releases that are signed in a way of one's choice."""
 
     resign: Callable[[Published], Published] = staticmethod(lambda release: release)
@@ -92,7 +92,7 @@ def test_init_ends_as_the_tools_do(
 ) -> None:
     dialect = DIALECTS[tool]
     host = dialect.default_host
-    with Resigned({f"{host}/acme/demo": [Offer("1.1.0", ("linux_amd64",))]}, tells_packages=False) as registry:
+    with Resigned({f"{host}/acme/demo": [SampleListing("1.1.0", ("linux_amd64",))]}, tells_packages=False) as registry:
         registry.resign = lambda release: resign(release, gnupg)
         settings = tmp_path / "cli.tfrc"
         settings.write_text(

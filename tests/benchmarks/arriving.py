@@ -22,10 +22,10 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from ui.conftest import Samples, ServedReview, ServingSource, drafted
 
+from locklens.operations.review.events import Progress, ReviewEvent, RootsKnown
 from locklens.review.model import Evidence, Proof, Review
 from locklens.ui.app import LockLensApp
-from locklens.ui.screens.review import ReviewScreen
-from locklens.workspace.events import Event, Progress, RootsKnown
+from locklens.ui.review.screen import ReviewScreen
 
 CHANGES_IN_A_ROOT = 10
 
@@ -35,7 +35,7 @@ class Arriving(ServedReview):
 
     seconds = 0.0
 
-    def complete(self, *, on_event: Callable[[Event], None], cancel: threading.Event) -> Review:
+    def complete(self, *, on_event: Callable[[ReviewEvent], None], cancel: threading.Event) -> Review:
         total = sum(len(root.changes) for root in self.final.roots)
         began, done = time.monotonic(), 0
         drafts = {root.lock_file: root for root in self.draft.roots}

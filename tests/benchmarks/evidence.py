@@ -18,8 +18,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from locklens.demo.registry import Registry
-from locklens.demo.releases import Locked, lock_file
+from locklens.demo.registry import DemoRegistry
+from locklens.demo.releases import SampleLock, lock_file
 from locklens.demo.serving import environment, write_cli_configuration
 
 PROVIDERS, DELAY = 60, 0.03
@@ -32,7 +32,7 @@ def names() -> list[str]:
 
 def serve(folder: Path) -> None:
     """Keeps the registry up until standard input ends."""
-    with Registry(dict.fromkeys(names(), ("1.0.0", "1.1.0")), delay=DELAY) as registry:
+    with DemoRegistry(dict.fromkeys(names(), ("1.0.0", "1.1.0")), delay=DELAY) as registry:
         for provider in names():
             for version in ("1.0.0", "1.1.0"):
                 registry.release(provider, version)  # Signed once: the benchmark is not about that.
@@ -56,8 +56,8 @@ def timed(command: list[str], environ: dict[str, str]) -> tuple[float, float, st
 def main(runs: int) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        (folder / "old.hcl").write_bytes(lock_file(*(Locked(one, "1.0.0") for one in names())))
-        (folder / "new.hcl").write_bytes(lock_file(*(Locked(one, "1.1.0") for one in names())))
+        (folder / "old.hcl").write_bytes(lock_file(*(SampleLock(one, "1.0.0") for one in names())))
+        (folder / "new.hcl").write_bytes(lock_file(*(SampleLock(one, "1.1.0") for one in names())))
         server = subprocess.Popen(
             [sys.executable, __file__, SERVE, name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )

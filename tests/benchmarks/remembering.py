@@ -24,12 +24,12 @@ from loopback import serving
 
 from locklens.demo.publishers import publisher
 from locklens.hashes import HashedPackage
-from locklens.sources.http import Kind, open_client
+from locklens.sources.http import RequestKind, open_client
 from locklens.storage.cache import Cache
 from locklens.trust.signature import Verifier
 
 Release = tuple[bytes, bytes, tuple[str, ...]]
-KIND = Kind("an answer", 1 << 23, 10.0)
+KIND = RequestKind("an answer", 1 << 23, 10.0)
 BODY = json.dumps({"versions": [{"version": f"1.{n}.0", "protocols": ["5.0"]} for n in range(200)]})
 
 

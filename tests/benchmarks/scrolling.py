@@ -15,14 +15,14 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from msgspec.structs import replace
+from operations.offering import offer
 from textual.events import Key
 from textual.pilot import Pilot
 from ui.conftest import Samples, ServingSource
-from workspace.offering import offer
 
+from locklens.operations.upgrades.candidates import CandidateTable
 from locklens.ui.app import LockLensApp
-from locklens.ui.screens.upgrade import UpgradeScreen
-from locklens.workspace.offers import Offers
+from locklens.ui.upgrade.screen import UpgradeScreen
 
 PRESSES = 500
 VERSIONS = 40
@@ -36,7 +36,7 @@ async def measure(folder: Path, providers: int) -> tuple[float, float]:
         replace(one, address=replace(one.address, type=f"p{number:04}"), name=f"acme/p{number:04}")
         for number in range(providers)
     )
-    samples, found = Samples(), Offers(tuple(many))
+    samples, found = Samples(), CandidateTable(tuple(many))
     review = samples.review(samples.root("a", [samples.change()], configuration=samples.configuration()))
     source = ServingSource(review, top=folder, offering=lambda *_: found)
     app = LockLensApp(source, "upgrade", store_path=folder / "store.sqlite3")

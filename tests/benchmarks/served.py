@@ -18,7 +18,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from locklens.demo.packages import file_name, package
+from locklens.demo.packages import file_name, package_bytes
 from locklens.demo.publishers import publisher
 
 HOST = "registry.example.com"
@@ -100,7 +100,7 @@ def answers(offered: Offered, base: str, folder: Path) -> dict[str, bytes | Path
         files, sums = f"/files/{namespace}/", {}
         for platform in offered.platforms:
             name = file_name(source, VERSION, f"{platform}.zip")
-            content: bytes | Path = package(source, VERSION, platform)
+            content: bytes | Path = package_bytes(source, VERSION, platform)
             if filling is not None:
                 content = folder / f"{namespace}-{platform}.zip"
                 program = f"terraform-provider-thing_v{VERSION}" + (".exe" if platform.startswith("windows") else "")

@@ -8,7 +8,7 @@ import pytest
 
 from locklens.cli.main import main
 from locklens.hashes import HashedPackage
-from locklens.storage.cache import Cache, RememberedAnswer, default_path
+from locklens.storage.cache import Cache, RememberedAnswer, default_cache_path
 from locklens.storage.store import Store
 
 if TYPE_CHECKING:
@@ -40,8 +40,12 @@ def fill() -> None:
 def test_what_is_remembered(run: Run) -> None:
     status, out, err = run("cache", "info")
     assert (status, err) == (0, "")
-    assert out.splitlines()[:3] == [f"file           {default_path()}", "size           0 bytes", "answers        0"]
-    assert not default_path().exists()
+    assert out.splitlines()[:3] == [
+        f"file           {default_cache_path()}",
+        "size           0 bytes",
+        "answers        0",
+    ]
+    assert not default_cache_path().exists()
     fill()
     status, out, err = run("cache", "info")
     assert (status, err) == (0, "")
@@ -54,40 +58,42 @@ def test_what_is_remembered(run: Run) -> None:
 def test_clearing_it(run: Run) -> None:
     fill()
     Store().mark("here", ["a"])
-    assert run("cache", "clear") == (0, f"cleared {default_path()}; marks are kept\n", "")
+    assert run("cache", "clear") == (0, f"cleared {default_cache_path()}; marks are kept\n", "")
     assert "answers        0\n" in run("cache", "info")[1]
     assert run("cache", "clear")[0] == 0
     assert Store().marks("here") == {"a"}
 
 
 def test_a_damaged_file(run: Run) -> None:
-    default_path().parent.mkdir(parents=True)
-    default_path().write_bytes(b"no database at all" * 1000)
+    default_cache_path().parent.mkdir(parents=True)
+    default_cache_path().write_bytes(b"no database at all" * 1000)
     status, out, err = run("cache", "info")
     assert status == 0
     assert err.startswith("warning: The cache was damaged; it was set aside as ")
     assert "answers        0\n" in out
     assert run("cache", "clear")[0] == 0
-    assert [each.name for each in default_path().parent.iterdir()] == [default_path().name]
+    assert [each.name for each in default_cache_path().parent.iterdir()] == [default_cache_path().name]
 
 
 def test_a_newer_file(run: Run) -> None:
     fill()
-    with sqlite3.connect(default_path()) as connection:
+    with sqlite3.connect(default_cache_path()) as connection:
         connection.execute("PRAGMA user_version = 99")
     status, out, err = run("cache", "info")
     assert (status, out) == (2, "")
-    assert err.startswith(f"error: Remembered answers last for this run only: {default_path()} cannot be used (it was")
+    assert err.startswith(
+        f"error: Remembered answers last for this run only: {default_cache_path()} cannot be used (it was"
+    )
     assert err.endswith("\nhint: locklens cache clear removes it\n")
     assert run("cache", "clear")[0] == 0
     assert run("cache", "info")[0] == 0
 
 
 def test_a_file_that_cannot_be_cleared(run: Run) -> None:
-    default_path().mkdir(parents=True)
+    default_cache_path().mkdir(parents=True)
     status, out, err = run("cache", "clear")
     assert (status, out) == (2, "")
-    assert err.startswith(f"error: {default_path()}: cannot be cleared: ")
+    assert err.startswith(f"error: {default_cache_path()}: cannot be cleared: ")
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from install import conftest
 from install.conftest import HOST, Place
 
 from locklens.cli.main import main
-from locklens.demo.faults import Fault, Rule, Step
+from locklens.demo.faults import Fault, FaultRule, Step
 
 place = conftest.place
 
@@ -179,7 +179,7 @@ def test_readonly(place: Place, run: Run) -> None:
 
 
 def test_what_failed_is_an_error_with_a_hint(place: Place, run: Run) -> None:
-    place.fail(Rule(Fault.NOT_FOUND, step=Step.VERSIONS))
+    place.fail(FaultRule(Fault.NOT_FOUND, step=Step.VERSIONS))
     status, out, err = run("init")
     assert (status, out) == (1, "")
     assert "Error: Failed to query available provider packages" in err

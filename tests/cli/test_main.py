@@ -19,7 +19,7 @@ from real_material import meta, real_cases
 
 from locklens.cli import arguments
 from locklens.cli.main import main
-from locklens.review.reports.json import schema
+from locklens.review.reports.json import review_schema
 from locklens.review.reports.unchanged import _as_json
 from locklens.review.rules import RULES
 
@@ -75,12 +75,12 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def checked(text: str) -> dict[str, Any]:
     document: dict[str, Any] = json.loads(text)
-    jsonschema.validate(document, schema(), cls=jsonschema.Draft202012Validator)
+    jsonschema.validate(document, review_schema(), cls=jsonschema.Draft202012Validator)
     return document
 
 
 def test_the_schema_is_one() -> None:
-    jsonschema.Draft202012Validator.check_schema(schema())
+    jsonschema.Draft202012Validator.check_schema(review_schema())
 
 
 def test_two_files_as_json(run: Run, files: Path) -> None:

@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 
 from locklens.cli.main import main
-from locklens.review.reports.why_json import schema
+from locklens.review.reports.why_json import why_schema
 
 CONFIGURATION = """\
 terraform {
@@ -79,8 +79,8 @@ def test_as_text(run: Run, root: Path) -> None:
 def test_as_json(run: Run, root: Path) -> None:
     status, out, err = run("why", "-format=json", "aws", "--", "root/")
     document = json.loads(out)
-    jsonschema.Draft202012Validator.check_schema(schema())
-    jsonschema.validate(document, schema(), cls=jsonschema.Draft202012Validator)
+    jsonschema.Draft202012Validator.check_schema(why_schema())
+    jsonschema.validate(document, why_schema(), cls=jsonschema.Draft202012Validator)
     assert (status, err) == (0, "")
     assert (document["roots"][0]["path"], document["roots"][0]["registry"]) == ("root", None)
 

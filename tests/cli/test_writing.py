@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 
 from locklens.cli.main import main
-from locklens.demo.registry import Registry
-from locklens.demo.releases import Locked, lock_file
+from locklens.demo.registry import DemoRegistry
+from locklens.demo.releases import SampleLock, lock_file
 from locklens.demo.serving import environment, write_cli_configuration
+from locklens.operations.plan.builder import put_entries
 from locklens.project.clifiles import this_platform
-from locklens.workspace.propose import put_entries
 
 Run = Callable[..., tuple[int, str, str]]
 HOST = "registry.terraform.io"
@@ -27,13 +27,15 @@ LOCK = ".terraform.lock.hcl"
 
 
 @pytest.fixture(scope="module")
-def registry() -> Iterator[Registry]:
-    with Registry() as running:
+def registry() -> Iterator[DemoRegistry]:
+    with DemoRegistry() as running:
         yield running
 
 
 @pytest.fixture
-def run(capsys: pytest.CaptureFixture[str], registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+def run(
+    capsys: pytest.CaptureFixture[str], registry: DemoRegistry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Run:
     for name, value in environment(write_cli_configuration(registry, tmp_path)).items():
         monkeypatch.setenv(name, value)
 
@@ -60,7 +62,7 @@ def locking(**locked: str) -> bytes:
     entries = []
     for name, text in locked.items():
         version, _, constraints = text.partition(" ")
-        entries.append(Locked(f"{HOST}/{'acme' if name == 'demo' else 'hashicorp'}/{name}", version, constraints))
+        entries.append(SampleLock(f"{HOST}/{'acme' if name == 'demo' else 'hashicorp'}/{name}", version, constraints))
     return lock_file(*entries)
 
 
@@ -265,7 +267,7 @@ def test_a_file_that_changes_while_it_is_planned(run: Run, top: Path, monkeypatc
         real(*arguments, **options)
         (top / "a/main.tf").write_text("# somebody's\n")
 
-    monkeypatch.setattr("locklens.workspace.upgrading.put_entries", slow)
+    monkeypatch.setattr("locklens.operations.write.upgrade.put_entries", slow)
     before = (top / "a" / LOCK).read_bytes()
     status, out, err = run("-C", "a", "upgrade", "--edit-constraints")
     assert (status, out) == (1, "")

@@ -17,8 +17,8 @@ from enum import StrEnum
 
 from msgspec import Struct, field
 
-from locklens.demo.faults import Rule
-from locklens.demo.published import Offer
+from locklens.demo.faults import FaultRule
+from locklens.demo.published import SampleListing
 
 HERE = "linux_amd64"
 """The platform that golden files are recorded on."""
@@ -159,7 +159,7 @@ Content = str | bytes | Lock | Unpacked | Link | None
 
 Files = dict[str, Content]
 
-Catalog = dict[str, tuple[str | Offer, ...]]
+Catalog = dict[str, tuple[str | SampleListing, ...]]
 """What the registry offers, by [HOST/]NAMESPACE/TYPE."""
 
 STOCK: Catalog = {
@@ -184,15 +184,15 @@ class Turn(Struct, frozen=True):
 
     words: tuple[str, ...]
     files: Files = field(default_factory=dict)
-    faults: tuple[Rule, ...] | None = None
+    faults: tuple[FaultRule, ...] | None = None
 
 
-def init(*flags: str, files: Files | None = None, faults: tuple[Rule, ...] | None = None) -> Turn:
+def init(*flags: str, files: Files | None = None, faults: tuple[FaultRule, ...] | None = None) -> Turn:
     """A turn of `init`."""
     return Turn(("init", *flags), files or {}, faults)
 
 
-def lock(*arguments: str, files: Files | None = None, faults: tuple[Rule, ...] | None = None) -> Turn:
+def lock(*arguments: str, files: Files | None = None, faults: tuple[FaultRule, ...] | None = None) -> Turn:
     """A turn of `providers lock`."""
     return Turn(("providers", "lock", *arguments), files or {}, faults)
 
@@ -225,7 +225,7 @@ class Case(Struct, frozen=True, kw_only=True):
     files: Files
     turns: tuple[Turn, ...] = (Turn(("init",)),)
     catalog: Catalog = field(default_factory=lambda: STOCK)
-    faults: tuple[Rule, ...] = ()
+    faults: tuple[FaultRule, ...] = ()
     environment: dict[str, str] = field(default_factory=dict)
     cli: str = ""
     tokens: dict[str, str] = field(default_factory=dict)

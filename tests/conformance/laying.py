@@ -16,9 +16,9 @@ from conformance.case import PLATFORMS, Case, Content, Entry, Files, Link, Lock,
 from msgspec import Struct
 
 from locklens.demo.faults import Faults
-from locklens.demo.packages import h1, package, zh
-from locklens.demo.published import Offer
-from locklens.demo.registry import Registry
+from locklens.demo.packages import h1, package_bytes, zh
+from locklens.demo.published import SampleListing
+from locklens.demo.registry import DemoRegistry
 from locklens.demo.releases import MANIFEST
 
 LOCAL = "localhost"
@@ -53,14 +53,16 @@ class Names(Struct, frozen=True):
         return self.address(source).replace(f":{self.port}", "", 1)
 
 
-def registry(case: Case, tool: Tool, folder: Path) -> Registry:
+def registry(case: Case, tool: Tool, folder: Path) -> DemoRegistry:
     """Returns the case's registry, not started."""
     names = Names(tool, 0, folder)
     offers = {
-        names.served(source): [one if isinstance(one, Offer) else Offer(one, PLATFORMS) for one in offered]
+        names.served(source): [
+            one if isinstance(one, SampleListing) else SampleListing(one, PLATFORMS) for one in offered
+        ]
         for source, offered in case.catalog.items()
     }
-    return Registry(
+    return DemoRegistry(
         offers,
         faults=Faults(case.faults),
         tls=_authority()[1] if case.tls else None,
@@ -86,7 +88,7 @@ def _made() -> tuple[trustme.CA, ssl.SSLContext]:
     return authority, context
 
 
-def environment(case: Case, running: Registry, names: Names, home: Path) -> dict[str, str]:
+def environment(case: Case, running: DemoRegistry, names: Names, home: Path) -> dict[str, str]:
     """Writes the CLI configuration, and returns all variables that the tool is to see.
 
     Nobody outside is asked: every host of the case and both default ones are on loopback, and the proxy is nobody.
@@ -149,7 +151,7 @@ def _bytes(content: Content, names: Names) -> bytes:
 
 def _unpack(content: Unpacked, path: Path, names: Names) -> None:
     path.mkdir(parents=True)
-    data = package(names.served(content.source), content.version, content.platform, content.edition)
+    data = package_bytes(names.served(content.source), content.version, content.platform, content.edition)
     with ZipFile(io.BytesIO(data)) as archive:
         for entry in archive.infolist():
             (path / entry.filename).write_bytes(archive.read(entry))

@@ -18,13 +18,13 @@ import trustme
 
 from locklens.demo.answers import HUGE_BYTES
 from locklens.demo.cases import cases
-from locklens.demo.ed25519 import public_key, sign
-from locklens.demo.faults import Fault, Faults, Rule, Step, parse_rule
-from locklens.demo.packages import package
-from locklens.demo.published import Offer, publish, sample_catalog
+from locklens.demo.ed25519 import ed25519_signature, public_key
+from locklens.demo.faults import Fault, FaultRule, Faults, Step, parse_rule
+from locklens.demo.packages import package_bytes
+from locklens.demo.published import SampleListing, publish, sample_catalog
 from locklens.demo.publishers import publisher
-from locklens.demo.registry import Registry
-from locklens.demo.releases import MANIFEST, PLATFORMS, Locked, h1, zh
+from locklens.demo.registry import DemoRegistry
+from locklens.demo.releases import MANIFEST, PLATFORMS, SampleLock, h1, zh
 from locklens.demo.serving import FILE_NAME, SAMPLE_RULES, environment, serving_lines, write_cli_configuration
 from locklens.hashes import registry_manifests
 from locklens.lockfile.parse import parse
@@ -41,8 +41,8 @@ DEMO = f"{HOST}/acme/demo"
 
 
 @pytest.fixture
-def registry() -> Iterator[Registry]:
-    with Registry() as running:
+def registry() -> Iterator[DemoRegistry]:
+    with DemoRegistry() as running:
         yield running
 
 
@@ -51,14 +51,14 @@ def get(url: str) -> bytes:
         return bytes(answer.read())
 
 
-def document(registry: Registry, path: str, host: str = HOST) -> Any:
+def document(registry: DemoRegistry, path: str, host: str = HOST) -> Any:
     return json.loads(get(registry.service_url(host) + path))
 
 
 def test_signatures_are_those_of_the_standard() -> None:
     seed = bytes.fromhex("c5aa8df43f9f837bedb7442f31dcb7b166d38535076f094b85ce3a2e0b4458f7")
     assert public_key(seed).hex() == "fc51cd8e6218a1a38da47ed00230f0580816ed13ba3303ac5deb911548908025"
-    assert sign(seed, b"\xaf\x82").hex() == (
+    assert ed25519_signature(seed, b"\xaf\x82").hex() == (
         "6291d657deec24024827e69c3abe01a30ce548a284743a445e3680d7db5ac3ac"
         "18ff9b538d16f290ae67f760984dc6594a7c15e9716ed28dc027beceea1ec40a"
     )
@@ -81,7 +81,7 @@ def test_everything_that_a_sample_locks_can_be_had() -> None:
                 assert str(entry.version) in catalog[str(entry.address)], entry
 
 
-def test_a_release_is_what_its_lock_entry_says(registry: Registry) -> None:
+def test_a_release_is_what_its_lock_entry_says(registry: DemoRegistry) -> None:
     versions = document(registry, "acme/demo/versions")["versions"]
     assert [version["version"] for version in versions] == ["1.4.1", "1.4.2", "1.5.0"]
     hashes = set()
@@ -96,13 +96,13 @@ def test_a_release_is_what_its_lock_entry_says(registry: Registry) -> None:
         sums = read_checksums(get(said["shasums_url"]))
         assert sums.names["zh:" + said["shasum"]] == (said["filename"],)
         assert get(said["shasums_signature_url"])[0] & 0x80
-    assert hashes | {MANIFEST} == set(Locked(DEMO, "1.4.2", unpacked=PLATFORMS).hashes())
+    assert hashes | {MANIFEST} == set(SampleLock(DEMO, "1.4.2", unpacked=PLATFORMS).hashes())
     assert MANIFEST in registry_manifests()
     assert sums.manifests == {MANIFEST}
     assert "packages" not in said
 
 
-def test_opentofus_registry_says_the_packages(registry: Registry) -> None:
+def test_opentofus_registry_says_the_packages(registry: DemoRegistry) -> None:
     host = "registry.opentofu.org"
     version = sample_catalog()[f"{host}/hashicorp/random"][0]
     said = document(registry, f"hashicorp/random/{version}/download/linux/amd64", host)
@@ -114,7 +114,7 @@ def test_opentofus_registry_says_the_packages(registry: Registry) -> None:
     }
 
 
-def test_discovery_and_what_is_not_there(registry: Registry) -> None:
+def test_discovery_and_what_is_not_there(registry: DemoRegistry) -> None:
     assert json.loads(get(f"{registry.url}/{HOST}/.well-known/terraform.json")) == {
         "providers.v1": f"/{HOST}/v1/providers/"
     }
@@ -124,7 +124,7 @@ def test_discovery_and_what_is_not_there(registry: Registry) -> None:
     assert [request.step for request in registry.requests] == [Step.DISCOVERY, Step.VERSIONS, *[Step.DOWNLOAD] * 2]
 
 
-def test_published_again_and_by_whom(registry: Registry) -> None:
+def test_published_again_and_by_whom(registry: DemoRegistry) -> None:
     before = registry.release(DEMO, "1.4.2")
     registry.faults.add(Fault.REPUBLISHED, "acme/demo", "1.4.2")
     registry.faults.add(Fault.OTHER_SIGNER, DEMO)
@@ -133,7 +133,7 @@ def test_published_again_and_by_whom(registry: Registry) -> None:
     assert after is not None
     assert other is not None
     assert read_checksums(before.sums).hashes & read_checksums(after.sums).hashes == {MANIFEST}
-    assert set(Locked(DEMO, "1.4.2", unpacked=(), edition="again").hashes()) == read_checksums(after.sums).hashes
+    assert set(SampleLock(DEMO, "1.4.2", unpacked=(), edition="again").hashes()) == read_checksums(after.sums).hashes
     assert before.keys != after.keys == other.keys
     assert other.sums == publish(DEMO, "1.5.0").sums
     said = document(registry, "acme/demo/1.4.2/download/linux/amd64")
@@ -142,7 +142,7 @@ def test_published_again_and_by_whom(registry: Registry) -> None:
     assert registry.release(DEMO, "1.4.2") == before
 
 
-def test_a_withdrawn_version_and_a_tampered_package(registry: Registry) -> None:
+def test_a_withdrawn_version_and_a_tampered_package(registry: DemoRegistry) -> None:
     registry.faults.add(Fault.WITHDRAWN, DEMO, "1.4.2")
     registry.faults.add(Fault.TAMPERED_PACKAGE, DEMO, "1.5.0")
     versions = document(registry, "acme/demo/versions")["versions"]
@@ -163,7 +163,7 @@ def test_a_withdrawn_version_and_a_tampered_package(registry: Registry) -> None:
         (Fault.HTML, 200),
     ],
 )
-def test_faults_with_a_status(registry: Registry, fault: Fault, status: int) -> None:
+def test_faults_with_a_status(registry: DemoRegistry, fault: Fault, status: int) -> None:
     registry.faults.add(fault, HOST, step=Step.VERSIONS, times=1)
     connection = http.client.HTTPConnection("127.0.0.1", registry.port, timeout=5)
     path = f"/{HOST}/v1/providers/acme/demo/versions"
@@ -181,7 +181,7 @@ def test_faults_with_a_status(registry: Registry, fault: Fault, status: int) -> 
     assert [request.authorization for request in registry.requests] == ["Bearer x", ""]
 
 
-def test_faults_of_the_body(registry: Registry) -> None:
+def test_faults_of_the_body(registry: DemoRegistry) -> None:
     url = registry.service_url(HOST) + "acme/demo/versions"
     whole = get(url)
 
@@ -212,7 +212,7 @@ def test_faults_of_the_body(registry: Registry) -> None:
 
 
 def test_it_stops_at_once_while_answers_wait() -> None:
-    registry = Registry(faults=Faults((Rule(Fault.SILENT),)))
+    registry = DemoRegistry(faults=Faults((FaultRule(Fault.SILENT),)))
     registry.start()
     connection = http.client.HTTPConnection("127.0.0.1", registry.port, timeout=5)
     connection.request("GET", f"/{HOST}/v1/providers/acme/demo/versions")
@@ -225,15 +225,15 @@ def test_it_stops_at_once_while_answers_wait() -> None:
 
 
 def test_rules_as_a_command_line_has_them() -> None:
-    assert parse_rule("unsigned") == Rule(Fault.UNSIGNED)
-    assert parse_rule("slow:sums=acme/demo@1.4.2") == Rule(Fault.SLOW, "acme/demo", "1.4.2", Step.SUMS)
+    assert parse_rule("unsigned") == FaultRule(Fault.UNSIGNED)
+    assert parse_rule("slow:sums=acme/demo@1.4.2") == FaultRule(Fault.SLOW, "acme/demo", "1.4.2", Step.SUMS)
     with pytest.raises(ValueError, match="'fast' is no fault: republished, "):
         parse_rule("fast")
     with pytest.raises(ValueError, match="'zip' is no step: discovery, "):
         parse_rule("slow:zip")
 
 
-def test_how_to_point_a_tool_at_it(registry: Registry, tmp_path: Path) -> None:
+def test_how_to_point_a_tool_at_it(registry: DemoRegistry, tmp_path: Path) -> None:
     path = write_cli_configuration(registry, tmp_path)
     assert path == tmp_path / FILE_NAME
     for host in registry.hosts:
@@ -246,14 +246,14 @@ def test_how_to_point_a_tool_at_it(registry: Registry, tmp_path: Path) -> None:
 def test_it_starts_quickly() -> None:
     sample_catalog.cache_clear()
     start = time.perf_counter()
-    with Registry() as registry:
+    with DemoRegistry() as registry:
         document(registry, "acme/demo/1.4.2/download/linux/amd64")
     assert time.perf_counter() - start < 1
 
 
 def test_what_goes_wrong_in_the_sample_is_about_what_the_sample_locks() -> None:
     catalog = sample_catalog()
-    with Registry(faults=Faults(SAMPLE_RULES)) as registry:
+    with DemoRegistry(faults=Faults(SAMPLE_RULES)) as registry:
         again = registry.release(DEMO, "1.4.2")
         assert again is not None
         new = next(case.new for case in cases() if case.path == "infra/prod/data")
@@ -269,12 +269,12 @@ def test_what_goes_wrong_in_the_sample_is_about_what_the_sample_locks() -> None:
 OWN = "reg.acme.test/acme/demo"
 
 
-def served(offer: Offer | str, **more: Any) -> Registry:
-    return Registry({OWN: (offer,)}, **more)
+def served(offer: SampleListing | str, **more: Any) -> DemoRegistry:
+    return DemoRegistry({OWN: (offer,)}, **more)
 
 
 def test_a_catalogue_of_ones_own() -> None:
-    offer = Offer("1.0.0", ("linux_amd64", "plan9_arm"), protocols=("6.0",), listed="1")
+    offer = SampleListing("1.0.0", ("linux_amd64", "plan9_arm"), protocols=("6.0",), listed="1")
     with served(offer, warnings={OWN: ("old",)}) as registry:
         said = document(registry, "acme/demo/versions", "reg.acme.test")
         assert said["warnings"] == ["old"]
@@ -307,7 +307,7 @@ def test_with_tls_it_is_a_host_that_needs_no_block() -> None:
     authority, server, client = trustme.CA(), ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), ssl.create_default_context()
     authority.issue_cert("localhost").configure_cert(server)
     authority.configure_trust(client)
-    with Registry({"localhost/acme/demo": ("1.0.0",), "a.test/acme/demo": ("1.0.0",)}, tls=server) as registry:
+    with DemoRegistry({"localhost/acme/demo": ("1.0.0",), "a.test/acme/demo": ("1.0.0",)}, tls=server) as registry:
         url = f"https://localhost:{registry.port}"
         with urllib.request.urlopen(f"{url}/.well-known/terraform.json", timeout=5, context=client) as answer:
             assert json.load(answer) == {"providers.v1": "/localhost/v1/providers/"}
@@ -317,7 +317,7 @@ def test_with_tls_it_is_a_host_that_needs_no_block() -> None:
 
 
 def test_a_host_in_other_letters() -> None:
-    with Registry({"испытание.test/acme/demo": ("1.0.0",)}) as registry:
+    with DemoRegistry({"испытание.test/acme/demo": ("1.0.0",)}) as registry:
         said = document(registry, "acme/demo/1.0.0/download/linux/amd64", "испытание.test")
         assert said["download_url"].isascii()
         assert get(said["download_url"])
@@ -326,7 +326,7 @@ def test_a_host_in_other_letters() -> None:
 def test_whether_hashes_are_told() -> None:
     host = "registry.opentofu.org"
     for tells in (True, False):
-        with Registry({f"{host}/acme/demo": ("1.0.0",)}, tells_packages=tells) as registry:
+        with DemoRegistry({f"{host}/acme/demo": ("1.0.0",)}, tells_packages=tells) as registry:
             assert ("packages" in document(registry, "acme/demo/1.0.0/download/linux/amd64", host)) is tells
 
 
@@ -337,14 +337,14 @@ def test_checksums_that_are_odd() -> None:
     assert odd[Fault.SUMS_OF_BINARY_FILES] == usual.sums.replace(b"  ", b" *")
     assert read_checksums(odd[Fault.SUMS_OTHERWISE_SPELLED]).hashes == read_checksums(usual.sums).hashes
     assert b"\n\n" not in odd[Fault.SUMS_OTHERWISE_SPELLED]
-    with served("1.0.0", faults=Faults((Rule(Fault.OTHER_CHECKSUM),))) as registry:
+    with served("1.0.0", faults=Faults((FaultRule(Fault.OTHER_CHECKSUM),))) as registry:
         said = document(registry, "acme/demo/1.0.0/download/linux/amd64", "reg.acme.test")
         assert said["shasum"].encode() not in get(said["shasums_url"])
 
 
 def test_packages_that_are_odd() -> None:
     def names(edition: str) -> list[str]:
-        with ZipFile(io.BytesIO(package(OWN, "1.0.0", "linux_amd64", edition))) as archive:
+        with ZipFile(io.BytesIO(package_bytes(OWN, "1.0.0", "linux_amd64", edition))) as archive:
             return archive.namelist()
 
     program = "terraform-provider-demo_v1.0.0"
@@ -353,16 +353,16 @@ def test_packages_that_are_odd() -> None:
     assert names("twice") == [program, "LICENSE", "LICENSE"]
     assert names("escaping") == [program, "../escaped.txt", "LICENSE"]
     assert names("folders") == ["docs/", "docs/index.md", program, "LICENSE"]
-    assert not package(OWN, "1.0.0", "linux_amd64", "no-zip").startswith(b"PK")
-    with ZipFile(io.BytesIO(package(OWN, "1.0.0", "linux_amd64", "link"))) as archive:
+    assert not package_bytes(OWN, "1.0.0", "linux_amd64", "no-zip").startswith(b"PK")
+    with ZipFile(io.BytesIO(package_bytes(OWN, "1.0.0", "linux_amd64", "link"))) as archive:
         assert archive.getinfo("TEXT").external_attr >> 16 == 0o120777
-    with served(Offer("1.0.0", edition="escaping")) as registry:
+    with served(SampleListing("1.0.0", edition="escaping")) as registry:
         said = document(registry, "acme/demo/1.0.0/download/linux/amd64", "reg.acme.test")
-        assert get(said["download_url"]) == package(OWN, "1.0.0", "linux_amd64", "escaping")
+        assert get(said["download_url"]) == package_bytes(OWN, "1.0.0", "linux_amd64", "escaping")
         assert said["shasum"].encode() in get(said["shasums_url"])
 
 
-def test_a_fault_of_the_body_is_none_of_the_head(registry: Registry) -> None:
+def test_a_fault_of_the_body_is_none_of_the_head(registry: DemoRegistry) -> None:
     registry.faults.add(Fault.WRONG_LENGTH, step=Step.PACKAGE)
     said = document(registry, "acme/demo/1.4.2/download/linux/amd64")
     request = urllib.request.Request(said["download_url"], method="HEAD")

@@ -15,17 +15,17 @@ from locklens.errors import ConfigurationError
 from locklens.hashes import is_well_formed, registry_manifests
 from locklens.lockfile.parse import parse
 from locklens.lockfile.render import is_canonical
+from locklens.operations.compare_repository import open_git
 from locklens.project.roots import LOCK_FILE
 from locklens.review.changes import compare
 from locklens.versions import Constraints
-from locklens.workspace.open import open_git
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from locklens.lockfile.model import LockFile
+    from locklens.operations.comparison import Comparison
     from locklens.review.model import Change
-    from locklens.workspace.open import Comparison
 
 
 @pytest.fixture(scope="module")

@@ -11,18 +11,18 @@ import pytest
 from conformance.case import requires
 
 from locklens.addresses import Platform
-from locklens.demo.faults import Faults, Rule
-from locklens.demo.published import Offer
-from locklens.demo.registry import Registry
+from locklens.demo.faults import FaultRule, Faults
+from locklens.demo.published import SampleListing
+from locklens.demo.registry import DemoRegistry
 from locklens.dialect import TERRAFORM
-from locklens.install.events import Event
+from locklens.install.events import InstallEvent
+from locklens.operations.plan.model import Scope
+from locklens.operations.write.apply import apply
+from locklens.operations.write.diagnostics import Readonly, RootOptions, RootResult
+from locklens.operations.write.init import Init
+from locklens.operations.write.lock import Lock, plan_lock
+from locklens.operations.write.registry_source import RegistrySource
 from locklens.storage.cache import Cache
-from locklens.workspace.apply import apply
-from locklens.workspace.installing import Installing
-from locklens.workspace.locking import LockIntent, lock
-from locklens.workspace.outcomes import Options, Outcome, Readonly
-from locklens.workspace.planning import WriteRequest
-from locklens.workspace.supplying import RegistrySupply
 
 PLATFORMS = ("darwin_arm64", "linux_amd64")
 HOST = "registry.terraform.io"
@@ -31,10 +31,10 @@ HOST = "registry.terraform.io"
 class Place:
     """Where a test works."""
 
-    def __init__(self, folder: Path, registry: Registry) -> None:
+    def __init__(self, folder: Path, registry: DemoRegistry) -> None:
         self.folder = folder
         self.registry = registry
-        self.events: list[Event] = []
+        self.events: list[InstallEvent] = []
         self.cache = folder / "home" / "cache.sqlite3"
         home = folder / "home"
         (home / "tmp").mkdir(parents=True)
@@ -57,7 +57,7 @@ class Place:
     def require(self, *providers: tuple[str, str]) -> None:
         (self.root / "main.tf").write_text(requires(*providers))
 
-    def fail(self, *rules: Rule) -> None:
+    def fail(self, *rules: FaultRule) -> None:
         self.registry.faults = Faults(rules)
 
     def asked(self) -> list[str]:
@@ -68,32 +68,32 @@ class Place:
 
     _before = 0
 
-    def _installing(self, **options: Any) -> tuple[Cache, Installing]:
+    def _installing(self, **options: Any) -> tuple[Cache, Init]:
         self.events.clear()
         cache = Cache(self.cache)
-        found = Options(self.root, self.environ, **{"tool": TERRAFORM, **options})
-        return cache, Installing(found, cache, on_event=self.events.append)
+        found = RootOptions(self.root, self.environ, **{"tool": TERRAFORM, **options})
+        return cache, Init(found, cache, on_event=self.events.append)
 
     def init(
         self, *, upgrade: bool = False, readonly: Readonly = Readonly.NO, path: str = "", **options: Any
-    ) -> Outcome:
+    ) -> RootResult:
         cache, installing = self._installing(**options)
         with cache, installing:
             return installing.init(path, upgrade=upgrade, readonly=readonly)
 
-    def lock(self, *platforms: str, providers: tuple[str, ...] = (), accept_republished: bool = False) -> Outcome:
+    def lock(self, *platforms: str, providers: tuple[str, ...] = (), accept_republished: bool = False) -> RootResult:
         self.events.clear()
-        intent = LockIntent(
-            WriteRequest(self.root, tool=TERRAFORM),
+        intent = Lock(
+            Scope(self.root, tool=TERRAFORM),
             tuple(map(Platform.parse, platforms)),
             providers,
             accepts_republished=accept_republished,
         )
-        with Cache(self.cache) as cache, RegistrySupply(self.environ, cache, on_event=self.events.append) as supply:
-            found = lock(intent, supply)
+        with Cache(self.cache) as cache, RegistrySource(self.environ, cache, on_event=self.events.append) as supply:
+            found = plan_lock(intent, supply)
         apply(found.plan.proposal)
         outcome = found.outcomes[""]
-        assert isinstance(outcome, Outcome)
+        assert isinstance(outcome, RootResult)
         return outcome
 
     def told(self, kind: type[Any]) -> list[Any]:
@@ -103,8 +103,8 @@ class Place:
 @pytest.fixture
 def place(tmp_path: Path) -> Iterator[Place]:
     offers = {
-        f"{HOST}/acme/demo": [Offer("1.0.0", PLATFORMS), Offer("1.1.0", PLATFORMS)],
-        f"{HOST}/acme/other": [Offer("1.0.0", PLATFORMS)],
+        f"{HOST}/acme/demo": [SampleListing("1.0.0", PLATFORMS), SampleListing("1.1.0", PLATFORMS)],
+        f"{HOST}/acme/other": [SampleListing("1.0.0", PLATFORMS)],
     }
-    with Registry(offers, tells_packages=False) as registry:
+    with DemoRegistry(offers, tells_packages=False) as registry:
         yield Place(tmp_path, registry)

@@ -11,19 +11,18 @@ from typing import Any
 import pytest
 from install.conftest import HOST, Place
 
-from locklens.demo.faults import Fault, Rule, Step
+from locklens.demo.faults import Fault, FaultRule, Step
 from locklens.dialect import OPENTOFU, TERRAFORM, Dialect
 from locklens.errors import ConfigurationError
 from locklens.install.events import FolderReplaced, PackageHashed, ReleaseWarned
 from locklens.install.lock import Locker
+from locklens.operations.root_modules import RootReader
+from locklens.operations.write.diagnostics import Readonly, RootResult, look_alikes
 from locklens.project.tree import FileSystem
 from locklens.sources.http.client import Client
-from locklens.workspace.found import RootReader
-from locklens.workspace.outcomes import Outcome, Readonly
-from locklens.workspace.remarks import look_alikes
 
 
-def words(outcome: Outcome) -> str:
+def words(outcome: RootResult) -> str:
     assert outcome.has_failed
     return " ".join(f"{one.summary}: {one.words}" for one in outcome.troubles)
 
@@ -36,17 +35,17 @@ def leftovers(place: Place) -> list[str]:
 
 
 ON_THE_WAY = {
-    "cut": (Rule(Fault.CUT, step=Step.PACKAGE), "breaks off"),
-    "truncated": (Rule(Fault.TRUNCATED, step=Step.PACKAGE), "breaks off"),
-    "longer-than-said": (Rule(Fault.WRONG_LENGTH, step=Step.PACKAGE), "incorrect checksum"),
-    "429": (Rule(Fault.TOO_MANY_REQUESTS, step=Step.PACKAGE), "429 Too Many Requests"),
-    "404": (Rule(Fault.NOT_FOUND, step=Step.PACKAGE), "404 Not Found"),
-    "page": (Rule(Fault.HTML, step=Step.PACKAGE), "incorrect checksum"),
-    "tampered": (Rule(Fault.TAMPERED_PACKAGE), "incorrect checksum"),
-    "cut-sums": (Rule(Fault.CUT, step=Step.SUMS), "list of checksums"),
-    "versions-429": (Rule(Fault.TOO_MANY_REQUESTS, step=Step.VERSIONS), "429"),
-    "bad-signature": (Rule(Fault.BAD_SIGNATURE), "error checking signature"),
-    "not-for-here": (Rule(Fault.NOT_FOUND, step=Step.DOWNLOAD), "linux_amd64"),
+    "cut": (FaultRule(Fault.CUT, step=Step.PACKAGE), "breaks off"),
+    "truncated": (FaultRule(Fault.TRUNCATED, step=Step.PACKAGE), "breaks off"),
+    "longer-than-said": (FaultRule(Fault.WRONG_LENGTH, step=Step.PACKAGE), "incorrect checksum"),
+    "429": (FaultRule(Fault.TOO_MANY_REQUESTS, step=Step.PACKAGE), "429 Too Many Requests"),
+    "404": (FaultRule(Fault.NOT_FOUND, step=Step.PACKAGE), "404 Not Found"),
+    "page": (FaultRule(Fault.HTML, step=Step.PACKAGE), "incorrect checksum"),
+    "tampered": (FaultRule(Fault.TAMPERED_PACKAGE), "incorrect checksum"),
+    "cut-sums": (FaultRule(Fault.CUT, step=Step.SUMS), "list of checksums"),
+    "versions-429": (FaultRule(Fault.TOO_MANY_REQUESTS, step=Step.VERSIONS), "429"),
+    "bad-signature": (FaultRule(Fault.BAD_SIGNATURE), "error checking signature"),
+    "not-for-here": (FaultRule(Fault.NOT_FOUND, step=Step.DOWNLOAD), "linux_amd64"),
 }
 
 
@@ -74,7 +73,7 @@ def test_a_package_that_does_not_arrive(place: Place, fault: str, command: str) 
 def test_a_package_that_stalls(place: Place, command: str, monkeypatch: pytest.MonkeyPatch) -> None:
     real = Client.download
     monkeypatch.setattr(Client, "download", lambda *arguments, **options: real(*arguments, **options, stall=0.3))
-    place.fail(Rule(Fault.STALLED, step=Step.PACKAGE))
+    place.fail(FaultRule(Fault.STALLED, step=Step.PACKAGE))
     outcome = place.init() if command == "init" else place.lock("linux_amd64")
     assert "stopped sending a package for 0.3 seconds" in words(outcome)
     assert not place.lock_file.exists()
@@ -82,14 +81,14 @@ def test_a_package_that_stalls(place: Place, command: str, monkeypatch: pytest.M
 
 
 def test_a_hiccup_is_got_over(place: Place) -> None:
-    place.fail(Rule(Fault.TOO_MANY_REQUESTS, step=Step.PACKAGE, times=1))
+    place.fail(FaultRule(Fault.TOO_MANY_REQUESTS, step=Step.PACKAGE, times=1))
     assert not place.init().has_failed
     assert place.asked().count("package") == 2
 
 
 def test_one_provider_that_fails_leaves_the_others_installed_and_the_lock_file_alone(place: Place) -> None:
     place.require(("acme/demo", ""), ("acme/other", ""))
-    place.fail(Rule(Fault.NOT_FOUND, "acme/other", step=Step.PACKAGE))
+    place.fail(FaultRule(Fault.NOT_FOUND, "acme/other", step=Step.PACKAGE))
     outcome = place.init()
     assert "acme/other v1.0.0" in words(outcome)
     assert not place.lock_file.exists()
@@ -160,7 +159,7 @@ def test_a_version_folder_that_cannot_be_written(place: Place) -> None:
 def test_what_is_installed_needs_nobody(place: Place) -> None:
     assert not place.init().has_failed
     place.asked()
-    place.fail(Rule(Fault.SERVER_ERROR))
+    place.fail(FaultRule(Fault.SERVER_ERROR))
     before = place.lock_file.stat()
     for path in (place.root / ".terraform", place.root):
         path.chmod(0o555)
@@ -208,7 +207,7 @@ def test_what_a_killed_run_left_is_cleared(place: Place) -> None:
 def test_lock_refuses_a_republished_package(place: Place) -> None:
     place.lock("linux_amd64")
     before = place.lock_file.read_bytes()
-    place.fail(Rule(Fault.REPUBLISHED, "acme/demo", "1.1.0"))
+    place.fail(FaultRule(Fault.REPUBLISHED, "acme/demo", "1.1.0"))
     outcome = place.lock("linux_amd64")
     assert "published again" in words(outcome)
     assert "signs today" in words(outcome)
@@ -227,13 +226,13 @@ def test_lock_refuses_a_republished_package(place: Place) -> None:
 def test_a_line_of_sha256sums_that_lists_nothing_is_skipped_and_named(
     place: Place, fault: Fault, named: str, command: str
 ) -> None:
-    def run() -> Outcome:
+    def run() -> RootResult:
         return place.init() if command == "init" else place.lock("linux_amd64")
 
     run()
     whole = place.lock_file.read_bytes()
     place.lock_file.unlink()
-    place.fail(Rule(fault))
+    place.fail(FaultRule(fault))
     assert not run().has_failed
     assert place.lock_file.read_bytes() == whole
     assert [named in event.words for event in place.told(ReleaseWarned)] == [True]
@@ -265,13 +264,13 @@ def test_what_is_remembered_says_nothing_of_a_platform_that_is_not_offered(place
 def test_what_is_remembered_does_not_help_a_release_that_nobody_vouches_for(place: Place) -> None:
     assert not place.lock("linux_amd64", "darwin_arm64").has_failed
     place.lock_file.unlink()
-    place.fail(Rule(Fault.BAD_SIGNATURE))
+    place.fail(FaultRule(Fault.BAD_SIGNATURE))
     assert place.lock("linux_amd64", "darwin_arm64").has_failed
     assert not place.lock_file.exists()
 
 
 def test_a_package_of_a_release_that_is_refused_is_not_installed_nor_remembered(place: Place) -> None:
-    place.fail(Rule(Fault.BAD_SIGNATURE))
+    place.fail(FaultRule(Fault.BAD_SIGNATURE))
     outcome = place.init()
     assert "signature" in words(outcome)
     assert not (place.root / ".terraform" / "providers").exists()

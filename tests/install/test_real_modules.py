@@ -12,10 +12,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from workspace.test_real_upgrades import NEWEST, some_version
+from operations.test_real_upgrades import NEWEST, some_version
 
 from locklens.cli.main import main
-from locklens.demo.registry import Registry
+from locklens.demo.registry import DemoRegistry
 from locklens.demo.serving import environment, write_cli_configuration
 from locklens.dialect import TERRAFORM
 from locklens.project.requirements import read_configuration
@@ -58,7 +58,7 @@ def test_the_same_as_terraform(path: Path, words: list[str], tmp_path: Path, mon
         pytest.skip("it requires no provider")
     for file in root.glob(LOCK):
         file.unlink()
-    with Registry(catalog) as registry:
+    with DemoRegistry(catalog) as registry:
         environ = {**os.environ, **environment(write_cli_configuration(registry, tmp_path))}
         assert terraform is not None
         # Local modules, which locklens reads where they are, terraform wants installed; remote ones cannot be had here.

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from locklens.addresses import ProviderAddress
-from locklens.demo.registry import Registry
-from locklens.demo.releases import Locked
+from locklens.demo.registry import DemoRegistry
+from locklens.demo.releases import SampleLock
 from locklens.demo.serving import environment, write_cli_configuration
 from locklens.dialect import OPENTOFU, TERRAFORM
 from locklens.lockfile.model import LockEntry, LockFile
@@ -29,11 +29,11 @@ from locklens.lockfile.update import (
     difference,
     fetched,
     is_incomplete,
-    locked,
     migrated,
     reused,
     rewritten,
     tracking,
+    with_locked_hashes,
 )
 from locklens.versions import Constraints, Version
 
@@ -49,16 +49,16 @@ def test_init_keeps_what_it_can_compare_and_lock_keeps_all() -> None:
     kept = ("h1:new", "h1:old", "zh:new", "zh:signed", "zh:wrong")
     by_init = fetched(OLD, address=AWS, version=V1, constraints=ANY, hashes=found)
     assert by_init == LockEntry(AWS, V1, ">= 1.0.0, ~> 1.0", kept, 0)
-    by_lock = locked(OLD, address=AWS, version=V1, constraints=ANY, hashes=found)
+    by_lock = with_locked_hashes(OLD, address=AWS, version=V1, constraints=ANY, hashes=found)
     assert by_lock == replace(by_init, hashes=tuple(sorted((*kept, "h9:x"))))
-    for settle in (fetched, locked):
+    for settle in (fetched, with_locked_hashes):
         new = settle(None, address=AWS, version=V1, constraints=ANY, hashes=found)
         assert new.hashes == ("h1:new", "zh:new", "zh:signed")
 
 
 @pytest.mark.parametrize("version", [V2, replace(V1, metadata="b")])
 def test_another_version_begins_anew(version: Version) -> None:
-    for settle in (fetched, locked):
+    for settle in (fetched, with_locked_hashes):
         entry = settle(OLD, address=AWS, version=version, constraints=Constraints(), hashes=["zh:new"])
         assert entry == LockEntry(AWS, version, "", ("zh:new",), 0)
 
@@ -174,7 +174,7 @@ provider "registry.terraform.io/hashicorp/null" {
 
 def test_locking_one_provider_writes_the_migrated_ones_too() -> None:
     demo, _, theirs = parse(LOCKED_BY_TOFU.encode(), "lock.hcl").entries
-    settled = locked(
+    settled = with_locked_hashes(
         None, address=demo.address, version=demo.version, constraints=Constraints.parse("~> 1.0"), hashes=demo.hashes
     )
     migration = migrated([theirs], OPENTOFU)
@@ -196,7 +196,7 @@ PRIORS = st.one_of(st.none(), st.lists(st.sampled_from(["h1:a", "h1:c", "zh:a", 
 @given(PRIORS, FOUND)
 def test_a_settled_entry_is_in_order_and_settles_once(prior: list[str] | None, found: list[str]) -> None:
     before = None if prior is None else replace(OLD, hashes=tuple(prior))
-    for settle in (fetched, locked):
+    for settle in (fetched, with_locked_hashes):
         once = settle(before, address=AWS, version=V1, constraints=ANY, hashes=found)
         assert list(once.hashes) == sorted(set(once.hashes))
         assert settle(once, address=AWS, version=V1, constraints=ANY, hashes=found) == once
@@ -214,9 +214,9 @@ def label(number: int) -> str:
     return f"{TERRAFORM_HOST}/acme/p{number}"
 
 
-def release(number: int, version: str, *platforms: str) -> Locked:
+def release(number: int, version: str, *platforms: str) -> SampleLock:
     """What a run finds out about a release: every `zh`, and the `h1` of some platforms."""
-    return Locked(label(number), version, unpacked=platforms)
+    return SampleLock(label(number), version, unpacked=platforms)
 
 
 def prior_hashes() -> list[tuple[str, ...] | None]:
@@ -244,7 +244,7 @@ ORPHAN = len(PRIOR)
 class Root:
     """A root module that the real terraform works on, with a registry on loopback."""
 
-    def __init__(self, folder: Path, registry: Registry) -> None:
+    def __init__(self, folder: Path, registry: DemoRegistry) -> None:
         self.folder = folder / "root"
         self.folder.mkdir()
         self._environment = environment(write_cli_configuration(registry, folder))
@@ -274,7 +274,7 @@ class Root:
 
 @pytest.fixture
 def root(tmp_path: Path) -> Iterator[Root]:
-    with Registry({label(number): ("1.0.0", "1.1.0") for number in range(ORPHAN + 1)}) as registry:
+    with DemoRegistry({label(number): ("1.0.0", "1.1.0") for number in range(ORPHAN + 1)}) as registry:
         yield Root(tmp_path, registry)
 
 
@@ -291,7 +291,7 @@ def settled(
     lock: LockFile, constraint: str, *platforms: str, upgrade: bool = False, by: str = "init"
 ) -> list[LockEntry]:
     """What we make of each required provider where all are fetched."""
-    settle = fetched if by == "init" else locked
+    settle = fetched if by == "init" else with_locked_hashes
     made = []
     for number in range(ORPHAN):
         address = ProviderAddress(TERRAFORM_HOST, "acme", f"p{number}")

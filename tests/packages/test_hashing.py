@@ -18,12 +18,12 @@ from packages.zips import BINARY, DESCRIPTORS, STORED, Item, build
 from test_hashes import FOLDERS, ONE_FILE_ZIP, packed
 
 from locklens.demo.packages import h1 as demo_h1
-from locklens.demo.packages import package as demo_package
+from locklens.demo.packages import package_bytes as demo_package
 from locklens.errors import ConfigurationError, PackageError, RunCancelledError, UnavailableError
 from locklens.hashes import HashedPackage, h1_of_digests
 from locklens.packages import inflate
-from locklens.packages.contents import Contents, Digest
-from locklens.packages.hashing import hash_package, read_package
+from locklens.packages.contents import Digest, SeekableContents
+from locklens.packages.hashing import hash_arriving_package, hash_package
 from locklens.packages.limits import Limits
 from locklens.sources.http import open_client
 
@@ -119,7 +119,7 @@ USUAL = {
 @pytest.mark.parametrize("data", USUAL.values(), ids=USUAL)
 def test_usual_packages_are_read_once(data: bytes, engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = hashed(data)
-    monkeypatch.delattr(Contents, "blocks")
+    monkeypatch.delattr(SeekableContents, "blocks")
     assert hashed(data) == expected
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         contents = {one.filename: archive.read(one) for one in archive.infolist() if not one.is_dir()}
@@ -278,5 +278,5 @@ def test_cancelled_while_little_becomes_much(where: str, monkeypatch: pytest.Mon
             cancel.set()
 
     with pytest.raises(RunCancelledError):
-        read_package([data], io.BytesIO(), limit=Limits(), new=Cancelling, cancel=cancel, judge=judge)
+        hash_arriving_package([data], io.BytesIO(), limit=Limits(), new=Cancelling, cancel=cancel, judge=judge)
     assert blocks <= 12  # one, and those that were on their way to the other thread

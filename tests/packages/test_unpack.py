@@ -15,7 +15,7 @@ from packages.zips import BINARY, FILE, LINK, PROGRAM, STORED, Item, build, unpa
 from locklens.errors import ConfigurationError, PackageError, RunCancelledError
 from locklens.packages.hashing import hash_package
 from locklens.packages.installed import h1_of_folder
-from locklens.packages.layout import Layout
+from locklens.packages.layout import PackageLayout
 from locklens.packages.limits import Limits
 from locklens.packages.unpack import check_names_for_windows
 
@@ -170,10 +170,10 @@ def test_two_names_that_are_one_here(tmp_path: Path, monkeypatch: pytest.MonkeyP
 )
 def test_names_that_windows_takes_for_another(name: bytes) -> None:
     with pytest.raises(PackageError, match="on Windows"):
-        check_names_for_windows(Layout((), {}, (name,)))
+        check_names_for_windows(PackageLayout((), {}, (name,)))
 
 
 def test_names_that_windows_takes_as_they_are() -> None:
     check_names_for_windows(
-        Layout((), {}, (BINARY + b".exe", b".hidden", b"console", "é/a b.txt".encode(), b"foo..bar"))
+        PackageLayout((), {}, (BINARY + b".exe", b".hidden", b"console", "é/a b.txt".encode(), b"foo..bar"))
     )

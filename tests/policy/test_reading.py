@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from locklens.addresses import Platform
 from locklens.errors import ConfigurationError
 from locklens.policy import MAX_BYTES, InstallPath, Policy, WantedPlatform, parse
-from locklens.policy.positions import KeyPath, key_lines
+from locklens.policy.positions import KeyPath, lines_of_keys
 
 LINUX, DARWIN = Platform("linux", "amd64"), Platform("darwin", "arm64")
 
@@ -140,12 +140,12 @@ def test_each_key_and_element_of_a_document_has_a_line(text: str) -> None:
         document = tomllib.loads(text)
     except (ValueError, RecursionError):
         return
-    lines = key_lines(text.replace("\r\n", "\n"))
+    lines = lines_of_keys(text.replace("\r\n", "\n"))
     assert set(lines) == paths_of(document)
 
 
 def test_lines_of_a_document() -> None:
-    lines = key_lines(
+    lines = lines_of_keys(
         'a = """\nb = 1\n"""\nc = [\n  1,\n\n  [2,\n 3]]\n[d]\n"e f".g = {h = 1}\n[[i]]\n[[i]]\nj = 2024-01-01\n'
     )
     assert lines == {

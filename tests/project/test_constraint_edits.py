@@ -17,7 +17,7 @@ from locklens.errors import ConfigurationError
 from locklens.project.configuration import Configuration, Requirement
 from locklens.project.constraint_edits import admit, protection
 from locklens.project.requirements import read_configuration
-from locklens.project.tree import EmptyTree, Entry, EntryKind, OverlayTree
+from locklens.project.tree import EmptyTree, EntryKind, FolderEntry, OverlayTree
 from locklens.versions import Version
 
 AWS = ProviderAddress(TERRAFORM.default_host, "hashicorp", "aws")
@@ -32,8 +32,8 @@ class Folder(Struct, frozen=True):
     def read(self, path: str) -> bytes | None:
         return self.files.get(path)
 
-    def list(self, folder: str) -> tuple[Entry, ...]:
-        return tuple(Entry(name, EntryKind.FILE) for name in sorted(self.files)) if folder == "" else ()
+    def list(self, folder: str) -> tuple[FolderEntry, ...]:
+        return tuple(FolderEntry(name, EntryKind.FILE) for name in sorted(self.files)) if folder == "" else ()
 
     def has_folder(self, folder: str) -> bool:
         return folder == ""

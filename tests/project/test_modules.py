@@ -16,7 +16,7 @@ from locklens.project.files import configuration_files, files_of_tests
 from locklens.project.local_sources import local_sources
 from locklens.project.modules import ModuleReader
 from locklens.project.requirements import Configuration, read_configuration
-from locklens.project.tree import Entry, EntryKind, WorkTree
+from locklens.project.tree import EntryKind, FolderEntry, WorkTree
 
 BOTH = (TERRAFORM, OPENTOFU)
 
@@ -44,7 +44,9 @@ def errors(configuration: Configuration) -> list[str]:
 
 
 def loaded(names: list[str], dialect: Dialect) -> tuple[list[str], list[str], list[str]]:
-    entries = [Entry(name.rstrip("/"), EntryKind.FOLDER if name.endswith("/") else EntryKind.FILE) for name in names]
+    entries = [
+        FolderEntry(name.rstrip("/"), EntryKind.FOLDER if name.endswith("/") else EntryKind.FILE) for name in names
+    ]
     found = configuration_files(entries, dialect)
     tests = files_of_tests(entries, dialect)
     return [one.name for one in found.primary], [one.name for one in found.overrides], [one.name for one in tests]
@@ -365,7 +367,7 @@ def test_equal_files_are_parsed_once(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_an_unreadable_folder_is_a_problem(tmp_path: Path) -> None:
     class Locked(WorkTree):
-        def list(self, folder: str) -> tuple[Entry, ...]:
+        def list(self, folder: str) -> tuple[FolderEntry, ...]:
             raise ConfigurationError("cannot be listed", path=folder)
 
     configuration = read_configuration(Locked(tmp_path), "", dialect=TERRAFORM)

@@ -9,7 +9,7 @@ import pytest
 
 from locklens.errors import ConfigurationError
 from locklens.project import roots
-from locklens.project.git import Place, Repository
+from locklens.project.git import Repository, UncommittedSide
 from locklens.project.gittree import IndexTree, RevisionTree
 from locklens.project.roots import LOCK_FILE, RootPair, find_roots, lock_paths
 from locklens.project.tree import EmptyTree, WorkTree
@@ -72,16 +72,18 @@ def commit(folder: Path, files: dict[str, str | None]) -> str:
     return git(folder, "rev-parse", "HEAD")
 
 
-def found(repo: Path, base: str, head: str | Place = Place.WORK_TREE, only: Sequence[str] = ()) -> dict[str, str]:
+def found(
+    repo: Path, base: str, head: str | UncommittedSide = UncommittedSide.WORK_TREE, only: Sequence[str] = ()
+) -> dict[str, str]:
     """Every root with what is said of it: l(ock), c(onfiguration) changed, + added, - deleted, <old folder."""
     with Repository.discover(repo) as repository:
         old = RevisionTree(repository, base)
         places: dict[object, Tree] = {
-            Place.WORK_TREE: WorkTree(repository.top),
-            Place.INDEX: IndexTree(repository),
-            Place.EMPTY: EmptyTree(),
+            UncommittedSide.WORK_TREE: WorkTree(repository.top),
+            UncommittedSide.INDEX: IndexTree(repository),
+            UncommittedSide.EMPTY: EmptyTree(),
         }
-        tree = places[head] if isinstance(head, Place) else RevisionTree(repository, head)
+        tree = places[head] if isinstance(head, UncommittedSide) else RevisionTree(repository, head)
         pairs = find_roots(repository, old, tree, repository.changed(base, head), only=only)
     return {pair.path: letters(pair) for pair in pairs}
 
@@ -137,10 +139,10 @@ def test_changed_added_deleted_and_unchanged_roots(repo: Path) -> None:
     }
     assert found(repo, base) == expected
     git(repo, "add", "-A")
-    assert found(repo, base, Place.INDEX) == expected
+    assert found(repo, base, UncommittedSide.INDEX) == expected
     head = commit(repo, {})
     assert found(repo, base, head) == expected
-    assert set(found(repo, base, Place.EMPTY).values()) == {"l-", "lc-"}
+    assert set(found(repo, base, UncommittedSide.EMPTY).values()) == {"l-", "lc-"}
 
 
 def test_a_change_in_a_local_module_reaches_every_root_that_calls_it(repo: Path) -> None:
@@ -235,7 +237,7 @@ def test_moved_roots_are_one_pair(repo: Path) -> None:
     git(repo, "reset", "-q")  # untracked, as "mv" alone leaves it
     assert found(repo, base) == expected
     git(repo, "add", "-A")
-    assert found(repo, base, Place.INDEX) == expected
+    assert found(repo, base, UncommittedSide.INDEX) == expected
     assert found(repo, base, commit(repo, {})) == expected
     assert found(repo, base, only=["teams/07"]) == {"groups/07": "l<teams/07"}
 
@@ -255,18 +257,18 @@ def test_a_lock_file_that_leaves_a_module_leaves_no_root(repo: Path) -> None:
     write(repo, {f"{folder}/{LOCK_FILE}": None for folder in ("modules/inner", "b", "c", "d")})
     write(repo, {"a/more.tf": module("../b")})  # a change cannot make a module of a root
 
-    def modules(head: str | Place) -> set[str]:
+    def modules(head: str | UncommittedSide) -> set[str]:
         with Repository.discover(repo) as repository:
-            tree = WorkTree(repository.top) if isinstance(head, Place) else RevisionTree(repository, head)
+            tree = WorkTree(repository.top) if isinstance(head, UncommittedSide) else RevisionTree(repository, head)
             old = RevisionTree(repository, base)
             pairs = find_roots(repository, old, tree, repository.changed(base, head))
         return {pair.path for pair in pairs if pair.is_module}
 
-    assert modules(Place.WORK_TREE) == {"modules/inner"}
+    assert modules(UncommittedSide.WORK_TREE) == {"modules/inner"}
     assert modules(commit(repo, {})) == {"modules/inner"}
     head = git(repo, "rev-parse", "HEAD")
     write(repo, {"a/main.tf": ""})
-    assert modules(Place.WORK_TREE) == set()
+    assert modules(UncommittedSide.WORK_TREE) == set()
     assert found(repo, base, head)["modules/inner"] == "l-"
 
 
@@ -285,14 +287,14 @@ def test_a_sparse_checkout_leaves_roots_out(repo: Path) -> None:
     base = commit(repo, {f"in/{LOCK_FILE}": lock("a"), f"out/{LOCK_FILE}": lock("b")})
     git(repo, "sparse-checkout", "set", "in")
     assert found(repo, base) == {"in": ""}
-    assert found(repo, base, Place.INDEX) == {"in": "", "out": ""}
+    assert found(repo, base, UncommittedSide.INDEX) == {"in": "", "out": ""}
 
 
 def test_what_is_only_announced_to_the_index_is_not_in_it(repo: Path) -> None:
     base = commit(repo, {f"a/{LOCK_FILE}": lock("a")})
     write(repo, {f"b/{LOCK_FILE}": lock("b")})
     git(repo, "add", "--intent-to-add", f"b/{LOCK_FILE}")
-    assert found(repo, base, Place.INDEX) == {"a": ""}
+    assert found(repo, base, UncommittedSide.INDEX) == {"a": ""}
     assert found(repo, base) == {"a": "", "b": "l+"}
 
 

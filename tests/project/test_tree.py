@@ -13,10 +13,10 @@ import pytest
 from locklens.errors import ConfigurationError, RepositoryError
 from locklens.project import git as git_module
 from locklens.project import gitobjects, gittree, tree
-from locklens.project.git import Place, Repository
+from locklens.project.git import Repository, UncommittedSide
 from locklens.project.gitoutput import ChangeStatus, PathChange
 from locklens.project.gittree import IndexTree, RevisionTree
-from locklens.project.tree import EmptyTree, Entry, EntryKind, FileSystem, WorkTree, normalise
+from locklens.project.tree import EmptyTree, EntryKind, FileSystem, FolderEntry, WorkTree, normalise
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -107,11 +107,11 @@ def test_the_work_tree_reads_files_and_lists_folders(tmp_path: Path) -> None:
         work.read(path) for path in ("a", "", "c", "b/c", "a/nothing", "loop", "../top/b", "a\0", "x" * 5000, "\ud800")
     ] == [None] * 10
     assert work.list("a") == (
-        Entry("Z.tf", FILE),
-        Entry("link.tf", FILE),
-        Entry("linked", LINKED),
-        Entry("main.tf", FILE),
-        Entry("nothing", BROKEN),
+        FolderEntry("Z.tf", FILE),
+        FolderEntry("link.tf", FILE),
+        FolderEntry("linked", LINKED),
+        FolderEntry("main.tf", FILE),
+        FolderEntry("nothing", BROKEN),
     )
     assert work.list("b") == work.list("c") == ()
     assert [work.has_folder(path) for path in ("", "a", "a/linked", "b", "c", "..")] == [
@@ -132,7 +132,7 @@ def test_only_regular_files_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyP
     for path in ("pipe", "zero"):
         with pytest.raises(ConfigurationError, match=f"{path}: cannot be read: it is a device, pipe or socket"):
             FileSystem(tmp_path).read(path)
-    assert Entry("pipe", BROKEN) in work.list("")
+    assert FolderEntry("pipe", BROKEN) in work.list("")
     monkeypatch.setattr(tree, "MAX_FILE_BYTES", 4)
     with pytest.raises(ConfigurationError, match="large: not read: it is larger"):
         work.read("large")
@@ -264,7 +264,7 @@ def test_a_submodule_is_no_folder(repo: Path) -> None:
             None,
             False,
         )
-        assert committed.list("") == (Entry("a", FILE), Entry("module", BROKEN))
+        assert committed.list("") == (FolderEntry("a", FILE), FolderEntry("module", BROKEN))
         assert committed.paths() == ("a",)
 
 
@@ -278,8 +278,8 @@ def test_names_that_are_no_utf8_survive(repo: Path) -> None:
     with Repository.discover(repo) as repository:
         assert repository.paths(revision) == (name,)
         assert RevisionTree(repository, revision).read(name) == b"x"
-        assert RevisionTree(repository, revision).list("") == (Entry(name, FILE),)
-        assert repository.changed(revision, Place.WORK_TREE) == (change("modified", name, name),)
+        assert RevisionTree(repository, revision).list("") == (FolderEntry(name, FILE),)
+        assert repository.changed(revision, UncommittedSide.WORK_TREE) == (change("modified", name, name),)
 
 
 def test_a_file_that_is_not_merged_is_an_error_in_the_index(repo: Path) -> None:
@@ -292,9 +292,11 @@ def test_a_file_that_is_not_merged_is_an_error_in_the_index(repo: Path) -> None:
     with Repository.discover(repo) as repository:
         with pytest.raises(RepositoryError, match="f has merge conflicts in the index"):
             IndexTree(repository).read("f")
-        assert repository.changed(repository.resolve("HEAD"), Place.INDEX) == (change("modified", "f", "f"),)
-        assert repository.changed(repository.resolve("HEAD"), Place.WORK_TREE) == (change("modified", "f", "f"),)
-        assert repository.paths(Place.WORK_TREE) == ("f",)
+        assert repository.changed(repository.resolve("HEAD"), UncommittedSide.INDEX) == (change("modified", "f", "f"),)
+        assert repository.changed(repository.resolve("HEAD"), UncommittedSide.WORK_TREE) == (
+            change("modified", "f", "f"),
+        )
+        assert repository.paths(UncommittedSide.WORK_TREE) == ("f",)
 
 
 # Repositories
@@ -385,8 +387,8 @@ def test_a_repository_without_commits_is_empty(repo: Path) -> None:
         with pytest.raises(RepositoryError, match="has no commits yet"):
             repository.resolve("HEAD")
         added = (change("added", None, "a"), change("added", None, "b"))
-        assert repository.changed(Place.EMPTY, Place.WORK_TREE) == added
-        assert repository.changed(Place.EMPTY, Place.INDEX) == added[:1]
+        assert repository.changed(UncommittedSide.EMPTY, UncommittedSide.WORK_TREE) == added
+        assert repository.changed(UncommittedSide.EMPTY, UncommittedSide.INDEX) == added[:1]
 
 
 def test_a_broken_head_is_not_taken_for_a_new_repository(repo: Path) -> None:
@@ -422,15 +424,19 @@ def test_changes_of_every_kind(repo: Path) -> None:
         change("deleted", "old name", None),
     )
     with Repository.discover(repo) as repository:
-        assert repository.changed(base, Place.WORK_TREE) == expected
+        assert repository.changed(base, UncommittedSide.WORK_TREE) == expected
     git(repo, "add", "-A")
     with Repository.discover(repo) as repository:
-        assert repository.changed(base, Place.WORK_TREE) == repository.changed(base, Place.INDEX) == expected
+        assert (
+            repository.changed(base, UncommittedSide.WORK_TREE)
+            == repository.changed(base, UncommittedSide.INDEX)
+            == expected
+        )
     head = commit(repo, {})
     with Repository.discover(repo) as repository:
         assert repository.changed(base, head) == expected
-        assert repository.changed(head, Place.WORK_TREE) == ()
-        assert len(repository.changed(head, Place.EMPTY)) == 5
+        assert repository.changed(head, UncommittedSide.WORK_TREE) == ()
+        assert len(repository.changed(head, UncommittedSide.EMPTY)) == 5
 
 
 def test_two_commits_are_compared_as_git_does(repo: Path) -> None:
@@ -466,14 +472,14 @@ def test_untracked_files_count_and_ignored_ones_do_not(repo: Path) -> None:
     git(repo, "rm", "-q", "--cached", "b")
     with Repository.discover(repo / "a") as repository:
         assert repository.top == repo.resolve()
-        assert repository.changed(base, Place.WORK_TREE) == (
+        assert repository.changed(base, UncommittedSide.WORK_TREE) == (
             change("modified", "b", "b"),
             change("added", None, "new/x"),
         )
-        assert repository.paths(Place.WORK_TREE) == (".gitignore", "a/kept", "b", "new/x")
-        assert repository.paths(Place.WORK_TREE, named="kept") == ("a/kept",)
-        assert repository.paths(Place.INDEX) == (".gitignore", "a/kept")
-        assert repository.paths(Place.EMPTY) == ()
+        assert repository.paths(UncommittedSide.WORK_TREE) == (".gitignore", "a/kept", "b", "new/x")
+        assert repository.paths(UncommittedSide.WORK_TREE, named="kept") == ("a/kept",)
+        assert repository.paths(UncommittedSide.INDEX) == (".gitignore", "a/kept")
+        assert repository.paths(UncommittedSide.EMPTY) == ()
 
 
 def test_linked_work_tree_bare_repository_and_sha256(
@@ -483,13 +489,13 @@ def test_linked_work_tree_bare_repository_and_sha256(
     git(repo, "worktree", "add", "-q", "-b", "side", str(tmp_path / "side"))
     (tmp_path / "side" / "a").write_text("2")
     with Repository.discover(tmp_path / "side") as repository:
-        assert repository.changed(first, Place.WORK_TREE) == (change("modified", "a", "a"),)
+        assert repository.changed(first, UncommittedSide.WORK_TREE) == (change("modified", "a", "a"),)
     git(tmp_path, "clone", "-q", "--bare", str(repo), "bare.git")
     with Repository.discover(tmp_path / "bare.git") as repository:
         assert repository.is_bare
         assert RevisionTree(repository, first).read("a") == b"1"
         with pytest.raises(RepositoryError, match="has no work tree"):
-            repository.changed(first, Place.WORK_TREE)
+            repository.changed(first, UncommittedSide.WORK_TREE)
     monkeypatch.setenv("GIT_DIR", "bare.git")
     with Repository.discover(tmp_path) as repository:
         assert RevisionTree(repository, repository.resolve("main")).read("a") == b"1"
@@ -499,20 +505,20 @@ def test_linked_work_tree_bare_repository_and_sha256(
     git(modern, "init", "-q", "--object-format=sha256")
     (modern / "a").write_text("1")
     with Repository.discover(modern) as repository:
-        assert repository.changed(Place.EMPTY, Place.WORK_TREE) == (change("added", None, "a"),)
+        assert repository.changed(UncommittedSide.EMPTY, UncommittedSide.WORK_TREE) == (change("added", None, "a"),)
     head = commit(modern, {})
     with Repository.discover(modern) as repository:
         assert len(head) == 64
         assert RevisionTree(repository, head).read("a") == b"1"
-        assert repository.changed(Place.EMPTY, head) == (change("added", None, "a"),)
+        assert repository.changed(UncommittedSide.EMPTY, head) == (change("added", None, "a"),)
 
 
 def test_a_sparse_checkout_has_neither_deleted_nor_present_files(repo: Path) -> None:
     base = commit(repo, {"in/a": "", "out/b": ""})
     git(repo, "sparse-checkout", "set", "in")
     with Repository.discover(repo) as repository:
-        assert repository.changed(base, Place.WORK_TREE) == ()
-        assert repository.paths(Place.WORK_TREE) == ("in/a",)
+        assert repository.changed(base, UncommittedSide.WORK_TREE) == ()
+        assert repository.paths(UncommittedSide.WORK_TREE) == ("in/a",)
         assert repository.paths(base) == ("in/a", "out/b")
 
 
@@ -557,9 +563,9 @@ def test_the_repositorys_own_configuration_starts_no_program(repo: Path, tmp_pat
     write(repo, {"hooks/post-index-change": f"#!/bin/sh\ntouch {ran}\n", "a.txt": "2\n", "b.md": "2\n"})
     (repo / "hooks" / "post-index-change").chmod(0o755)
     with Repository.discover(repo) as repository:
-        found = {change.new for change in repository.changed(base, Place.WORK_TREE)}
+        found = {change.new for change in repository.changed(base, UncommittedSide.WORK_TREE)}
         assert found == {"a.txt", "b.md", "hooks/post-index-change"}
-        assert repository.changed(base, Place.INDEX) == ()
+        assert repository.changed(base, UncommittedSide.INDEX) == ()
     assert not ran.exists()
 
 

@@ -13,21 +13,26 @@ from locklens.hashes import registry_manifests
 from locklens.lockfile.model import LockEntry, LockFile
 from locklens.lockfile.parse import parse
 from locklens.review.changes import compare
-from locklens.review.model import Bump, Change, Kind
+from locklens.review.model import Bump, Change, ChangeKind
 from locklens.versions import Version
 
 KINDS = {
-    "added": {Kind.NEW_PROVIDER},
-    "removed": {Kind.REMOVED},
-    "version_up": {Kind.UPGRADE},
-    "version_down": {Kind.DOWNGRADE},
-    "hashes_added_only": {Kind.NEW_HASHES},
-    "hashes_removed_only": {Kind.REMOVED_HASHES},
-    "hashes_added_and_removed": {Kind.CHANGED_HASHES, Kind.REPLACED_HASHES},
-    "constraints_only": {Kind.CONSTRAINTS_ONLY},
-    "constraints_and_hashes": {Kind.NEW_HASHES, Kind.REMOVED_HASHES, Kind.CHANGED_HASHES, Kind.REPLACED_HASHES},
-    "source_changed": {Kind.MOVED},
-    "unchanged": {Kind.UNCHANGED},
+    "added": {ChangeKind.NEW_PROVIDER},
+    "removed": {ChangeKind.REMOVED},
+    "version_up": {ChangeKind.UPGRADE},
+    "version_down": {ChangeKind.DOWNGRADE},
+    "hashes_added_only": {ChangeKind.NEW_HASHES},
+    "hashes_removed_only": {ChangeKind.REMOVED_HASHES},
+    "hashes_added_and_removed": {ChangeKind.CHANGED_HASHES, ChangeKind.REPLACED_HASHES},
+    "constraints_only": {ChangeKind.CONSTRAINTS_ONLY},
+    "constraints_and_hashes": {
+        ChangeKind.NEW_HASHES,
+        ChangeKind.REMOVED_HASHES,
+        ChangeKind.CHANGED_HASHES,
+        ChangeKind.REPLACED_HASHES,
+    },
+    "source_changed": {ChangeKind.MOVED},
+    "unchanged": {ChangeKind.UNCHANGED},
 }
 
 ILLEGAL = {"builtin/terraform"}
@@ -76,22 +81,22 @@ def only(old: LockEntry, new: LockEntry) -> Change:
 @pytest.mark.parametrize(
     ("old", "new", "kind"),
     [
-        (("1.0.0", zh("a")), ("1.0.0", zh("a"), zh("b")), Kind.NEW_HASHES),
-        (("1.0.0", zh("a"), "h1:x"), ("1.0.0", zh("a")), Kind.REMOVED_HASHES),
-        (("1.0.0", zh("a"), "h1:x"), ("1.0.0", zh("a"), "h1:y"), Kind.CHANGED_HASHES),
-        (("1.0.0", zh("a"), "h1:x"), ("1.0.0", zh("b"), "h1:x"), Kind.REPLACED_HASHES),
-        (("1.0.0", zh("a"), MANIFEST), ("1.0.0", zh("b"), MANIFEST), Kind.REPLACED_HASHES),
-        (("1.0.0", "h1:x"), ("1.0.0", "h1:y"), Kind.REPLACED_HASHES),
-        (("1.0.0", "h1:x", "h1:y"), ("1.0.0", "h1:x", zh("a")), Kind.CHANGED_HASHES),
-        (("1.0.0", "h1:x"), ("1.0.0", zh("a")), Kind.REPLACED_HASHES),
-        (("1.0.0", MANIFEST, "h1:x"), ("1.0.0", MANIFEST, "h1:y"), Kind.CHANGED_HASHES),
-        (("1.0.0", "h1:x"), ("1.0.0",), Kind.REMOVED_HASHES),
-        (("1.0.0", "h1:x", "h1:x"), ("1.0.0", "h1:x"), Kind.UNCHANGED),
-        (("1.0.0-beta", zh("a")), ("1.0.0-alpha.1", zh("b")), Kind.UPGRADE),
-        (("1.0.0", zh("a")), ("1.0.0-rc1", zh("b")), Kind.DOWNGRADE),
+        (("1.0.0", zh("a")), ("1.0.0", zh("a"), zh("b")), ChangeKind.NEW_HASHES),
+        (("1.0.0", zh("a"), "h1:x"), ("1.0.0", zh("a")), ChangeKind.REMOVED_HASHES),
+        (("1.0.0", zh("a"), "h1:x"), ("1.0.0", zh("a"), "h1:y"), ChangeKind.CHANGED_HASHES),
+        (("1.0.0", zh("a"), "h1:x"), ("1.0.0", zh("b"), "h1:x"), ChangeKind.REPLACED_HASHES),
+        (("1.0.0", zh("a"), MANIFEST), ("1.0.0", zh("b"), MANIFEST), ChangeKind.REPLACED_HASHES),
+        (("1.0.0", "h1:x"), ("1.0.0", "h1:y"), ChangeKind.REPLACED_HASHES),
+        (("1.0.0", "h1:x", "h1:y"), ("1.0.0", "h1:x", zh("a")), ChangeKind.CHANGED_HASHES),
+        (("1.0.0", "h1:x"), ("1.0.0", zh("a")), ChangeKind.REPLACED_HASHES),
+        (("1.0.0", MANIFEST, "h1:x"), ("1.0.0", MANIFEST, "h1:y"), ChangeKind.CHANGED_HASHES),
+        (("1.0.0", "h1:x"), ("1.0.0",), ChangeKind.REMOVED_HASHES),
+        (("1.0.0", "h1:x", "h1:x"), ("1.0.0", "h1:x"), ChangeKind.UNCHANGED),
+        (("1.0.0-beta", zh("a")), ("1.0.0-alpha.1", zh("b")), ChangeKind.UPGRADE),
+        (("1.0.0", zh("a")), ("1.0.0-rc1", zh("b")), ChangeKind.DOWNGRADE),
     ],
 )
-def test_kinds(old: tuple[str, ...], new: tuple[str, ...], kind: Kind) -> None:
+def test_kinds(old: tuple[str, ...], new: tuple[str, ...], kind: ChangeKind) -> None:
     assert only(entry(*old), entry(*new)).kind is kind
 
 
@@ -107,16 +112,18 @@ def test_kinds(old: tuple[str, ...], new: tuple[str, ...], kind: Kind) -> None:
 )
 def test_bumps(old: str, new: str, bump: Bump) -> None:
     change = only(entry(old, zh("a")), entry(new, zh("b")))
-    assert (change.kind, change.bump) == (Kind.UPGRADE, bump)
+    assert (change.kind, change.bump) == (ChangeKind.UPGRADE, bump)
 
 
 def test_constraints_alone() -> None:
-    assert only(entry("1.0.0", "h1:x"), entry("1.0.0", "h1:x", constraints="~> 1.0")).kind is Kind.CONSTRAINTS_ONLY
+    assert (
+        only(entry("1.0.0", "h1:x"), entry("1.0.0", "h1:x", constraints="~> 1.0")).kind is ChangeKind.CONSTRAINTS_ONLY
+    )
 
 
 def move(
     old: str, new: str, versions: tuple[str, str] = ("1.0.0", "1.0.0"), *extra: LockEntry
-) -> list[tuple[str, Kind]]:
+) -> list[tuple[str, ChangeKind]]:
     first, second = (ProviderAddress(*text.split("/")) for text in (old, new))
     changes = compare(
         lock(entry(versions[0], zh("a"), address=first)), lock(entry(versions[1], zh("a"), address=second), *extra)
@@ -125,26 +132,26 @@ def move(
 
 
 def test_moves() -> None:
-    assert move("a.com/x/y", "b.com/x/y") == [("b.com/x/y", Kind.MOVED)]
-    assert move("a.com/x/y", "a.com/z/y") == [("a.com/z/y", Kind.MOVED)]
-    assert move("a.com/x/y", "a.com/x/z") == [("a.com/x/y", Kind.REMOVED), ("a.com/x/z", Kind.NEW_PROVIDER)]
+    assert move("a.com/x/y", "b.com/x/y") == [("b.com/x/y", ChangeKind.MOVED)]
+    assert move("a.com/x/y", "a.com/z/y") == [("a.com/z/y", ChangeKind.MOVED)]
+    assert move("a.com/x/y", "a.com/x/z") == [("a.com/x/y", ChangeKind.REMOVED), ("a.com/x/z", ChangeKind.NEW_PROVIDER)]
     assert move("a.com/x/y", "b.com/x/y", ("1.0.0", "2.0.0")) == [
-        ("a.com/x/y", Kind.REMOVED),
-        ("b.com/x/y", Kind.NEW_PROVIDER),
+        ("a.com/x/y", ChangeKind.REMOVED),
+        ("b.com/x/y", ChangeKind.NEW_PROVIDER),
     ]
     to_opentofu = move("registry.terraform.io/x/y", "registry.opentofu.org/x/y", ("1.0.0", "2.0.0"))
-    assert to_opentofu == [("registry.opentofu.org/x/y", Kind.MOVED)]
+    assert to_opentofu == [("registry.opentofu.org/x/y", ChangeKind.MOVED)]
 
 
 def test_a_move_with_two_candidates_is_none() -> None:
     rival = entry("1.0.0", zh("a"), address=ProviderAddress("c.com", "x", "y"))
-    assert Kind.MOVED not in {kind for _, kind in move("a.com/x/y", "b.com/x/y", ("1.0.0", "1.0.0"), rival)}
+    assert ChangeKind.MOVED not in {kind for _, kind in move("a.com/x/y", "b.com/x/y", ("1.0.0", "1.0.0"), rival)}
 
 
 def test_a_side_that_could_not_be_read_whole_proves_nothing_missing() -> None:
     both, one = [entry("1.0.0"), entry("1.0.0", address=replace(AWS, type="b"))], [entry("2.0.0")]
-    assert [change.kind for change in compare(lock(*both), lock(*one, whole=False))] == [Kind.UPGRADE]
-    assert [change.kind for change in compare(lock(*one, whole=False), lock(*both))] == [Kind.DOWNGRADE]
+    assert [change.kind for change in compare(lock(*both), lock(*one, whole=False))] == [ChangeKind.UPGRADE]
+    assert [change.kind for change in compare(lock(*one, whole=False), lock(*both))] == [ChangeKind.DOWNGRADE]
 
 
 def test_ids_name_one_change_and_groups_one_decision() -> None:

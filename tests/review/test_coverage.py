@@ -17,10 +17,10 @@ from locklens.lockfile.model import LockFile
 from locklens.lockfile.parse import parse
 from locklens.policy import InstallPath, Policy, WantedPlatform
 from locklens.review.changes import compare
-from locklens.review.coverage import Locked, PathCover, cover
+from locklens.review.coverage import LockedHashes, PathCover, cover
 from locklens.review.evidence import explain_alone
 from locklens.review.findings import judge_change
-from locklens.review.model import HashFact, Kind, Proof
+from locklens.review.model import ChangeKind, HashFact, Proof
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,36 +46,43 @@ HONEST = (zh("1", LINUX), zh("2", ARM), zh("3", MAC), zh("4", proof=Proof.SIGNED
     ("locked", "path", "covered", "missing", "doubtful", "at_least"),
     [
         # All zh are known; one h1 of a platform that nobody knows.
-        (Locked((*HONEST, h1("a")), ALL), DIRECT, [LINUX, ARM, MAC], [], [], 0),
-        (Locked((*HONEST, h1("a")), ALL), PACKED, [LINUX, ARM, MAC], [], [], 0),
-        (Locked((*HONEST, h1("a")), ALL), CACHE, [], [], [LINUX, ARM, MAC], 2),
-        (Locked((*HONEST, h1("a")), ALL), UNPACKED, [], [], [LINUX, ARM, MAC], 2),
+        (LockedHashes((*HONEST, h1("a")), ALL), DIRECT, [LINUX, ARM, MAC], [], [], 0),
+        (LockedHashes((*HONEST, h1("a")), ALL), PACKED, [LINUX, ARM, MAC], [], [], 0),
+        (LockedHashes((*HONEST, h1("a")), ALL), CACHE, [], [], [LINUX, ARM, MAC], 2),
+        (LockedHashes((*HONEST, h1("a")), ALL), UNPACKED, [], [], [LINUX, ARM, MAC], 2),
         # The h1 is Linux's, and there is no other.
-        (Locked((*HONEST, h1("a", LINUX)), ALL, frozenset({LINUX})), CACHE, [LINUX], [ARM, MAC], [], 2),
+        (LockedHashes((*HONEST, h1("a", LINUX)), ALL, frozenset({LINUX})), CACHE, [LINUX], [ARM, MAC], [], 2),
         # Two h1 more; that of ARM is known and is not locked, so that they may be of MAC alone.
-        (Locked((*HONEST, h1("a"), h1("b")), ALL, frozenset({ARM})), CACHE, [], [ARM], [LINUX, MAC], 1),
+        (LockedHashes((*HONEST, h1("a"), h1("b")), ALL, frozenset({ARM})), CACHE, [], [ARM], [LINUX, MAC], 1),
         # Every h1 is known, and this one is of none of them.
-        (Locked((*HONEST, h1("a")), ALL, ALL), CACHE, [], [LINUX, ARM, MAC], [], 3),
+        (LockedHashes((*HONEST, h1("a")), ALL, ALL), CACHE, [], [LINUX, ARM, MAC], [], 3),
         # A mirror may have it all the same.
-        (Locked((*HONEST, h1("a")), ALL, ALL), UNPACKED, [], [], [LINUX, ARM, MAC], 2),
+        (LockedHashes((*HONEST, h1("a")), ALL, ALL), UNPACKED, [], [], [LINUX, ARM, MAC], 2),
         # The publisher's zh of MAC is not locked; what is locked in its place is no zh of today.
-        (Locked((*HONEST[:2], zh("9", proof=Proof.STALE)), ALL), DIRECT, [LINUX, ARM], [MAC], [], 1),
-        (Locked((*HONEST[:2], zh("9", proof=Proof.STALE)), ALL), PACKED, [LINUX, ARM], [], [MAC], 0),
+        (LockedHashes((*HONEST[:2], zh("9", proof=Proof.STALE)), ALL), DIRECT, [LINUX, ARM], [MAC], [], 1),
+        (LockedHashes((*HONEST[:2], zh("9", proof=Proof.STALE)), ALL), PACKED, [LINUX, ARM], [], [MAC], 0),
         # The release has no package for MAC.
-        (Locked((*HONEST[:2], h1("a")), frozenset({LINUX, ARM})), DIRECT, [LINUX, ARM], [MAC], [], 1),
+        (LockedHashes((*HONEST[:2], h1("a")), frozenset({LINUX, ARM})), DIRECT, [LINUX, ARM], [MAC], [], 1),
         # Nobody was asked: enough hashes for all, or not enough.
-        (Locked((zh("1"), zh("2"), zh("3"), zh("4"))), DIRECT, [], [], [LINUX, ARM, MAC], 0),
-        (Locked((zh("1"), h1("a"))), DIRECT, [], [], [LINUX, ARM, MAC], 1),
-        (Locked((zh("1"), zh("2"), zh("3"))), CACHE, [], [LINUX, ARM, MAC], [], 3),
+        (LockedHashes((zh("1"), zh("2"), zh("3"), zh("4"))), DIRECT, [], [], [LINUX, ARM, MAC], 0),
+        (LockedHashes((zh("1"), h1("a"))), DIRECT, [], [], [LINUX, ARM, MAC], 1),
+        (LockedHashes((zh("1"), zh("2"), zh("3"))), CACHE, [], [LINUX, ARM, MAC], [], 3),
         # No hash at all: the tools take what they find.
-        (Locked((), ALL), DIRECT, [], [], [LINUX, ARM, MAC], 0),
+        (LockedHashes((), ALL), DIRECT, [], [], [LINUX, ARM, MAC], 0),
         # What can match nothing counts for nothing.
-        (Locked((HashFact("zh:12"), HashFact("h9:xyz"), HashFact("h1:no"))), DIRECT, [], [LINUX, ARM, MAC], [], 3),
-        (Locked((HashFact(min(registry_manifests())),)), DIRECT, [], [LINUX, ARM, MAC], [], 3),
+        (
+            LockedHashes((HashFact("zh:12"), HashFact("h9:xyz"), HashFact("h1:no"))),
+            DIRECT,
+            [],
+            [LINUX, ARM, MAC],
+            [],
+            3,
+        ),
+        (LockedHashes((HashFact(min(registry_manifests())),)), DIRECT, [], [LINUX, ARM, MAC], [], 3),
     ],
 )
 def test_cover(
-    locked: Locked, path: InstallPath, covered: list[str], missing: list[str], doubtful: list[str], at_least: int
+    locked: LockedHashes, path: InstallPath, covered: list[str], missing: list[str], doubtful: list[str], at_least: int
 ) -> None:
     found = cover(locked, path, (LINUX, ARM, MAC))
     assert (list(found.covered), list(found.missing), list(found.doubtful)) == (covered, missing, doubtful)
@@ -100,7 +107,7 @@ def test_never_a_lie(truths: list[tuple[str, bool, bool]], path: InstallPath, is
     hashed = (
         frozenset(platform for platform, is_h1, is_told in truths if is_h1 and is_told) if is_known else frozenset()
     )
-    found = cover(Locked(tuple(facts), offered, hashed), path, PLATFORMS)
+    found = cover(LockedHashes(tuple(facts), offered, hashed), path, PLATFORMS)
     if facts:
         assert real >= {*found.covered}
         assert not real & {*found.missing}
@@ -162,4 +169,4 @@ def test_fewer_h1_weigh_more_where_a_cache_is_used(case: Path) -> None:
         assert [replace(one, severity=two.severity) for one, two in zip(plain, cached, strict=True)] == cached
         assert {one.severity.value for one in plain} <= {"info"}
         assert {one.severity.value for one in cached} <= {"warn"}
-        assert not plain or change.kind is not Kind.REMOVED
+        assert not plain or change.kind is not ChangeKind.REMOVED

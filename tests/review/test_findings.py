@@ -22,8 +22,8 @@ from locklens.project.requirements import (
 from locklens.review.changes import compare
 from locklens.review.evidence import explain_alone
 from locklens.review.findings import askers, judge_agreement, judge_change, judge_file, judge_requirements
-from locklens.review.model import Change, Finding, Kind, RootReview, Severity, Status
-from locklens.review.rules import RULES, explain
+from locklens.review.model import Change, ChangeKind, Finding, LockStatus, RootReview, Severity
+from locklens.review.rules import RULES, explain_rule
 from locklens.versions import Constraints
 
 AWS = "registry.terraform.io/hashicorp/aws"
@@ -98,7 +98,7 @@ def test_major_versions() -> None:
 
 def test_moved_providers_name_where_they_were() -> None:
     changes = compare(real("pairs", "0024", "old"), real("pairs", "0024", "new"))
-    moved = next(change for change in changes if change.kind is Kind.MOVED)
+    moved = next(change for change in changes if change.kind is ChangeKind.MOVED)
     findings = explain_alone(moved, OPENTOFU, "lock.hcl").findings
     assert [finding.message for finding in findings if finding.rule == "LK015"] == [f"moved from {AWS}"]
 
@@ -167,7 +167,7 @@ def test_one_forged_hash_does_not_hide_an_edited_version() -> None:
 def test_a_move_does_not_hide_replaced_hashes() -> None:
     look_alike = AWS.replace("hashicorp", "hashicrop")
     change = judged(block("5.0.0", ZH["0"]), block("5.0.0", ZH["1"], label=look_alike))
-    assert change.kind is Kind.MOVED
+    assert change.kind is ChangeKind.MOVED
     assert "LK003" in rules(change.findings)
     same_packages = judged(block("5.0.0", ZH["0"]), block("5.0.0", ZH["0"], label=look_alike))
     assert "LK003" in rules(same_packages.findings), "they were locked for another provider"
@@ -235,7 +235,7 @@ def configuration(*requirements: Requirement) -> Configuration:
 
 
 def root(*changes: Change) -> RootReview:
-    return RootReview("", "lock.hcl", TERRAFORM, Status.MODIFIED, format_only=False, changes=changes)
+    return RootReview("", "lock.hcl", TERRAFORM, LockStatus.MODIFIED, format_only=False, changes=changes)
 
 
 MISSING = MissingModule("network", "acme/network/aws", "main.tf", 9, "the module is not installed")
@@ -324,6 +324,6 @@ def test_roots_that_disagree_about_a_version() -> None:
 def test_every_rule_explains_itself() -> None:
     assert list(RULES) == [f"LK{number:03}" for number in range(1, 35)]
     for rule in RULES.values():
-        page = explain(rule)
+        page = explain_rule(rule)
         assert page.startswith(f"{rule.id}  {rule.title}  ({rule.severity})")
         assert all(text in " ".join(page.split()) for text in (rule.meaning, rule.why, rule.check, rule.remedy))

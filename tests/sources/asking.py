@@ -12,7 +12,7 @@ from locklens.project.tokens import Token
 from locklens.sources.credentials import Credentials, Helper
 from locklens.sources.discovery import Discovery
 from locklens.sources.http import Kinds, open_client
-from locklens.sources.http.memory import Memory
+from locklens.sources.http.memory import AnswerCache
 from locklens.sources.registry import Registry
 
 SHASUM = "ab" * 32
@@ -26,7 +26,7 @@ def registry(
     tokens: Mapping[str, Token | None] | None = None,
     helper: Helper | None = None,
     dialect: Dialect = TERRAFORM,
-    memory: Memory | None = None,
+    memory: AnswerCache | None = None,
     is_offline: bool = False,
 ) -> Registry:
     environ = environ or {}

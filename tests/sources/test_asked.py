@@ -10,7 +10,7 @@ from loopback import Server
 
 from locklens.addresses import ProviderAddress
 from locklens.dialect import OPENTOFU, TERRAFORM
-from locklens.sources.asked import NotAsked, Voucher, asked_hosts
+from locklens.sources.asked import ContactReason, NotAsked, asked_hosts
 from locklens.sources.registries import Registries
 from locklens.sources.registry import Registry
 
@@ -25,13 +25,13 @@ def test_the_default_registries_and_whom_somebody_vouches_for() -> None:
         given=["g.test"],
     )
     assert {host: asked.judge(host) for host in asked.vouchers} == {
-        "registry.opentofu.org": Voucher.DEFAULT,
-        "registry.terraform.io": Voucher.OTHER_DEFAULT,
-        "s.test": Voucher.SERVICES,
-        "c.test": Voucher.CREDENTIALS,
-        "b.test": Voucher.BASE_LOCK,
-        "p.test": Voucher.POLICY,
-        "g.test": Voucher.GIVEN,
+        "registry.opentofu.org": ContactReason.DEFAULT,
+        "registry.terraform.io": ContactReason.OTHER_DEFAULT,
+        "s.test": ContactReason.SERVICES,
+        "c.test": ContactReason.CREDENTIALS,
+        "b.test": ContactReason.BASE_LOCK,
+        "p.test": ContactReason.POLICY,
+        "g.test": ContactReason.GIVEN,
     }
     verdict = asked.judge("xn--caf-dma.test")
     assert isinstance(verdict, NotAsked)

@@ -21,13 +21,13 @@ from locklens import __version__
 from locklens.dialect import OPENTOFU, TERRAFORM
 from locklens.errors import RunCancelledError, UnavailableError
 from locklens.project.tokens import Token
-from locklens.sources.http import Kind, Kinds, open_client
+from locklens.sources.http import Kinds, RequestKind, open_client
 from locklens.sources.http.client import Client
 from locklens.sources.http.settings import requests_per_host, wait_before
 
-PLAIN = Kind("an answer", 64 * 1024, 5.0)
-BRIEF = Kind("an answer", 64 * 1024, 0.4)
-RETRIED = Kind("an answer", 64 * 1024, 5.0, retries=3)
+PLAIN = RequestKind("an answer", 64 * 1024, 5.0)
+BRIEF = RequestKind("an answer", 64 * 1024, 0.4)
+RETRIED = RequestKind("an answer", 64 * 1024, 5.0, retries=3)
 SECRET = "s3cr3t-t0ken"
 
 
@@ -48,7 +48,7 @@ def client(pauses: Pauses) -> Iterator[Client]:
     opened.close()
 
 
-def refusal(client: Client, url: str, kind: Kind = PLAIN) -> str:
+def refusal(client: Client, url: str, kind: RequestKind = PLAIN) -> str:
     with pytest.raises(UnavailableError) as caught:
         client.get(url, kind)
     assert "\n" not in str(caught.value)
@@ -275,7 +275,7 @@ def test_redirects_are_followed_and_counted(server: Server, client: Client) -> N
         server.gives(f"/{number}", b"", 302, Location=f"{number + 1}")
     server.gives("/5", b"{}")
     server.gives("/loop", b"", 301, Location="/loop")
-    kind = Kind("an answer", 100, 5.0, redirects=3, retries=2)
+    kind = RequestKind("an answer", 100, 5.0, redirects=3, retries=2)
     assert client.get(server.url("/2"), kind).url == server.url("/5")
     assert "redirects more than 3 times" in refusal(client, server.url("/0"), kind)
     before = len(server.asked)

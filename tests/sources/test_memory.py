@@ -20,7 +20,7 @@ from locklens.dialect import TERRAFORM
 from locklens.errors import OfflineError, ProviderNotFoundError, RunCancelledError, SourceError, UnavailableError
 from locklens.project.tokens import Token
 from locklens.sources.asked import NotAsked
-from locklens.sources.http import Kind, open_client
+from locklens.sources.http import RequestKind, open_client
 from locklens.sources.http.client import Client
 from locklens.sources.http.memory import LIFE
 from locklens.sources.registries import Registries
@@ -28,7 +28,7 @@ from locklens.sources.registry import Registry
 from locklens.storage.cache import Cache
 from locklens.versions import Version
 
-ANSWER = Kind("an answer", 64 * 1024, 5.0)
+ANSWER = RequestKind("an answer", 64 * 1024, 5.0)
 SECRET = Token("s3cr3t-t0ken")
 X = ProviderAddress("acme.test", "acme", "x")
 LINUX = Platform("linux", "amd64")
@@ -218,7 +218,7 @@ def test_a_smaller_kind_does_not_take_a_larger_answer(server: Server, cache: Cac
     server.gives("/a", b"x" * 2000)
     body(cache, server.url("/a"))
     with pytest.raises(UnavailableError, match="sent a note of more than 1 KiB"):
-        client(cache).get(server.url("/a"), Kind("a note", 1024, 5.0))
+        client(cache).get(server.url("/a"), RequestKind("a note", 1024, 5.0))
 
 
 def test_offline_no_request_is_made(server: Server, cache: Cache, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,13 +15,13 @@ from sources.asking import registry
 
 from locklens.addresses import ProviderAddress
 from locklens.demo.faults import Fault, Faults, Step
-from locklens.demo.published import Offer
-from locklens.demo.registry import Registry as SampleRegistry
+from locklens.demo.published import SampleListing
+from locklens.demo.registry import DemoRegistry as SampleRegistry
 from locklens.demo.serving import environment, write_cli_configuration
 from locklens.dialect import OPENTOFU, TERRAFORM
 from locklens.sources.asked import NotAsked
 from locklens.sources.discovery import Service
-from locklens.sources.http import Answer
+from locklens.sources.http import Response
 from locklens.sources.registries import Registries
 from locklens.sources.registry import Registry
 from locklens.sources.release_dates import ReleaseDates, dates_url, days_old, read_dates
@@ -49,7 +49,7 @@ def api(**dates: Any) -> dict[str, Any]:
 
 def answered(document: object, status: int = 200) -> ReleaseDates:
     body = document if isinstance(document, bytes) else json.dumps(document).encode()
-    return read_dates(Answer(status, "https://x.test/", None, body, False, "2026-11-21T14:02:09Z"))
+    return read_dates(Response(status, "https://x.test/", None, body, False, "2026-11-21T14:02:09Z"))
 
 
 def of(server: Server, address: ProviderAddress = AWS, **more: Any) -> Registry:
@@ -196,7 +196,10 @@ def test_offline_and_nothing_remembered(server: Server) -> None:
 
 @pytest.mark.parametrize("address", [AWS, TOFU_AWS])
 def test_the_sample_registry_serves_them(tmp_path: Path, address: ProviderAddress) -> None:
-    catalog = {str(address): (Offer("1.0.0", days=40), Offer("2.0.0"), Offer("3.0.0", days=0)), "corp.test/a/b": ()}
+    catalog = {
+        str(address): (SampleListing("1.0.0", days=40), SampleListing("2.0.0"), SampleListing("3.0.0", days=0)),
+        "corp.test/a/b": (),
+    }
     with SampleRegistry(catalog) as sample:
         environ = environment(write_cli_configuration(sample, tmp_path))
         with Registries(TERRAFORM, environ) as registries:

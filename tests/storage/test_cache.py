@@ -17,7 +17,7 @@ from platformdirs import user_cache_path
 from locklens.errors import ConfigurationError
 from locklens.hashes import HashedPackage
 from locklens.storage import cachefile
-from locklens.storage.cache import MOST_BODY, Cache, RememberedAnswer, default_path
+from locklens.storage.cache import MOST_BODY, Cache, RememberedAnswer, default_cache_path
 from locklens.storage.store import Store
 
 posix_only = pytest.mark.skipif(os.name != "posix", reason="permissions are those of POSIX")
@@ -423,8 +423,8 @@ def test_clearing_what_is_damaged_or_in_use(path: Path, monkeypatch: pytest.Monk
 
 def test_a_cache_in_memory_touches_no_disk(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    kept(default_path(), answer())
-    before = default_path().read_bytes()
+    kept(default_cache_path(), answer())
+    before = default_cache_path().read_bytes()
     with Cache.in_memory() as cache:
         assert cache.answer(URL, with_token=False) is None
         cache.keep_answer(answer(body=b"other"))
@@ -435,20 +435,20 @@ def test_a_cache_in_memory_touches_no_disk(monkeypatch: pytest.MonkeyPatch, tmp_
         assert cache.answer(URL, with_token=False) is None
         assert not cache.is_kept
         assert cache.take_notices() == ()
-    assert default_path().read_bytes() == before
+    assert default_cache_path().read_bytes() == before
 
 
 def test_it_lies_in_the_cache_folder_and_is_made_when_it_is_needed(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    assert default_path() == user_cache_path("locklens", appauthor=False) / "cache.sqlite3"
+    assert default_cache_path() == user_cache_path("locklens", appauthor=False) / "cache.sqlite3"
     with Cache() as cache:
         info = cache.info()
-        assert (info.path, info.size, info.answers) == (default_path(), 0, 0)
+        assert (info.path, info.size, info.answers) == (default_cache_path(), 0, 0)
         cache.clear()
         assert cache.take_notices() == ()
-    assert not default_path().parent.exists()
+    assert not default_cache_path().parent.exists()
     with Cache() as cache:
         cache.keep_verification("key", b"data")
-    assert default_path().is_file()
+    assert default_cache_path().is_file()

@@ -9,8 +9,8 @@ import pytest
 
 from locklens.errors import ConfigurationError
 from locklens.storage import realfolders
+from locklens.storage.folder_lock import turn, turn_within
 from locklens.storage.realfolders import RealFolder, Way, leads_through_link
-from locklens.storage.turns import turn, turn_within
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="links of POSIX")
 

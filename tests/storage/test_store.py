@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from platformdirs import user_data_path
 
-from locklens.storage.store import Store, default_path
+from locklens.storage.store import Store, default_store_path
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -143,4 +143,4 @@ def test_several_processes_at_once_lose_nothing(path: Path) -> None:
 def test_it_lies_in_the_data_folder_not_in_the_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    assert default_path() == user_data_path("locklens", appauthor=False) / "store.sqlite3"
+    assert default_store_path() == user_data_path("locklens", appauthor=False) / "store.sqlite3"

@@ -18,16 +18,24 @@ from locklens.demo.faults import Fault
 from locklens.demo.openpgp import armor
 from locklens.demo.published import Published, publish
 from locklens.demo.publishers import SIGNED_AT, publisher
-from locklens.demo.registry import Registry
+from locklens.demo.registry import DemoRegistry
 from locklens.demo.releases import MANIFEST
 from locklens.demo.serving import environment, write_cli_configuration
 from locklens.dialect import OPENTOFU, TERRAFORM
 from locklens.lockfile.parse import parse
-from locklens.trust.authentication import Authentication, Enforcement, Lenience, Outcome, Refusal, Release, authenticate
-from locklens.trust.model import Problem, Tier
+from locklens.trust.authentication import (
+    Authentication,
+    AuthenticationOutcome,
+    Enforcement,
+    Lenience,
+    Refusal,
+    Release,
+    authenticate,
+)
+from locklens.trust.model import Tier, VerificationProblem
 from locklens.trust.signature import Verifier
 from locklens.trust.tiers import PublishedKey
-from locklens.trust.vouching import Voucher, vouchers
+from locklens.trust.vouching import HashOrigin, vouchers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -87,13 +95,13 @@ def test_each_tools_rules(
         found = judged(verifier, dialect, fault)
         assert found.refusal is (expected if isinstance(expected, Refusal) else None)
         assert found.lenience is (expected if isinstance(expected, Lenience) else None)
-        assert found.outcome is (Outcome.REFUSED if found.refusal else Outcome.ACCEPTED)
+        assert found.outcome is (AuthenticationOutcome.REFUSED if found.refusal else AuthenticationOutcome.ACCEPTED)
 
 
 def test_a_good_release(verifier: Verifier) -> None:
     found = judged(verifier, TERRAFORM)
     assert (found.outcome, found.tier, found.refusal, found.lenience) == (
-        Outcome.ACCEPTED,
+        AuthenticationOutcome.ACCEPTED,
         Tier.SELF_SIGNED,
         None,
         None,
@@ -109,7 +117,11 @@ def test_a_good_release(verifier: Verifier) -> None:
 def test_opentofu_skips_on_its_own_registry_and_enforces_when_told(verifier: Verifier) -> None:
     here = OPENTOFU.default_host
     skipped = judged(verifier, OPENTOFU, Fault.UNSIGNED, host=here)
-    assert (skipped.outcome, skipped.tier, skipped.signed) == (Outcome.SKIPPED, Tier.UNSIGNED, frozenset())
+    assert (skipped.outcome, skipped.tier, skipped.signed) == (
+        AuthenticationOutcome.SKIPPED,
+        Tier.UNSIGNED,
+        frozenset(),
+    )
     assert MANIFEST in skipped.locked
     assert skipped.words(OPENTOFU) == "signing skipped"
     assert judged(verifier, OPENTOFU, Fault.UNSIGNED, host=here, validation=True).refusal is Refusal.NO_KEYS
@@ -123,7 +135,11 @@ def test_opentofu_skips_on_its_own_registry_and_enforces_when_told(verifier: Ver
 def test_without_gpg_nothing_is_known() -> None:
     with Verifier("/nowhere/gpg") as verifier:
         found = judged(verifier, TERRAFORM)
-    assert (found.outcome, found.refusal, found.problem) == (Outcome.UNKNOWN, None, Problem.FAILED)
+    assert (found.outcome, found.refusal, found.problem) == (
+        AuthenticationOutcome.UNKNOWN,
+        None,
+        VerificationProblem.FAILED,
+    )
     assert found.signed == frozenset()
 
 
@@ -132,15 +148,15 @@ def test_who_vouches(verifier: Verifier) -> None:
     zh = "zh:" + release_of(published).shasum
     packages = {"linux_amd64": frozenset({zh, "h1:told"}), "plan9_arm": frozenset({"zh:" + "0" * 64, "h1:alone"})}
     said = vouchers(published.sums, judged(verifier, TERRAFORM), packages)
-    assert (said[zh], said["h1:told"]) == (Voucher.SIGNED, Voucher.REPORTED)
+    assert (said[zh], said["h1:told"]) == (HashOrigin.SIGNED, HashOrigin.REPORTED)
     assert "h1:alone" not in said
     unsigned = vouchers(published.sums, judged(verifier, TERRAFORM, Fault.UNSIGNED), packages)
-    assert set(unsigned.values()) == {Voucher.REPORTED}
+    assert set(unsigned.values()) == {HashOrigin.REPORTED}
     for fault in (Fault.BAD_SIGNATURE, Fault.UNKNOWN_ISSUER, Fault.REVOKED_KEY):
         assert vouchers(published.sums, judged(verifier, TERRAFORM, fault), packages) == {}
 
 
-class Special(Registry):
+class Special(DemoRegistry):
     """The demo's registry, with one release of one's own making."""
 
     special: Published | None = None
@@ -151,7 +167,7 @@ class Special(Registry):
         return super().release(provider, version)
 
 
-def terraform(folder: Path, registry: Registry, *arguments: str) -> tuple[int, str]:
+def terraform(folder: Path, registry: DemoRegistry, *arguments: str) -> tuple[int, str]:
     variables = {name: value for name, value in os.environ.items() if not name.startswith("TF_")}
     variables |= environment(write_cli_configuration(registry, folder))
     (folder / "main.tf").write_text(
@@ -173,7 +189,7 @@ def agrees(folder: Path, registry: Special, verifier: Verifier) -> Authenticatio
         place = folder / str(number)
         place.mkdir()
         status, output = terraform(place, registry, *command)
-        assert (status == 0) is (found.outcome is Outcome.ACCEPTED), output
+        assert (status == 0) is (found.outcome is AuthenticationOutcome.ACCEPTED), output
         assert re.findall(r"acme/demo v?1\.4\.2(?: for linux_amd64)? \((.*)\)", output) == (
             [found.words(TERRAFORM)] if status == 0 else []
         )
@@ -240,7 +256,7 @@ def of_version_3(data: bytes) -> bytes:
     """acme's signature as OpenPGP had it before RFC 2440; gpg takes it."""
     head = bytes(1) + struct.pack(">I", SIGNED_AT)
     digest = sha256(data + head).digest()
-    signed = ed25519.sign(ACME.key.seed, digest)
+    signed = ed25519.ed25519_signature(ACME.key.seed, digest)
     numbers = b"".join(
         struct.pack(">H", int.from_bytes(half, "big").bit_length()) + half.lstrip(b"\0")
         for half in (signed[:32], signed[32:])

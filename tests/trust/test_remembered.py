@@ -16,14 +16,14 @@ from msgspec.structs import replace
 
 from locklens.demo import openpgp
 from locklens.demo.faults import Fault
-from locklens.demo.openpgp import Key, armor
+from locklens.demo.openpgp import SampleKey, armor
 from locklens.demo.published import publish
 from locklens.demo.publishers import publisher
 from locklens.dialect import OPENTOFU, TERRAFORM
 from locklens.storage.cache import Cache
 from locklens.trust import remembered
-from locklens.trust.authentication import Outcome, Release, authenticate
-from locklens.trust.model import Form, Keyring, Problem, Signature, Status, Tier, Verification
+from locklens.trust.authentication import AuthenticationOutcome, Release, authenticate
+from locklens.trust.model import Form, Keyring, Signature, SignatureStatus, Tier, Verification, VerificationProblem
 from locklens.trust.signature import Verifier
 from locklens.trust.tiers import PublishedKey
 
@@ -59,15 +59,15 @@ def is_remembered(cache: Cache, signature: bytes, keys: tuple[str, ...], at: flo
 
 def test_what_was_good_is_known_without_gpg(cache: Cache, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = verified(cache, DATA, ACME.signature(DATA), KEYS)
-    assert [one.status for one in first.signatures] == [Status.GOOD]
+    assert [one.status for one in first.signatures] == [SignatureStatus.GOOD]
     cache.close()
     monkeypatch.setenv("PATH", "/nowhere")
     monkeypatch.setitem(sys.modules, "gnupg", None)
     with Cache(tmp_path / "cache" / "cache.sqlite3") as again:
         assert verified(again, DATA, ACME.signature(DATA), KEYS) == first
-        assert verified(again, DATA + b"x", ACME.signature(DATA), KEYS).problem is Problem.NO_GPG
+        assert verified(again, DATA + b"x", ACME.signature(DATA), KEYS).problem is VerificationProblem.NO_GPG
     with Verifier() as verifier:
-        assert verifier.verify(DATA, ACME.signature(DATA), KEYS).problem is Problem.NO_GPG
+        assert verifier.verify(DATA, ACME.signature(DATA), KEYS).problem is VerificationProblem.NO_GPG
 
 
 def test_neither_gpg_nor_its_library_is_loaded(cache: Cache, tmp_path: Path) -> None:
@@ -102,7 +102,7 @@ def test_a_release_authenticates_without_gpg(cache: Cache, dialect: object) -> N
         with Verifier(gpg, memory=cache) as verifier:
             judged.append(authenticate(release, dialect, verifier))  # type: ignore[arg-type]
     assert judged[0] == judged[1]
-    assert (judged[0].outcome, judged[0].tier) == (Outcome.ACCEPTED, Tier.SELF_SIGNED)
+    assert (judged[0].outcome, judged[0].tier) == (AuthenticationOutcome.ACCEPTED, Tier.SELF_SIGNED)
 
 
 @pytest.mark.parametrize(
@@ -149,13 +149,13 @@ def test_a_gpg_that_fails_leaves_nothing_behind(cache: Cache, tmp_path: Path) ->
     broken.write_text("#!/bin/sh\nexit 2\n")
     broken.chmod(0o755)
     with Verifier(str(broken), memory=cache) as verifier:
-        assert verifier.verify(DATA, ACME.signature(DATA), KEYS).problem is Problem.FAILED
+        assert verifier.verify(DATA, ACME.signature(DATA), KEYS).problem is VerificationProblem.FAILED
     assert cache.info().verifications == 0
 
 
 def holds_until(cache: Cache, signature: bytes, keys: tuple[str, ...], end: float) -> None:
     """Checks that a verification is remembered until one moment, and from then on gpg is asked."""
-    assert {one.status for one in verified(cache, DATA, signature, keys).signatures} == {Status.GOOD}
+    assert {one.status for one in verified(cache, DATA, signature, keys).signatures} == {SignatureStatus.GOOD}
     assert is_remembered(cache, signature, keys, end - 1)
     assert not is_remembered(cache, signature, keys, end)
     assert not is_remembered(cache, signature, keys, end + 10**9)
@@ -163,20 +163,20 @@ def holds_until(cache: Cache, signature: bytes, keys: tuple[str, ...], end: floa
 
 def test_until_the_key_expires(cache: Cache) -> None:
     now = int(time.time())
-    key = Key(b"k" * 32, "k <k@k.invalid>", now - 1000, lifetime=5000)
+    key = SampleKey(b"k" * 32, "k <k@k.invalid>", now - 1000, lifetime=5000)
     holds_until(cache, key.signature(DATA, now - 500), (key.armored(),), now + 4000)
 
 
 def test_until_the_signature_expires(cache: Cache) -> None:
     now = int(time.time())
-    key = Key(b"k" * 32, "k <k@k.invalid>", now - 1000, lifetime=9000)
+    key = SampleKey(b"k" * 32, "k <k@k.invalid>", now - 1000, lifetime=9000)
     holds_until(cache, key.signature(DATA, now - 500, 1500), (key.armored(),), now + 1000)
 
 
 def test_until_any_listed_key_expires(cache: Cache) -> None:
     now = int(time.time())
-    other = Key(b"o" * 32, "o <o@o.invalid>", now - 1000, lifetime=3000)
-    gone = Key(b"g" * 32, "g <g@g.invalid>", now - 1000, lifetime=500)
+    other = SampleKey(b"o" * 32, "o <o@o.invalid>", now - 1000, lifetime=3000)
+    gone = SampleKey(b"g" * 32, "g <g@g.invalid>", now - 1000, lifetime=500)
     keys = (*KEYS, other.armored(), gone.armored())
     found = verified(cache, DATA, ACME.signature(DATA), keys)
     assert [keyring.keys[0].expired for keyring in found.keyrings] == [False, False, True]
@@ -185,7 +185,7 @@ def test_until_any_listed_key_expires(cache: Cache) -> None:
 
 def test_until_what_binds_a_user_id_expires(cache: Cache) -> None:
     now = int(time.time())
-    key = Key(b"u" * 32, "u <u@u.invalid>", now - 1000)
+    key = SampleKey(b"u" * 32, "u <u@u.invalid>", now - 1000)
     body, name = key._body, key.user_id.encode()
     certified = b"\x99" + struct.pack(">H", len(body)) + body + b"\xb4" + struct.pack(">I", len(name)) + name
     more = openpgp._subpacket(openpgp._KEY_FLAGS, b"\x03") + openpgp._subpacket(
@@ -221,7 +221,7 @@ def test_for_ever_and_not_before_it_was_made(cache: Cache) -> None:
 def test_a_key_that_expires_while_the_run_lasts_is_not_remembered_as_alive(cache: Cache) -> None:
     """The keys of a run are listed once; what is verified with them later is about a key that expired meanwhile."""
     now = int(time.time())
-    listed = Key(b"l" * 32, "l <l@l.invalid>", now - 1000, lifetime=2000)
+    listed = SampleKey(b"l" * 32, "l <l@l.invalid>", now - 1000, lifetime=2000)
     keys = (*KEYS, listed.armored())
     clock = [float(now)]
     with Verifier(memory=cache, clock=lambda: clock[0]) as verifier:
@@ -231,24 +231,24 @@ def test_a_key_that_expires_while_the_run_lasts_is_not_remembered_as_alive(cache
     assert not is_remembered(cache, ACME.signature(b"more"), keys, now + 1600, b"more")
 
 
-GOOD = Verification(signatures=(Signature(Status.GOOD, "A", matches=True),), keyrings=(Keyring(),))
+GOOD = Verification(signatures=(Signature(SignatureStatus.GOOD, "A", matches=True),), keyrings=(Keyring(),))
 
 
 def test_what_is_written_is_read_and_nothing_else_is() -> None:
     text = remembered.written(GOOD, [50, 300, 200], 100)
     assert text is not None
-    assert remembered.read(text, 100) == remembered.read(text, 199) == GOOD
-    assert [remembered.read(text, now) for now in (99, 200, 250, 10**12)] == [None] * 4
-    assert remembered.read(None, 100) is None
+    assert remembered.cached_verification(text, 100) == remembered.cached_verification(text, 199) == GOOD
+    assert [remembered.cached_verification(text, now) for now in (99, 200, 250, 10**12)] == [None] * 4
+    assert remembered.cached_verification(None, 100) is None
     for worse in (
-        replace(GOOD, problem=Problem.TIMED_OUT),
+        replace(GOOD, problem=VerificationProblem.TIMED_OUT),
         replace(GOOD, form=Form.DAMAGED),
         replace(GOOD, signatures=()),
         replace(GOOD, keyrings=(Keyring(), Keyring(broken=True))),
         *(
             replace(GOOD, signatures=(*GOOD.signatures, Signature(status, "A")))
-            for status in Status
-            if status is not Status.GOOD
+            for status in SignatureStatus
+            if status is not SignatureStatus.GOOD
         ),
     ):
         assert remembered.written(worse, [], 100) is None
@@ -256,15 +256,15 @@ def test_what_is_written_is_read_and_nothing_else_is() -> None:
 
 @given(st.binary(max_size=100))
 def test_no_bytes_make_reading_fail(data: bytes) -> None:
-    assert remembered.read(data, 1.0) is None
+    assert remembered.cached_verification(data, 1.0) is None
     whole = remembered.written(GOOD, [], 1.0)
     assert whole is not None
-    assert remembered.read(whole[: len(data) % len(whole)], 1.0) is None
+    assert remembered.cached_verification(whole[: len(data) % len(whole)], 1.0) is None
 
 
 def test_each_part_counts_in_the_digest() -> None:
     keys = [
-        remembered.key_of(*parts)
+        remembered.verification_key(*parts)
         for parts in (
             (b"a", b"b", ("c",)),
             (b"a", b"bc", ()),

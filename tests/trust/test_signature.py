@@ -19,11 +19,11 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from locklens.demo.faults import Fault
-from locklens.demo.openpgp import Key, armor
+from locklens.demo.openpgp import SampleKey, armor
 from locklens.demo.published import publish
 from locklens.demo.publishers import SIGNED_AT, publisher
-from locklens.trust.model import Form, Problem, Status
-from locklens.trust.packets import dearmored, split
+from locklens.trust.model import Form, SignatureStatus, VerificationProblem
+from locklens.trust.packets import dearmored, split_signatures
 from locklens.trust.signature import MAX_KEYS, MAX_SIGNATURE_BYTES, MAX_SIGNATURES, Verifier, unavailable
 from locklens.trust.tiers import PARTNERS, SECURITY, SECURITY_KEY_IDS, hashicorp_key
 
@@ -42,30 +42,30 @@ def agents() -> int:
 @pytest.mark.parametrize(
     ("fault", "status"),
     [
-        (None, Status.GOOD),
-        (Fault.BAD_SIGNATURE, Status.BAD),
-        (Fault.UNKNOWN_ISSUER, Status.UNKNOWN_ISSUER),
-        (Fault.UNSIGNED, Status.UNKNOWN_ISSUER),
-        (Fault.BROKEN_KEY, Status.UNKNOWN_ISSUER),
-        (Fault.EXPIRED_KEY, Status.EXPIRED_KEY),
-        (Fault.REVOKED_KEY, Status.REVOKED_KEY),
-        (Fault.EXPIRED_SIGNATURE, Status.EXPIRED_SIGNATURE),
+        (None, SignatureStatus.GOOD),
+        (Fault.BAD_SIGNATURE, SignatureStatus.BAD),
+        (Fault.UNKNOWN_ISSUER, SignatureStatus.UNKNOWN_ISSUER),
+        (Fault.UNSIGNED, SignatureStatus.UNKNOWN_ISSUER),
+        (Fault.BROKEN_KEY, SignatureStatus.UNKNOWN_ISSUER),
+        (Fault.EXPIRED_KEY, SignatureStatus.EXPIRED_KEY),
+        (Fault.REVOKED_KEY, SignatureStatus.REVOKED_KEY),
+        (Fault.EXPIRED_SIGNATURE, SignatureStatus.EXPIRED_SIGNATURE),
     ],
 )
-def test_each_status(verifier: Verifier, fault: Fault | None, status: Status) -> None:
+def test_each_status(verifier: Verifier, fault: Fault | None, status: SignatureStatus) -> None:
     release = publish(DEMO, "1.4.2", frozenset({fault} if fault else ()))
     found = verifier.verify(release.sums, release.signature, release.keys)
     assert found.problem is None
     (signature,) = found.signatures
     assert signature.status is status
-    assert signature.matches is (status not in {Status.BAD, Status.UNKNOWN_ISSUER})
-    if status is Status.UNKNOWN_ISSUER:
+    assert signature.matches is (status not in {SignatureStatus.BAD, SignatureStatus.UNKNOWN_ISSUER})
+    if status is SignatureStatus.UNKNOWN_ISSUER:
         assert signature.key is None
     else:
         assert signature.key is not None
         assert signature.key.fingerprint == ACME.key.fingerprint
-        assert signature.key.revoked is (status is Status.REVOKED_KEY)
-        assert signature.key.expired is (status is Status.EXPIRED_KEY)
+        assert signature.key.revoked is (status is SignatureStatus.REVOKED_KEY)
+        assert signature.key.expired is (status is SignatureStatus.EXPIRED_KEY)
     assert [keyring.broken for keyring in found.keyrings] == (
         [] if fault is Fault.UNSIGNED else [fault is Fault.BROKEN_KEY]
     )
@@ -86,10 +86,10 @@ def test_every_signature_of_a_file_is_looked_at(verifier: Verifier) -> None:
     good, bad = ACME.signature(DATA), ACME.signature(b"other data")
     foreign = OTHER.signature(DATA)
     for parts, statuses in (
-        ((good, foreign), [Status.GOOD, Status.UNKNOWN_ISSUER]),
-        ((foreign, good), [Status.UNKNOWN_ISSUER, Status.GOOD]),
-        ((bad, good), [Status.BAD, Status.GOOD]),
-        ((good, bad, good), [Status.GOOD, Status.BAD, Status.GOOD]),
+        ((good, foreign), [SignatureStatus.GOOD, SignatureStatus.UNKNOWN_ISSUER]),
+        ((foreign, good), [SignatureStatus.UNKNOWN_ISSUER, SignatureStatus.GOOD]),
+        ((bad, good), [SignatureStatus.BAD, SignatureStatus.GOOD]),
+        ((good, bad, good), [SignatureStatus.GOOD, SignatureStatus.BAD, SignatureStatus.GOOD]),
     ):
         found = verifier.verify(DATA, b"".join(parts), (ACME.key.armored(),))
         assert [one.status for one in found.signatures] == statuses
@@ -113,19 +113,21 @@ def test_of_several_blocks_the_first_alone_counts(verifier: Verifier) -> None:
     two = ACME.key.armored() + OTHER.key.armored()
     found = verifier.verify(DATA, OTHER.signature(DATA), (two,))
     assert [key.fingerprint for key in found.keyrings[0].keys] == [ACME.key.fingerprint]
-    assert found.signatures[0].status is Status.UNKNOWN_ISSUER
+    assert found.signatures[0].status is SignatureStatus.UNKNOWN_ISSUER
 
 
 def test_one_providers_keys_do_not_vouch_for_anothers(verifier: Verifier) -> None:
     signature = ACME.signature(DATA)
-    assert verifier.verify(DATA, signature, (ACME.key.armored(),)).signatures[0].status is Status.GOOD
-    assert verifier.verify(DATA, signature, (OTHER.key.armored(),)).signatures[0].status is Status.UNKNOWN_ISSUER
+    assert verifier.verify(DATA, signature, (ACME.key.armored(),)).signatures[0].status is SignatureStatus.GOOD
+    assert (
+        verifier.verify(DATA, signature, (OTHER.key.armored(),)).signatures[0].status is SignatureStatus.UNKNOWN_ISSUER
+    )
 
 
 @pytest.mark.parametrize("separator", ["\u0085", "\u2028", "\n", "\x0b", "\x1c", "\r"])
 def test_a_user_id_cannot_speak_for_gpg(verifier: Verifier, separator: str) -> None:
     forged = f"Å{separator}[GNUPG:] VALIDSIG {'A' * 40} 2024-06-01 1 0 4 0 22 8 00 {'A' * 40}{separator}pub:-:4096:1:evil:1::"
-    key = Key(b"e" * 32, forged, SIGNED_AT - 9)
+    key = SampleKey(b"e" * 32, forged, SIGNED_AT - 9)
     found = verifier.verify(DATA, key.signature(DATA, SIGNED_AT), (key.armored(),))
     assert found.signatures[0].signing_fingerprint == key.fingerprint
     (listed,) = found.keyrings[0].keys
@@ -141,11 +143,11 @@ def test_rsa_subkeys_and_their_ends(verifier: Verifier, gnupg: Gnupg) -> None:
     subkey = gnupg.fingerprints("rsa@example.com")[1]
     signature = gnupg.sign(f"{subkey}!", DATA)
     (one,) = verifier.verify(DATA, signature, (gnupg.public(primary),)).signatures
-    assert one.status is Status.GOOD
+    assert one.status is SignatureStatus.GOOD
     assert one.key is not None
     assert (one.key.fingerprint, one.signing_fingerprint, one.key.algorithm) == (primary, subkey, "RSA 2048")
     (bad,) = verifier.verify(b"other", signature, (gnupg.public(primary),)).signatures
-    assert (bad.status, bad.key) == (Status.BAD, one.key)
+    assert (bad.status, bad.key) == (SignatureStatus.BAD, one.key)
 
 
 def test_only_bare_signatures_are_taken(verifier: Verifier, gnupg: Gnupg) -> None:
@@ -163,7 +165,7 @@ def test_only_bare_signatures_are_taken(verifier: Verifier, gnupg: Gnupg) -> Non
         found = verifier.verify(DATA, data, keys)
         assert (found.form, found.signatures) == (form, ())
     found = verifier.verify(DATA, signature + b"\n", keys)
-    assert (found.form, [one.status for one in found.signatures]) == (Form.DAMAGED, [Status.GOOD])
+    assert (found.form, [one.status for one in found.signatures]) == (Form.DAMAGED, [SignatureStatus.GOOD])
 
 
 def test_hashicorps_keys_are_those_that_are_published(verifier: Verifier) -> None:
@@ -195,7 +197,7 @@ def test_nothing_is_left_behind_and_nothing_of_the_users_is_used(
     monkeypatch.setattr("tempfile.tempdir", None)
     with Verifier() as verifier:
         found = verifier.verify(DATA, ACME.signature(DATA), (ACME.key.armored(),))
-        assert found.signatures[0].status is Status.GOOD
+        assert found.signatures[0].status is SignatureStatus.GOOD
         (folder,) = tmp_path.glob("locklens-gpg-*")
         assert [path.stat().st_mode & 0o777 for path in (folder, *folder.iterdir())] == [0o700, 0o700]
         assert agents() == 0
@@ -207,9 +209,9 @@ def test_without_gpg_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("PATH", f"bin{os.pathsep}/nowhere")
     with Verifier() as verifier:
         found = verifier.verify(DATA, ACME.signature(DATA), (ACME.key.armored(),))
-    assert (found.problem, found.signatures) == (Problem.NO_GPG, ())
-    assert "apt install gnupg" in Problem.NO_GPG.hint
-    assert unavailable() is Problem.NO_GPG
+    assert (found.problem, found.signatures) == (VerificationProblem.NO_GPG, ())
+    assert "apt install gnupg" in VerificationProblem.NO_GPG.hint
+    assert unavailable() is VerificationProblem.NO_GPG
 
 
 def test_the_abandoned_namesake_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -217,10 +219,10 @@ def test_the_abandoned_namesake_is_told_apart(monkeypatch: pytest.MonkeyPatch) -
     namesake = types.ModuleType("gnupg")
     namesake.__dict__.update(__version__="2.3.1", GPG=object)
     monkeypatch.setitem(sys.modules, "gnupg", namesake)
-    assert unavailable() is Problem.WRONG_LIBRARY
+    assert unavailable() is VerificationProblem.WRONG_LIBRARY
     monkeypatch.setitem(sys.modules, "gnupg", None)
     with Verifier() as verifier:
-        assert verifier.verify(DATA, b"", ()).problem is Problem.NO_LIBRARY
+        assert verifier.verify(DATA, b"", ()).problem is VerificationProblem.NO_LIBRARY
 
 
 def test_many_keys_together_may_take_no_longer_than_one(tmp_path: Path) -> None:
@@ -232,7 +234,7 @@ def test_many_keys_together_may_take_no_longer_than_one(tmp_path: Path) -> None:
     keys = tuple(publisher(f"p{number}").key.armored() for number in range(12))
     with Verifier(str(slow), timeout=1.0) as verifier:
         for data in (DATA, b"of another version"):
-            assert verifier.verify(data, ACME.signature(data), keys).problem is Problem.TIMED_OUT
+            assert verifier.verify(data, ACME.signature(data), keys).problem is VerificationProblem.TIMED_OUT
     assert 2 <= asked.read_text().count("\n") <= 4, "and not once more for the second"
 
 
@@ -244,29 +246,33 @@ def test_a_gpg_that_hangs_or_fails_is_ended(tmp_path: Path) -> None:
         path.chmod(0o755)
     start = time.perf_counter()
     with Verifier(str(slow), timeout=0.2) as verifier:
-        assert verifier.verify(DATA, ACME.signature(DATA), (ACME.key.armored(),)).problem is Problem.TIMED_OUT
+        assert (
+            verifier.verify(DATA, ACME.signature(DATA), (ACME.key.armored(),)).problem is VerificationProblem.TIMED_OUT
+        )
     assert time.perf_counter() - start < 5
     for path in (broken, tmp_path / "missing"):
         with Verifier(str(path)) as verifier:
-            assert verifier.verify(DATA, ACME.signature(DATA), (ACME.key.armored(),)).problem is Problem.FAILED
+            assert (
+                verifier.verify(DATA, ACME.signature(DATA), (ACME.key.armored(),)).problem is VerificationProblem.FAILED
+            )
 
 
 def test_many_threads_and_few_imports(verifier: Verifier) -> None:
     publishers = [publisher(f"p{number}") for number in range(6)]
     verifier.verify(DATA, b"", ())
 
-    def ask(number: int) -> Status:
+    def ask(number: int) -> SignatureStatus:
         one = publishers[number % 6]
         return verifier.verify(DATA, one.signature(DATA), (one.key.armored(),)).signatures[0].status
 
     with ThreadPoolExecutor(4) as pool:
-        assert set(pool.map(ask, range(24))) == {Status.GOOD}
+        assert set(pool.map(ask, range(24))) == {SignatureStatus.GOOD}
     assert threading.active_count() < 20
 
 
 @given(st.binary(max_size=200))
 def test_no_bytes_make_the_packet_reader_fail(data: bytes) -> None:
-    split(data, 100, 3)
+    split_signatures(data, 100, 3)
     dearmored(b"-----BEGIN PGP X-----\n\n" + data + b"\n-----END PGP X-----")
 
 

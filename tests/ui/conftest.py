@@ -15,35 +15,34 @@ from locklens.addresses import ProviderAddress
 from locklens.dialect import TERRAFORM
 from locklens.errors import LockLensError
 from locklens.lockfile.model import Conflict, ConflictMarker, LockEntry, LockFile
+from locklens.operations.plan.model import Scope
+from locklens.operations.review.events import Progress, ReviewEvent, RootsKnown
+from locklens.operations.review.request import ReviewRequest
+from locklens.operations.review.why import why_reviewed
+from locklens.operations.upgrades.candidates import CandidateTable
+from locklens.operations.write.upgrade import SelectedUpgrade, SelectedVersion
 from locklens.project.configuration import Configuration, Contributor, MissingModule, Requirement, StateReading
 from locklens.project.merging import Hidden
 from locklens.review.model import (
-    Answer,
     Bump,
     Change,
+    ChangeKind,
     Evidence,
     Finding,
     HashFact,
     HostState,
-    Kind,
+    LockStatus,
+    LookupAnswer,
     Review,
     RootReview,
     Severity,
     SideName,
-    Status,
 )
 from locklens.ui.app import LockLensApp
-from locklens.ui.screens.review import ReviewScreen
-from locklens.ui.widgets.change_list import ChangeList
+from locklens.ui.review.change_list import ChangeList
+from locklens.ui.review.screen import ReviewScreen
 from locklens.ui.widgets.line_view import LineView
 from locklens.versions import Constraints, Version
-from locklens.workspace.events import Event, Progress, RootsKnown
-from locklens.workspace.offers import Offers
-from locklens.workspace.picking import UpgradeIntent
-from locklens.workspace.planning import WriteRequest
-from locklens.workspace.review import ReviewRequest
-from locklens.workspace.upgrading import Pick
-from locklens.workspace.why import why_reviewed
 
 if TYPE_CHECKING:
     import threading
@@ -51,21 +50,21 @@ if TYPE_CHECKING:
 
     from textual.pilot import Pilot
 
-    from locklens.install.events import Event as InstallEvent
+    from locklens.install.events import InstallEvent
+    from locklens.operations.plan.files import FileChanges
+    from locklens.operations.plan.model import Plan
+    from locklens.operations.plan.review import PlanReview
+    from locklens.operations.review.events import ProvingPlanned
+    from locklens.operations.review.why import WhySubject
+    from locklens.operations.upgrades.download_estimate import KnownRelease
+    from locklens.operations.write.operation import Operation
     from locklens.review.keys import PastUse, SignerUses
     from locklens.review.releases import ReleaseId
     from locklens.review.why import Why
-    from locklens.ui.feed import WhySubject
-    from locklens.ui.rows import Row
-    from locklens.workspace.events import ProvingPlanned
-    from locklens.workspace.foresee import Foreseen
-    from locklens.workspace.intents import Intent
-    from locklens.workspace.planning import Plan
-    from locklens.workspace.proposal import Proposal
-    from locklens.workspace.prospects import KnownRelease
+    from locklens.ui.review.rows import Row
 
 
-NOBODY = Evidence(problems=("the registry was not asked",), answer=Answer.NOT_ASKED)
+NOBODY = Evidence(problems=("the registry was not asked",), answer=LookupAnswer.NOT_ASKED)
 """As of a review that asks nobody."""
 
 
@@ -104,7 +103,7 @@ class Samples:
         old: str | None = "5.1.0",
         new: str | None = "5.2.0",
         *,
-        kind: Kind = Kind.UPGRADE,
+        kind: ChangeKind = ChangeKind.UPGRADE,
         bump: Bump | None = Bump.MINOR,
         findings: tuple[Finding, ...] = (),
         required_by: tuple[Requirement, ...] = (),
@@ -113,7 +112,7 @@ class Samples:
     ) -> Change:
         before = self.entry(name, old, constraints=constraints[0]) if old else None
         after = self.entry(name, new, constraints=constraints[1]) if new else None
-        if old == new and kind is not Kind.CONSTRAINTS_ONLY and after is not None:
+        if old == new and kind is not ChangeKind.CONSTRAINTS_ONLY and after is not None:
             after = replace(after, hashes=self.hashes(name, f"{new}-again"))
         had = before.hashes if before else ()
         has = after.hashes if after else ()
@@ -125,7 +124,7 @@ class Samples:
             address=self.address(name),
             kind=kind,
             moved_from=None,
-            bump=bump if kind in {Kind.UPGRADE, Kind.DOWNGRADE} else None,
+            bump=bump if kind in {ChangeKind.UPGRADE, ChangeKind.DOWNGRADE} else None,
             old=before,
             new=after,
             added=added,
@@ -158,7 +157,7 @@ class Samples:
         path: str = "infra/prod",
         changes: Iterable[Change] = (),
         *,
-        status: Status = Status.MODIFIED,
+        status: LockStatus = LockStatus.MODIFIED,
         findings: tuple[Finding, ...] = (),
         configuration: Configuration | None = None,
         format_only: bool = False,
@@ -201,7 +200,7 @@ class Samples:
             "acme/demo",
             "1.0.0",
             "1.0.0",
-            kind=Kind.REPLACED_HASHES,
+            kind=ChangeKind.REPLACED_HASHES,
             findings=(
                 self.finding("LK003", warn, "4 zh added, 4 zh removed, and no package hash is left", line=5),
                 self.finding(
@@ -218,7 +217,7 @@ class Samples:
             "acme/netbox",
             "4.0.0",
             "3.9.0",
-            kind=Kind.DOWNGRADE,
+            kind=ChangeKind.DOWNGRADE,
             bump=Bump.MAJOR,
             findings=(self.finding("LK004", warn, "4.0.0 -> 3.9.0 is a downgrade"),),
         )
@@ -231,10 +230,10 @@ class Samples:
         )
         shared = self.change("hashicorp/random", "3.6.3", "3.7.2", required_by=(self.requirement("~> 3.6"),))
         aws = self.change("hashicorp/aws", "6.14.1", "6.21.0", required_by=(self.requirement("~> 6.9"),))
-        new = self.change("datadog/datadog", None, "3.81.0", kind=Kind.NEW_PROVIDER)
-        gone = self.change("hashicorp/template", "2.2.0", None, kind=Kind.REMOVED)
+        new = self.change("datadog/datadog", None, "3.81.0", kind=ChangeKind.NEW_PROVIDER)
+        gone = self.change("hashicorp/template", "2.2.0", None, kind=ChangeKind.REMOVED)
         loose = self.change(
-            "hashicorp/tls", "4.1.0", "4.1.0", kind=Kind.CONSTRAINTS_ONLY, constraints=("~> 4.0", "~> 4.1")
+            "hashicorp/tls", "4.1.0", "4.1.0", kind=ChangeKind.CONSTRAINTS_ONLY, constraints=("~> 4.0", "~> 4.1")
         )
         stages = [
             self.root(f"infra/stage/{name}", [shared], configuration=self.configuration())
@@ -263,11 +262,11 @@ class Samples:
                         line=2,
                     ),
                 ),
-                status=Status.UNCHANGED,
+                status=LockStatus.UNCHANGED,
             ),
             self.root(
                 "infra/edge",
-                status=Status.INVALID,
+                status=LockStatus.INVALID,
                 conflict=self.conflict(),
                 findings=(self.finding("LK019", block, "conflict markers"),),
             ),
@@ -316,7 +315,7 @@ class ServedReview:
     def complete(
         self,
         *,
-        on_event: Callable[[Event], None],
+        on_event: Callable[[ReviewEvent], None],
         cancel: threading.Event,
     ) -> Review:
         for number, root in enumerate(self.final.roots, start=1):
@@ -360,12 +359,12 @@ class ServingSource:
     proofs: list[frozenset[tuple[str, ProviderAddress]]] = field(default_factory=list)
     proving: Callable[..., tuple[RootReview, ...]] = lambda *_: ()
     past: Callable[..., tuple[PastUse, ...]] = lambda *_: ()
-    intents: list[Intent] = field(default_factory=list)
+    intents: list[Operation] = field(default_factory=list)
     planning: Callable[..., Plan] = refuse
-    foreseeing: Callable[..., Foreseen] = refuse
-    applied: list[Proposal] = field(default_factory=list)
-    applying: Callable[[Proposal], tuple[str, ...]] = lambda _: ()
-    offering: Callable[..., Offers] = lambda *_: Offers()
+    foreseeing: Callable[..., PlanReview] = refuse
+    applied: list[FileChanges] = field(default_factory=list)
+    applying: Callable[[FileChanges], tuple[str, ...]] = lambda _: ()
+    offering: Callable[..., CandidateTable] = lambda *_: CandidateTable()
     known: dict[ReleaseId, KnownRelease] = field(default_factory=dict)
     asked_releases: list[ReleaseId] = field(default_factory=list)
     asked_fresh: list[bool] = field(default_factory=list)
@@ -391,18 +390,18 @@ class ServingSource:
         chosen: Collection[tuple[str, ProviderAddress]],
         *,
         confirm: Callable[[ProvingPlanned], bool],
-        on_event: Callable[[Event], None],
+        on_event: Callable[[ReviewEvent], None],
         cancel: threading.Event,
     ) -> tuple[RootReview, ...]:
         self.proofs.append(frozenset(chosen))
         return self.proving(review, confirm, on_event, cancel)
 
-    def where(self, top: Path, roots: Iterable[str]) -> WriteRequest:
-        return WriteRequest(top, tuple(roots))
+    def where(self, top: Path, roots: Iterable[str]) -> Scope:
+        return Scope(top, tuple(roots))
 
     def plan(
         self,
-        intent: Intent,
+        intent: Operation,
         review: Review | None,
         *,
         on_root: Callable[[str], None],
@@ -413,11 +412,11 @@ class ServingSource:
         return self.planning(intent, on_root, on_event, cancel)
 
     def foresee(
-        self, plan: Plan, review: Review, *, on_event: Callable[[Event], None], cancel: threading.Event
-    ) -> Foreseen:
+        self, plan: Plan, review: Review, *, on_event: Callable[[ReviewEvent], None], cancel: threading.Event
+    ) -> PlanReview:
         return self.foreseeing(plan, on_event, cancel)
 
-    def apply(self, proposal: Proposal) -> tuple[str, ...]:
+    def apply(self, proposal: FileChanges) -> tuple[str, ...]:
         self.applied.append(proposal)
         return self.applying(proposal)
 
@@ -426,13 +425,19 @@ class ServingSource:
         return self.explaining(subject, is_asking)
 
     def history(
-        self, signer: SignerUses, *, on_event: Callable[[Event], None], cancel: threading.Event
+        self, signer: SignerUses, *, on_event: Callable[[ReviewEvent], None], cancel: threading.Event
     ) -> tuple[PastUse, ...]:
         return self.past(signer, on_event, cancel)
 
     def offers(
-        self, review: Review, top: Path, *, on_known: Callable[[Offers], None], cancel: threading.Event, is_fresh: bool
-    ) -> Offers:
+        self,
+        review: Review,
+        top: Path,
+        *,
+        on_known: Callable[[CandidateTable], None],
+        cancel: threading.Event,
+        is_fresh: bool,
+    ) -> CandidateTable:
         self.asked_fresh.append(is_fresh)
         return self.offering(on_known, cancel)
 
@@ -449,8 +454,8 @@ class ServingSource:
             if one in self.known:
                 on_known(self.known[one])
 
-    def upgrading(self, top: Path, picks: tuple[Pick, ...], *, allows_missing: bool) -> Intent:
-        return UpgradeIntent(top, picks, allows_missing)
+    def upgrading(self, top: Path, picks: tuple[SelectedVersion, ...], *, allows_missing: bool) -> Operation:
+        return SelectedUpgrade(top, picks, allows_missing)
 
 
 @pytest.fixture

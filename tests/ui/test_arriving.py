@@ -14,18 +14,18 @@ from msgspec.structs import replace
 from ui.conftest import Driver, ServedReview, ServingSource, drafted, until
 
 from locklens.demo.faults import Fault, Faults
-from locklens.demo.registry import Registry
+from locklens.demo.registry import DemoRegistry
 from locklens.demo.repository import make_repository
 from locklens.demo.serving import SAMPLE_RULES, environment, write_cli_configuration
-from locklens.review.model import Answer, Change, Evidence, HostState, Proof, Review, Severity, Signer
+from locklens.operations.compare_repository import open_git
+from locklens.operations.review.events import Progress, ReviewEvent, RootsKnown
+from locklens.operations.review.request import NetworkSettings, ReviewRequest
+from locklens.review.model import Change, Evidence, HostState, LookupAnswer, Proof, Review, Severity, Signer
 from locklens.storage.cache import Cache
 from locklens.trust.model import SigningKey, Tier
 from locklens.ui.app import LockLensApp
-from locklens.ui.screens.review import ReviewScreen
+from locklens.ui.review.screen import ReviewScreen
 from locklens.ui.workspace_source import WorkspaceSource
-from locklens.workspace.events import Event, Progress, RootsKnown
-from locklens.workspace.open import open_git
-from locklens.workspace.review import Asking, ReviewRequest
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -67,11 +67,11 @@ class SteppedReview(ServedReview):
     def __init__(self, draft: Review, final: Review, files: tuple[Path, ...] = ()) -> None:
         super().__init__(draft, final, files)
         self.end = threading.Event()
-        self.tell: Callable[[Event], None] = lambda _: None
+        self.tell: Callable[[ReviewEvent], None] = lambda _: None
         self.began = threading.Event()
         self.cancelled = False
 
-    def complete(self, *, on_event: Callable[[Event], None], cancel: threading.Event) -> Review:
+    def complete(self, *, on_event: Callable[[ReviewEvent], None], cancel: threading.Event) -> Review:
         self.tell = on_event
         self.began.set()
         while not self.end.wait(0.01):
@@ -249,7 +249,7 @@ async def test_a_run_that_fails_leaves_no_row_waiting(three: Review, running: Ru
     from locklens.errors import LockLensError
 
     class Failing(SteppedReview):
-        def complete(self, *, on_event: Callable[[Event], None], cancel: threading.Event) -> Review:
+        def complete(self, *, on_event: Callable[[ReviewEvent], None], cancel: threading.Event) -> Review:
             super().complete(on_event=on_event, cancel=cancel)
             raise LockLensError("git went away")
 
@@ -272,8 +272,8 @@ async def test_failed_and_not_asked_are_said_at_every_size(
     three: Review, running: Running, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
-    failed = Evidence(None, ("it is down",), "try again", Answer.FAILED)
-    nobody = Evidence(None, ("it was not asked",), "--ask-host", Answer.NOT_ASKED)
+    failed = Evidence(None, ("it is down",), "try again", LookupAnswer.FAILED)
+    nobody = Evidence(None, ("it was not asked",), "--ask-host", LookupAnswer.NOT_ASKED)
     first, second, third = (root.changes[0] for root in three.roots)
     changes = (replace(first, evidence=failed), replace(second, evidence=nobody), settled(third, unknown=1))
     roots = tuple(replace(root, changes=(one,)) for root, one in zip(three.roots, changes, strict=True))
@@ -345,14 +345,14 @@ async def test_the_fingerprint_is_copied_whole(three: Review, running: Running) 
         assert on.app.clipboard == key.fingerprint
 
 
-def asking(registry: Registry, folder: Path) -> Asking:
+def asking(registry: DemoRegistry, folder: Path) -> NetworkSettings:
     folder.mkdir(exist_ok=True)
-    return Asking({**os.environ, **environment(write_cli_configuration(registry, folder))}, Cache.in_memory())
+    return NetworkSettings({**os.environ, **environment(write_cli_configuration(registry, folder))}, Cache.in_memory())
 
 
 @pytest.fixture
-def real(tmp_path: Path) -> Callable[[Registry], LockLensApp]:
-    def build(registry: Registry) -> LockLensApp:
+def real(tmp_path: Path) -> Callable[[DemoRegistry], LockLensApp]:
+    def build(registry: DemoRegistry) -> LockLensApp:
         top = make_repository(tmp_path / "infrastructure")
         request = ReviewRequest(partial(open_git, top), asking=asking(registry, tmp_path / "cli"))
         return LockLensApp(WorkspaceSource(request), store_path=tmp_path / "store.sqlite3")
@@ -360,8 +360,8 @@ def real(tmp_path: Path) -> Callable[[Registry], LockLensApp]:
     return build
 
 
-async def test_a_registry_that_answers_late(real: Callable[[Registry], LockLensApp]) -> None:
-    with Registry(faults=Faults(SAMPLE_RULES), delay=0.4) as registry:
+async def test_a_registry_that_answers_late(real: Callable[[DemoRegistry], LockLensApp]) -> None:
+    with DemoRegistry(faults=Faults(SAMPLE_RULES), delay=0.4) as registry:
         app = real(registry)
         async with app.run_test(size=(120, 40)) as pilot:
             on = Driver(app, pilot)
@@ -383,8 +383,8 @@ async def test_a_registry_that_answers_late(real: Callable[[Registry], LockLensA
             assert "1 of 2 registries failed" in on.text
 
 
-async def test_asking_a_silent_registry_can_be_left(real: Callable[[Registry], LockLensApp]) -> None:
-    with Registry(delay=30) as registry:
+async def test_asking_a_silent_registry_can_be_left(real: Callable[[DemoRegistry], LockLensApp]) -> None:
+    with DemoRegistry(delay=30) as registry:
         app = real(registry)
         async with app.run_test(size=(80, 24)) as pilot:
             on = Driver(app, pilot)
@@ -397,8 +397,8 @@ async def test_asking_a_silent_registry_can_be_left(real: Callable[[Registry], L
         assert time.monotonic() - began < 20
 
 
-async def test_asking_again_asks_the_registry_again(real: Callable[[Registry], LockLensApp]) -> None:
-    with Registry() as registry:
+async def test_asking_again_asks_the_registry_again(real: Callable[[DemoRegistry], LockLensApp]) -> None:
+    with DemoRegistry() as registry:
         app = real(registry)
         async with app.run_test(size=(120, 40)) as pilot:
             on = Driver(app, pilot)

@@ -10,19 +10,21 @@ from msgspec.structs import replace
 from ui.conftest import Samples
 
 from locklens.errors import LockLensError
-from locklens.review.model import HashFact, Kind, Proof, Review, RootReview, Severity, SideName
-from locklens.ui.deciding import formatting, locking, pruning, restoring
-from locklens.ui.outline import Grouping, Node, outline
-from locklens.workspace.intents import FormatIntent, PruneIntent, Restored, RestoreIntent
-from locklens.workspace.locking import LockIntent
-from locklens.workspace.planning import WriteRequest
+from locklens.operations.plan.model import Scope
+from locklens.operations.write.format import Format
+from locklens.operations.write.lock import Lock
+from locklens.operations.write.prune import Prune
+from locklens.operations.write.restore import Restore, RestoredProviders
+from locklens.review.model import ChangeKind, HashFact, Proof, Review, RootReview, Severity, SideName
+from locklens.ui.review.actions import formatting, locking, pruning, restoring
+from locklens.ui.review.tree import Grouping, Node, outline
 
 TOP = Path("/top")
 H1 = "h1:" + "A" * 42
 
 
-def where(top: Path, roots: Iterable[str]) -> WriteRequest:
-    return WriteRequest(top, tuple(f"./{root}" for root in roots))
+def where(top: Path, roots: Iterable[str]) -> Scope:
+    return Scope(top, tuple(f"./{root}" for root in roots))
 
 
 def node(review: Review, title: str) -> Node:
@@ -37,7 +39,7 @@ def node(review: Review, title: str) -> Node:
 def test_restoring_a_change_a_group_a_section(samples: Samples) -> None:
     full = samples.full()
     one = restoring(node(full, "acme/netbox"), full, TOP, where)
-    assert one == RestoreIntent(where(TOP, ()), (Restored(("./infra/prod/network",), ("acme/netbox",)),), "HEAD")
+    assert one == Restore(where(TOP, ()), (RestoredProviders(("./infra/prod/network",), ("acme/netbox",)),), "HEAD")
     group = restoring(node(full, "hashicorp/random"), full, TOP, where)
     assert [len(each.roots) for each in group.restored] == [8]
     assert group.title == "Restore hashicorp/random from HEAD in 8 roots"
@@ -55,7 +57,8 @@ def test_restoring_a_change_a_group_a_section(samples: Samples) -> None:
 
 def test_restoring_what_moved_and_what_a_pull_request_brings(samples: Samples) -> None:
     moved = replace(
-        samples.change("opentofu/aws", kind=Kind.MOVED), moved_from=samples.address("hashicorp/aws", "registry.a.test")
+        samples.change("opentofu/aws", kind=ChangeKind.MOVED),
+        moved_from=samples.address("hashicorp/aws", "registry.a.test"),
     )
     review = samples.review(samples.root("a", [moved]))
     merge = replace(review, base=SideName("git", "main...HEAD", "3f9c1e2b" * 5))
@@ -103,17 +106,15 @@ def test_pruning_the_orphan_or_all_of_the_root(samples: Samples) -> None:
     review = samples.review(
         samples.root("a", [orphan, samples.change("acme/other", "1.0.0", "1.1.0")]), samples.root("b", [orphan])
     )
-    assert pruning(node(review, "acme/orphan"), review, TOP, where) == PruneIntent(
-        where(TOP, ("a", "b")), ("acme/orphan",)
-    )
-    assert pruning(node(review, "acme/other"), review, TOP, where) == PruneIntent(where(TOP, ("a",)))
+    assert pruning(node(review, "acme/orphan"), review, TOP, where) == Prune(where(TOP, ("a", "b")), ("acme/orphan",))
+    assert pruning(node(review, "acme/other"), review, TOP, where) == Prune(where(TOP, ("a",)))
     assert pruning(node(review, "in several roots"), review, TOP, where).where.roots == ("./a", "./b")
     assert pruning(node(review, "acme/orphan"), review, TOP, where).title == "Prune acme/orphan in 2 roots"
 
 
 def test_formatting(samples: Samples) -> None:
     full = samples.full()
-    assert formatting(node(full, "LK018"), full, TOP, where) == FormatIntent(where(TOP, ("infra/win",)))
+    assert formatting(node(full, "LK018"), full, TOP, where) == Format(where(TOP, ("infra/win",)))
     assert formatting(node(full, "infra/win"), full, TOP, where).title == "Format the lock file of ./infra/win"
     with pytest.raises(LockLensError, match="choose a row"):
         formatting(None, full, TOP, where)
@@ -145,7 +146,7 @@ def test_locking_what_others_of_the_file_have(samples: Samples) -> None:
     review = samples.review(root)
     chosen = {(root.lock_file, samples.address(f"acme/{name}")) for name in ("one", "two")}
     found = locking(chosen, review, TOP, where)
-    assert isinstance(found, LockIntent)
+    assert isinstance(found, Lock)
     assert [str(one) for one in found.platforms] == ["darwin_arm64"]
     assert found.providers == ("registry.terraform.io/acme/two",)
     assert found.where == where(TOP, ("a",))

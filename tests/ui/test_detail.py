@@ -5,17 +5,18 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from locklens.review.model import Change, HashFact, HostState, Kind, Proof, Review, Severity, Signer, Status
+from locklens.review.model import Change, ChangeKind, HashFact, HostState, LockStatus, Proof, Review, Severity, Signer
 from locklens.trust.model import SigningKey, Tier
-from locklens.ui.copying import change_copied, copied_line, node_copied
-from locklens.ui.detail import detail_lines
-from locklens.ui.outline import Grouping, Node, outline
-from locklens.ui.rawdiff import diff_lines
+from locklens.ui.review.detail import detail_lines
+from locklens.ui.review.diff import diff_lines
+from locklens.ui.review.row_target import node_copied
+from locklens.ui.review.tree import Grouping, Node, outline
+from locklens.ui.text.clipboard import change_copied, copied_line
 
 if TYPE_CHECKING:
     from ui.conftest import Samples
 
-    from locklens.ui.spans import Line
+    from locklens.ui.text.spans import Line
 
 
 def first_node(review: Review) -> Node:
@@ -98,7 +99,7 @@ def test_a_group_lists_its_roots(samples: Samples) -> None:
 
 
 def test_both_sides_of_a_conflict(samples: Samples) -> None:
-    review = samples.review(samples.root("merge", conflict=samples.conflict(), status=Status.INVALID))
+    review = samples.review(samples.root("merge", conflict=samples.conflict(), status=LockStatus.INVALID))
     text = texts(detail_lines(first_node(review), review))
     assert "ours HEAD" in text
     assert "theirs feature/new-aws" in text
@@ -118,12 +119,12 @@ def test_every_row_of_every_grouping_has_a_detail(samples: Samples) -> None:
 
 
 def test_every_kind_has_a_sentence(samples: Samples) -> None:
-    for kind in Kind:
+    for kind in ChangeKind:
         old, new = (
             (None, "1.0.0")
-            if kind is Kind.NEW_PROVIDER
+            if kind is ChangeKind.NEW_PROVIDER
             else ("1.0.0", None)
-            if kind is Kind.REMOVED
+            if kind is ChangeKind.REMOVED
             else ("1.0.0", "1.1.0")
         )
         assert shown(samples, samples.change("acme/x", old, new, kind=kind, bump=None))
@@ -131,7 +132,9 @@ def test_every_kind_has_a_sentence(samples: Samples) -> None:
 
 def test_the_raw_diff_of_a_change_and_of_a_root(samples: Samples) -> None:
     review = samples.review(
-        samples.root("r", [samples.change("acme/a"), samples.change("acme/b", None, "1.0.0", kind=Kind.NEW_PROVIDER)])
+        samples.root(
+            "r", [samples.change("acme/a"), samples.change("acme/b", None, "1.0.0", kind=ChangeKind.NEW_PROVIDER)]
+        )
     )
     section = outline(review, Grouping.ROOT)[0]
     one = texts(diff_lines(next(node for node in section.children if node.title == "acme/a")))
@@ -150,7 +153,9 @@ def test_the_raw_diff_of_a_change_and_of_a_root(samples: Samples) -> None:
 
 
 def test_a_hunk_names_its_provider(samples: Samples) -> None:
-    review = samples.review(samples.root("r", [samples.change("acme/a", "1.0.0", "1.0.0", kind=Kind.REPLACED_HASHES)]))
+    review = samples.review(
+        samples.root("r", [samples.change("acme/a", "1.0.0", "1.0.0", kind=ChangeKind.REPLACED_HASHES)])
+    )
     assert '@@ provider "registry.terraform.io/acme/a"' in texts(diff_lines(first_node(review)))
 
 

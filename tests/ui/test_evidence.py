@@ -8,16 +8,15 @@ import pytest
 from msgspec.structs import replace
 
 from locklens.hashes import registry_manifests
-from locklens.review.model import Answer, Evidence, HashFact, HostState, Kind, Proof, Signer
+from locklens.review.model import ChangeKind, Evidence, HashFact, HostState, LookupAnswer, Proof, Signer
 from locklens.trust.model import SigningKey, Tier
-from locklens.ui.bars import Reading, registry_lines
-from locklens.ui.evidence import evidence_lines, hash_lines, why_unknown
-from locklens.ui.explained import explained_in_short
-from locklens.ui.feed import renewed, with_roots
-from locklens.ui.filters import Candidate, parse_filter
-from locklens.ui.pace import Pace
-from locklens.ui.sentences import host_in_short, since
-from locklens.ui.signing import fingerprint_line, grouped, key_lines, signer_lines
+from locklens.ui.review.filter import Candidate, parse_filter
+from locklens.ui.shell.bars import Reading, registry_lines
+from locklens.ui.shell.review_merge import renewed, with_roots
+from locklens.ui.shell.throttle import Throttle
+from locklens.ui.text.evidence import evidence_lines, explained_in_short, hash_lines, why_unknown
+from locklens.ui.text.phrases import host_in_short, since
+from locklens.ui.text.signers import fingerprint_line, grouped, key_lines, signer_change_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from ui.conftest import Samples
 
     from locklens.review.model import Change
-    from locklens.ui.spans import Line
+    from locklens.ui.text.spans import Line
 
 AS_OF = "2026-11-21T14:02:09Z"
 OLD_KEY = "7B1F0A9355E240CD9A1E88B42517E112C2EC7068"
@@ -65,13 +64,14 @@ def test_a_row_says_how_far_its_hashes_are_explained(samples: Samples) -> None:
     assert short(with_proofs(change, signed, signed, signed, unknown)) == "3/4"
     troubled = Evidence(AS_OF, ("the list of versions is not known",))
     assert short(with_proofs(change, signed, signed, signed, signed, evidence=troubled)) == "4/4!"
-    assert short(replace(change, evidence=Evidence(None, ("it is down",), answer=Answer.FAILED))) == "failed"
-    nobody = Evidence(None, ("it was not asked",), answer=Answer.NOT_ASKED)
+    assert short(replace(change, evidence=Evidence(None, ("it is down",), answer=LookupAnswer.FAILED))) == "failed"
+    nobody = Evidence(None, ("it was not asked",), answer=LookupAnswer.NOT_ASKED)
     assert short(replace(change, evidence=nobody)) == "not asked"
     assert short(replace(change, evidence=nobody), is_offline=True) == "offline"
-    assert short(samples.change(new=None, kind=Kind.REMOVED)) == ""
+    assert short(samples.change(new=None, kind=ChangeKind.REMOVED)) == ""
     assert (
-        short(replace(samples.change("a/b", "1.0.0", "1.0.0", kind=Kind.CONSTRAINTS_ONLY), evidence=Evidence())) == ""
+        short(replace(samples.change("a/b", "1.0.0", "1.0.0", kind=ChangeKind.CONSTRAINTS_ONLY), evidence=Evidence()))
+        == ""
     )
 
 
@@ -79,14 +79,14 @@ def test_a_group_says_what_is_worst_in_it(samples: Samples) -> None:
     whole = with_proofs(samples.change(), *[Proof.SIGNED] * 4)
     half = with_proofs(samples.change(), *[Proof.SIGNED] * 2, *[Proof.UNKNOWN] * 2)
     asked = replace(samples.change(), evidence=None)
-    failed = replace(samples.change(), evidence=Evidence(None, ("no",), answer=Answer.FAILED))
+    failed = replace(samples.change(), evidence=Evidence(None, ("no",), answer=LookupAnswer.FAILED))
     for changes, expected in (((whole, half), "2/4"), ((whole, failed, half), "failed"), ((failed, asked), "…/4")):
         assert explained_in_short(changes, is_asking=True, is_offline=False).text == expected
 
 
 def test_the_evidence_of_a_package_published_again(samples: Samples) -> None:
     manifest = HashFact(next(iter(registry_manifests())), None, Proof.SIGNED)
-    change = samples.change("acme/demo", "1.0.0", "1.0.0", kind=Kind.REPLACED_HASHES)
+    change = samples.change("acme/demo", "1.0.0", "1.0.0", kind=ChangeKind.REPLACED_HASHES)
     change = replace(
         change,
         added=(
@@ -130,7 +130,7 @@ def test_an_answer_of_another_day_has_its_date(samples: Samples) -> None:
 
 
 def test_what_is_not_known_is_said_with_its_hint(samples: Samples) -> None:
-    evidence = Evidence(None, ("acme.example: it is down",), "try again", Answer.FAILED)
+    evidence = Evidence(None, ("acme.example: it is down",), "try again", LookupAnswer.FAILED)
     change = replace(samples.change(), evidence=evidence)
     review = samples.review()
     text = texts(evidence_lines(change, review, is_asking=False))
@@ -180,7 +180,7 @@ def test_a_key_says_what_is_wrong_with_it() -> None:
 
 def signed(samples: Samples, old: Signer | None, new: Signer | None) -> list[str]:
     change = replace(samples.change(), old_signer=old, new_signer=new)
-    return [line.text for line in signer_lines(change.old_signer, change.new_signer, unknown="nobody said")]
+    return [line.text for line in signer_change_lines(change.old_signer, change.new_signer, unknown="nobody said")]
 
 
 def test_the_same_signer_is_named_once(samples: Samples) -> None:
@@ -292,7 +292,7 @@ def test_proven_roots_are_taken_unless_the_file_changed_meanwhile(samples: Sampl
 
 
 def test_builds_are_kept_apart() -> None:
-    pace = Pace(0.1)
+    pace = Throttle(0.1)
     assert pace.wait(100.0) == 0.0
     pace.took(100.0, 100.01)
     assert pace.wait(100.01) == pytest.approx(0.09)
@@ -302,7 +302,7 @@ def test_builds_are_kept_apart() -> None:
 
 
 def test_what_is_no_longer_locked_is_nothing_to_shout_about(samples: Samples) -> None:
-    gone = samples.change(new=None, kind=Kind.REMOVED)
+    gone = samples.change(new=None, kind=ChangeKind.REMOVED)
     assert "unknown" not in texts(hash_lines(gone, is_asking=False, in_full=False)).lower()
     upgraded = with_proofs(samples.change(), *[Proof.SIGNED] * 4)
     text = texts(hash_lines(upgraded, is_asking=False, in_full=False))

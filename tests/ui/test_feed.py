@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from locklens.ui.feed import changed_since, roots_of, stamps_of, with_roots
+from locklens.ui.shell.file_watch import changed_since, roots_of, stamps_of
+from locklens.ui.shell.review_merge import with_roots
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from locklens.review.model import Kind, Severity
-from locklens.ui.filters import Candidate, parse_filter
+from locklens.review.model import ChangeKind, Severity
+from locklens.ui.review.filter import Candidate, parse_filter
 
 if TYPE_CHECKING:
     from ui.conftest import Samples
@@ -88,4 +88,4 @@ def test_what_is_not_understood_is_said_and_left_out(candidate: Candidate, text:
 
 
 def test_every_kind_can_be_asked_for() -> None:
-    assert not any(parse_filter(f"kind:{kind}").problem for kind in Kind)
+    assert not any(parse_filter(f"kind:{kind}").problem for kind in ChangeKind)

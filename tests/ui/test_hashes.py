@@ -14,17 +14,20 @@ from ui.conftest import Driver, Samples, ServingSource, until
 
 from locklens.addresses import Platform, ProviderAddress
 from locklens.demo.faults import Faults
-from locklens.demo.registry import Registry
+from locklens.demo.registry import DemoRegistry
 from locklens.demo.repository import make_repository
 from locklens.demo.serving import SAMPLE_RULES, environment, write_cli_configuration
 from locklens.errors import LockLensError
+from locklens.operations.compare_repository import open_locked
+from locklens.operations.review.request import NetworkSettings, ReviewRequest
+from locklens.operations.write.lock import Lock
 from locklens.policy import InstallPath, Policy, WantedPlatform
 from locklens.review.model import (
-    Answer,
     Change,
+    ChangeKind,
     Evidence,
     HashFact,
-    Kind,
+    LookupAnswer,
     PolicySide,
     Proof,
     Review,
@@ -34,17 +37,14 @@ from locklens.review.model import (
 from locklens.review.reports import hashes_text
 from locklens.storage.cache import Cache
 from locklens.ui.app import LockLensApp
-from locklens.ui.hash_detail import hash_detail
-from locklens.ui.hash_rows import Asked, hash_rows
-from locklens.ui.keyboard.hashes import HASHES
-from locklens.ui.screens.hashes import HashesScreen
-from locklens.ui.screens.preview import PreviewScreen
-from locklens.ui.screens.proving import ProvingScreen
-from locklens.ui.screens.review import ReviewScreen
+from locklens.ui.hashes.detail import hash_detail
+from locklens.ui.hashes.keys import HASHES
+from locklens.ui.hashes.rows import LookupState, hash_rows
+from locklens.ui.hashes.screen import HashesScreen
+from locklens.ui.preview.screen import PreviewScreen
+from locklens.ui.prove.dialog import ProveDialog
+from locklens.ui.review.screen import ReviewScreen
 from locklens.ui.workspace_source import WorkspaceSource
-from locklens.workspace.locking import LockIntent
-from locklens.workspace.open import open_locked
-from locklens.workspace.review import Asking, ReviewRequest
 
 LINUX, ARM, MAC = "linux_amd64", "linux_arm64", "darwin_arm64"
 AS_OF = "2026-11-21T14:02:09Z"
@@ -70,7 +70,7 @@ def locked(
     facts = [HashFact(H1[one], one, Proof.COMPUTED) for one in h1]
     facts += [HashFact(H1[""])] if unproven else []
     facts += [HashFact(zh(one, name), one, Proof.SIGNED) for one in offered or ()]
-    change = samples.change(name, "1.0.0", "1.0.0", kind=Kind.UNCHANGED)
+    change = samples.change(name, "1.0.0", "1.0.0", kind=ChangeKind.UNCHANGED)
     assert change.new is not None
     lines = tuple(range(8, 8 + len(facts)))
     entry = replace(change.new, hashes=tuple(one.hash for one in facts), hash_lines=lines)
@@ -91,9 +91,9 @@ WANTED = Policy(
 def repository(samples: Samples) -> Review:
     short = (samples.finding("LK009", Severity.WARN, f"{MAC} (laptops) is not covered from a plugin cache"),)
     stale = HashFact(zh("gone"), None, Proof.STALE)
-    demo = locked(samples, "acme/demo", kind=Kind.CHANGED_HASHES, removed=(stale,), findings=short)
+    demo = locked(samples, "acme/demo", kind=ChangeKind.CHANGED_HASHES, removed=(stale,), findings=short)
     demo = replace(demo, added=demo.kept[:1], kept=demo.kept[1:])
-    failed = Evidence(None, ("a.example: it is down",), "try again", Answer.FAILED)
+    failed = Evidence(None, ("a.example: it is down",), "try again", LookupAnswer.FAILED)
     unknown = replace(locked(samples, "corp/vault", (), unproven=True, offered=None), evidence=failed)
     review = samples.review(
         samples.root("infra/prod", [demo, locked(samples, "acme/whole", (LINUX, MAC))]),
@@ -147,7 +147,7 @@ def opened(tmp_path: Path) -> Opened:
 
 
 def test_rows_by_root(repository: Review) -> None:
-    rows = hash_rows(repository, asked=Asked())
+    rows = hash_rows(repository, asked=LookupState())
     assert [(row.name, row.cover.text, row.proof.text) for row in rows] == [
         ("infra/prod", "", ""),
         ("acme/demo", "1/2", "4 of 4"),
@@ -165,18 +165,21 @@ def test_rows_of_nobody_asked_and_of_nobody_asked_yet(samples: Samples, reposito
     bare = replace(locked(samples, "acme/bare", ()), evidence=None)
     asking, ended = (
         hash_rows(replace(repository, roots=(samples.root("r", [bare]),)), asked=one)[1]
-        for one in (Asked(is_asking=True), Asked())
+        for one in (LookupState(is_asking=True), LookupState())
     )
     assert (asking.cover.text, asking.proof.text) == ("…", "… of 3")
     assert (ended.cover.text, ended.proof.text) == ("?", "? of 3")
     alone = replace(bare, kept=tuple(HashFact(one.hash) for one in bare.kept))
-    alone = replace(alone, evidence=Evidence(None, ("no",), answer=Answer.NOT_ASKED))
+    alone = replace(alone, evidence=Evidence(None, ("no",), answer=LookupAnswer.NOT_ASKED))
     review = replace(repository, roots=(samples.root("r", [alone]),))
-    assert hash_rows(review, asked=Asked(is_offline=True))[1].proof.text == "offline"
-    assert hash_rows(review, asked=Asked())[1].proof.text == "not asked"
+    assert hash_rows(review, asked=LookupState(is_offline=True))[1].proof.text == "offline"
+    assert hash_rows(review, asked=LookupState())[1].proof.text == "not asked"
     assert bare.new is not None
     empty = replace(bare, new=replace(bare.new, hashes=()), kept=(), evidence=Evidence())
-    assert hash_rows(replace(repository, roots=(samples.root("r", [empty]),)), asked=Asked())[1].proof.text == "no hash"
+    assert (
+        hash_rows(replace(repository, roots=(samples.root("r", [empty]),)), asked=LookupState())[1].proof.text
+        == "no hash"
+    )
 
 
 @pytest.mark.parametrize(
@@ -194,11 +197,11 @@ def test_rows_of_nobody_asked_and_of_nobody_asked_yet(samples: Samples, reposito
     ],
 )
 def test_the_filter(repository: Review, text: str, names: list[str]) -> None:
-    assert [row.name for row in hash_rows(repository, asked=Asked(), narrowed=text)] == names
+    assert [row.name for row in hash_rows(repository, asked=LookupState(), narrowed=text)] == names
 
 
 def detail(review: Review, name: str, **more: bool) -> list[str]:
-    row = next(row for row in hash_rows(review, asked=Asked()) if row.name == name)
+    row = next(row for row in hash_rows(review, asked=LookupState()) if row.name == name)
     return [line.text.rstrip() for line in hash_detail(row, review, **more)]
 
 
@@ -253,7 +256,7 @@ def test_the_detail_of_a_root(repository: Review) -> None:
 
 def test_without_a_policy_the_known_platforms_count(repository: Review) -> None:
     review = replace(repository, policy=Policy.none(), policy_side=PolicySide.NONE)
-    assert [row.cover.text for row in hash_rows(review, asked=Asked())][:3] == ["", "3/3", "3/3"]
+    assert [row.cover.text for row in hash_rows(review, asked=LookupState())][:3] == ["", "3/3", "3/3"]
     lines = detail(review, "acme/demo")
     assert "COVER  known platforms, by install path" in lines
     assert sum("name wanted platforms in locklens.toml" in line for line in lines) == 2
@@ -441,7 +444,7 @@ async def test_the_row_is_meant_where_nothing_is_marked(samples: Samples, reposi
         await on.choose("acme/open")
         assert "4 of 5" in on.text
         await on.press("v")
-        await until(on, lambda: proven == [True] and not isinstance(app.screen, ProvingScreen))
+        await until(on, lambda: proven == [True] and not isinstance(app.screen, ProveDialog))
         await on.pilot.pause()
         assert source.proofs == [{("infra/stage/.terraform.lock.hcl", samples.address("acme/open"))}]
         row = on.hashes.left.current
@@ -463,7 +466,7 @@ async def test_l_plans_what_is_missing(repository: Review, opened: Opened, tmp_p
         await until(on, lambda: bool(source.intents))
         assert isinstance(app.screen, PreviewScreen)
         (intent,) = source.intents
-        assert isinstance(intent, LockIntent)
+        assert isinstance(intent, Lock)
         assert intent.platforms == (Platform.parse(MAC),)
         assert intent.providers == ("registry.terraform.io/acme/demo",)
         assert (intent.where.folder, intent.where.roots) == (tmp_path, ("infra/prod",))
@@ -559,9 +562,9 @@ async def test_hostile_text(samples: Samples, opened: Opened) -> None:
 async def test_the_sample(tmp_path: Path) -> None:
     """From the review with 3, as it is asked; L plans what the real registry of the sample has."""
     top = make_repository(tmp_path / "infrastructure")
-    with Registry(faults=Faults(SAMPLE_RULES)) as registry:
+    with DemoRegistry(faults=Faults(SAMPLE_RULES)) as registry:
         configuration = write_cli_configuration(registry, tmp_path)
-        asking = Asking({**os.environ, **environment(configuration)}, Cache.in_memory())
+        asking = NetworkSettings({**os.environ, **environment(configuration)}, Cache.in_memory())
         request = ReviewRequest(partial(open_locked, top), include_unchanged=True, asking=asking)
         app = LockLensApp(WorkspaceSource(request), "hashes", store_path=tmp_path / "store.sqlite3")
         async with app.run_test(size=(120, 40)) as pilot:
@@ -574,7 +577,7 @@ async def test_the_sample(tmp_path: Path) -> None:
             await on.press("v")
             await until(on, lambda: "enter download" in on.text)
             await on.press("enter")
-            await until(on, lambda: not isinstance(app.screen, ProvingScreen), seconds=30)
+            await until(on, lambda: not isinstance(app.screen, ProveDialog), seconds=30)
             assert "windows_amd64 (two laptops) are not covered from the registry" in on.said
             await on.choose("hashicorp/google")
             assert "* windows_amd64 signed   -        ok" in on.said

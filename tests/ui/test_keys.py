@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from textual.command import CommandPalette
 from textual.widgets import Input
 
-from locklens.ui.keyboard import TABS, UNSUPPORTED
-from locklens.ui.keyboard.review import REVIEW
-from locklens.ui.outline import Grouping
-from locklens.ui.screens.export import ExportScreen
-from locklens.ui.screens.lines import LinesScreen
+from locklens.ui.dialogs.export import ExportDialog
+from locklens.ui.dialogs.text import TextDialog
+from locklens.ui.review.keys import REVIEW
+from locklens.ui.review.tree import Grouping
+from locklens.ui.shell.key_table import TABS, UNSUPPORTED
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -245,7 +245,7 @@ async def test_diff_and_help(samples: Samples, running: Running) -> None:
             ("question_mark", "MOVING"),
         ):
             await on.press(key)
-            assert isinstance(on.app.screen, LinesScreen)
+            assert isinstance(on.app.screen, TextDialog)
             assert words in on.text
             await on.press(key)
             assert on.is_on_top
@@ -372,10 +372,10 @@ async def test_the_palette_exports(
         await on.settle()
         await on.press("enter")
         await on.pilot.pause(0.2)
-        if not isinstance(on.app.screen, ExportScreen):
+        if not isinstance(on.app.screen, ExportDialog):
             await on.press("enter")
             await on.pilot.pause(0.2)
-        assert isinstance(on.app.screen, ExportScreen)
+        assert isinstance(on.app.screen, ExportDialog)
         assert "Export JSON to" in on.text
         await on.press("enter")
         await on.settle()

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from ui.conftest import until
 
 from locklens.errors import LockLensError, RepositoryError
-from locklens.review.model import Status
+from locklens.review.model import LockStatus
 from locklens.ui.app import LockLensApp
 from locklens.ui.widgets.line_view import LineView
 
@@ -55,7 +55,9 @@ async def test_quitting_does_not_wait_for_the_reading(
 
 
 async def test_nothing_changed(samples: Samples, running: Running) -> None:
-    review = samples.review(samples.root("a", status=Status.UNCHANGED), samples.root("b", status=Status.UNCHANGED))
+    review = samples.review(
+        samples.root("a", status=LockStatus.UNCHANGED), samples.root("b", status=LockStatus.UNCHANGED)
+    )
     async with running(review) as on:
         assert "There is no lock file here" in on.text
     async with running(replace(review, lock_files=2)) as on:

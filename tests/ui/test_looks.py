@@ -10,7 +10,7 @@ from textual.color import Color
 
 from locklens.addresses import ProviderAddress
 from locklens.review.model import Severity, SideName
-from locklens.ui.spans import Role, Span, line
+from locklens.ui.text.spans import Role, Span, line
 from locklens.ui.themes import THEMES
 from locklens.ui.widgets.strips import wrapped
 
@@ -110,7 +110,7 @@ async def test_hostile_text_is_shown_as_it_is_written(samples: Samples, running:
 
 
 async def test_hostile_toasts(samples: Samples, running: Running) -> None:
-    from locklens.ui.sentences import changed_on_disk
+    from locklens.ui.text.phrases import changed_on_disk
 
     async with running(samples.full()) as on:
         on.screen.notify(changed_on_disk(("[bold]x[/]",)), markup=False)

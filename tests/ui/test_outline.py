@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from locklens.review.model import Severity, Status
-from locklens.ui.filters import parse_filter
-from locklens.ui.outline import Grouping, NodeKind, outline
-from locklens.ui.rows import Mark, Setting, mark_of, rows
+from locklens.review.model import LockStatus, Severity
+from locklens.ui.review.filter import parse_filter
+from locklens.ui.review.rows import Mark, Setting, mark_of, rows
+from locklens.ui.review.tree import Grouping, NodeKind, outline
 
 if TYPE_CHECKING:
     from ui.conftest import Samples
@@ -99,11 +99,11 @@ def test_roots_without_changes_show_their_findings_conflicts_and_format(samples:
         samples.root(
             "forgot",
             findings=(samples.finding("LK006", Severity.BLOCK, "required, not locked"),),
-            status=Status.UNCHANGED,
+            status=LockStatus.UNCHANGED,
         ),
         samples.root("crlf", format_only=True),
-        samples.root("merge", conflict=samples.conflict(), status=Status.INVALID),
-        samples.root("quiet", status=Status.UNCHANGED),
+        samples.root("merge", conflict=samples.conflict(), status=LockStatus.INVALID),
+        samples.root("quiet", status=LockStatus.UNCHANGED),
     )
     nodes = {
         section.title: [(node.kind, node.note) for node in section.children]
@@ -116,7 +116,9 @@ def test_roots_without_changes_show_their_findings_conflicts_and_format(samples:
 
 
 def test_a_conflict_shows_both_sides(samples: Samples) -> None:
-    review = samples.review(samples.root("merge", conflict=samples.conflict("5.1.0", "5.2.0"), status=Status.INVALID))
+    review = samples.review(
+        samples.root("merge", conflict=samples.conflict("5.1.0", "5.2.0"), status=LockStatus.INVALID)
+    )
     shown = rows(outline(review, Grouping.ROOT), Setting())
     assert shown[1].phrase == "5.1.0 | 5.2.0"
 
@@ -131,7 +133,7 @@ def test_marks_of_groups_and_sections(samples: Samples) -> None:
 
 
 def test_unlike_members_say_so(samples: Samples) -> None:
-    from locklens.ui.rows import differences
+    from locklens.ui.review.rows import differences
 
     loose = samples.change(constraints=("~> 5.0", ">= 5.0"))
     (section,) = outline(

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from locklens.errors import LockLensError
-from locklens.ui.outside import editor_command, has_browser, release_page, work_tree_file
-from locklens.ui.spans import Place
+from locklens.ui.shell.external import editor_command, has_browser, release_page, work_tree_file
+from locklens.ui.text.spans import FilePlace
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -70,13 +70,13 @@ def test_only_files_of_the_work_tree_are_opened(samples: Samples, tmp_path: Path
     (top / "main.tf").write_text("")
     (tmp_path / "secret").write_text("")
     review = samples.review()
-    assert work_tree_file(review, top, Place("main.tf", 3)) == top / "main.tf"
+    assert work_tree_file(review, top, FilePlace("main.tf", 3)) == top / "main.tf"
     for file in ("../secret", str(tmp_path / "secret"), "gone.tf"):
         with pytest.raises(LockLensError):
-            work_tree_file(review, top, Place(file, 1))
+            work_tree_file(review, top, FilePlace(file, 1))
     with pytest.raises(LockLensError, match="work tree"):
-        work_tree_file(replace(review, head=SideName("git", "v1", "a" * 40)), top, Place("main.tf", 1))
+        work_tree_file(replace(review, head=SideName("git", "v1", "a" * 40)), top, FilePlace("main.tf", 1))
     with pytest.raises(LockLensError, match="work tree"):
-        work_tree_file(review, None, Place("main.tf", 1))
+        work_tree_file(review, None, FilePlace("main.tf", 1))
     with pytest.raises(LockLensError, match="no line"):
         work_tree_file(review, top, None)

@@ -20,30 +20,30 @@ from ui.conftest import Driver, until
 from locklens.addresses import Platform, ProviderAddress
 from locklens.cli.main import main
 from locklens.demo.faults import Fault, Step
-from locklens.demo.registry import Registry
-from locklens.demo.releases import PLATFORMS, Locked, lock_file
+from locklens.demo.registry import DemoRegistry
+from locklens.demo.releases import PLATFORMS, SampleLock, lock_file
 from locklens.demo.serving import environment, write_cli_configuration
 from locklens.errors import LockLensError
+from locklens.operations.compare_repository import open_git
+from locklens.operations.plan.files import FileChanges
+from locklens.operations.plan.model import Plan, Scope
+from locklens.operations.review.request import NetworkSettings, ReviewRequest
+from locklens.operations.write.apply import apply
+from locklens.operations.write.format import Format
+from locklens.operations.write.lock import Lock
+from locklens.operations.write.operation import Operation
+from locklens.operations.write.prune import Prune, prune
+from locklens.operations.write.source import ProviderSource
+from locklens.operations.write.upgrade import SelectedUpgrade, SelectedVersion
 from locklens.storage.cache import Cache
 from locklens.storage.journal import Journal
 from locklens.ui.app import LockLensApp
-from locklens.ui.screens.preview import PreviewScreen
-from locklens.ui.screens.signers import SignersScreen
-from locklens.ui.screens.upgrade import UpgradeScreen
+from locklens.ui.preview.screen import PreviewScreen
+from locklens.ui.signers.screen import SignersScreen
+from locklens.ui.upgrade.screen import UpgradeScreen
 from locklens.ui.widgets.line_view import LineView
 from locklens.ui.workspace_source import WorkspaceSource
 from locklens.versions import Version
-from locklens.workspace.apply import apply
-from locklens.workspace.intents import FormatIntent, Intent, PruneIntent
-from locklens.workspace.locking import LockIntent
-from locklens.workspace.open import open_git
-from locklens.workspace.picking import UpgradeIntent
-from locklens.workspace.planning import Plan, WriteRequest
-from locklens.workspace.proposal import Proposal
-from locklens.workspace.propose import prune
-from locklens.workspace.review import Asking, ReviewRequest
-from locklens.workspace.supply import Supply
-from locklens.workspace.upgrading import Pick
 
 HOST = "registry.terraform.io"
 LOCK = ".terraform.lock.hcl"
@@ -69,13 +69,13 @@ def contents(top: Path) -> dict[str, bytes]:
 
 
 @pytest.fixture(scope="module")
-def registry() -> Iterator[Registry]:
-    with Registry() as running:
+def registry() -> Iterator[DemoRegistry]:
+    with DemoRegistry() as running:
         yield running
 
 
 @pytest.fixture(autouse=True)
-def sound(registry: Registry) -> None:
+def sound(registry: DemoRegistry) -> None:
     registry.faults.clear()
 
 
@@ -84,18 +84,21 @@ def top(tmp_path: Path) -> Path:
     """Two roots: aws went down and an orphan came, in both; in one of them the lock file has Windows' line ends."""
     top = tmp_path / "top"
 
-    def lay(aws: str, *more: Locked) -> None:
+    def lay(aws: str, *more: SampleLock) -> None:
         for root in ("a", "b"):
             (top / root).mkdir(parents=True, exist_ok=True)
             (top / root / "main.tf").write_text(requires(("acme/demo", "~> 1.4"), ("hashicorp/aws", ">= 5.0")))
-            locked = (Locked(f"{HOST}/acme/demo", "1.4.1", "~> 1.4"), Locked(f"{HOST}/hashicorp/aws", aws, ">= 5.0.0"))
+            locked = (
+                SampleLock(f"{HOST}/acme/demo", "1.4.1", "~> 1.4"),
+                SampleLock(f"{HOST}/hashicorp/aws", aws, ">= 5.0.0"),
+            )
             (top / root / LOCK).write_bytes(lock_file(*locked, *more))
 
     lay("5.86.1")
     git(top, "init", "-q")
     git(top, "add", ".")
     git(top, "commit", "-qm", "first")
-    lay("5.84.0", Locked(f"{HOST}/hashicorp/random", "3.6.2"))
+    lay("5.84.0", SampleLock(f"{HOST}/hashicorp/random", "3.6.2"))
     return top
 
 
@@ -130,11 +133,11 @@ class PreviewDriver(Driver):
     async def ready(self) -> None:
         await until(self, lambda: "ready: enter writes" in self.status, seconds=60)
 
-    def want(self, intent: Intent) -> None:
+    def want(self, intent: Operation) -> None:
         """Has a key's intent previewed."""
         self.app.call_later(self.screen.preview, intent)
 
-    async def open(self, intent: Intent) -> None:
+    async def open(self, intent: Operation) -> None:
         self.want(intent)
         await until(self, self.has_preview)
         await self.ready()
@@ -152,7 +155,7 @@ Opening = Callable[..., AbstractAsyncContextManager[PreviewDriver]]
 
 
 @pytest.fixture
-def opening(top: Path, registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Opening:
+def opening(top: Path, registry: DemoRegistry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Opening:
     monkeypatch.chdir(top)
     environ = {**os.environ, **environment(write_cli_configuration(registry, tmp_path))}
 
@@ -161,7 +164,7 @@ def opening(top: Path, registry: Registry, tmp_path: Path, monkeypatch: pytest.M
         *, size: tuple[int, int] = (120, 40), offline: bool = False, source: WorkspaceSource | None = None
     ) -> AsyncIterator[PreviewDriver]:
         with Cache(tmp_path / "cache.sqlite3") as cache:
-            asking = Asking(environ, cache, is_offline=offline)
+            asking = NetworkSettings(environ, cache, is_offline=offline)
             own = source or WorkspaceSource(ReviewRequest(partial(open_git, top), asking=asking))
             app = LockLensApp(own, store_path=tmp_path / "store.sqlite3")
             async with app.run_test(size=size, notifications=True) as pilot:
@@ -173,8 +176,8 @@ def opening(top: Path, registry: Registry, tmp_path: Path, monkeypatch: pytest.M
     return run
 
 
-def where(top: Path, *roots: str) -> WriteRequest:
-    return WriteRequest.at(top, roots, tool=None, test_directory="tests")
+def where(top: Path, *roots: str) -> Scope:
+    return Scope.at(top, roots, tool=None, test_directory="tests")
 
 
 # What it shows
@@ -218,7 +221,7 @@ async def test_a_plan_is_told_and_written_when_enter_is_pressed(opening: Opening
 
 async def test_what_is_highlighted_is_what_the_right_pane_is_about(opening: Opening, top: Path) -> None:
     async with opening() as on:
-        await on.open(PruneIntent(where(top, "a", "b")))
+        await on.open(Prune(where(top, "a", "b")))
         assert f"b/{LOCK}  will change" in on.shown
         await on.to_plan_line("- hashicorp/random")
         assert "The same change in 2 roots: one decision, one mark." in on.shown
@@ -302,7 +305,7 @@ async def test_every_key(opening: Opening, top: Path, tmp_path: Path, monkeypatc
 @pytest.mark.parametrize("size", [(80, 24), (60, 15), (200, 60)])
 async def test_any_size(opening: Opening, top: Path, size: tuple[int, int]) -> None:
     async with opening(size=size) as on:
-        on.want(PruneIntent(where(top, "a", "b")))
+        on.want(Prune(where(top, "a", "b")))
         await until(on, on.has_preview)
         await until(on, lambda: "ready" in on.status, seconds=60)
         for keys in (("tab",), ("x",), ("tab",), ("G",), ("d",), ("escape",)):
@@ -348,7 +351,7 @@ async def test_prune_and_format_from_the_review(opening: Opening, top: Path) -> 
 
 
 async def test_restore_brings_back_what_was_removed(opening: Opening, top: Path) -> None:
-    (top / "a" / LOCK).write_bytes(lock_file(Locked(f"{HOST}/hashicorp/aws", "5.86.1", ">= 5.0.0")))
+    (top / "a" / LOCK).write_bytes(lock_file(SampleLock(f"{HOST}/hashicorp/aws", "5.86.1", ">= 5.0.0")))
     (top / "b" / LOCK).write_bytes(subprocess.check_output(["git", "show", f"HEAD:b/{LOCK}"], cwd=top))
     async with opening() as on:
         await on.go_to("acme/demo")
@@ -382,7 +385,7 @@ async def test_keys_that_have_nothing_to_do(opening: Opening, top: Path) -> None
 
 
 async def test_between_two_revisions_nothing_can_be_written(
-    opening: Opening, top: Path, registry: Registry, tmp_path: Path
+    opening: Opening, top: Path, registry: DemoRegistry, tmp_path: Path
 ) -> None:
     git(top, "commit", "-qam", "second")
     request = ReviewRequest(partial(open_git, top, base="HEAD~1", head="HEAD"))
@@ -431,7 +434,7 @@ async def test_enter_waits_until_it_is_ready(opening: Opening, top: Path, monkey
     class Slow:
         title = "Take one's time"
 
-        def plan(self, supply: Supply, *, on_root: Callable[[str], None] = lambda _: None) -> Plan:
+        def plan(self, supply: ProviderSource, *, on_root: Callable[[str], None] = lambda _: None) -> Plan:
             on_root("a")
             gate.wait(20)
             return prune(where(top, "a"))
@@ -455,7 +458,7 @@ async def test_enter_waits_until_it_is_ready(opening: Opening, top: Path, monkey
 
 async def test_a_stale_file_is_planned_anew(opening: Opening, top: Path) -> None:
     async with opening() as on:
-        await on.open(PruneIntent(where(top, "a")))
+        await on.open(Prune(where(top, "a")))
         lock = top / "a" / LOCK
         lock.write_bytes(b"# mine\n" + lock.read_bytes())
         now = contents(top)
@@ -476,7 +479,7 @@ async def test_a_stale_file_is_planned_anew(opening: Opening, top: Path) -> None
 
 async def test_nothing_to_write(opening: Opening, top: Path) -> None:
     async with opening() as on:
-        on.want(FormatIntent(where(top, "a")))
+        on.want(Format(where(top, "a")))
         await until(on, lambda: "nothing to write" in on.status)
         assert "a: it is in the tool's format already" in on.plan
         await on.press("enter")
@@ -491,7 +494,7 @@ async def test_nothing_to_write(opening: Opening, top: Path) -> None:
 async def test_a_root_that_fails_stays_and_the_others_are_written(opening: Opening, top: Path) -> None:
     (top / "b" / LOCK).write_bytes(b"provider {\n")
     async with opening() as on:
-        await on.open(PruneIntent(where(top, "a", "b")))
+        await on.open(Prune(where(top, "a", "b")))
         assert "FAILED: this root stays as it is" in on.plan
         assert f"b/{LOCK}:1: " in on.plan
         assert "1 failure" in on.status
@@ -505,20 +508,20 @@ async def test_all_roots_fail(opening: Opening, top: Path) -> None:
     for root in ("a", "b"):
         (top / root / LOCK).write_bytes(b"provider {\n")
     async with opening() as on:
-        on.want(PruneIntent(where(top, "a", "b")))
+        on.want(Prune(where(top, "a", "b")))
         await until(on, lambda: "nothing to write: it failed everywhere" in on.status)
         assert "FAILED: these 2 roots stay as they are" in on.plan
 
 
 async def test_offline_only_what_needs_no_registry(opening: Opening, top: Path) -> None:
-    picks = (Pick("a", DEMO, Version.parse("1.5.0")),)
+    picks = (SelectedVersion("a", DEMO, Version.parse("1.5.0")),)
     async with opening(offline=True) as on:
-        on.want(UpgradeIntent(top, picks))
+        on.want(SelectedUpgrade(top, picks))
         await until(on, lambda: "nothing to write: it failed everywhere" in on.status)
         assert "nobody is asked offline" in on.plan
         assert "leave out --offline" in on.plan
         await on.press("escape")
-        await on.open(PruneIntent(where(top, "a")))
+        await on.open(Prune(where(top, "a")))
         await on.press("enter")
         await until(on, lambda: "wrote 1 file" in on.status)
         await on.reviewed()
@@ -527,11 +530,11 @@ async def test_offline_only_what_needs_no_registry(opening: Opening, top: Path) 
 
 
 async def test_what_cannot_be_written_is_said(opening: Opening, top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(source: WorkspaceSource, proposal: Proposal) -> tuple[str, ...]:
+    def refuse(source: WorkspaceSource, proposal: FileChanges) -> tuple[str, ...]:
         raise LockLensError("the disk is full", hint="make room")
 
     async with opening() as on:
-        await on.open(PruneIntent(where(top, "a")))
+        await on.open(Prune(where(top, "a")))
         with monkeypatch.context() as patched:
             patched.setattr(WorkspaceSource, "apply", refuse)
             await on.press("enter")
@@ -549,7 +552,7 @@ async def test_a_plan_that_cannot_be_reviewed_can_be_written(
 
     async with opening() as on:
         monkeypatch.setattr(WorkspaceSource, "foresee", refuse)
-        await on.open(PruneIntent(where(top, "a")))
+        await on.open(Prune(where(top, "a")))
         assert "not reviewed: git is gone" in on.plan
         await on.press("y")
         assert "without trailers" in on.status
@@ -561,13 +564,13 @@ async def test_while_it_is_written_nothing_else_is_done(
 ) -> None:
     gate = threading.Event()
 
-    def slow(source: WorkspaceSource, proposal: Proposal) -> tuple[str, ...]:
+    def slow(source: WorkspaceSource, proposal: FileChanges) -> tuple[str, ...]:
         gate.wait(20)
         return apply(proposal)
 
     monkeypatch.setattr(WorkspaceSource, "apply", slow)
     async with opening() as on:
-        await on.open(PruneIntent(where(top, "a")))
+        await on.open(Prune(where(top, "a")))
         await on.press("enter")
         await until(on, lambda: "being written" in on.lines[0])
         for key in ("escape", "q", "enter", "r"):
@@ -581,7 +584,7 @@ async def test_while_it_is_written_nothing_else_is_done(
 
 
 async def test_cancel_in_the_middle_of_ten_downloads(
-    opening: Opening, top: Path, registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    opening: Opening, top: Path, registry: DemoRegistry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     spool = tmp_path / "spool"
     spool.mkdir()
@@ -593,7 +596,7 @@ async def test_cancel_in_the_middle_of_ten_downloads(
         registry.faults.add(Fault.SLOW, step=Step.PACKAGE)
         platforms = tuple(map(Platform.parse, PLATFORMS))
         assert len(platforms) * 2 >= 10
-        on.want(LockIntent(where(top, "a"), platforms))
+        on.want(Lock(where(top, "a"), platforms))
 
         def arriving() -> int:
             return sum(one.step is Step.PACKAGE for one in registry.requests[asked:])
@@ -618,14 +621,14 @@ async def test_cancel_in_the_middle_of_ten_downloads(
         assert list(spool.iterdir()) == []
         assert contents(top) == before
         assert Journal().last(top) is None
-        await on.open(PruneIntent(where(top, "a")))
+        await on.open(Prune(where(top, "a")))
 
 
-async def test_quitting_stops_a_plan(opening: Opening, top: Path, registry: Registry) -> None:
+async def test_quitting_stops_a_plan(opening: Opening, top: Path, registry: DemoRegistry) -> None:
     registry.faults.add(Fault.SILENT, step=Step.PACKAGE)
     before = contents(top)
     async with opening() as on:
-        on.want(LockIntent(where(top, "a"), tuple(map(Platform.parse, PLATFORMS))))
+        on.want(Lock(where(top, "a"), tuple(map(Platform.parse, PLATFORMS))))
         await until(on, lambda: "of 10" in on.plan if on.has_preview() else False, seconds=60)
         await on.press("ctrl+q")
     assert contents(top) == before
@@ -637,7 +640,7 @@ async def test_quitting_stops_a_plan(opening: Opening, top: Path, registry: Regi
 async def test_undo_from_every_screen_and_again(opening: Opening, top: Path) -> None:
     before = contents(top)
     async with opening() as on:
-        await on.open(PruneIntent(where(top, "a", "b")))
+        await on.open(Prune(where(top, "a", "b")))
         await on.press("enter")
         await until(on, lambda: "wrote 2 files" in on.status)
         after = contents(top)
@@ -670,10 +673,15 @@ async def test_undo_from_every_screen_and_again(opening: Opening, top: Path) -> 
 # What others make of it
 
 
-async def test_the_command_line_does_the_same(opening: Opening, top: Path, registry: Registry, tmp_path: Path) -> None:
-    intents: tuple[Intent, ...] = (
-        PruneIntent(where(top, "a", "b")),
-        UpgradeIntent(top, (Pick("a", DEMO, Version.parse("1.5.0")), Pick("b", DEMO, Version.parse("1.4.2")))),
+async def test_the_command_line_does_the_same(
+    opening: Opening, top: Path, registry: DemoRegistry, tmp_path: Path
+) -> None:
+    intents: tuple[Operation, ...] = (
+        Prune(where(top, "a", "b")),
+        SelectedUpgrade(
+            top,
+            (SelectedVersion("a", DEMO, Version.parse("1.5.0")), SelectedVersion("b", DEMO, Version.parse("1.4.2"))),
+        ),
     )
     before = contents(top)
     for intent in intents:
@@ -698,18 +706,18 @@ async def test_the_command_line_does_the_same(opening: Opening, top: Path, regis
 
 @pytest.mark.skipif(terraform is None, reason="terraform is not on PATH")
 async def test_terraform_takes_what_was_written(
-    opening: Opening, top: Path, registry: Registry, tmp_path: Path
+    opening: Opening, top: Path, registry: DemoRegistry, tmp_path: Path
 ) -> None:
     picks = (
-        Pick("a", DEMO, Version.parse("1.5.0")),
-        Pick("a", ProviderAddress(HOST, "hashicorp", "aws"), Version.parse("5.86.1")),
+        SelectedVersion("a", DEMO, Version.parse("1.5.0")),
+        SelectedVersion("a", ProviderAddress(HOST, "hashicorp", "aws"), Version.parse("5.86.1")),
     )
     async with opening() as on:
-        await on.open(UpgradeIntent(top, picks))
+        await on.open(SelectedUpgrade(top, picks))
         await on.press("enter")
         await until(on, lambda: "wrote 1 file" in on.status)
         await on.reviewed()
-        await on.open(PruneIntent(where(top, "a")))
+        await on.open(Prune(where(top, "a")))
         await on.press("enter")
         await until(on, lambda: "wrote 1 file" in on.status)
     written = (top / "a" / LOCK).read_bytes()
@@ -734,9 +742,9 @@ def test_the_next_start_says_what_happened(
 
     monkeypatch.setattr(LockLensApp, "run", keep)
     interrupted(top)
-    from locklens.ui.app import run
+    from locklens.ui.app import run_app
 
-    assert main(["review", "--offline", "--no-cache"], lambda request, view: run(request, view)) == 0
+    assert main(["review", "--offline", "--no-cache"], lambda request, view: run_app(request, view)) == 0
     assert len(seen) == 1
     assert "an interrupted write (locklens prune --root a --root b) was completed: a/.terraform.lock.hcl" in seen[0]
     assert b"random" not in (top / "b" / LOCK).read_bytes()
@@ -753,9 +761,11 @@ def interrupted(top: Path) -> None:
     git(top, "checkout", "-q", ".")
     for root in ("a", "b"):
         (top / root / LOCK).write_bytes(
-            lock_file(Locked(f"{HOST}/acme/demo", "1.4.1", "~> 1.4"), Locked(f"{HOST}/hashicorp/random", "3.6.2"))
+            lock_file(
+                SampleLock(f"{HOST}/acme/demo", "1.4.1", "~> 1.4"), SampleLock(f"{HOST}/hashicorp/random", "3.6.2")
+            )
         )
-    plan = prune(WriteRequest(top, ("a", "b")))
+    plan = prune(Scope(top, ("a", "b")))
     files = tuple(
         WrittenFile(os.fsencode(os.path.realpath(top / file.path)), file.old, file.new, 0o644)
         for file in plan.proposal.files

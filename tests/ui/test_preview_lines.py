@@ -22,17 +22,17 @@ from locklens.install.events import (
 from locklens.lockfile.model import LockEntry
 from locklens.lockfile.render import render
 from locklens.lockfile.update import Tracking
+from locklens.operations.plan.files import FileChanges, PlannedFile
+from locklens.operations.plan.model import Plan, PlanFailure, PlannedChange, PlanNote
+from locklens.operations.plan.review import PlanReview
 from locklens.project.constraint_edits import ConstraintEdit
 from locklens.review.model import HostState, Severity
-from locklens.ui.downloads import Download, Downloads, download_lines
-from locklens.ui.installing import take
-from locklens.ui.planned_diff import planned_lines
-from locklens.ui.preview_detail import preview_detail, raw_diff
-from locklens.ui.preview_lines import Group, Stage, Standing, items, refusal
+from locklens.ui.preview.detail import preview_detail, raw_diff
+from locklens.ui.preview.install_progress import take
+from locklens.ui.preview.plan_pane import Group, PlanProgress, Stage, items, refusal
+from locklens.ui.preview.planned_diff import planned_lines
+from locklens.ui.text.downloads import DownloadRow, Downloads, download_lines
 from locklens.versions import Version
-from locklens.workspace.foresee import Foreseen
-from locklens.workspace.planning import Change, Failed, Plan, Remark
-from locklens.workspace.proposal import PlannedFile, Proposal
 
 LOCK = ".terraform.lock.hcl"
 LINUX, MAC = Platform("linux", "amd64"), Platform("darwin", "arm64")
@@ -40,20 +40,20 @@ LINUX, MAC = Platform("linux", "amd64"), Platform("darwin", "arm64")
 
 def planned(samples: Samples, *roots: str, name: str = "hashicorp/aws", **more: object) -> Plan:
     old, new = samples.entry(name, "5.1.0"), samples.entry(name, "5.2.0")
-    changes = tuple(Change(root, samples.address(name), name, old, new) for root in roots)
+    changes = tuple(PlannedChange(root, samples.address(name), name, old, new) for root in roots)
     before, after = (render([entry], TERRAFORM) for entry in (old, new))
     files = tuple(PlannedFile(f"{root}/{LOCK}" if root else LOCK, before, after) for root in roots)
     words = tuple(f"{root}: moved" for root in roots)
-    plan = Plan(Proposal(Path("/top"), files, words, "locklens upgrade aws"), changes, (), ())
+    plan = Plan(FileChanges(Path("/top"), files, words, "locklens upgrade aws"), changes, (), ())
     return replace(plan, **more)
 
 
-def said(standing: Standing) -> str:
+def said(standing: PlanProgress) -> str:
     return "\n".join(item.line.text for item in items(standing, 10.0))
 
 
 def test_before_there_is_a_plan() -> None:
-    standing = Standing("Upgrade aws", Stage.PLANNING, roots=("a", "b/c"))
+    standing = PlanProgress("Upgrade aws", Stage.PLANNING, roots=("a", "b/c"))
     assert said(standing).split("\n") == [
         "PLAN  Upgrade aws",
         "",
@@ -68,11 +68,11 @@ def test_before_there_is_a_plan() -> None:
 
 def test_packages_on_their_way(samples: Samples) -> None:
     downloads = (
-        Download("aws 5.2.0 linux_amd64", 0.0, 1 << 20, 2 << 20),
-        Download("aws 5.2.0 darwin_arm64", 0.0, ended=1.0, note="in an earlier run"),
-        Download("aws 5.2.0 windows_amd64", 0.0, note="asking"),
+        DownloadRow("aws 5.2.0 linux_amd64", 0.0, 1 << 20, 2 << 20),
+        DownloadRow("aws 5.2.0 darwin_arm64", 0.0, ended=1.0, note="in an earlier run"),
+        DownloadRow("aws 5.2.0 windows_amd64", 0.0, note="asking"),
     )
-    text = said(Standing("Upgrade aws", Stage.PLANNING, downloads=downloads))
+    text = said(PlanProgress("Upgrade aws", Stage.PLANNING, downloads=downloads))
     assert "  ..  hash packages  1 of 3\n" in text
     assert "      aws 5.2.0 linux_amd64    #####.....  50 %  1.0 MiB of 2.0 MiB  102.4 KiB/s  10 s left\n" in text
     assert "      aws 5.2.0 darwin_arm64   hashed  in an earlier run\n" in text
@@ -84,7 +84,7 @@ def test_a_plan_for_many_roots_is_told_once(samples: Samples) -> None:
     edit = ConstraintEdit("m/versions.tf", 3, "~> 5.1.0", "~> 5.2.0")
     plan = planned(samples, *roots)
     plan = replace(plan, changes=tuple(replace(one, edits=(edit,)) for one in plan.changes))
-    standing = Standing("Upgrade aws", Stage.REVIEWING, plan, asking="asking registries, 1/2 changes settled")
+    standing = PlanProgress("Upgrade aws", Stage.REVIEWING, plan, asking="asking registries, 1/2 changes settled")
     text = said(standing)
     assert text.startswith("PLAN  1 provider, 40 roots, 40 files\n  ^ hashicorp/aws  5.1.0 -> 5.2.0    40 roots\n")
     assert text.count("m/versions.tf:3  ~> 5.1.0 becomes ~> 5.2.0") == 1
@@ -109,7 +109,7 @@ def test_the_result(samples: Samples) -> None:
         hosts=(HostState("registry.terraform.io", True, error="it is down"),),
         notes=("gpg is missing",),
     )
-    standing = Standing("Upgrade aws", Stage.READY, plan, Foreseen(review, 3, "HEAD", 0))
+    standing = PlanProgress("Upgrade aws", Stage.READY, plan, PlanReview(review, 3, "HEAD", 0))
     text = said(standing)
     assert "^ hashicorp/aws  5.1.0 -> 5.2.0  WARN  \n" in text
     assert "  3 providers stay as before\n" in text
@@ -130,7 +130,7 @@ def test_the_result(samples: Samples) -> None:
 def test_more_findings_than_there_is_room_for(samples: Samples) -> None:
     findings = tuple(samples.finding(f"LK9{number:02}", Severity.INFO, f"word {number}") for number in range(12))
     review = samples.review(samples.root("a", [samples.change(findings=findings)]))
-    text = said(Standing("x", Stage.READY, planned(samples, "a"), Foreseen(review, 0)))
+    text = said(PlanProgress("x", Stage.READY, planned(samples, "a"), PlanReview(review, 0)))
     assert "LK907" in text
     assert "LK908" not in text
     assert "        and 4 more" in text
@@ -139,9 +139,9 @@ def test_more_findings_than_there_is_room_for(samples: Samples) -> None:
 def test_what_failed_is_told_by_root(samples: Samples) -> None:
     down = LockLensError("the registry is down", hint="try later")
     own = ConfigurationError("it is broken", path="z/main.tf", line=3)
-    failures = (*(Failed(f"r{number}", "aws", down) for number in range(5)), Failed("z", "", own))
-    remarks = (Remark("a", "hashicorp/tls", "5.1.0 is the newest"), Remark("", "", "nothing to prune"))
-    text = said(Standing("x", Stage.READY, planned(samples, "a", failures=failures, remarks=remarks)))
+    failures = (*(PlanFailure(f"r{number}", "aws", down) for number in range(5)), PlanFailure("z", "", own))
+    remarks = (PlanNote("a", "hashicorp/tls", "5.1.0 is the newest"), PlanNote("", "", "nothing to prune"))
+    text = said(PlanProgress("x", Stage.READY, planned(samples, "a", failures=failures, remarks=remarks)))
     assert "FAILED: these 6 roots stay as they are\n" in text
     assert "  !! 5 roots: aws: the registry is down\n     -> try later\n" in text
     assert "  !! z/main.tf:3: it is broken\n" in text
@@ -158,16 +158,16 @@ def test_what_failed_is_told_by_root(samples: Samples) -> None:
 )
 def test_why_it_cannot_be_written(samples: Samples, stage: Stage, title: str, words: str) -> None:
     plan = planned(samples, "a") if stage is not Stage.FAILED else None
-    standing = Standing("x", stage, plan, error=StaleLockFileError("it changed", path="a/b", hint="run it again"))
+    standing = PlanProgress("x", stage, plan, error=StaleLockFileError("it changed", path="a/b", hint="run it again"))
     assert refusal(standing) == words
     assert f"{title}\n  !! a/b: it changed\n     -> run it again" in said(standing)
 
 
 def test_nothing_to_write(samples: Samples) -> None:
     nothing = planned(samples)
-    assert refusal(Standing("x", Stage.READY, nothing)) == "nothing to write"
-    failed = replace(nothing, failures=(Failed("a", "", LockLensError("no")),))
-    standing = Standing("x", Stage.READY, failed)
+    assert refusal(PlanProgress("x", Stage.READY, nothing)) == "nothing to write"
+    failed = replace(nothing, failures=(PlanFailure("a", "", LockLensError("no")),))
+    standing = PlanProgress("x", Stage.READY, failed)
     assert refusal(standing) == "nothing to write: it failed everywhere"
     assert "FAILED: this root stays as it is\n  !! a: no\n" in said(standing)
     assert "write" not in said(standing).split("STEPS")[1].split("FAILED")[0]
@@ -175,7 +175,7 @@ def test_nothing_to_write(samples: Samples) -> None:
 
 
 def test_a_review_that_failed(samples: Samples) -> None:
-    standing = Standing("x", Stage.READY, planned(samples, "a"), unforeseen=LockLensError("git is gone"))
+    standing = PlanProgress("x", Stage.READY, planned(samples, "a"), unforeseen=LockLensError("git is gone"))
     assert "  not reviewed: git is gone\n" in said(standing)
     assert "  !!  review it" in said(standing)
     assert refusal(standing) == ""
@@ -183,9 +183,9 @@ def test_a_review_that_failed(samples: Samples) -> None:
 
 @pytest.mark.parametrize("text", ["[bold red]no[/]", "\x1b[31mred", "a\nb", "\u202e"])
 def test_hostile_words_stay_one_line(samples: Samples, text: str) -> None:
-    remarks = (Remark(text, text, text),)
-    plan = planned(samples, "a", remarks=remarks, failures=(Failed(text, text, LockLensError(text)),))
-    standing = Standing(text, Stage.READY, plan)
+    remarks = (PlanNote(text, text, text),)
+    plan = planned(samples, "a", remarks=remarks, failures=(PlanFailure(text, text, LockLensError(text)),))
+    standing = PlanProgress(text, Stage.READY, plan)
     assert text in said(standing)
     assert "\n" not in "".join(standing.message.split("\n\n"))
 

@@ -10,17 +10,17 @@ from msgspec.structs import replace
 from ui.conftest import until
 
 from locklens.errors import LockLensError, RunCancelledError
-from locklens.review.model import Answer, Change, Evidence, HashFact, Proof, Review, RootReview
-from locklens.ui.downloads import Download, download_lines
-from locklens.ui.proving import nothing_to_prove, outcome, plan_lines
-from locklens.workspace.events import PackageArriving, PackageDone, ProvingPlanned, RootsKnown
+from locklens.operations.review.events import PackageDone, PackageDownloading, ProvingPlanned, RootsKnown
+from locklens.review.model import Change, Evidence, HashFact, LookupAnswer, Proof, Review, RootReview
+from locklens.ui.prove.lines import nothing_to_prove, outcome, plan_lines
+from locklens.ui.text.downloads import DownloadRow, download_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ui.conftest import Running, Samples, ServingSource
 
-    from locklens.workspace.events import Event
+    from locklens.operations.review.events import ReviewEvent
 
 H1 = "h1:" + "A" * 43 + "="
 PLAN = ProvingPlanned(hashes=1, likely=2, likely_bytes=3 << 20, at_most=5)
@@ -55,11 +55,14 @@ async def test_it_asks_downloads_and_fills_the_rows(
     gate, seen = threading.Event(), []
 
     def work(
-        review: Review, confirm: Callable[[ProvingPlanned], bool], on_event: Callable[[Event], None], cancel: object
+        review: Review,
+        confirm: Callable[[ProvingPlanned], bool],
+        on_event: Callable[[ReviewEvent], None],
+        cancel: object,
     ) -> tuple[RootReview, ...]:
         seen.append(confirm(PLAN))
-        on_event(PackageArriving("demo 5.2.0 linux_amd64", 1 << 20, 2 << 20))
-        on_event(PackageArriving("demo 5.2.0 darwin_arm64", 1 << 10, None))
+        on_event(PackageDownloading("demo 5.2.0 linux_amd64", 1 << 20, 2 << 20))
+        on_event(PackageDownloading("demo 5.2.0 darwin_arm64", 1 << 10, None))
         gate.wait(10)
         on_event(PackageDone("demo 5.2.0 linux_amd64", 2 << 20))
         on_event(PackageDone("demo 5.2.0 darwin_arm64", 2 << 20))
@@ -122,12 +125,12 @@ async def test_esc_stops_the_download_and_what_is_remembered_is_looked_up(
     def work(
         review: Review,
         confirm: Callable[[ProvingPlanned], bool],
-        on_event: Callable[[Event], None],
+        on_event: Callable[[ReviewEvent], None],
         cancel: threading.Event,
     ) -> tuple[RootReview, ...]:
         assert confirm(PLAN)
         on_event(PackageDone("demo 5.2.0 linux_amd64", 2 << 20))
-        on_event(PackageArriving("demo 5.2.0 darwin_arm64", 1 << 20, 2 << 20))
+        on_event(PackageDownloading("demo 5.2.0 darwin_arm64", 1 << 20, 2 << 20))
         assert cancel.wait(10)
         stopped.set()
         raise RunCancelledError("proving was cancelled")
@@ -170,7 +173,10 @@ async def test_failures_stay_until_they_are_read(
     samples: Samples, running: Running, serving: type[ServingSource], text: str
 ) -> None:
     def work(
-        review: Review, confirm: Callable[[ProvingPlanned], bool], on_event: Callable[[Event], None], cancel: object
+        review: Review,
+        confirm: Callable[[ProvingPlanned], bool],
+        on_event: Callable[[ReviewEvent], None],
+        cancel: object,
     ) -> tuple[RootReview, ...]:
         confirm(PLAN)
         on_event(PackageDone(text, 0, f"{text}: the package is not the one that is signed"))
@@ -250,12 +256,12 @@ def test_what_the_dialog_says_of_a_plan() -> None:
 
 def test_the_lines_of_packages() -> None:
     downloads = (
-        Download("a", 0.0, 1 << 20, 2 << 20),
-        Download("b", 0.0, 5 << 20, 4 << 20),
-        Download("c", 9.0, 1 << 20),
-        Download("d", 0.0, 2 << 20, 2 << 20, 2.0),
-        Download("e", 0.0, 0, None, 1.0, "no"),
-        Download("f", 10.0, 0, 1 << 20),
+        DownloadRow("a", 0.0, 1 << 20, 2 << 20),
+        DownloadRow("b", 0.0, 5 << 20, 4 << 20),
+        DownloadRow("c", 9.0, 1 << 20),
+        DownloadRow("d", 0.0, 2 << 20, 2 << 20, 2.0),
+        DownloadRow("e", 0.0, 0, None, 1.0, "no"),
+        DownloadRow("f", 10.0, 0, 1 << 20),
     )
     assert [line.text for line in download_lines(downloads, 10.0)] == [
         "a  #####.....  50 %  1.0 MiB of 2.0 MiB  102.4 KiB/s  10 s left",
@@ -273,7 +279,7 @@ def test_what_came_of_it(samples: Samples) -> None:
     assert outcome(before, chosen, reviewed(samples, Proof.COMPUTED).roots) == "1 of 1 h1 proven"
     assert outcome(before, chosen, before.roots) == "0 of 1 h1 proven; the findings say of the others"
     assert nothing_to_prove(before, chosen) == "nothing can be proven: no signed package is left to hash"
-    nobody = Evidence(problems=("the registry was not asked",), answer=Answer.NOT_ASKED)
+    nobody = Evidence(problems=("the registry was not asked",), answer=LookupAnswer.NOT_ASKED)
     offline = replace(
         before,
         roots=tuple(

@@ -6,11 +6,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from locklens.demo.repository import make_repository
+from locklens.operations.compare_repository import open_git
+from locklens.operations.review.request import ReviewRequest
+from locklens.operations.review.run import review
 from locklens.ui.app import LockLensApp
-from locklens.ui.screens.review import ReviewScreen
+from locklens.ui.review.screen import ReviewScreen
 from locklens.ui.workspace_source import WorkspaceSource
-from locklens.workspace.open import open_git
-from locklens.workspace.review import ReviewRequest, review
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,24 +14,24 @@ from msgspec.structs import replace
 from ui.conftest import Driver, ServingSource, until
 
 from locklens.demo.faults import Faults
-from locklens.demo.registry import Registry
+from locklens.demo.registry import DemoRegistry
 from locklens.demo.repository import make_repository
 from locklens.demo.serving import SAMPLE_RULES, environment, write_cli_configuration
 from locklens.errors import LockLensError, RepositoryError, RunCancelledError
+from locklens.operations.compare_repository import open_git, open_locked
+from locklens.operations.review.events import Progress, ReviewEvent
+from locklens.operations.review.request import NetworkSettings, ReviewRequest
 from locklens.review.keys import PastUse, SignerUses
-from locklens.review.model import Answer, Change, Evidence, HostState, Kind, Review, Signer
+from locklens.review.model import Change, ChangeKind, Evidence, HostState, LookupAnswer, Review, Signer
 from locklens.storage.cache import Cache
 from locklens.trust.model import SigningKey, Tier
 from locklens.ui.app import LockLensApp
-from locklens.ui.keyboard.signers import SIGNERS
-from locklens.ui.screens.export import ExportScreen
-from locklens.ui.screens.review import ReviewScreen
-from locklens.ui.screens.signers import SignersScreen
-from locklens.ui.signing import grouped
+from locklens.ui.dialogs.export import ExportDialog
+from locklens.ui.review.screen import ReviewScreen
+from locklens.ui.signers.keys import SIGNERS
+from locklens.ui.signers.screen import SignersScreen
+from locklens.ui.text.signers import grouped
 from locklens.ui.workspace_source import WorkspaceSource
-from locklens.workspace.events import Event, Progress
-from locklens.workspace.open import open_git, open_locked
-from locklens.workspace.review import Asking, ReviewRequest
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -86,19 +86,19 @@ class SignersDriver(Driver):
 
 
 def locked(samples: Samples, name: str, version: str, signer: Signer | None, evidence: Evidence | None) -> Change:
-    change = samples.change(name, version, version, kind=Kind.UNCHANGED)
+    change = samples.change(name, version, version, kind=ChangeKind.UNCHANGED)
     return replace(change, new_signer=signer, evidence=evidence)
 
 
 @pytest.fixture
 def repository(samples: Samples) -> Review:
-    asked, failed = Evidence(AS_OF), Evidence(None, ("a.example: it is down",), "try again", Answer.FAILED)
+    asked, failed = Evidence(AS_OF), Evidence(None, ("a.example: it is down",), "try again", LookupAnswer.FAILED)
     demo = locked(samples, "acme/demo", "1.0.0", Signer(Tier.SELF_SIGNED, (MALLORY,), "1.0.0"), asked)
     netbox = locked(samples, "acme/netbox", "4.0.0", Signer(Tier.SELF_SIGNED, (ALICE,), "4.0.0"), asked)
     before = locked(samples, "acme/demo", "0.9.0", Signer(Tier.SELF_SIGNED, (ALICE,), "0.9.0"), asked)
     unsigned = locked(samples, "venafi/venafi", "0.1.0", Signer(Tier.UNSIGNED, (), "0.1.0"), asked)
     unknown = locked(samples, "corp/vault", "2.0.0", None, failed)
-    gone = replace(samples.change("old/one", "1.0.0", None, kind=Kind.REMOVED))
+    gone = replace(samples.change("old/one", "1.0.0", None, kind=ChangeKind.REMOVED))
     review = samples.review(
         samples.root("infra/prod", [demo, netbox, gone]),
         samples.root("infra/stage", [before, netbox, unsigned]),
@@ -273,7 +273,7 @@ async def test_the_report_of_the_screen_can_be_exported(
         for form in ("json", "text"):
             on.signers.action_export(form)
             await on.pilot.pause()
-            assert isinstance(app.screen, ExportScreen)
+            assert isinstance(app.screen, ExportDialog)
             await on.press("enter")
             await on.settle()
         assert ALICE.fingerprint in (tmp_path / "locklens-keys.json").read_text()
@@ -370,7 +370,9 @@ async def test_the_history_is_looked_up_when_it_is_wanted(
     asked: list[SignerUses] = []
     gate = threading.Event()
 
-    def past(signer: SignerUses, on_event: Callable[[Event], None], cancel: threading.Event) -> tuple[PastUse, ...]:
+    def past(
+        signer: SignerUses, on_event: Callable[[ReviewEvent], None], cancel: threading.Event
+    ) -> tuple[PastUse, ...]:
         asked.append(signer)
         on_event(Progress("evidence", 3, 12))
         gate.wait(10)
@@ -513,9 +515,9 @@ async def test_keys_of_no_repository_leave_the_review_alone(
 
 async def test_the_keys_of_the_sample(tmp_path: Path) -> None:
     top = make_repository(tmp_path / "infrastructure")
-    with Registry(faults=Faults(SAMPLE_RULES)) as registry:
+    with DemoRegistry(faults=Faults(SAMPLE_RULES)) as registry:
         configuration = write_cli_configuration(registry, tmp_path)
-        asking = Asking({**os.environ, **environment(configuration)}, Cache.in_memory())
+        asking = NetworkSettings({**os.environ, **environment(configuration)}, Cache.in_memory())
         request = ReviewRequest(partial(open_git, top), asking=asking)
         app = LockLensApp(WorkspaceSource(request), store_path=tmp_path / "store.sqlite3")
         async with app.run_test(size=(120, 40)) as pilot:

@@ -6,15 +6,15 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from operations.test_propose import entry, lock
+from operations.test_staging import LOCK, NEW, OLD, git, index, put, repository, said
 from textual.widgets import Input
 from ui.conftest import Driver, Running, Samples, until
-from workspace.test_propose import entry, lock
-from workspace.test_staging import LOCK, NEW, OLD, git, index, put, repository, said
 
-from locklens.ui.screens.preview import PreviewScreen
+from locklens.operations.compare_repository import open_git
+from locklens.operations.review.request import ReviewRequest
+from locklens.ui.preview.screen import PreviewScreen
 from locklens.ui.workspace_source import WorkspaceSource
-from locklens.workspace.open import open_git
-from locklens.workspace.review import ReviewRequest
 
 
 def source_of(top: Path, **options: object) -> WorkspaceSource:
@@ -78,7 +78,7 @@ async def test_marks_that_a_filter_hides_are_staged_too(running: Running, tmp_pa
 async def test_a_file_that_changed_meanwhile_is_refused(
     running: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("locklens.ui.screens.loading._LOOK_SECONDS", 1000.0)
+    monkeypatch.setattr("locklens.ui.shell.review_loader._LOOK_SECONDS", 1000.0)
     top = two_roots(tmp_path)
     async with running(source_of(top), size=(160, 70)) as on:
         await on.press("a")

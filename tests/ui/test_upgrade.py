@@ -13,46 +13,46 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from msgspec.structs import replace
+from operations.offering import ALICE, MALLORY, known, offer
 from textual.widgets import Input
 from ui.conftest import Driver, ServingSource, until
-from workspace.offering import ALICE, MALLORY, known, offer
 
 from locklens.addresses import ProviderAddress
 from locklens.demo.faults import Faults
-from locklens.demo.registry import Registry
+from locklens.demo.registry import DemoRegistry
 from locklens.demo.repository import make_repository
 from locklens.demo.serving import SAMPLE_RULES, environment, write_cli_configuration
 from locklens.errors import ConfigurationError, LockLensError
+from locklens.operations.compare_repository import open_git
+from locklens.operations.review.request import NetworkSettings, ReviewRequest
+from locklens.operations.upgrades.candidates import CandidateTable, RefusedRoot
+from locklens.operations.write.upgrade import SelectedUpgrade
 from locklens.policy import Policy
 from locklens.storage.cache import Cache
 from locklens.ui.app import LockLensApp
-from locklens.ui.keyboard.upgrade import UPGRADE
-from locklens.ui.messages import ViewWanted
-from locklens.ui.screens.export import ExportScreen
-from locklens.ui.screens.review import ReviewScreen
-from locklens.ui.screens.upgrade import UpgradeScreen
-from locklens.ui.screens.why import WhyScreen
+from locklens.ui.dialogs.export import ExportDialog
+from locklens.ui.review.screen import ReviewScreen
+from locklens.ui.shell.messages import ViewWanted
+from locklens.ui.upgrade.keys import UPGRADE
+from locklens.ui.upgrade.screen import UpgradeScreen
+from locklens.ui.why.dialog import WhyDialog
 from locklens.ui.workspace_source import WorkspaceSource
-from locklens.workspace.offers import Offers, Refused
-from locklens.workspace.open import open_git
-from locklens.workspace.picking import UpgradeIntent
-from locklens.workspace.review import Asking, ReviewRequest
 
 if TYPE_CHECKING:
     from textual.pilot import Pilot
     from ui.conftest import Samples
 
-    from locklens.workspace.intents import Intent
+    from locklens.operations.write.operation import Operation
 
 READY = offer("1.0.0:90 1.1.0:40 2.0.0:30", "< 2.0", root="a", name="ready")
 HELD = offer("1.0.0:90 2.0.0:40", "~> 1.0", root="a", name="held")
 YOUNG = offer("1.0.0:90 1.1.0:2", "~> 1.0", root="a", name="young")
 CURRENT = offer("1.0.0:90", "~> 1.0", root="a", name="current")
 TWICE = tuple(offer("1.0.0:90 1.1.0:40", "~> 1.0", root=root, name="twice") for root in ("a", "b"))
-REFUSED = Refused(
+REFUSED = RefusedRoot(
     "c", "c/.terraform.lock.hcl", ConfigurationError("a conflict", path="c/lock.hcl", line=3, hint="mend")
 )
-ALL = Offers((CURRENT, HELD, READY, *TWICE, YOUNG), (REFUSED,))
+ALL = CandidateTable((CURRENT, HELD, READY, *TWICE, YOUNG), (REFUSED,))
 
 
 class UpgradeDriver(Driver):
@@ -60,7 +60,7 @@ class UpgradeDriver(Driver):
 
     def __init__(self, app: LockLensApp, pilot: Pilot[int]) -> None:
         super().__init__(app, pilot)
-        self.intents: list[Intent] = []
+        self.intents: list[Operation] = []
 
     async def press(self, *keys: str) -> None:
         """Waits until the detail has followed, too."""
@@ -122,7 +122,7 @@ def opening(samples: Samples, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
     @asynccontextmanager
     async def run(
-        offers: Offers = ALL,
+        offers: CandidateTable = ALL,
         *,
         size: tuple[int, int] = (110, 40),
         cooldown: int | None = 7,
@@ -176,8 +176,8 @@ async def test_one_pane_on_a_small_screen(opening: Opening) -> None:
 async def test_rows_arrive_as_registries_answer(opening: Opening) -> None:
     gate = threading.Event()
 
-    def offering(on_known: Callable[[Offers], None], cancel: threading.Event) -> Offers:
-        on_known(Offers((replace(READY, is_asked=False), HELD)))
+    def offering(on_known: Callable[[CandidateTable], None], cancel: threading.Event) -> CandidateTable:
+        on_known(CandidateTable((replace(READY, is_asked=False), HELD)))
         gate.wait(20)
         return ALL
 
@@ -191,10 +191,10 @@ async def test_rows_arrive_as_registries_answer(opening: Opening) -> None:
 
 
 async def test_nothing_to_upgrade_and_what_failed(opening: Opening) -> None:
-    async with opening(Offers()) as on:
+    async with opening(CandidateTable()) as on:
         assert "there is nothing to upgrade" in on.text
 
-    def failing(*_: object) -> Offers:
+    def failing(*_: object) -> CandidateTable:
         raise LockLensError("no way", hint="try another")
 
     async with opening(offering=failing) as on:
@@ -233,7 +233,7 @@ async def test_moving(opening: Opening) -> None:
 
 
 async def test_nothing_to_go_to(opening: Opening) -> None:
-    async with opening(Offers((CURRENT,))) as on:
+    async with opening(CandidateTable((CURRENT,))) as on:
         await on.press("n")
         assert "nothing is held" in on.status
 
@@ -284,7 +284,7 @@ async def test_choosing(opening: Opening) -> None:
 
 async def test_all_that_is_safe(opening: Opening) -> None:
     undated = offer("1.0.0:90 1.1.0", "~> 1.0", root="a", name="undated")
-    async with opening(Offers((*ALL.providers, undated))) as on:
+    async with opening(CandidateTable((*ALL.providers, undated))) as on:
         await on.press("a")
         assert on.picks == {"a/ready": "1.1.0", "a/twice": "1.1.0", "b/twice": "1.1.0"}
         assert "chosen as safe: 2 providers; 1 left out, n goes to them" in on.status
@@ -346,7 +346,7 @@ async def test_versions(opening: Opening, newer: str, older: str) -> None:
 
 async def test_how_far_suggestions_go(opening: Opening) -> None:
     far = offer("1.0.0:90 1.0.1:60 1.1.0:40 2.0.0:30", ">= 1.0", root="a", name="far")
-    async with opening(Offers((far,))) as on:
+    async with opening(CandidateTable((far,))) as on:
         await on.press("space")
         assert on.picks == {"a/far": "2.0.0"}
         await on.press("m")
@@ -380,7 +380,7 @@ async def test_preview(opening: Opening, tmp_path: Path) -> None:
         assert "nothing is chosen yet" in on.status
         await on.press("space", "right", "U")
         (intent,) = on.intents
-        assert isinstance(intent, UpgradeIntent)
+        assert isinstance(intent, SelectedUpgrade)
         assert (intent.title, intent.top) == ("Upgrade ready to 2.0.0 in a", tmp_path)
 
 
@@ -391,7 +391,7 @@ async def test_why(opening: Opening) -> None:
     async with opening() as on:
         await on.choose("acme/held")
         await on.press("w")
-        assert isinstance(on.app.screen, WhyScreen)
+        assert isinstance(on.app.screen, WhyDialog)
         source = on.upgrades.source
         assert isinstance(source, ServingSource)
         await on.settle()
@@ -517,7 +517,7 @@ async def test_export(opening: Opening, tmp_path: Path, form: str) -> None:
     async with opening() as on:
         await on.upgrades.run_action(f"export({form!r})")
         await on.pilot.pause()
-        assert isinstance(on.app.screen, ExportScreen)
+        assert isinstance(on.app.screen, ExportDialog)
         target = tmp_path / "report"
         on.app.screen.query_one(Input).value = str(target)
         await on.press("enter")
@@ -530,7 +530,7 @@ async def test_export(opening: Opening, tmp_path: Path, form: str) -> None:
 
 async def test_five_hundred_providers_are_scrolled_through(opening: Opening) -> None:
     many = [offer("1.0.0:90 1.1.0:40", "~> 1.0", root="a", name=f"p{number:03}") for number in range(500)]
-    async with opening(Offers(tuple(many))) as on:
+    async with opening(CandidateTable(tuple(many))) as on:
         await on.press(*["down"] * 500)
         assert on.title == "acme/p499"
         assert "acme/p499 1.0.0 -> 1.1.0" in on.said
@@ -567,10 +567,10 @@ async def test_from_another_screen_to_a_provider(samples: Samples, tmp_path: Pat
 
 async def test_the_sample(tmp_path: Path) -> None:
     """The whole way: the sample repository, its registry, the screen, and the plan of what was picked."""
-    with Registry(faults=Faults(SAMPLE_RULES)) as registry, Cache.in_memory() as cache:
+    with DemoRegistry(faults=Faults(SAMPLE_RULES)) as registry, Cache.in_memory() as cache:
         top = make_repository(tmp_path / "infra")
         environ = {**os.environ, **environment(write_cli_configuration(registry, tmp_path))}
-        request = ReviewRequest(partial(open_git, top), asking=Asking(environ, cache))
+        request = ReviewRequest(partial(open_git, top), asking=NetworkSettings(environ, cache))
         source = WorkspaceSource(request).of_view("upgrade", top)
         app = LockLensApp(source, "upgrade", store_path=tmp_path / "store.sqlite3")
         async with app.run_test(size=(110, 40)) as pilot:

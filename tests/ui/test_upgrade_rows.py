@@ -6,31 +6,31 @@ import json
 
 import pytest
 from msgspec.structs import replace
+from operations.offering import ALICE, MALLORY, known, offer
 from selection.making import requirement
 from selection.making import version as parsed
-from workspace.offering import ALICE, MALLORY, known, offer
 
 from locklens.addresses import ProviderAddress
 from locklens.errors import ConfigurationError
-from locklens.ui import upgrade_report
-from locklens.ui.spans import Line, Place
-from locklens.ui.upgrade_bars import fetch_words, upgrade_head, upgrade_status
-from locklens.ui.upgrade_detail import upgrade_lines
-from locklens.ui.upgrade_picks import Picking
-from locklens.ui.upgrade_rows import By, RowKind, UpgradeRow, upgrade_rows
-from locklens.workspace.offers import Offers, Refused
-from locklens.workspace.prospects import Fetch
-from locklens.workspace.suggesting import Stay, Terms
-from locklens.workspace.upgrading import Pick
+from locklens.operations.upgrades.candidates import CandidateTable, RefusedRoot
+from locklens.operations.upgrades.download_estimate import DownloadEstimate
+from locklens.operations.upgrades.recommend import BumpLimit, UpgradePolicy
+from locklens.operations.upgrades.selection import UpgradeSelection
+from locklens.operations.write.upgrade import SelectedVersion
+from locklens.ui.text.spans import FilePlace, Line
+from locklens.ui.upgrade import report
+from locklens.ui.upgrade.bars import fetch_words, upgrade_head, upgrade_status
+from locklens.ui.upgrade.detail import upgrade_lines
+from locklens.ui.upgrade.rows import By, RowKind, UpgradeRow, upgrade_rows
 
 TLS = ProviderAddress("registry.terraform.io", "hashicorp", "tls")
 
 
-def picking(*some: object, cooldown: int | None = 7, refused: tuple[Refused, ...] = ()) -> Picking:
-    return Picking(terms=Terms(cooldown)).with_offers(Offers(tuple(some), refused))  # type: ignore[arg-type]
+def picking(*some: object, cooldown: int | None = 7, refused: tuple[RefusedRoot, ...] = ()) -> UpgradeSelection:
+    return UpgradeSelection(terms=UpgradePolicy(cooldown)).with_offers(CandidateTable(tuple(some), refused))  # type: ignore[arg-type]
 
 
-def rows(of: Picking, by: By = By.PROVIDER, narrowed: str = "", *unfolded: str) -> tuple[UpgradeRow, ...]:
+def rows(of: UpgradeSelection, by: By = By.PROVIDER, narrowed: str = "", *unfolded: str) -> tuple[UpgradeRow, ...]:
     return upgrade_rows(of, by=by, narrowed=narrowed, unfolded=frozenset(unfolded))
 
 
@@ -124,7 +124,7 @@ def test_a_root_with_modules_that_are_not_fetched_is_offered_and_doubtful() -> N
 
 def test_by_root() -> None:
     error = ConfigurationError("git left a conflict", path="b/lock", line=3)
-    found = rows(picking(*ALL, refused=(Refused("b", "b/lock", error),)), By.ROOT)
+    found = rows(picking(*ALL, refused=(RefusedRoot("b", "b/lock", error),)), By.ROOT)
     assert titles(found) == [
         "a", "  acme/ready", "  acme/held", "  acme/young", "  acme/current", "  acme/silent", "b", "  the whole root",
     ]  # fmt: skip
@@ -157,7 +157,7 @@ def test_versions_that_are_stepped_to() -> None:
     up = of.moved([HELD], 1)
     row = rows(up)[1]
     assert (row.mark, row.pick.text, row.note.text) == ("[ ]", "2.0.0*", "*edit a/main.tf:1")
-    assert up.toggled([HELD]).picks == (Pick("a", HELD.address, parsed("2.0.0")),)
+    assert up.toggled([HELD]).picks == (SelectedVersion("a", HELD.address, parsed("2.0.0")),)
     assert up.toggled([HELD]).moved([HELD], -1).picks == ()  # back at the locked version nothing moves
     assert up.moved([HELD], 1) == up
     assert of.moved([HELD], -1).stepped == {("a", HELD.address): parsed("1.0.0")}
@@ -180,11 +180,11 @@ def test_terms_change_suggestions_and_keep_what_was_gone_to() -> None:
     some = offer("1.0.0:90 1.0.1:50 1.1.0:40 2.0.0:30", ">= 1.0")
     of = picking(some).toggled([some])
     assert [str(pick.version) for pick in of.picks] == ["2.0.0"]
-    near = of.with_terms(Terms(7, Stay.PATCH))
+    near = of.with_terms(UpgradePolicy(7, BumpLimit.PATCH))
     assert [str(pick.version) for pick in near.picks] == ["1.0.1"]
-    gone = of.moved([some], -1).with_terms(Terms(7, Stay.PATCH))
+    gone = of.moved([some], -1).with_terms(UpgradePolicy(7, BumpLimit.PATCH))
     assert [str(pick.version) for pick in gone.picks] == ["1.1.0"]
-    assert of.with_terms(Terms(1000)).picks == ()
+    assert of.with_terms(UpgradePolicy(1000)).picks == ()
 
 
 def test_what_was_locked_meanwhile_is_not_chosen_any_more() -> None:
@@ -192,15 +192,15 @@ def test_what_was_locked_meanwhile_is_not_chosen_any_more() -> None:
     assert len(of.picks) == 2
     assert READY.entry is not None
     moved = replace(READY, entry=replace(READY.entry, version=parsed("1.1.0")))
-    assert [pick.address.type for pick in of.with_offers(Offers((moved, HELD))).picks] == ["held"]
-    assert [pick.address.type for pick in of.with_offers(Offers((HELD,))).picks] == ["held"]
+    assert [pick.address.type for pick in of.with_offers(CandidateTable((moved, HELD))).picks] == ["held"]
+    assert [pick.address.type for pick in of.with_offers(CandidateTable((HELD,))).picks] == ["held"]
 
 
 def test_what_is_safe() -> None:
     unknown = offer("1.0.0:90 1.1.0", "~> 1.0", root="b", name="undated")
     of = picking(*ALL, unknown)
     assert [one.name for one in of.offers.providers if of.is_safe(one)] == ["acme/ready"]
-    assert [one.name for one in of.with_terms(Terms()).offers.providers if of.with_terms(Terms()).is_safe(one)] == [
+    assert [one.name for one in of.with_terms(UpgradePolicy()).offers.providers if of.with_terms(UpgradePolicy()).is_safe(one)] == [
         "acme/ready", "acme/young", "acme/undated"]  # fmt: skip
     same = of.with_known([known(READY, "1.0.0", ALICE), known(READY, "1.1.0", ALICE)])
     other = of.with_known([known(READY, "1.0.0", ALICE), known(READY, "1.1.0", MALLORY)])
@@ -251,7 +251,7 @@ def test_detail() -> None:
         "+ C4D0 6E1B",
     ):
         assert words in said, words
-    assert next(line for line in lines if "~> 1.0" in line.text).place == Place("a/main.tf", 1)
+    assert next(line for line in lines if "~> 1.0" in line.text).place == FilePlace("a/main.tf", 1)
     assert "ALL VERSIONS" not in said
     assert "ALL VERSIONS  the newest first, 2" in text(upgrade_lines(rows(of)[1], of, in_full=True))
 
@@ -266,12 +266,12 @@ def test_detail_of_what_is_held() -> None:
 
 def test_detail_of_other_rows() -> None:
     error = ConfigurationError("git left a conflict", path="b/lock", line=3, hint="settle it first")
-    of = picking(*ALL, refused=(Refused("b", "b/lock", error),))
+    of = picking(*ALL, refused=(RefusedRoot("b", "b/lock", error),))
     found = {row.title: row for row in rows(of)}
     assert "is released" in text(upgrade_lines(found["UP TO DATE  1"], of))
     refused = list(upgrade_lines(found["b"], of))
     assert "settle it first" in text(refused)
-    assert [line.place for line in refused if line.place] == [Place("b/lock", 3)]
+    assert [line.place for line in refused if line.place] == [FilePlace("b/lock", 3)]
     silent = text(upgrade_lines(found["acme/silent"], of))
     assert "NOT KNOWN    it is down" in silent
     assert "wait" in silent
@@ -297,7 +297,7 @@ def test_hostile_words_stay_words() -> None:
     of = picking(some)
     lines = [*upgrade_lines(rows(of)[1], of)]
     assert all(isinstance(line, Line) for line in lines)
-    assert "\x1b" not in upgrade_report.as_text(of)
+    assert "\x1b" not in report.as_text(of)
 
 
 # Bars and reports
@@ -307,35 +307,37 @@ def test_head_and_status() -> None:
     of = picking(*ALL)
     assert plain(upgrade_head(of)[0]).split() == (
         ["locklens", "upgrade", "5", "providers", "in", "1", "root", "1", "can", "upgrade", "2", "held"])  # fmt: skip
-    assert "nothing chosen" in plain(upgrade_status(of, Fetch(), asking="", is_narrowed=False)[0])
+    assert "nothing chosen" in plain(upgrade_status(of, DownloadEstimate(), asking="", is_narrowed=False)[0])
     told = plain(
-        upgrade_status(of.toggled([READY]), Fetch(3, 5_000_000, 2, is_sure=False), asking="x", is_narrowed=True)[0]
+        upgrade_status(
+            of.toggled([READY]), DownloadEstimate(3, 5_000_000, 2, is_sure=False), asking="x", is_narrowed=True
+        )[0]
     )
     for words in ("1 provider chosen in 1 root", "fetches about 3 packages", "2 hashed before", "cooldown 7 d",
                   "filtered"):  # fmt: skip
         assert words in told, words
-    assert plain(upgrade_status(of, Fetch(), asking="", is_narrowed=False, message="hello")[0]) == " hello"
+    assert plain(upgrade_status(of, DownloadEstimate(), asking="", is_narrowed=False, message="hello")[0]) == " hello"
 
 
 @pytest.mark.parametrize(
     ("fetch", "words"),
     [
-        (Fetch(), "nothing to fetch"),
-        (Fetch(0, 0, 2), "nothing to fetch, 2 hashed before"),
-        (Fetch(1, None), "fetches 1 package, size not known"),
+        (DownloadEstimate(), "nothing to fetch"),
+        (DownloadEstimate(0, 0, 2), "nothing to fetch, 2 hashed before"),
+        (DownloadEstimate(1, None), "fetches 1 package, size not known"),
     ],
 )
-def test_what_is_fetched(fetch: Fetch, words: str) -> None:
+def test_what_is_fetched(fetch: DownloadEstimate, words: str) -> None:
     assert fetch_words(fetch) == words
 
 
 def test_reports() -> None:
     error = ConfigurationError("git left a conflict", path="b/lock", line=3)
-    of = picking(*ALL, refused=(Refused("b", "b/lock", error),)).toggled([READY])
-    said = upgrade_report.as_text(of)
+    of = picking(*ALL, refused=(RefusedRoot("b", "b/lock", error),)).toggled([READY])
+    said = report.as_text(of)
     assert said.startswith("a\n=\n\nacme/ready 1.0.0 -> 1.1.0  chosen")
     assert "ALL VERSIONS" in said
-    document = json.loads(upgrade_report.as_json(of))
+    document = json.loads(report.as_json(of))
     assert [(one["provider"], one["state"], one["pick"], one["chosen"]) for one in document["providers"]][:3] == [
         ("registry.terraform.io/acme/current", "up to date", None, False),
         ("registry.terraform.io/acme/held", "held", None, False),

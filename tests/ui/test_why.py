@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING
 
 import pytest
 from msgspec.structs import replace
+from operations.test_why import FILES, asked, lock, requiring, write
 from selection.making import offers
 from ui.conftest import Driver, Running, Samples, ServingSource, explained, until
-from workspace.test_why import FILES, asked, lock, requiring, write
 
 from locklens.errors import LockLensError, UnavailableError
+from locklens.operations.review.why import WhySubject
 from locklens.review.model import Review, Severity
 from locklens.review.reports import why_text
-from locklens.ui.feed import WhySubject
-from locklens.ui.keyboard.why import WHY
-from locklens.ui.screens.lines import LinesScreen
-from locklens.ui.screens.why import WhyScreen
-from locklens.ui.spans import Place
-from locklens.ui.why import why_lines
+from locklens.ui.dialogs.text import TextDialog
+from locklens.ui.text.spans import FilePlace
+from locklens.ui.why.dialog import WhyDialog
+from locklens.ui.why.keys import WHY
+from locklens.ui.why.lines import why_lines
 from locklens.ui.widgets.line_view import LineView
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def registry(subject: WhySubject, is_asking: bool) -> Why:
 async def opened(on: Driver) -> LineView:
     await on.press("j", "w")
     await on.settle()
-    assert isinstance(on.app.screen, WhyScreen)
+    assert isinstance(on.app.screen, WhyDialog)
     return on.app.screen.query_one(LineView)
 
 
@@ -209,7 +209,7 @@ async def test_keys_move_copy_and_open(
         view = await opened(on)
         await on.press("G")
         assert view.current is not None
-        assert view.current.place == Place("main.tf", 7)
+        assert view.current.place == FilePlace("main.tf", 7)
         await on.press("y")
         assert on.app.clipboard == "'>= 4'"
         assert "copied: '>= 4'" in on.text
@@ -228,12 +228,12 @@ async def test_the_help_says_every_key(samples: Samples, running: Running, tmp_p
     async with running(reviewing(samples, tmp_path), size=(120, 60)) as on:
         await opened(on)
         await on.press("question_mark")
-        assert isinstance(on.app.screen, LinesScreen)
+        assert isinstance(on.app.screen, TextDialog)
         for group in WHY.groups:
             for key in group.keys:
                 assert key.words[:40] in on.text
         await on.press("question_mark")
-        assert isinstance(on.app.screen, WhyScreen)
+        assert isinstance(on.app.screen, WhyDialog)
 
 
 async def test_keys_in_the_last_line_can_be_clicked(samples: Samples, running: Running, tmp_path: Path) -> None:

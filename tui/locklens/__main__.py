@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import NoReturn
 
-    from locklens.workspace.review import ReviewRequest
+    from locklens.operations.review.request import ReviewRequest
 
 _GARBAGE = 50_000
 """Objects between two looks for garbage: there is little in a run, and loading modules alone makes thousands."""
@@ -31,7 +31,7 @@ def run() -> NoReturn:
 
 
 def _open_ui(request: ReviewRequest, view: str) -> int:
-    from locklens.ui.app import run as run_ui
+    from locklens.ui.app import run_app as run_ui
 
     return run_ui(request, view)
 

@@ -21,8 +21,8 @@ from conformance.case import (
 from conformance.table.locks import OLD, locked
 from msgspec.structs import replace
 
-from locklens.demo.faults import Fault, Rule
-from locklens.demo.published import Offer
+from locklens.demo.faults import Fault, FaultRule
+from locklens.demo.published import SampleListing
 
 DEMO = requires(("acme/demo", "~> 1.0"))
 OWN = "reg.acme.test"
@@ -44,14 +44,14 @@ def _deviation(fault: Fault) -> Deviation:
 _case = partial(Case, theme=Theme.AUTHENTICATION)
 AUTHENTICATION = (
     *(
-        _case(name=fault, files={"main.tf": DEMO}, faults=(Rule(fault),), deviation=_deviation(fault))
+        _case(name=fault, files={"main.tf": DEMO}, faults=(FaultRule(fault),), deviation=_deviation(fault))
         for fault in FAULTS
     ),
     *(
         _case(
             name=f"{fault}-for-lock",
             files={"main.tf": DEMO},
-            faults=(Rule(fault),),
+            faults=(FaultRule(fault),),
             turns=(lock("-platform=linux_amd64", "-platform=darwin_arm64"),),
             deviation=_deviation(fault),
         )
@@ -62,7 +62,7 @@ AUTHENTICATION = (
             name=f"{fault}-of-another-host",
             files={"main.tf": requires((f"{OWN}/acme/demo", ""))},
             catalog={f"{OWN}/acme/demo": ("1.0.0",)},
-            faults=(Rule(fault),),
+            faults=(FaultRule(fault),),
         )
         for fault in (Fault.UNSIGNED, Fault.EXPIRED_KEY)
     ),
@@ -70,7 +70,7 @@ AUTHENTICATION = (
         _case(
             name=f"{fault}-enforced",
             files={"main.tf": DEMO},
-            faults=(Rule(fault),),
+            faults=(FaultRule(fault),),
             environment={f"OPENTOFU_ENFORCE_GPG_{what}": value},
             tools=(OPENTOFU.name,),
         )
@@ -83,26 +83,26 @@ AUTHENTICATION = (
     _case(
         name="unsigned-enforced-by-another-word",
         files={"main.tf": DEMO},
-        faults=(Rule(Fault.UNSIGNED),),
+        faults=(FaultRule(Fault.UNSIGNED),),
         environment={"OPENTOFU_ENFORCE_GPG_VALIDATION": "1"},
         tools=(OPENTOFU.name,),
     ),
     _case(
         name="expired-key-and-signature",
         files={"main.tf": DEMO},
-        faults=(Rule(Fault.EXPIRED_KEY), Rule(Fault.EXPIRED_SIGNATURE)),
+        faults=(FaultRule(Fault.EXPIRED_KEY), FaultRule(Fault.EXPIRED_SIGNATURE)),
     ),
     _case(
         name="expired-key-bad-signature",
         files={"main.tf": DEMO},
-        faults=(Rule(Fault.EXPIRED_KEY), Rule(Fault.BAD_SIGNATURE)),
+        faults=(FaultRule(Fault.EXPIRED_KEY), FaultRule(Fault.BAD_SIGNATURE)),
     ),
-    _case(name="other-signer-over-a-lock", files=locked(OLD), faults=(Rule(Fault.OTHER_SIGNER),)),
-    _case(name="tampered-over-a-lock", files=locked(OLD), faults=(Rule(Fault.TAMPERED_PACKAGE),)),
+    _case(name="other-signer-over-a-lock", files=locked(OLD), faults=(FaultRule(Fault.OTHER_SIGNER),)),
+    _case(name="tampered-over-a-lock", files=locked(OLD), faults=(FaultRule(Fault.TAMPERED_PACKAGE),)),
     _case(
         name="odd-sums-over-a-zh-only-lock",
         files=locked(replace(OLD, h1=())),
-        faults=(Rule(Fault.SUMS_WITH_ODD_LINE),),
+        faults=(FaultRule(Fault.SUMS_WITH_ODD_LINE),),
         deviation=Deviation.ODD_SUMS,
     ),
     _case(
@@ -112,12 +112,12 @@ AUTHENTICATION = (
             LOCK_FILE: Lock((Entry("acme/demo", "1.0.0", "1.0.0"),)),
             PACKAGE: Unpacked("acme/demo", "1.0.0"),
         },
-        faults=(Rule(Fault.BAD_SIGNATURE),),
+        faults=(FaultRule(Fault.BAD_SIGNATURE),),
     ),
     _case(
         name="one-of-two-bad",
         files={"main.tf": requires(("acme/demo", "~> 1.0"), ("acme/other", ""))},
-        faults=(Rule(Fault.BAD_SIGNATURE, "acme/other"),),
+        faults=(FaultRule(Fault.BAD_SIGNATURE, "acme/other"),),
     ),
     *(
         _case(
@@ -132,7 +132,7 @@ AUTHENTICATION = (
         for name, turn, faults in (
             ("init", init(), ()),
             ("lock", lock("-platform=linux_amd64"), ()),
-            ("unsigned", init(), (Rule(Fault.UNSIGNED),)),
+            ("unsigned", init(), (FaultRule(Fault.UNSIGNED),)),
         )
     ),
 )
@@ -150,8 +150,8 @@ _UNSAFE = {
 }
 
 
-def _odd_package(edition: str) -> dict[str, tuple[str | Offer, ...]]:
-    return {"acme/demo": (Offer("1.0.0", (HERE,), edition=edition),)}
+def _odd_package(edition: str) -> dict[str, tuple[str | SampleListing, ...]]:
+    return {"acme/demo": (SampleListing("1.0.0", (HERE,), edition=edition),)}
 
 
 ODD_PACKAGES = (

@@ -23,14 +23,14 @@ from conformance.case import (
 from conformance.table.locks import NO_H1
 from msgspec.structs import replace
 
-from locklens.demo.faults import Fault, Rule, Step
+from locklens.demo.faults import Fault, FaultRule, Step
 
 PINNED = requires(("acme/demo", "1.0.0"))
 LOCKED = Entry("acme/demo", "1.0.0", "1.0.0")
 FOLDER = ".terraform/providers/@HOST@/acme/demo/1.0.0"
 PACKAGE = f"{FOLDER}/{HERE}"
 PROGRAM = f"{PACKAGE}/terraform-provider-demo_v1.0.0"
-DOWN = (Rule(Fault.SERVER_ERROR),)
+DOWN = (FaultRule(Fault.SERVER_ERROR),)
 
 
 def _there(entry: Entry | None = LOCKED, **more: Content) -> Files:
@@ -75,9 +75,9 @@ INSTALLED = (
                                               "elsewhere": Unpacked("acme/demo", "1.0.1"),
                                               PACKAGE: Link("@WORK@/elsewhere")}, deviation=Deviation.TAMPERED_FOLDER),
     _installed(name="registry-is-down", files=_there(), faults=DOWN, deviation=Deviation.NO_REGISTRY_NEEDED),
-    _installed(name="provider-is-gone", files=_there(), faults=(Rule(Fault.NOT_FOUND, step=Step.VERSIONS),),
+    _installed(name="provider-is-gone", files=_there(), faults=(FaultRule(Fault.NOT_FOUND, step=Step.VERSIONS),),
                deviation=Deviation.NO_REGISTRY_NEEDED),
-    _installed(name="version-withdrawn", files=_there(), faults=(Rule(Fault.WITHDRAWN),),
+    _installed(name="version-withdrawn", files=_there(), faults=(FaultRule(Fault.WITHDRAWN),),
                deviation=Deviation.NO_REGISTRY_NEEDED),
     _installed(name="registry-is-down-for-readonly", files=_there(), faults=DOWN, turns=(init("-lockfile=readonly"),),
                deviation=Deviation.NO_REGISTRY_NEEDED),

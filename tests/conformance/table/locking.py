@@ -7,8 +7,8 @@ from functools import partial
 from conformance.case import LOCK_FILE, Case, Deviation, Entry, Lock, Theme, init, lock, requires
 from conformance.table.locks import NO_H1, OLD, locked
 
-from locklens.demo.faults import Fault, Rule
-from locklens.demo.published import Offer
+from locklens.demo.faults import Fault, FaultRule
+from locklens.demo.published import SampleListing
 
 DEMO = requires(("acme/demo", "~> 1.0"))
 TWO = requires(("acme/demo", "~> 1.0"), ("acme/other", ""))
@@ -39,7 +39,7 @@ LOCKING = (
     _lock(name="unknown-provider", files={"main.tf": requires(("acme/nothing", ""))}, turns=(lock(),)),
     _lock(name="one-of-two-unknown", files={"main.tf": requires(("acme/demo", ""), ("acme/nothing", ""))},
           turns=(lock(),)),
-    _lock(name="withdrawn", files=locked(OLD), turns=(lock(),), faults=(Rule(Fault.WITHDRAWN, "acme/demo", "1.1.0"),)),
+    _lock(name="withdrawn", files=locked(OLD), turns=(lock(),), faults=(FaultRule(Fault.WITHDRAWN, "acme/demo", "1.1.0"),)),
     _lock(name="comments-and-order", turns=(lock(),), files={
         "main.tf": TWO,
         LOCK_FILE: Lock((OLD, Entry("acme/other", "1.0.0")), before="# mine\n"),
@@ -56,36 +56,36 @@ LOCKING = (
 _NOT_HERE = ("darwin_arm64", "windows_amd64")
 _platform = partial(Case, theme=Theme.PLATFORMS)
 PLATFORMS = (
-    _platform(name="not-built-for-this-one", files={"main.tf": DEMO}, catalog={"acme/demo": (Offer("1.0.0", _NOT_HERE),)}),
+    _platform(name="not-built-for-this-one", files={"main.tf": DEMO}, catalog={"acme/demo": (SampleListing("1.0.0", _NOT_HERE),)}),
     _platform(name="newest-not-built-for-this-one", files={"main.tf": DEMO},
-              catalog={"acme/demo": ("1.0.0", Offer("1.1.0", _NOT_HERE))}),
+              catalog={"acme/demo": ("1.0.0", SampleListing("1.1.0", _NOT_HERE))}),
     _platform(name="locked-not-built-for-this-one", files=locked(Entry("acme/demo", "1.0.0", h1=("darwin_arm64",))),
-              catalog={"acme/demo": (Offer("1.0.0", _NOT_HERE), "1.1.0")}),
+              catalog={"acme/demo": (SampleListing("1.0.0", _NOT_HERE), "1.1.0")}),
     _platform(name="one-of-two-not-built", files={"main.tf": TWO},
-              catalog={"acme/demo": ("1.0.0",), "acme/other": (Offer("1.0.0", _NOT_HERE),)}),
+              catalog={"acme/demo": ("1.0.0",), "acme/other": (SampleListing("1.0.0", _NOT_HERE),)}),
     _platform(name="one-of-two-platforms-for-lock", files={"main.tf": DEMO}, turns=(lock(ALL[1], "-platform=plan9_arm"),)),
     _platform(name="not-built-for-lock", files={"main.tf": DEMO}, turns=(lock("-platform=plan9_arm"),)),
     _platform(name="one-word", files={"main.tf": DEMO}, turns=(lock("-platform=linux"),)),
     _platform(name="three-words", files={"main.tf": DEMO}, turns=(lock("-platform=linux_arm_v6"),)),
     _platform(name="lock-for-others-where-this-one-is-missing", files={"main.tf": DEMO},
-              catalog={"acme/demo": (Offer("1.0.0", _NOT_HERE),)}, turns=(lock(*ALL[::2]), init())),
-    _platform(name="only-this-one", files={"main.tf": DEMO}, catalog={"acme/demo": (Offer("1.0.0", ("linux_amd64",)),)}),
+              catalog={"acme/demo": (SampleListing("1.0.0", _NOT_HERE),)}, turns=(lock(*ALL[::2]), init())),
+    _platform(name="only-this-one", files={"main.tf": DEMO}, catalog={"acme/demo": (SampleListing("1.0.0", ("linux_amd64",)),)}),
 )  # fmt: skip
 
 _protocol = partial(Case, theme=Theme.PROTOCOLS, files={"main.tf": requires(("acme/demo", ""))})
 _OLD, _NEW = ("4.0",), ("7.0",)
 PROTOCOLS = (
-    _protocol(name="six", catalog={"acme/demo": (Offer("1.0.0", protocols=("6.0",)),)}),
-    _protocol(name="five-and-four", catalog={"acme/demo": (Offer("1.0.0", protocols=("4.0", "5.1")),)}),
-    _protocol(name="six-point-nine", catalog={"acme/demo": (Offer("1.0.0", protocols=("6.9",)),)}),
-    _protocol(name="none-said", catalog={"acme/demo": (Offer("1.0.0", protocols=()),)}),
-    _protocol(name="too-old", catalog={"acme/demo": (Offer("1.0.0", protocols=_OLD),)}),
-    _protocol(name="too-new", catalog={"acme/demo": (Offer("1.0.0", protocols=_NEW),)}),
-    _protocol(name="newest-is-too-new", catalog={"acme/demo": ("1.0.0", "1.1.0", Offer("2.0.0", protocols=_NEW))}),
+    _protocol(name="six", catalog={"acme/demo": (SampleListing("1.0.0", protocols=("6.0",)),)}),
+    _protocol(name="five-and-four", catalog={"acme/demo": (SampleListing("1.0.0", protocols=("4.0", "5.1")),)}),
+    _protocol(name="six-point-nine", catalog={"acme/demo": (SampleListing("1.0.0", protocols=("6.9",)),)}),
+    _protocol(name="none-said", catalog={"acme/demo": (SampleListing("1.0.0", protocols=()),)}),
+    _protocol(name="too-old", catalog={"acme/demo": (SampleListing("1.0.0", protocols=_OLD),)}),
+    _protocol(name="too-new", catalog={"acme/demo": (SampleListing("1.0.0", protocols=_NEW),)}),
+    _protocol(name="newest-is-too-new", catalog={"acme/demo": ("1.0.0", "1.1.0", SampleListing("2.0.0", protocols=_NEW))}),
     _protocol(name="pinned-is-too-old", files={"main.tf": requires(("acme/demo", "1.0.0"))},
-              catalog={"acme/demo": (Offer("1.0.0", protocols=_OLD), "2.0.0")}),
-    _protocol(name="no-number", catalog={"acme/demo": (Offer("1.0.0", protocols=("five",)),)}),
-    _protocol(name="too-new-for-lock", catalog={"acme/demo": ("1.0.0", Offer("2.0.0", protocols=_NEW))}, turns=(lock(),)),
+              catalog={"acme/demo": (SampleListing("1.0.0", protocols=_OLD), "2.0.0")}),
+    _protocol(name="no-number", catalog={"acme/demo": (SampleListing("1.0.0", protocols=("five",)),)}),
+    _protocol(name="too-new-for-lock", catalog={"acme/demo": ("1.0.0", SampleListing("2.0.0", protocols=_NEW))}, turns=(lock(),)),
 )  # fmt: skip
 
 CASES = (*LOCKING, *PLATFORMS, *PROTOCOLS)

@@ -7,7 +7,7 @@ from functools import partial
 from conformance.case import HERE, LOCK_FILE, Case, Deviation, Entry, Files, Lock, Theme, Unpacked, init, lock, requires
 from msgspec.structs import replace
 
-from locklens.demo.faults import Fault, Rule
+from locklens.demo.faults import Fault, FaultRule
 
 DEMO = requires(("acme/demo", "~> 1.0"))
 PACKAGE = f".terraform/providers/@HOST@/acme/demo/1.1.0/{HERE}"
@@ -70,9 +70,9 @@ UPGRADES = (
              turns=(init(), init("-upgrade"))),
     _upgrade(name="orphan-goes", files=locked(OLD, Entry("acme/other", "1.0.0")), turns=(init("-upgrade"),)),
     _upgrade(name="locked-version-withdrawn", files=locked(OLD), turns=(init(), init("-upgrade")),
-             faults=(Rule(Fault.WITHDRAWN, "acme/demo", "1.1.0"),)),
+             faults=(FaultRule(Fault.WITHDRAWN, "acme/demo", "1.1.0"),)),
     _upgrade(name="newest-cannot-be-had", files=locked(OLD), turns=(init("-upgrade"),),
-             faults=(Rule(Fault.BAD_SIGNATURE, "acme/demo", "1.2.0"),)),
+             faults=(FaultRule(Fault.BAD_SIGNATURE, "acme/demo", "1.2.0"),)),
     _upgrade(name="stale-constraints-of-the-other",
              files=locked(OLD, Entry("acme/other", "1.0.0", "~> 1.0"),
                           text=requires(("acme/demo", "~> 1.0"), ("acme/other", ">= 1.0, < 1.1"))),
@@ -177,20 +177,20 @@ PRIOR_HASHES = (
     _hashes(
         name="republished-for-init",
         files=locked(OLD),
-        faults=(Rule(Fault.REPUBLISHED, "acme/demo", "1.1.0"),),
+        faults=(FaultRule(Fault.REPUBLISHED, "acme/demo", "1.1.0"),),
         turns=(init(), init("-upgrade", files={"main.tf": requires(("acme/demo", "1.1.0"))})),
     ),
     _hashes(
         name="republished-for-lock",
         files=locked(OLD),
-        faults=(Rule(Fault.REPUBLISHED, "acme/demo", "1.1.0"),),
+        faults=(FaultRule(Fault.REPUBLISHED, "acme/demo", "1.1.0"),),
         turns=(lock(),),
         deviation=Deviation.REPUBLISHED,
     ),
     _hashes(
         name="republished-h1-only-for-lock",
         files=locked(replace(OLD, zh=())),
-        faults=(Rule(Fault.REPUBLISHED, "acme/demo", "1.1.0"),),
+        faults=(FaultRule(Fault.REPUBLISHED, "acme/demo", "1.1.0"),),
         turns=(lock(),),
     ),
     _hashes(

@@ -7,8 +7,8 @@ from functools import partial
 from conformance.case import Case, Catalog, Entry, Theme, init, lock, requires
 from conformance.table.locks import OLD, locked
 
-from locklens.demo.faults import Fault, Rule, Step
-from locklens.demo.published import Offer
+from locklens.demo.faults import Fault, FaultRule, Step
+from locklens.demo.published import SampleListing
 
 DEMO = requires(("acme/demo", "~> 1.0"))
 
@@ -47,19 +47,19 @@ HOSTS = (
                  + 'provider "own" {}\n', "more.tf": 'resource "null_resource" "x" {}\n'}),
     _host(name="own-tls-not-trusted", tls=True, catalog=_TLS, environment={"SSL_CERT_FILE": "/dev/null"},
           files={"main.tf": requires((f"{TLS}/acme/demo", ""))}),
-    _host(name="own-tls-no-discovery", tls=True, catalog=_TLS, faults=(Rule(Fault.NOT_FOUND, step=Step.DISCOVERY),),
+    _host(name="own-tls-no-discovery", tls=True, catalog=_TLS, faults=(FaultRule(Fault.NOT_FOUND, step=Step.DISCOVERY),),
           files={"main.tf": requires((f"{TLS}/acme/demo", ""))}),
-    _host(name="own-tls-discovery-fails", tls=True, catalog=_TLS, faults=(Rule(Fault.SERVER_ERROR, step=Step.DISCOVERY),),
+    _host(name="own-tls-discovery-fails", tls=True, catalog=_TLS, faults=(FaultRule(Fault.SERVER_ERROR, step=Step.DISCOVERY),),
           files={"main.tf": requires((f"{TLS}/acme/demo", ""))}),
-    _host(name="own-tls-discovery-is-a-page", tls=True, catalog=_TLS, faults=(Rule(Fault.HTML, step=Step.DISCOVERY),),
+    _host(name="own-tls-discovery-is-a-page", tls=True, catalog=_TLS, faults=(FaultRule(Fault.HTML, step=Step.DISCOVERY),),
           files={"main.tf": requires((f"{TLS}/acme/demo", ""))}),
     _host(name="the-other-tools-registry", files={"main.tf": requires(("@OTHER@/acme/demo", ""))},
           catalog={"@OTHER@/acme/demo": ("1.0.0",)}),
     _host(name="warning-of-the-registry", files={"main.tf": DEMO}, warnings={"acme/demo": ("This one is old.", "Go on.")}),
     _host(name="versions-otherwise-spelled", files={"main.tf": DEMO},
-          catalog={"acme/demo": (Offer("1.0.0", listed="1"), Offer("1.1.0", listed="01.1"))}),
+          catalog={"acme/demo": (SampleListing("1.0.0", listed="1"), SampleListing("1.1.0", listed="01.1"))}),
     _host(name="versions-with-a-bad-one", files={"main.tf": DEMO},
-          catalog={"acme/demo": ("1.0.0", Offer("1.1.0", listed="v1.1.0"))}),
+          catalog={"acme/demo": ("1.0.0", SampleListing("1.1.0", listed="v1.1.0"))}),
     _host(name="no-versions", files={"main.tf": DEMO}, catalog={"acme/demo": ()}),
 )  # fmt: skip
 
@@ -99,26 +99,26 @@ _STEPS = tuple(step for step in Step if step not in {Step.DISCOVERY, Step.DATES}
 # Waits between attempts are what these take their time with: few attempts, and none of a package twice.
 _QUICK = {"TF_PROVIDER_DOWNLOAD_RETRY": "1"}
 FLAKY = (
-    *(_flaky(name=f"500-once-{step}", faults=(Rule(Fault.SERVER_ERROR, step=step, times=1),), environment=_QUICK) for step in _STEPS),
-    *(_flaky(name=f"500-always-{step}", faults=(Rule(Fault.SERVER_ERROR, step=step),), environment=_QUICK) for step in _STEPS),
-    *(_flaky(name=f"404-{step}", faults=(Rule(Fault.NOT_FOUND, step=step),), environment=_QUICK) for step in _STEPS),
-    *(_flaky(name=f"401-{step}", faults=(Rule(Fault.UNAUTHORIZED, step=step),), environment=_QUICK) for step in _STEPS),
-    *(_flaky(name=f"429-once-{step}", faults=(Rule(Fault.TOO_MANY_REQUESTS, step=step, times=1),), environment=_QUICK) for step in (Step.VERSIONS, Step.PACKAGE)),
-    *(_flaky(name=f"html-{step}", faults=(Rule(Fault.HTML, step=step),), environment=_QUICK) for step in _STEPS),
-    *(_flaky(name=f"elsewhere-{step}", faults=(Rule(Fault.REDIRECT_ELSEWHERE, step=step),)) for step in _STEPS),
-    *(_flaky(name=f"truncated-{step}", faults=(Rule(Fault.TRUNCATED, step=step),), environment=_QUICK) for step in (Step.VERSIONS, Step.SUMS, Step.PACKAGE)),
-    *(_flaky(name=f"wrong-length-{step}", faults=(Rule(Fault.WRONG_LENGTH, step=step),), environment=_QUICK) for step in (Step.VERSIONS, Step.SUMS, Step.PACKAGE)),
-    _flaky(name="cut-once-versions", faults=(Rule(Fault.CUT, step=Step.VERSIONS, times=1),)),
-    _flaky(name="redirected-for-ever", faults=(Rule(Fault.REDIRECT_LOOP, step=Step.VERSIONS),)),
+    *(_flaky(name=f"500-once-{step}", faults=(FaultRule(Fault.SERVER_ERROR, step=step, times=1),), environment=_QUICK) for step in _STEPS),
+    *(_flaky(name=f"500-always-{step}", faults=(FaultRule(Fault.SERVER_ERROR, step=step),), environment=_QUICK) for step in _STEPS),
+    *(_flaky(name=f"404-{step}", faults=(FaultRule(Fault.NOT_FOUND, step=step),), environment=_QUICK) for step in _STEPS),
+    *(_flaky(name=f"401-{step}", faults=(FaultRule(Fault.UNAUTHORIZED, step=step),), environment=_QUICK) for step in _STEPS),
+    *(_flaky(name=f"429-once-{step}", faults=(FaultRule(Fault.TOO_MANY_REQUESTS, step=step, times=1),), environment=_QUICK) for step in (Step.VERSIONS, Step.PACKAGE)),
+    *(_flaky(name=f"html-{step}", faults=(FaultRule(Fault.HTML, step=step),), environment=_QUICK) for step in _STEPS),
+    *(_flaky(name=f"elsewhere-{step}", faults=(FaultRule(Fault.REDIRECT_ELSEWHERE, step=step),)) for step in _STEPS),
+    *(_flaky(name=f"truncated-{step}", faults=(FaultRule(Fault.TRUNCATED, step=step),), environment=_QUICK) for step in (Step.VERSIONS, Step.SUMS, Step.PACKAGE)),
+    *(_flaky(name=f"wrong-length-{step}", faults=(FaultRule(Fault.WRONG_LENGTH, step=step),), environment=_QUICK) for step in (Step.VERSIONS, Step.SUMS, Step.PACKAGE)),
+    _flaky(name="cut-once-versions", faults=(FaultRule(Fault.CUT, step=Step.VERSIONS, times=1),)),
+    _flaky(name="redirected-for-ever", faults=(FaultRule(Fault.REDIRECT_LOOP, step=Step.VERSIONS),)),
     _flaky(name="one-of-two-packages", files={"main.tf": requires(("acme/demo", "~> 1.0"), ("acme/other", ""))},
-           faults=(Rule(Fault.NOT_FOUND, "acme/other", step=Step.PACKAGE),)),
+           faults=(FaultRule(Fault.NOT_FOUND, "acme/other", step=Step.PACKAGE),)),
     _flaky(name="one-of-two-packages-over-a-lock",
            files=locked(OLD, Entry("acme/other", "1.0.0"), text=requires(("acme/demo", "~> 1.0"), ("acme/other", ""))),
-           faults=(Rule(Fault.NOT_FOUND, "acme/other", step=Step.PACKAGE),)),
-    _flaky(name="then-well", faults=(Rule(Fault.NOT_FOUND, step=Step.SUMS),), turns=(init(), init(faults=()))),
-    _flaky(name="package-for-lock", faults=(Rule(Fault.NOT_FOUND, step=Step.PACKAGE),), turns=(lock(),)),
-    _flaky(name="versions-for-lock", faults=(Rule(Fault.NOT_FOUND, step=Step.VERSIONS),), turns=(lock(),)),
-    _flaky(name="no-retries", faults=(Rule(Fault.SERVER_ERROR, step=Step.VERSIONS, times=2),),
+           faults=(FaultRule(Fault.NOT_FOUND, "acme/other", step=Step.PACKAGE),)),
+    _flaky(name="then-well", faults=(FaultRule(Fault.NOT_FOUND, step=Step.SUMS),), turns=(init(), init(faults=()))),
+    _flaky(name="package-for-lock", faults=(FaultRule(Fault.NOT_FOUND, step=Step.PACKAGE),), turns=(lock(),)),
+    _flaky(name="versions-for-lock", faults=(FaultRule(Fault.NOT_FOUND, step=Step.VERSIONS),), turns=(lock(),)),
+    _flaky(name="no-retries", faults=(FaultRule(Fault.SERVER_ERROR, step=Step.VERSIONS, times=2),),
            environment={"TF_REGISTRY_DISCOVERY_RETRY": "2"}),
 )  # fmt: skip
 

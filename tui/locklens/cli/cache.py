@@ -42,8 +42,8 @@ def clear() -> Printable:
     Raises:
         ConfigurationError: It cannot be done.
     """
-    from locklens.storage.cache import default_path
+    from locklens.storage.cache import default_cache_path
 
     with Cache() as cache:
         cache.clear()
-    return page([f"cleared {default_path()}; marks are kept"])
+    return page([f"cleared {default_cache_path()}; marks are kept"])

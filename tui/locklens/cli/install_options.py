@@ -19,7 +19,7 @@ _OF_OTHERS = (
 """Options of the real `init` that are about what it does beside installing providers: taken, and without effect."""
 
 
-def read(command: str, arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
+def read_install_options(command: str, arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
     """Reads the arguments of a command.
 
     Raises:

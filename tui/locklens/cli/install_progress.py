@@ -27,8 +27,8 @@ from locklens.lockfile.update import Tracking
 from locklens.text import json_text, size_words
 
 if TYPE_CHECKING:
-    from locklens.install.events import Event
-    from locklens.workspace.outcomes import Outcome
+    from locklens.install.events import InstallEvent
+    from locklens.operations.write.diagnostics import RootResult
 
 
 _TRACKED = {
@@ -40,7 +40,7 @@ _TRACKED = {
 }
 
 
-class Telling:
+class InstallProgress:
     """Tells of it on stderr; on a terminal with one line more, for the packages that arrive, that is written over.
 
     Args:
@@ -67,7 +67,7 @@ class Telling:
         self._arriving.clear()
         self._line.wipe()
 
-    def conclude(self, outcome: Outcome) -> None:
+    def conclude(self, outcome: RootResult) -> None:
         """Tells what went wrong, and what else there is to know."""
         self.end()
         for note in outcome.notes:
@@ -82,7 +82,7 @@ class Telling:
                 *([f"hint: {trouble.hint}"] if trouble.hint else []),
             )
 
-    def take(self, event: Event) -> None:
+    def take(self, event: InstallEvent) -> None:
         """Tells of one event."""
         if isinstance(event, PackageArriving):
             self._arrive(event)
@@ -120,7 +120,7 @@ def _share(label: str, event: PackageArriving, started: float, first: int, now: 
     return f"{label} [{'#' * filled}{'.' * (10 - filled)}] of {size_words(event.size)}{speed}{rest}"
 
 
-def words_of(event: Event) -> list[str]:
+def words_of(event: InstallEvent) -> list[str]:
     """An event in the real tools' words, where they have some."""
     match event:
         case QueryStarted(provider, _, True):
@@ -164,7 +164,7 @@ def words_of(event: Event) -> list[str]:
             assert_never(event)
 
 
-class JsonTelling:
+class JsonProgress:
     """Tells of it on stdout, one JSON object per line; its `type` is the event's."""
 
     def __init__(self) -> None:
@@ -181,12 +181,12 @@ class JsonTelling:
     def end(self) -> None:
         """Does nothing."""
 
-    def take(self, event: Event) -> None:
+    def take(self, event: InstallEvent) -> None:
         """Tells of one event."""
         fields = {name: _plain(getattr(event, name)) for name in event.__struct_fields__}
         self._put(re.sub("(?<!^)([A-Z])", r"_\1", type(event).__name__).lower(), fields)
 
-    def conclude(self, outcome: Outcome) -> None:
+    def conclude(self, outcome: RootResult) -> None:
         """Tells what came of a root."""
         for trouble in outcome.troubles:
             self._put("warning" if trouble.is_warning else "error", msgspec.structs.asdict(trouble))

@@ -9,31 +9,31 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from locklens.addresses import Platform
-from locklens.cli.install_progress import JsonTelling, Telling
+from locklens.cli.install_progress import InstallProgress, JsonProgress
 from locklens.cli.output import DONE, FINDINGS, UNUSABLE, complain, put, put_patch, tell
 from locklens.dialect import DIALECTS
 from locklens.errors import LockLensError, RunCancelledError
+from locklens.operations.write.diagnostics import Readonly, RootOptions
 from locklens.storage.cache import Cache
 from locklens.text import page, visible
-from locklens.workspace.outcomes import Options, Readonly
 
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Callable, Sequence
 
-    from locklens.workspace.locking import Locking
-    from locklens.workspace.outcomes import Outcome
+    from locklens.operations.write.diagnostics import RootResult
+    from locklens.operations.write.lock import LockRun
 
 
-def init(found: Namespace) -> int:
+def run_init(found: Namespace) -> int:
     """Installs providers, in one root after the other."""
-    from locklens.workspace.installing import Installing
+    from locklens.operations.write.init import Init
 
     modes = {mode.value: mode for mode in Readonly}
     readonly = modes.get(found.lockfile, Readonly.NO)
     if found.lockfile not in modes:
         tell([f"warning: -lockfile={found.lockfile} has no effect, here as with the real tools"])
-    options = Options(
+    options = RootOptions(
         Path.cwd(),
         os.environ,
         DIALECTS.get(found.tool),
@@ -42,11 +42,11 @@ def init(found: Namespace) -> int:
         dry_run=found.dry_run,
     )
     roots = list(dict.fromkeys(found.root)) or [""]
-    telling = JsonTelling() if found.json else Telling(is_alone=len(roots) == 1)
+    telling = JsonProgress() if found.json else InstallProgress(is_alone=len(roots) == 1)
     statuses = []
     with (
         Cache.in_memory() if found.no_cache else Cache() as cache,
-        Installing(options, cache, on_event=telling.take, on_waiting=telling.wait) as installing,
+        Init(options, cache, on_event=telling.take, on_waiting=telling.wait) as installing,
     ):
         for root in roots:
             telling.begin(root or ".")
@@ -69,26 +69,25 @@ def init(found: Namespace) -> int:
     return _together(statuses)
 
 
-def lock(found: Namespace) -> int:
+def run_lock(found: Namespace) -> int:
     """Brings hashes into lock files, of all roots at once."""
-    from locklens.workspace.locking import LockIntent
-    from locklens.workspace.locking import lock as plan_lock
-    from locklens.workspace.planning import WriteRequest
-    from locklens.workspace.supplying import RegistrySupply
+    from locklens.operations.plan.model import Scope
+    from locklens.operations.write.lock import Lock, plan_lock
+    from locklens.operations.write.registry_source import RegistrySource
 
     roots = tuple(dict.fromkeys(found.root))
-    intent = LockIntent(
-        WriteRequest(Path.cwd(), roots, DIALECTS.get(found.tool), found.test_directory),
+    intent = Lock(
+        Scope(Path.cwd(), roots, DIALECTS.get(found.tool), found.test_directory),
         tuple(dict.fromkeys(map(Platform.parse, found.platform))),
         tuple(found.providers),
         accepts_republished=found.accept_republished,
         allows_missing=found.allow_missing_modules,
     )
-    telling = JsonTelling() if found.json else Telling(is_alone=len(roots) < 2)
+    telling = JsonProgress() if found.json else InstallProgress(is_alone=len(roots) < 2)
     telling.begin(None if len(roots) > 1 else (roots or (".",))[0])
     with (
         Cache.in_memory() if found.no_cache else Cache() as cache,
-        RegistrySupply(os.environ, cache, on_event=telling.take) as supply,
+        RegistrySource(os.environ, cache, on_event=telling.take) as supply,
     ):
         try:
             locking = plan_lock(intent, supply, on_root=lambda root: telling.begin(root or "."))
@@ -100,9 +99,9 @@ def lock(found: Namespace) -> int:
     return _conclude(found, locking, telling)
 
 
-def _conclude(found: Namespace, locking: Locking, telling: Telling | JsonTelling) -> int:
+def _conclude(found: Namespace, locking: LockRun, telling: InstallProgress | JsonProgress) -> int:
     """Writes what `lock` planned, tells what became of each root, and returns the exit status."""
-    from locklens.workspace.apply import apply
+    from locklens.operations.write.apply import apply
 
     writes = not (found.dry_run or found.check)
     notices: tuple[str, ...] = ()
@@ -140,7 +139,7 @@ def _together(statuses: Sequence[int]) -> int:
     return FINDINGS if any(statuses) else DONE
 
 
-def _show(outcome: Outcome, words: Callable[[Outcome], str], *, is_preview: bool) -> None:
+def _show(outcome: RootResult, words: Callable[[RootResult], str], *, is_preview: bool) -> None:
     """Prints what came of a root, or the diff of its lock file."""
     if is_preview:
         put_patch([outcome.planned] if outcome.planned is not None else [])
@@ -148,7 +147,7 @@ def _show(outcome: Outcome, words: Callable[[Outcome], str], *, is_preview: bool
         put(page(words(outcome).splitlines()))
 
 
-def _init_words(outcome: Outcome) -> str:
+def _init_words(outcome: RootResult) -> str:
     """The result of `init`, with the real tools' key phrases."""
     product, command = outcome.tool.product, outcome.tool.command
     if outcome.is_empty:
@@ -171,7 +170,7 @@ def _init_words(outcome: Outcome) -> str:
     )
 
 
-def _lock_words(outcome: Outcome) -> str:
+def _lock_words(outcome: RootResult) -> str:
     if outcome.has_failed:
         return ""
     product = outcome.tool.product
@@ -184,7 +183,7 @@ def _lock_words(outcome: Outcome) -> str:
     return f"Success! {product} has validated the lock file and found no need for changes.\n"
 
 
-def _check_words(outcome: Outcome) -> str:
+def _check_words(outcome: RootResult) -> str:
     if outcome.has_failed:
         return ""
     return f"{visible(outcome.lock_file)}: {'would change' if outcome.would_change else 'is complete'}\n"

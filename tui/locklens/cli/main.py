@@ -73,7 +73,7 @@ def _run(argv: Sequence[str], open_ui: OpenUi) -> int:
         return DONE
     from locklens.cli import options
 
-    found = options.read(invocation.command, invocation.arguments, invocation.operands)
+    found = options.read_options(invocation.command, invocation.arguments, invocation.operands)
     return _command(invocation.command, found, open_ui)
 
 
@@ -91,26 +91,30 @@ def _command(command: str, found: Namespace, open_ui: OpenUi) -> int:
     if command in _READING:
         from locklens.cli import reading
 
-        return reading.review(found, open_ui) if command == "review" else reading.locked(found, command, open_ui)
+        return (
+            reading.run_review_command(found, open_ui)
+            if command == "review"
+            else reading.run_locked(found, command, open_ui)
+        )
     _recover(getattr(found, "root", []))
     if command in {"init", "lock"}:
         from locklens.cli import installing
 
-        return installing.init(found) if command == "init" else installing.lock(found)
+        return installing.run_init(found) if command == "init" else installing.run_lock(found)
     if command in {"upgrade", "prune", "restore", "format", "undo"}:
         from locklens.cli import writing
 
-        return writing.run(command, found)
+        return writing.run_write(command, found)
     from locklens.cli import reading
 
-    return reading.why(found)
+    return reading.run_why(found)
 
 
 def _recover(roots: Sequence[str]) -> None:
     """Completes or takes back what an earlier run was interrupted in, here or where it is to work, and says so."""
     from pathlib import Path
 
-    from locklens.workspace.recovery import recover_at
+    from locklens.operations.write.recover import recover_at
 
     for folder in dict.fromkeys([".", *roots]):
         tell(f"note: {words}" for words in recover_at(Path(folder)))
@@ -135,7 +139,7 @@ def _say_at_a_glance(words: Sequence[str]) -> bool:
     Returns:
         Whether that was all there is to say.
     """
-    from locklens.workspace.glance import glance, simple_options
+    from locklens.operations.glance import glance, simple_options
 
     found = simple_options(words)
     if found is None or ("--format" not in found and "--output" not in found and has_terminal()):
@@ -154,11 +158,11 @@ def _say_at_a_glance(words: Sequence[str]) -> bool:
 
 
 def _explain(found: Namespace) -> int:
-    from locklens.review.rules import RULES, explain
+    from locklens.review.rules import RULES, explain_rule
 
     if found.rule is None:
         return put(page(f"{rule.id}  {rule.severity:5}  {rule.title}" for rule in RULES.values()))
     rule = RULES.get(found.rule.upper())
     if rule is None:
         raise arguments.UsageError(f"there is no rule {found.rule!r}", hint="locklens explain lists them all")
-    return put(page(explain(rule).splitlines()))
+    return put(page(explain_rule(rule).splitlines()))

@@ -48,7 +48,7 @@ class Parser(argparse.ArgumentParser):
         raise UsageError(message, hint=f"see {self.prog} --help{roots}")
 
 
-def read(command: str, arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
+def read_options(command: str, arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
     """Reads the arguments of a command.
 
     Raises:
@@ -57,11 +57,11 @@ def read(command: str, arguments: Sequence[str], operands: Sequence[str]) -> arg
     if command in {"init", "lock"}:
         from locklens.cli import install_options
 
-        return install_options.read(command, arguments, operands)
+        return install_options.read_install_options(command, arguments, operands)
     if command in {"upgrade", "prune", "restore", "format", "undo"}:
         from locklens.cli import write_options
 
-        return write_options.read(command, arguments, operands)
+        return write_options.read_write_options(command, arguments, operands)
     if command in {"hashes", "keys"}:
         return _locked(command, arguments, operands)
     return {"review": _review, "why": _why, "demo": _demo, "explain": _explain, "cache": _cache}[command](

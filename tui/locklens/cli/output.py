@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from typing import TextIO
 
     from locklens.errors import LockLensError
+    from locklens.operations.plan.files import PlannedFile
     from locklens.text import Printable
-    from locklens.workspace.proposal import PlannedFile
 
 _WIDEST = 110
 DONE, FINDINGS, UNUSABLE, INTERRUPTED = 0, 1, 2, 130

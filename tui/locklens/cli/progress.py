@@ -5,14 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, assert_never
 
 from locklens.cli.live import LiveLine
+from locklens.operations.review.events import (
+    LookupProgress,
+    PackageDone,
+    PackageDownloading,
+    Progress,
+    ProvingPlanned,
+    RootsKnown,
+)
 from locklens.text import counted, size_words
-from locklens.workspace.events import Asked, PackageArriving, PackageDone, Progress, ProvingPlanned, RootsKnown
 
 if TYPE_CHECKING:
-    from locklens.workspace.events import Event
+    from locklens.operations.review.events import ReviewEvent
 
 
-class Telling:
+class ReviewProgress:
     """Tells of a review while it is made.
 
     Args:
@@ -22,17 +29,17 @@ class Telling:
     def __init__(self, *, is_verbose: bool) -> None:
         self._is_verbose = is_verbose
         self._line = LiveLine()
-        self._arriving: dict[str, PackageArriving] = {}
+        self._arriving: dict[str, PackageDownloading] = {}
 
-    def take(self, event: Event) -> None:
+    def take(self, event: ReviewEvent) -> None:
         """Tells of one event."""
         match event:
-            case Asked():
+            case LookupProgress():
                 if self._is_verbose:
                     self._line.say(*event.log)
             case ProvingPlanned():
                 self._line.say(planned_words(event))
-            case PackageArriving():
+            case PackageDownloading():
                 self._arriving[event.label] = event
                 self._line.draw(self._words)
             case PackageDone():
@@ -55,7 +62,7 @@ def planned_words(plan: ProvingPlanned) -> str:
     return f"to prove {plan.hashes} h1: {counted(plan.likely, 'package')}{size} to download{more}"
 
 
-def arriving_words(event: PackageArriving) -> str:
+def arriving_words(event: PackageDownloading) -> str:
     """How far a package is."""
     if not event.size:
         return size_words(event.received)

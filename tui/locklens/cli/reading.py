@@ -16,18 +16,20 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Callable, Mapping
 
+    from locklens.operations.comparison import Base, Comparison
+    from locklens.operations.review.request import NetworkSettings, ReviewRequest
     from locklens.review.keys import PastUse
     from locklens.review.model import Review
     from locklens.text import Printable
-    from locklens.workspace.open import Base, Comparison
-    from locklens.workspace.review import Asking, ReviewRequest
 
     OpenUi = Callable[[ReviewRequest, str], int]
 
 
-def review(found: Namespace, open_ui: OpenUi) -> int:
+def run_review_command(found: Namespace, open_ui: OpenUi) -> int:
     """Compares lock files."""
-    from locklens.workspace.open import Base, open_files, open_git
+    from locklens.operations.compare_files import open_files
+    from locklens.operations.compare_repository import open_git
+    from locklens.operations.comparison import Base
 
     base = None
     if found.old is not None:
@@ -46,9 +48,10 @@ def review(found: Namespace, open_ui: OpenUi) -> int:
     return show(request_of(found, opened, asking_of(found), base), found, "review", open_ui)
 
 
-def locked(found: Namespace, view: str, open_ui: OpenUi) -> int:
+def run_locked(found: Namespace, view: str, open_ui: OpenUi) -> int:
     """Reports on all that is locked, changed or not; `view` is "hashes" or "keys"."""
-    from locklens.workspace.open import Base, open_locked
+    from locklens.operations.compare_repository import open_locked
+    from locklens.operations.comparison import Base
 
     found.old = found.new = None
     found.all = True
@@ -57,16 +60,16 @@ def locked(found: Namespace, view: str, open_ui: OpenUi) -> int:
     return show(request_of(found, opened, asking_of(found), base), found, view, open_ui)
 
 
-def why(found: Namespace) -> int:
+def run_why(found: Namespace) -> int:
     """Says who requires a provider, and what holds it back."""
     from locklens.dialect import DIALECTS
-    from locklens.workspace.asking import AskingRun
-    from locklens.workspace.why import WhyRequest
-    from locklens.workspace.why import why as explain
+    from locklens.operations.review.session import ReviewSession
+    from locklens.operations.review.why import WhyRequest
+    from locklens.operations.review.why import explain_provider as explain
 
     request = WhyRequest(found.provider, Path.cwd(), tuple(found.roots), DIALECTS.get(found.tool), found.test_directory)
     asking = asking_of(found)
-    with asking.cache, AskingRun(asking, ()) as run:
+    with asking.cache, ReviewSession(asking, ()) as run:
         result = explain(request, run.offered)
         tell(f"note: {words}" for words in asking.cache.take_notices())
         if found.verbose:
@@ -88,11 +91,11 @@ def _standard_input() -> bytes:
 
 
 def request_of(
-    found: Namespace, opened: Callable[[], Comparison], asking: Asking, base: Base | None = None
+    found: Namespace, opened: Callable[[], Comparison], asking: NetworkSettings, base: Base | None = None
 ) -> ReviewRequest:
     """Returns the request for what was typed; `opened` opens the comparison with the base."""
     from locklens.dialect import DIALECTS
-    from locklens.workspace.review import ReviewRequest
+    from locklens.operations.review.request import ReviewRequest
 
     return ReviewRequest(
         opened,
@@ -107,15 +110,15 @@ def request_of(
     )
 
 
-def asking_of(found: Namespace, environ: Mapping[str, str] | None = None, cache: Path | None = None) -> Asking:
+def asking_of(found: Namespace, environ: Mapping[str, str] | None = None, cache: Path | None = None) -> NetworkSettings:
     """Whom a command may ask; `environ` and `cache` where they are not the user's own.
 
     Raises:
         UsageError: What was given as a host is none.
     """
     from locklens.addresses import read_host
+    from locklens.operations.review.request import NetworkSettings
     from locklens.storage.cache import Cache
-    from locklens.workspace.review import Asking
 
     hosts = []
     for text in found.ask_host:
@@ -124,7 +127,7 @@ def asking_of(found: Namespace, environ: Mapping[str, str] | None = None, cache:
         except ValueError as error:
             raise UsageError(f"--ask-host {text}: {error}", hint="name a host, e.g. registry.example.com") from error
     memory = Cache.in_memory() if found.no_cache else Cache(cache)
-    return Asking(os.environ if environ is None else environ, memory, tuple(hosts), found.offline)
+    return NetworkSettings(os.environ if environ is None else environ, memory, tuple(hosts), found.offline)
 
 
 def show(request: ReviewRequest, found: Namespace, view: str, open_ui: OpenUi) -> int:
@@ -142,16 +145,16 @@ def show(request: ReviewRequest, found: Namespace, view: str, open_ui: OpenUi) -
             raise ConfigurationError("the terminal UI needs a terminal", hint="use --format text or json")
         return open_ui(request, view)  # It says what is recovered on its first screen.
     if found.old is None:
-        from locklens.workspace.recovery import recover_at
+        from locklens.operations.write.recover import recover_at
 
         tell(f"note: {words}" for words in recover_at(Path.cwd()))
     from time import perf_counter
 
-    from locklens.cli.progress import Telling
-    from locklens.workspace.review import review as make_review
+    from locklens.cli.progress import ReviewProgress
+    from locklens.operations.review.run import review as make_review
 
     started = perf_counter()
-    telling = Telling(is_verbose=found.verbose)
+    telling = ReviewProgress(is_verbose=found.verbose)
     try:
         result = make_review(request, on_event=telling.take)
     finally:
@@ -177,8 +180,8 @@ def _format(found: Namespace) -> str:
 
 def _histories(request: ReviewRequest, review: Review) -> dict[str, tuple[PastUse, ...]]:
     """Returns what each signer's providers were locked at before, by the key's fingerprint."""
+    from locklens.operations.review.signing_history import signing_history
     from locklens.review.keys import signers
-    from locklens.workspace.history import signing_history
 
     named = [signer for signer in signers(review) if signer.key is not None]
     return {signer.key.fingerprint: signing_history(request, signer) for signer in named if signer.key is not None}

@@ -14,7 +14,7 @@ from locklens.cli.arguments import UsageError
 from locklens.cli.output import DONE, put
 from locklens.cli.reading import asking_of, request_of, show
 from locklens.demo.faults import Faults, parse_rule
-from locklens.demo.registry import Registry
+from locklens.demo.registry import DemoRegistry
 from locklens.demo.serving import SAMPLE_RULES, environment, serving_lines, write_cli_configuration
 from locklens.errors import ConfigurationError
 from locklens.storage.journal import Journal
@@ -31,12 +31,12 @@ _PREFIX = "locklens-demo-"
 def demo(found: Namespace, open_ui: OpenUi) -> int:
     """Reviews the sample repository, which asks the sample registry and nobody else."""
     from locklens.demo.repository import make_repository
-    from locklens.workspace.open import open_git
+    from locklens.operations.compare_repository import open_git
 
     if found.serve:
         return _serve(found)
     found.old = found.new = None
-    with tempfile.TemporaryDirectory(prefix=_PREFIX) as name, Registry(faults=Faults(SAMPLE_RULES)) as registry:
+    with tempfile.TemporaryDirectory(prefix=_PREFIX) as name, DemoRegistry(faults=Faults(SAMPLE_RULES)) as registry:
         folder = Path(name)
         top = make_repository(folder / "infrastructure")
         own = {**os.environ, **environment(write_cli_configuration(registry, folder))}
@@ -54,7 +54,7 @@ def _serve(found: Namespace) -> int:
         rules = tuple(map(parse_rule, found.fault)) if found.fault else SAMPLE_RULES
     except ValueError as error:
         raise UsageError(f"--fault: {error}") from error
-    registry = Registry(faults=Faults(rules), delay=found.delay / 1000)
+    registry = DemoRegistry(faults=Faults(rules), delay=found.delay / 1000)
     with tempfile.TemporaryDirectory(prefix=_PREFIX) as folder:
         try:
             registry.start(found.port)

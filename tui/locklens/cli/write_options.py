@@ -19,7 +19,7 @@ _ABOUT = {
 }
 
 
-def read(command: str, arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
+def read_write_options(command: str, arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
     """Reads the arguments of a command.
 
     Raises:

@@ -11,16 +11,16 @@ from locklens.cli.arguments import UsageError
 from locklens.cli.output import DONE, FINDINGS, complain, put, put_patch, tell
 from locklens.dialect import DIALECTS
 from locklens.errors import LockLensError, RunCancelledError
+from locklens.operations.plan.model import Scope, change_words
 from locklens.text import json_text, page
-from locklens.workspace.planning import WriteRequest, change_words
 
 if TYPE_CHECKING:
     from argparse import Namespace
 
-    from locklens.workspace.planning import Failed, Plan
+    from locklens.operations.plan.model import Plan, PlanFailure
 
 
-def run(command: str, found: Namespace) -> int:
+def run_write(command: str, found: Namespace) -> int:
     """Runs `upgrade`, `prune`, `restore`, `format` or `undo`."""
     plan = _planned(command, found)
     telling = _Json() if found.json else _Text(found.dry_run)
@@ -29,7 +29,7 @@ def run(command: str, found: Namespace) -> int:
     if found.dry_run:
         telling.previewed(plan)
         return status
-    from locklens.workspace.apply import apply
+    from locklens.operations.write.apply import apply
 
     try:
         notices = apply(plan.proposal)
@@ -44,26 +44,28 @@ def run(command: str, found: Namespace) -> int:
 
 def _planned(command: str, found: Namespace) -> Plan:
     if command == "undo":
-        from locklens.workspace.undo import undo
+        from locklens.operations.write.undo import undo
 
         return undo(Path.cwd())
-    from locklens.workspace import propose
+    from locklens.operations.write.format import format_locks
+    from locklens.operations.write.prune import prune
+    from locklens.operations.write.restore import restore
 
-    request = WriteRequest(Path.cwd(), tuple(dict.fromkeys(found.root)), DIALECTS.get(found.tool), found.test_directory)
+    request = Scope(Path.cwd(), tuple(dict.fromkeys(found.root)), DIALECTS.get(found.tool), found.test_directory)
     if command == "upgrade":
         return _upgrade(request, found)
     if command == "prune":
-        return propose.prune(request, found.providers)
+        return prune(request, found.providers)
     if command == "restore":
-        return propose.restore(request, found.providers, found.revision)
-    return propose.format_locks(request)
+        return restore(request, found.providers, found.revision)
+    return format_locks(request)
 
 
-def _upgrade(request: WriteRequest, found: Namespace) -> Plan:
-    from locklens.cli.install_progress import JsonTelling, Telling
+def _upgrade(request: Scope, found: Namespace) -> Plan:
+    from locklens.cli.install_progress import InstallProgress, JsonProgress
+    from locklens.operations.write.registry_source import RegistrySource
+    from locklens.operations.write.upgrade import UpgradeRequest, plan_upgrade
     from locklens.storage.cache import Cache
-    from locklens.workspace.supplying import RegistrySupply
-    from locklens.workspace.upgrading import UpgradeRequest, upgrade
 
     wanted = UpgradeRequest(
         request,
@@ -72,15 +74,15 @@ def _upgrade(request: WriteRequest, found: Namespace) -> Plan:
         edits_constraints=found.edit_constraints,
         allows_missing=found.allow_missing_modules,
     )
-    telling = JsonTelling() if found.json else Telling(is_alone=len(request.roots) < 2)
+    telling = JsonProgress() if found.json else InstallProgress(is_alone=len(request.roots) < 2)
     if len(request.roots) > 1:
         telling.begin(None)
     with (
         Cache.in_memory() if found.no_cache else Cache() as cache,
-        RegistrySupply(os.environ, cache, on_event=telling.take) as supply,
+        RegistrySource(os.environ, cache, on_event=telling.take) as supply,
     ):
         try:
-            return upgrade(wanted, supply, on_root=lambda root: telling.begin(root or "."))
+            return plan_upgrade(wanted, supply, on_root=lambda root: telling.begin(root or "."))
         finally:
             telling.end()
             tell(f"note: {words}" for words in cache.take_notices())
@@ -181,7 +183,7 @@ def _place(root: str, name: str) -> str:
     return f"{root or '.'}: {name}" if name else root or "."
 
 
-def _placed(failed: Failed) -> LockLensError:
+def _placed(failed: PlanFailure) -> LockLensError:
     """An error with its root and provider before it, unless it names them itself."""
     words = str(failed.error)
     name = failed.name if failed.name not in words else ""

@@ -26,7 +26,7 @@ _OF_THE_BODY = {Fault.TRUNCATED, Fault.WRONG_LENGTH, Fault.SLOW, Fault.HUGE}
 _STATUSES = {Fault.NOT_FOUND: 404, Fault.TOO_MANY_REQUESTS: 429, Fault.SERVER_ERROR: 500, Fault.UNAUTHORIZED: 401}
 
 
-class Answer(Struct, frozen=True):
+class ServedAnswer(Struct, frozen=True):
     """What is to be answered; `content_type` is "" for bytes of which nothing is known."""
 
     status: int
@@ -34,17 +34,17 @@ class Answer(Struct, frozen=True):
     content_type: str = ""
 
     @classmethod
-    def of_json(cls, document: object) -> Answer:
+    def of_json(cls, document: object) -> ServedAnswer:
         """A document, well."""
         return cls(200, json.dumps(document).encode(), "application/json")
 
     @classmethod
-    def not_found(cls) -> Answer:
+    def not_found(cls) -> ServedAnswer:
         """There is no such thing."""
         return cls(404, b'{"errors":["Not Found"]}', "application/json")
 
 
-def send(handler: BaseHTTPRequestHandler, answer: Answer, fault: Fault | None, stopping: threading.Event) -> None:
+def send(handler: BaseHTTPRequestHandler, answer: ServedAnswer, fault: Fault | None, stopping: threading.Event) -> None:
     """Sends an answer, or lets the fault have its way with it.
 
     Args:
@@ -58,11 +58,11 @@ def send(handler: BaseHTTPRequestHandler, answer: Answer, fault: Fault | None, s
     elif fault in _STATUSES:
         status = _STATUSES[fault]
         headers = {"Retry-After": str(RETRY_AFTER_SECONDS)} if fault is Fault.TOO_MANY_REQUESTS else {}
-        _send_whole(handler, Answer(status, b'{"errors":["as asked for"]}', "application/json"), headers)
+        _send_whole(handler, ServedAnswer(status, b'{"errors":["as asked for"]}', "application/json"), headers)
     elif fault is Fault.HTML:
-        _send_whole(handler, Answer(200, _PAGE, "text/html; charset=utf-8"))
+        _send_whole(handler, ServedAnswer(200, _PAGE, "text/html; charset=utf-8"))
     elif fault is Fault.REDIRECT_LOOP:
-        _send_whole(handler, Answer(302, b""), {"Location": handler.path})
+        _send_whole(handler, ServedAnswer(302, b""), {"Location": handler.path})
     elif fault is Fault.REDIRECT_ELSEWHERE:
         _redirect_elsewhere(handler, answer)
     elif handler.command == "HEAD" and fault in _OF_THE_BODY:
@@ -73,14 +73,14 @@ def send(handler: BaseHTTPRequestHandler, answer: Answer, fault: Fault | None, s
             _send_badly(handler, answer, fault, stopping)
 
 
-def _send_whole(handler: BaseHTTPRequestHandler, answer: Answer, headers: dict[str, str] | None = None) -> None:
+def _send_whole(handler: BaseHTTPRequestHandler, answer: ServedAnswer, headers: dict[str, str] | None = None) -> None:
     _send_head(handler, answer, len(answer.body), headers)
     if handler.command != "HEAD":
         handler.wfile.write(answer.body)
 
 
 def _send_head(
-    handler: BaseHTTPRequestHandler, answer: Answer, length: int, headers: dict[str, str] | None = None
+    handler: BaseHTTPRequestHandler, answer: ServedAnswer, length: int, headers: dict[str, str] | None = None
 ) -> None:
     handler.send_response(answer.status)
     handler.send_header("Content-Type", answer.content_type or "application/octet-stream")
@@ -90,16 +90,16 @@ def _send_head(
     handler.end_headers()
 
 
-def _redirect_elsewhere(handler: BaseHTTPRequestHandler, answer: Answer) -> None:
+def _redirect_elsewhere(handler: BaseHTTPRequestHandler, answer: ServedAnswer) -> None:
     """Sends the client to the same server under its other name, where it gets the answer."""
     host, _, port = handler.headers.get("Host", "").partition(":")
     if host == "localhost":
         _send_whole(handler, answer)
     else:
-        _send_whole(handler, Answer(302, b""), {"Location": f"http://localhost:{port}{handler.path}"})
+        _send_whole(handler, ServedAnswer(302, b""), {"Location": f"http://localhost:{port}{handler.path}"})
 
 
-def _send_badly(handler: BaseHTTPRequestHandler, answer: Answer, fault: Fault, stopping: threading.Event) -> None:
+def _send_badly(handler: BaseHTTPRequestHandler, answer: ServedAnswer, fault: Fault, stopping: threading.Event) -> None:
     body, half = answer.body, len(answer.body) // 2
     if fault is Fault.SILENT:
         stopping.wait()

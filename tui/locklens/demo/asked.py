@@ -23,7 +23,7 @@ _DATES = {
 """Absolute paths, so that each can only be one registry's."""
 
 
-class Asked(Struct, frozen=True):
+class RequestedPath(Struct, frozen=True):
     """What a path asks for.
 
     Attributes:
@@ -48,14 +48,14 @@ class Asked(Struct, frozen=True):
         return f"{self.host}/{self.namespace}/{self.type}"
 
 
-def read_path(path: str) -> Asked | None:
+def read_path(path: str) -> RequestedPath | None:
     """Returns what a path without its query asks for; None where nothing is served."""
     if found := _DISCOVERY.match(path):
-        return Asked(Step.DISCOVERY, found["host"] or "")
+        return RequestedPath(Step.DISCOVERY, found["host"] or "")
     if found := _VERSIONS.match(path):
-        return Asked(Step.VERSIONS, found["host"], found["namespace"], found["type"])
+        return RequestedPath(Step.VERSIONS, found["host"], found["namespace"], found["type"])
     if found := _DOWNLOAD.match(path):
-        return Asked(
+        return RequestedPath(
             Step.DOWNLOAD,
             found["host"],
             found["namespace"],
@@ -64,7 +64,7 @@ def read_path(path: str) -> Asked | None:
             f"{found['os']}_{found['arch']}",
         )
     if found := _FILE.match(path):
-        return Asked(
+        return RequestedPath(
             _step_of_file(found["name"]),
             found["host"],
             found["namespace"],
@@ -74,7 +74,7 @@ def read_path(path: str) -> Asked | None:
         )
     for host, pattern in _DATES.items():
         if found := pattern.match(path):
-            return Asked(Step.DATES, host, found["namespace"], found["type"])
+            return RequestedPath(Step.DATES, host, found["namespace"], found["type"])
     return None
 
 

@@ -32,7 +32,7 @@ from __future__ import annotations
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from locklens.demo.releases import LINUX, PLATFORMS, Locked, h1, lock_file, zh
+from locklens.demo.releases import LINUX, PLATFORMS, SampleLock, h1, lock_file, zh
 from locklens.dialect import OPENTOFU
 
 TERRAFORM_HOST = "registry.terraform.io"
@@ -40,14 +40,14 @@ OPENTOFU_HOST = "registry.opentofu.org"
 TEAMS = tuple(f"{number:02}" for number in range(1, 13))
 
 
-class State(Struct, frozen=True):
+class SampleState(Struct, frozen=True):
     """A root at one time: the bytes of its lock file, and its other files by name."""
 
     lock: bytes
     files: dict[str, str] = field(default_factory=dict)
 
 
-class Case(Struct, frozen=True):
+class SampleRoot(Struct, frozen=True):
     """A sample root.
 
     Attributes:
@@ -58,14 +58,14 @@ class Case(Struct, frozen=True):
     """
 
     path: str
-    old: State | None
-    new: State | None
+    old: SampleState | None
+    new: SampleState | None
     old_path: str = ""
 
 
-def locked(source: str, version: str, constraints: str = "") -> Locked:
+def sample_entry(source: str, version: str, constraints: str = "") -> SampleLock:
     """Returns a provider of Terraform's registry, given by NAMESPACE/TYPE, locked on Linux."""
-    return Locked(f"{TERRAFORM_HOST}/{source}", version, constraints)
+    return SampleLock(f"{TERRAFORM_HOST}/{source}", version, constraints)
 
 
 def requires(*providers: tuple[str, str]) -> str:
@@ -95,68 +95,70 @@ MODULES = {
 }
 """Local modules, which do not change."""
 
-_AWS = locked("hashicorp/aws", "5.84.0", "~> 5.0, >= 5.40.0")
-_RANDOM = locked("hashicorp/random", "3.6.2", ">= 3.5.0")
-_TLS = locked("hashicorp/tls", "4.0.5", "~> 4.0")
-_GOOGLE = locked("hashicorp/google", "5.44.2", ">= 5.0.0")
-_KUBERNETES = locked("hashicorp/kubernetes", "2.36.0", "~> 2.36")
-_CLOUDFLARE = locked("cloudflare/cloudflare", "4.51.0", "~> 4.40")
+_AWS = sample_entry("hashicorp/aws", "5.84.0", "~> 5.0, >= 5.40.0")
+_RANDOM = sample_entry("hashicorp/random", "3.6.2", ">= 3.5.0")
+_TLS = sample_entry("hashicorp/tls", "4.0.5", "~> 4.0")
+_GOOGLE = sample_entry("hashicorp/google", "5.44.2", ">= 5.0.0")
+_KUBERNETES = sample_entry("hashicorp/kubernetes", "2.36.0", "~> 2.36")
+_CLOUDFLARE = sample_entry("cloudflare/cloudflare", "4.51.0", "~> 4.40")
 _NETWORK = calls("network", "../../../modules/network")
 
 
-def _honest_day() -> Case:
+def _honest_day() -> SampleRoot:
     old = ("hashicorp/aws", "~> 5.0"), ("hashicorp/null", "~> 3.2"), ("hashicorp/tls", "~> 4.0")
     new = ("hashicorp/aws", ">= 5.0, < 7.0"), ("hashicorp/time", "~> 0.12"), ("hashicorp/tls", "~> 4.0")
     aws, random, tls = _AWS.at("6.2.0", ">= 5.0.0, >= 5.40.0, < 7.0.0"), _RANDOM.at("3.6.3"), _TLS.at("4.1.0")
-    return Case(
+    return SampleRoot(
         "infra/prod/network",
-        State(
-            lock_file(_AWS, locked("hashicorp/null", "3.2.2", "~> 3.2"), _RANDOM, _TLS),
+        SampleState(
+            lock_file(_AWS, sample_entry("hashicorp/null", "3.2.2", "~> 3.2"), _RANDOM, _TLS),
             {"main.tf": _NETWORK, "versions.tf": requires(*old)},
         ),
-        State(
-            lock_file(aws, random, locked("hashicorp/time", "0.12.1", "~> 0.12"), tls),
+        SampleState(
+            lock_file(aws, random, sample_entry("hashicorp/time", "0.12.1", "~> 0.12"), tls),
             {"main.tf": _NETWORK, "versions.tf": requires(*new)},
         ),
     )
 
 
-def _dangerous() -> tuple[Case, ...]:
-    demo = locked("acme/demo", "1.4.2", "~> 1.4")
-    postgresql = locked("cyrilgdn/postgresql", "1.25.0", ">= 1.20.0")
+def _dangerous() -> tuple[SampleRoot, ...]:
+    demo = sample_entry("acme/demo", "1.4.2", "~> 1.4")
+    postgresql = sample_entry("cyrilgdn/postgresql", "1.25.0", ">= 1.20.0")
     sql = 'resource "postgresql_database" "orders" {\n  name = "orders"\n}\n'
     data = ("acme/demo", "~> 1.4"), ("cyrilgdn/postgresql", ">= 1.20")
-    netbox = locked("acme/netbox", "3.9.1", "~> 3.9")
+    netbox = sample_entry("acme/netbox", "3.9.1", "~> 3.9")
     dns = {"versions.tf": requires(("acme/netbox", "~> 3.9"), ("cloudflare/cloudflare", "~> 4.40"))}
     edited = (
         replace(netbox, version="3.10.0", hashes_of="3.9.1"),
         replace(_CLOUDFLARE, unpacked=(*LINUX, "darwin_arm64")),
     )
-    extension = locked("corp/vault-ext", "2.3.0", "~> 2.3")
-    vault = replace(locked("hashicorp/vault", "4.6.0", "~> 4.6"), unpacked=PLATFORMS[:4])
+    extension = sample_entry("corp/vault-ext", "2.3.0", "~> 2.3")
+    vault = replace(sample_entry("hashicorp/vault", "4.6.0", "~> 4.6"), unpacked=PLATFORMS[:4])
     secrets = {"versions.tf": requires(("corp/vault-ext", "~> 2.3"), ("hashicorp/vault", "~> 4.6"))}
     return (
-        Case(
+        SampleRoot(
             "infra/prod/data",
-            State(
+            SampleState(
                 lock_file(demo, postgresql, _GOOGLE),
                 {"main.tf": sql, "versions.tf": requires(*data, ("hashicorp/google", ">= 5.0"))},
             ),
-            State(
+            SampleState(
                 lock_file(replace(demo, edition="again"), postgresql.at("1.23.0"), _GOOGLE.at("6.14.1", "~> 6.14")),
                 {"main.tf": sql, "versions.tf": requires(*data, ("hashicorp/google", "~> 6.14"))},
             ),
         ),
-        Case("infra/prod/dns", State(lock_file(netbox, _CLOUDFLARE), dns), State(lock_file(*edited), dns)),
-        Case(
+        SampleRoot(
+            "infra/prod/dns", SampleState(lock_file(netbox, _CLOUDFLARE), dns), SampleState(lock_file(*edited), dns)
+        ),
+        SampleRoot(
             "infra/prod/secrets",
-            State(lock_file(extension, vault), secrets),
-            State(lock_file(_with_foreign_package(extension), replace(vault, unpacked=LINUX)), secrets),
+            SampleState(lock_file(extension, vault), secrets),
+            SampleState(lock_file(_with_foreign_package(extension), replace(vault, unpacked=LINUX)), secrets),
         ),
     )
 
 
-def _with_foreign_package(provider: Locked) -> Locked:
+def _with_foreign_package(provider: SampleLock) -> SampleLock:
     """Returns a lock in which one platform's package is another than the publisher's: the quiet attack."""
     release, platform = (provider.provider, provider.version), "linux_amd64"
     foreign = zh(*release, platform, "foreign"), h1(*release, platform, "foreign")
@@ -164,24 +166,24 @@ def _with_foreign_package(provider: Locked) -> Locked:
     return replace(provider, packed=kept, unpacked=(), more=foreign)
 
 
-def _cluster_search_and_cdn() -> tuple[Case, ...]:
+def _cluster_search_and_cdn() -> tuple[SampleRoot, ...]:
     ingress = calls("ingress", "acme/ingress/kubernetes", "1.2.0")
-    helm = locked("hashicorp/helm", "2.17.0", "~> 2.17")
-    sync = locked("corp/search-sync", "1.8.0", "~> 1.8")
-    elastic = locked("elastic/ec", "0.12.2", "~> 0.12")
+    helm = sample_entry("hashicorp/helm", "2.17.0", "~> 2.17")
+    sync = sample_entry("corp/search-sync", "1.8.0", "~> 1.8")
+    elastic = sample_entry("elastic/ec", "0.12.2", "~> 0.12")
     both = {"versions.tf": requires(("corp/search-sync", "~> 1.8"), ("elastic/ec", "~> 0.12"))}
     cdn = requires(("fastly/fastly", "~> 5.15"), ("hashicorp/aws", "~> 5.80"))
     return (
-        Case(
+        SampleRoot(
             "infra/prod/cluster",
-            State(
+            SampleState(
                 lock_file(helm, replace(_KUBERNETES, packed=PLATFORMS[2:4])),
                 {
                     "main.tf": ingress,
                     "versions.tf": requires(("hashicorp/helm", "~> 2.17"), ("hashicorp/kubernetes", "~> 2.36")),
                 },
             ),
-            State(
+            SampleState(
                 lock_file(helm.at("3.0.0-pre2", "3.0.0-pre2"), _KUBERNETES),
                 {
                     "main.tf": ingress,
@@ -189,30 +191,36 @@ def _cluster_search_and_cdn() -> tuple[Case, ...]:
                 },
             ),
         ),
-        Case(
+        SampleRoot(
             "infra/prod/search",
-            State(lock_file(elastic), {"versions.tf": requires(("elastic/ec", "~> 0.12"))}),
-            State(lock_file(replace(sync, edition="second build"), elastic), both),
+            SampleState(lock_file(elastic), {"versions.tf": requires(("elastic/ec", "~> 0.12"))}),
+            SampleState(lock_file(replace(sync, edition="second build"), elastic), both),
         ),
-        Case("infra/stage/search", State(lock_file(sync, elastic), both), State(lock_file(sync, elastic), both)),
-        Case(
+        SampleRoot(
+            "infra/stage/search",
+            SampleState(lock_file(sync, elastic), both),
+            SampleState(lock_file(sync, elastic), both),
+        ),
+        SampleRoot(
             "infra/prod/cdn",
             None,
-            State(
-                lock_file(locked("fastly/fastly", "5.15.0", "~> 5.15"), _AWS.at("5.84.0", "~> 5.80")),
+            SampleState(
+                lock_file(sample_entry("fastly/fastly", "5.15.0", "~> 5.15"), _AWS.at("5.84.0", "~> 5.80")),
                 {"main.tf": 'resource "fastly_service_vcl" "www" {\n  name = "www"\n}\n', "versions.tf": cdn},
             ),
         ),
     )
 
 
-def _stage() -> tuple[Case, ...]:
+def _stage() -> tuple[SampleRoot, ...]:
     google = lock_file(_GOOGLE)
     google_files = {"versions.tf": requires(("hashicorp/google", ">= 5.0"))}
-    archive = lock_file(locked("hashicorp/archive", "2.7.0", "~> 2.7"), _KUBERNETES)
-    grafana = lock_file(locked("grafana/grafana", "2.19.4", "~> 2.19"))
-    queue = State(
-        lock_file(replace(locked("confluentinc/confluent", "2.13.0", "~> 2.13"), packed=PLATFORMS[2:], unpacked=())),
+    archive = lock_file(sample_entry("hashicorp/archive", "2.7.0", "~> 2.7"), _KUBERNETES)
+    grafana = lock_file(sample_entry("grafana/grafana", "2.19.4", "~> 2.19"))
+    queue = SampleState(
+        lock_file(
+            replace(sample_entry("confluentinc/confluent", "2.13.0", "~> 2.13"), packed=PLATFORMS[2:], unpacked=())
+        ),
         {"versions.tf": requires(("confluentinc/confluent", "~> 2.13"))},
     )
     override = {
@@ -220,44 +228,52 @@ def _stage() -> tuple[Case, ...]:
         "override.tf": "# Until the zone is migrated.\n" + requires(("cloudflare/cloudflare", "~> 4.40")),
     }
     aws = {"versions.tf": requires(("hashicorp/aws", "~> 5.80"))}
-    base, ours, theirs = (locked("hashicorp/aws", version, "~> 5.80") for version in ("5.82.2", "5.84.0", "5.86.1"))
+    base, ours, theirs = (
+        sample_entry("hashicorp/aws", version, "~> 5.80") for version in ("5.82.2", "5.84.0", "5.86.1")
+    )
     return (
-        Case(
+        SampleRoot(
             "infra/stage/network",
-            State(
+            SampleState(
                 lock_file(_AWS, _RANDOM), {"main.tf": _NETWORK, "versions.tf": requires(("hashicorp/aws", "~> 5.0"))}
             ),
-            State(
+            SampleState(
                 lock_file(_AWS.at(_AWS.version, ">= 5.0.0, >= 5.40.0, < 7.0.0"), _RANDOM),
                 {"main.tf": _NETWORK, "versions.tf": requires(("hashicorp/aws", ">= 5.0, < 7.0"))},
             ),
         ),
-        Case("infra/stage/data", State(google, google_files), State(google.replace(b"\n", b"\r\n"), google_files)),
-        Case(
+        SampleRoot(
+            "infra/stage/data",
+            SampleState(google, google_files),
+            SampleState(google.replace(b"\n", b"\r\n"), google_files),
+        ),
+        SampleRoot(
             "infra/stage/cluster",
-            State(
+            SampleState(
                 archive, {"versions.tf": requires(("hashicorp/archive", "~> 2.7"), ("hashicorp/kubernetes", "~> 2.36"))}
             ),
-            State(archive, {"versions.tf": requires(("hashicorp/kubernetes", "~> 2.36"))}),
+            SampleState(archive, {"versions.tf": requires(("hashicorp/kubernetes", "~> 2.36"))}),
         ),
-        Case(
+        SampleRoot(
             "infra/stage/monitoring",
-            State(grafana, {"versions.tf": requires(("grafana/grafana", "~> 2.19"))}),
-            State(
+            SampleState(grafana, {"versions.tf": requires(("grafana/grafana", "~> 2.19"))}),
+            SampleState(
                 grafana, {"versions.tf": requires(("grafana/grafana", "~> 3.18"), ("pagerduty/pagerduty", "~> 3.16"))}
             ),
         ),
-        Case(
+        SampleRoot(
             "infra/stage/dns",
-            State(lock_file(_CLOUDFLARE), override),
-            State(lock_file(_CLOUDFLARE.at("4.52.0")), override),
+            SampleState(lock_file(_CLOUDFLARE), override),
+            SampleState(lock_file(_CLOUDFLARE.at("4.52.0")), override),
         ),
-        Case("infra/stage/registry", State(lock_file(base), aws), State(_conflict(ours, theirs), aws)),
-        Case("infra/stage/messaging", queue, queue, old_path="infra/stage/queue"),
+        SampleRoot(
+            "infra/stage/registry", SampleState(lock_file(base), aws), SampleState(_conflict(ours, theirs), aws)
+        ),
+        SampleRoot("infra/stage/messaging", queue, queue, old_path="infra/stage/queue"),
     )
 
 
-def _conflict(ours: Locked, theirs: Locked) -> bytes:
+def _conflict(ours: SampleLock, theirs: SampleLock) -> bytes:
     """Returns the lock file of a merge in which both sides moved the only provider, as git leaves it."""
     mine, other = (lock_file(side).decode().splitlines(keepends=True) for side in (ours, theirs))
     first = next(number for number, (one, two) in enumerate(zip(mine, other, strict=True)) if one != two)
@@ -268,46 +284,50 @@ def _conflict(ours: Locked, theirs: Locked) -> bytes:
     return "".join(text).encode()
 
 
-def _edge_and_tools() -> tuple[Case, ...]:
+def _edge_and_tools() -> tuple[SampleRoot, ...]:
     edge = _RANDOM.at("3.6.3", "~> 3.6"), _CLOUDFLARE.at("4.52.0")
     moved = (replace(provider, provider=provider.provider.replace(TERRAFORM_HOST, OPENTOFU_HOST)) for provider in edge)
     edge_files = {"versions.tf": requires(("cloudflare/cloudflare", "~> 4.40"), ("hashicorp/random", "~> 3.6"))}
-    backup = replace(locked("corp/backup", "0.9.0", "~> 0.9"), packed=())
+    backup = replace(sample_entry("corp/backup", "0.9.0", "~> 0.9"), packed=())
     backup_files = {"versions.tf": requires(("corp/backup", "~> 0.9"))}
-    http = locked("hashicorp/http", "3.4.5", "~> 3.4")
+    http = sample_entry("hashicorp/http", "3.4.5", "~> 3.4")
     http_files = {"versions.tf": requires(("hashicorp/http", "~> 3.4"))}
     strange = (
         zh(http.provider, http.version, "freebsd_amd64")[:-9],
         "h2:" + h1(http.provider, http.version, "linux_amd64")[3:],
     )
-    local = locked("hashicorp/local", "2.5.1", "~> 2.5")
+    local = sample_entry("hashicorp/local", "2.5.1", "~> 2.5")
     local_files = {"versions.tf": requires(("hashicorp/local", "~> 2.5"))}
-    ftp = locked("hashicorp/aws", "3.76.1", "~> 3.0"), locked("hashicorp/template", "2.2.0", "~> 2.2")
+    ftp = sample_entry("hashicorp/aws", "3.76.1", "~> 3.0"), sample_entry("hashicorp/template", "2.2.0", "~> 2.2")
     return (
-        Case("infra/edge", State(lock_file(*edge), edge_files), State(lock_file(*moved, dialect=OPENTOFU), edge_files)),
-        Case(
+        SampleRoot(
+            "infra/edge",
+            SampleState(lock_file(*edge), edge_files),
+            SampleState(lock_file(*moved, dialect=OPENTOFU), edge_files),
+        ),
+        SampleRoot(
             "infra/tools/backup",
-            State(lock_file(backup), backup_files),
-            State(lock_file(backup.at("0.9.2")), backup_files),
+            SampleState(lock_file(backup), backup_files),
+            SampleState(lock_file(backup.at("0.9.2")), backup_files),
         ),
-        Case(
+        SampleRoot(
             "infra/tools/runner",
-            State(lock_file(http), http_files),
-            State(lock_file(replace(http, more=strange)), http_files),
+            SampleState(lock_file(http), http_files),
+            SampleState(lock_file(replace(http, more=strange)), http_files),
         ),
-        Case(
+        SampleRoot(
             "infra/tools/sandbox",
-            State(
+            SampleState(
                 lock_file(local), {**local_files, "main.tf": 'resource "local_file" "note" {\n  filename = "note"\n}\n'}
             ),
-            State(
+            SampleState(
                 lock_file(local.at("2.5.2")),
                 {**local_files, "main.tf": 'resource "local_file" "note" {\n  filename = "note\n  content  = \n'},
             ),
         ),
-        Case(
+        SampleRoot(
             "infra/legacy/ftp",
-            State(
+            SampleState(
                 lock_file(*ftp),
                 {"versions.tf": requires(("hashicorp/aws", "~> 3.0"), ("hashicorp/template", "~> 2.2"))},
             ),
@@ -316,16 +336,18 @@ def _edge_and_tools() -> tuple[Case, ...]:
     )
 
 
-def _team(number: str) -> Case:
+def _team(number: str) -> SampleRoot:
     constraint = "~> 5.84" if number == "03" else "~> 5.80"
-    aws = locked("hashicorp/aws", "5.84.0", f">= 5.60.0, {constraint}")
+    aws = sample_entry("hashicorp/aws", "5.84.0", f">= 5.60.0, {constraint}")
     if number == "07":
         aws = replace(aws, unpacked=("darwin_arm64",))
     files = {"main.tf": calls("team", "../../../modules/team"), "versions.tf": requires(("hashicorp/aws", constraint))}
-    return Case(f"infra/teams/{number}", State(lock_file(aws), files), State(lock_file(aws.at("5.86.1")), files))
+    return SampleRoot(
+        f"infra/teams/{number}", SampleState(lock_file(aws), files), SampleState(lock_file(aws.at("5.86.1")), files)
+    )
 
 
-def cases() -> tuple[Case, ...]:
+def cases() -> tuple[SampleRoot, ...]:
     """Returns every sample root."""
     return (
         _honest_day(),

@@ -26,7 +26,7 @@ def public_key(seed: bytes) -> bytes:
     return _encoded(_multiplied(scalar))
 
 
-def sign(seed: bytes, message: bytes) -> bytes:
+def ed25519_signature(seed: bytes, message: bytes) -> bytes:
     """Returns the 64 bytes of the signature, which depend on nothing but the arguments."""
     scalar, prefix = _secret(seed)
     nonce = int.from_bytes(sha512(prefix + message).digest(), "little") % _ORDER

@@ -64,7 +64,7 @@ class Fault(StrEnum):
 _OF_A_RELEASE = tuple(Fault)[: list(Fault).index(Fault.TRUNCATED)]
 
 
-class Rule(Struct, frozen=True):
+class FaultRule(Struct, frozen=True):
     """A fault and where it strikes; "" and None mean everywhere.
 
     Attributes:
@@ -93,17 +93,17 @@ class Rule(Struct, frozen=True):
 class Faults:
     """The rules that hold now; may be changed from any thread while the registry answers."""
 
-    def __init__(self, rules: tuple[Rule, ...] = ()) -> None:
+    def __init__(self, rules: tuple[FaultRule, ...] = ()) -> None:
         self._lock = threading.Lock()
         self._rules = list(rules)
-        self._struck: dict[Rule, int] = {}
+        self._struck: dict[FaultRule, int] = {}
 
     def add(
         self, fault: Fault, provider: str = "", version: str = "", *, step: Step | None = None, times: int = 0
     ) -> None:
         """Adds a rule; arguments as of `Rule`."""
         with self._lock:
-            self._rules.append(Rule(fault, provider, version, step, times))
+            self._rules.append(FaultRule(fault, provider, version, step, times))
 
     def clear(self) -> None:
         """Makes everything well."""
@@ -134,7 +134,7 @@ class Faults:
         return None
 
 
-def parse_rule(text: str) -> Rule:
+def parse_rule(text: str) -> FaultRule:
     """Reads a rule as a command line has it: `FAULT[:STEP][=PROVIDER[@VERSION]]`, e.g. `slow:sums=acme/demo@1.4.2`.
 
     Raises:
@@ -147,4 +147,4 @@ def parse_rule(text: str) -> Rule:
         raise ValueError(f"{fault!r} is no fault: " + ", ".join(Fault))
     if step and step not in set(Step):
         raise ValueError(f"{step!r} is no step: " + ", ".join(Step))
-    return Rule(Fault(fault), provider, version, Step(step) if step else None)
+    return FaultRule(Fault(fault), provider, version, Step(step) if step else None)

@@ -25,7 +25,7 @@ _MAY_CERTIFY_AND_SIGN = b"\x03"
 _COMPROMISED = b"\x02"
 
 
-class Key(Struct, frozen=True):
+class SampleKey(Struct, frozen=True):
     """A sample publisher's key.
 
     Attributes:
@@ -91,7 +91,7 @@ class Key(Struct, frozen=True):
         unhashed = _subpacket(_ISSUER, fingerprint[-8:])
         head = bytes((4, kind, _EDDSA, _SHA256)) + struct.pack(">H", len(hashed)) + hashed
         digest = sha256(data + head + b"\x04\xff" + struct.pack(">I", len(head))).digest()
-        signed = ed25519.sign(self.seed, digest)
+        signed = ed25519.ed25519_signature(self.seed, digest)
         body = head + struct.pack(">H", len(unhashed)) + unhashed + digest[:2]
         return _packet(_SIGNATURE, body + _number(signed[:32]) + _number(signed[32:]))
 

@@ -28,7 +28,7 @@ _UNIX = 3
 _EXECUTABLE, _READABLE, _FOLDER, _LINK = 0o100755, 0o100644, 0o040755, 0o120777
 
 
-class Entry(Struct, frozen=True):
+class PackageEntry(Struct, frozen=True):
     """One entry of a package file; `mode` holds what Unix says of it, its kind too."""
 
     name: str
@@ -36,7 +36,7 @@ class Entry(Struct, frozen=True):
     mode: int = _READABLE
 
 
-def package(provider: str, version: str, platform: str, edition: str = "") -> bytes:
+def package_bytes(provider: str, version: str, platform: str, edition: str = "") -> bytes:
     """Returns the bytes of a package file.
 
     Args:
@@ -62,7 +62,7 @@ def package(provider: str, version: str, platform: str, edition: str = "") -> by
 @lru_cache(maxsize=4096)
 def zh(provider: str, version: str, platform: str, edition: str = "") -> str:
     """Returns the hash of a package file; arguments as of `package`."""
-    return "zh:" + sha256(package(provider, version, platform, edition)).hexdigest()
+    return "zh:" + sha256(package_bytes(provider, version, platform, edition)).hexdigest()
 
 
 @lru_cache(maxsize=4096)
@@ -77,16 +77,16 @@ def file_name(provider: str, version: str, what: str) -> str:
     return f"terraform-provider-{provider.rpartition('/')[2]}_{version}_{what}"
 
 
-def _entries(provider: str, version: str, platform: str, edition: str) -> list[Entry]:
+def _entries(provider: str, version: str, platform: str, edition: str) -> list[PackageEntry]:
     suffix = ".exe" if platform.startswith("windows") else ""
     text = f"#!/bin/sh\n# A sample of locklens: {provider} {version} for {platform}"
     text += f", {edition}\n" if edition else "\n"
     name = f"terraform-provider-{provider.rpartition('/')[2]}_v{version}{suffix}"
-    program = Entry(name, (text + "exit 1\n").encode(), _EXECUTABLE)
-    return _contents(edition, program, Entry("LICENSE", b"Nobody's: made by locklens to be looked at.\n"))
+    program = PackageEntry(name, (text + "exit 1\n").encode(), _EXECUTABLE)
+    return _contents(edition, program, PackageEntry("LICENSE", b"Nobody's: made by locklens to be looked at.\n"))
 
 
-def _contents(edition: str, program: Entry, text: Entry) -> list[Entry]:
+def _contents(edition: str, program: PackageEntry, text: PackageEntry) -> list[PackageEntry]:
     """Returns what is in a package, and what is wrong with it where the edition is an odd one."""
     match edition:
         case "empty":
@@ -98,20 +98,20 @@ def _contents(edition: str, program: Entry, text: Entry) -> list[Entry]:
         case "no-mode-to-run":
             return [replace(program, mode=_READABLE), text]
         case "other-modes":
-            return [program, text, Entry("a", b"", 0o100600), Entry("b", b"", 0o100711)]
+            return [program, text, PackageEntry("a", b"", 0o100600), PackageEntry("b", b"", 0o100711)]
         case "folders":
-            return [Entry("docs/", b"", _FOLDER), Entry("docs/index.md", b"# Hi\n"), program, text]
+            return [PackageEntry("docs/", b"", _FOLDER), PackageEntry("docs/index.md", b"# Hi\n"), program, text]
         case "unclean":
-            return [program, Entry("./a", b"a"), Entry("b//c", b"c"), Entry("/d", b"d")]
+            return [program, PackageEntry("./a", b"a"), PackageEntry("b//c", b"c"), PackageEntry("/d", b"d")]
         case "twice":
-            return [program, text, Entry("LICENSE", b"Another.\n")]
+            return [program, text, PackageEntry("LICENSE", b"Another.\n")]
         case "link":
-            return [program, Entry("TEXT", b"LICENSE", _LINK), text]
+            return [program, PackageEntry("TEXT", b"LICENSE", _LINK), text]
         case "link-out":
-            return [program, Entry("out", b"../../../../../../../..", _LINK), text]
+            return [program, PackageEntry("out", b"../../../../../../../..", _LINK), text]
         case "link-to-write-through":
-            return [program, Entry("out", b"..", _LINK), Entry("out/escaped.txt", b"out\n")]
+            return [program, PackageEntry("out", b"..", _LINK), PackageEntry("out/escaped.txt", b"out\n")]
         case "escaping":
-            return [program, Entry("../escaped.txt", b"out\n"), text]
+            return [program, PackageEntry("../escaped.txt", b"out\n"), text]
         case _:
             return [program, text]

@@ -13,7 +13,7 @@ from locklens.addresses import ProviderAddress
 from locklens.demo.cases import cases
 from locklens.demo.faults import Fault
 from locklens.demo.openpgp import armor
-from locklens.demo.packages import MANIFEST_JSON, file_name, h1, package, zh
+from locklens.demo.packages import MANIFEST_JSON, file_name, h1, package_bytes, zh
 from locklens.demo.publishers import publisher
 from locklens.demo.releases import PLATFORMS
 from locklens.lockfile.parse import parse
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-class Offer(Struct, frozen=True):
+class SampleListing(Struct, frozen=True):
     """A version that is not offered as the samples are.
 
     Attributes:
@@ -108,7 +108,7 @@ class Published(Struct, frozen=True):
 
     def package(self, platform: str) -> bytes:
         """The bytes of a platform's package."""
-        return package(self.provider, self.version, platform, self.edition)
+        return package_bytes(self.provider, self.version, platform, self.edition)
 
 
 @lru_cache(maxsize=1)
@@ -124,10 +124,10 @@ def sample_catalog() -> Catalog:
 
 @lru_cache(maxsize=1024)
 def publish(
-    provider: str, version: str, faults: frozenset[Fault] = frozenset(), offer: Offer | None = None
+    provider: str, version: str, faults: frozenset[Fault] = frozenset(), offer: SampleListing | None = None
 ) -> Published:
     """Returns a release with what is wrong with it; the same arguments give the same bytes."""
-    offer = offer or Offer(version)
+    offer = offer or SampleListing(version)
     namespace = ProviderAddress(*provider.split("/")).namespace
     edition = AGAIN if Fault.REPUBLISHED in faults else offer.edition
     sums = _sums(provider, replace(offer, edition=edition), faults)
@@ -166,7 +166,7 @@ def hashes_by_platform(release: Published) -> dict[str, tuple[str, ...]]:
     return {name: (zh(*where, name, release.edition), h1(*where, name, release.edition)) for name in release.platforms}
 
 
-def _sums(provider: str, offer: Offer, faults: frozenset[Fault]) -> bytes:
+def _sums(provider: str, offer: SampleListing, faults: frozenset[Fault]) -> bytes:
     version = offer.version
     listed = {file_name(provider, version, "manifest.json"): sha256(MANIFEST_JSON).hexdigest()}
     if Fault.SUMS_WITHOUT_PACKAGE not in faults:

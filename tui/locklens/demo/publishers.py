@@ -8,7 +8,7 @@ from hashlib import sha256
 from msgspec import Struct
 from msgspec.structs import replace
 
-from locklens.demo.openpgp import Key
+from locklens.demo.openpgp import SampleKey
 
 SIGNED_AT = 1717200000
 """When every release was signed: 1 June 2024, midnight UTC."""
@@ -26,15 +26,15 @@ class Publisher(Struct, frozen=True):
     """
 
     name: str
-    key: Key
+    key: SampleKey
 
     @property
-    def expired_key(self) -> Key:
+    def expired_key(self) -> SampleKey:
         """The same key, published with an end that has passed; it was alive when the releases were signed."""
         return replace(self.key, lifetime=_YEAR)
 
     @property
-    def revoked_key(self) -> Key:
+    def revoked_key(self) -> SampleKey:
         """The same key, published with its revocation."""
         return replace(self.key, is_revoked=True)
 
@@ -47,4 +47,4 @@ class Publisher(Struct, frozen=True):
 def publisher(name: str) -> Publisher:
     """Returns the publisher of that name. Different names have different keys."""
     seed = sha256(f"locklens demo key of {name}".encode()).digest()
-    return Publisher(name, Key(seed, f"{name} (locklens demo) <security@{name}.invalid>", _CREATED))
+    return Publisher(name, SampleKey(seed, f"{name} (locklens demo) <security@{name}.invalid>", _CREATED))

@@ -15,11 +15,11 @@ from urllib.parse import quote, unquote
 
 from msgspec import Struct
 
-from locklens.demo.answers import Answer, send
-from locklens.demo.asked import Asked, read_path
+from locklens.demo.answers import ServedAnswer, send
+from locklens.demo.asked import RequestedPath, read_path
 from locklens.demo.faults import Fault, Faults, Step
 from locklens.demo.packages import MANIFEST_JSON, file_name
-from locklens.demo.published import Offer, Published, hashes_by_platform, publish, sample_catalog, sample_days
+from locklens.demo.published import Published, SampleListing, hashes_by_platform, publish, sample_catalog, sample_days
 from locklens.dialect import OPENTOFU
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Request(Struct, frozen=True):
     step: Step | None
 
 
-class Registry:
+class DemoRegistry:
     """The server; use it in a `with` statement, or call `start` and `stop`.
 
     Attributes:
@@ -62,7 +62,7 @@ class Registry:
 
     def __init__(
         self,
-        catalog: Mapping[str, Sequence[str | Offer]] | None = None,
+        catalog: Mapping[str, Sequence[str | SampleListing]] | None = None,
         *,
         faults: Faults | None = None,
         delay: float = 0.0,
@@ -169,38 +169,38 @@ class Registry:
         offer = self._offer(provider, version)
         return publish(provider, version, self.faults.of_release(provider, version), offer) if offer else None
 
-    def _offer(self, provider: str, version: str) -> Offer | None:
+    def _offer(self, provider: str, version: str) -> SampleListing | None:
         offer = self._offers.get(provider, {}).get(version)
         return None if Fault.WITHDRAWN in self.faults.of_release(provider, version) else offer
 
-    def answer(self, request: Request, asked: Asked | None) -> tuple[Answer, Fault | None]:
+    def answer(self, request: Request, asked: RequestedPath | None) -> tuple[ServedAnswer, Fault | None]:
         """Returns what to answer, and what is to go wrong on the way."""
         self._requests.append(request)
         if self.delay:
             self.stopping.wait(self.delay)
         if asked is None:
-            return Answer.not_found(), None
+            return ServedAnswer.not_found(), None
         fault = self.faults.on_the_way(asked.provider, asked.version, asked.step)
         if asked.step is Step.DISCOVERY:
             base = f"/{asked.host or self._host_of(request)}/v1/providers/"
-            return Answer.of_json({"providers.v1": base}), fault
+            return ServedAnswer.of_json({"providers.v1": base}), fault
         token = self.tokens.get(asked.host)
         if token and asked.step in _PROTOCOL and request.authorization != f"Bearer {token}":
-            return Answer(401, b'{"errors":["Unauthorized"]}', "application/json"), fault
+            return ServedAnswer(401, b'{"errors":["Unauthorized"]}', "application/json"), fault
         if asked.step is Step.VERSIONS:
             return self._versions(asked.provider), fault
         if asked.step is Step.DATES:
             return self._dates(asked, has_versions="include=provider-versions" in request.path), fault
         release = self.release(asked.provider, asked.version)
         if release is None:
-            return Answer.not_found(), fault
+            return ServedAnswer.not_found(), fault
         if asked.step is Step.DOWNLOAD:
             return self._download(release, asked), fault
         return _file(release, asked.detail), fault
 
-    def _versions(self, provider: str) -> Answer:
+    def _versions(self, provider: str) -> ServedAnswer:
         if provider not in self._offers:
-            return Answer.not_found()
+            return ServedAnswer.not_found()
         offers = [offer for version in self._offers[provider] if (offer := self._offer(provider, version))]
         versions = [
             {
@@ -211,9 +211,9 @@ class Registry:
             for offer in offers
         ]
         said = self.warnings.get(provider)
-        return Answer.of_json({"id": provider.partition("/")[2], "versions": versions, "warnings": said})
+        return ServedAnswer.of_json({"id": provider.partition("/")[2], "versions": versions, "warnings": said})
 
-    def _dates(self, asked: Asked, *, has_versions: bool) -> Answer:
+    def _dates(self, asked: RequestedPath, *, has_versions: bool) -> ServedAnswer:
         """When versions were released: of Terraform's registry as JSON:API, of OpenTofu's as its documentation's index.
 
         Args:
@@ -221,7 +221,7 @@ class Registry:
             has_versions: Whether JSON:API is asked to include them.
         """
         if asked.provider not in self._offers:
-            return Answer.not_found()
+            return ServedAnswer.not_found()
         offers = [one for version in self._offers[asked.provider] if (one := self._offer(asked.provider, version))]
         now = datetime.now(UTC)
         dates = {
@@ -230,18 +230,20 @@ class Registry:
             if offer.days is not None
         }
         if asked.host == OPENTOFU.default_host:
-            return Answer.of_json({"versions": [{"id": f"v{name}", "published": date} for name, date in dates.items()]})
+            return ServedAnswer.of_json(
+                {"versions": [{"id": f"v{name}", "published": date} for name, date in dates.items()]}
+            )
         items = [
             {"type": "provider-versions", "id": str(place), "attributes": {"version": name, "published-at": date}}
             for place, (name, date) in enumerate(dates.items())
         ]
         data = {"type": "providers", "attributes": {"full-name": f"{asked.namespace}/{asked.type}"}}
-        return Answer.of_json({"data": data, "included": items} if has_versions else {"data": data})
+        return ServedAnswer.of_json({"data": data, "included": items} if has_versions else {"data": data})
 
-    def _download(self, release: Published, asked: Asked) -> Answer:
-        offer = self._offer(release.provider, release.version) or Offer(release.version)
+    def _download(self, release: Published, asked: RequestedPath) -> ServedAnswer:
+        offer = self._offer(release.provider, release.version) or SampleListing(release.version)
         if asked.detail not in offer.platforms:
-            return Answer.not_found()
+            return ServedAnswer.not_found()
         system, _, arch = asked.detail.partition("_")
         name = file_name(release.provider, release.version, f"{asked.detail}.zip")
         files = f"{self.url}/{quote(asked.host)}/files/{asked.namespace}/{asked.type}/{release.version}/"
@@ -264,36 +266,36 @@ class Registry:
                 platform: {"hashes": list(pair), "package_size": len(release.package(platform))}
                 for platform, pair in hashes.items()
             }
-        return Answer.of_json(document)
+        return ServedAnswer.of_json(document)
 
     def _said(self, release: Published) -> frozenset[Fault]:
         """The faults that the registry's own words follow: it does not know that a package was tampered with."""
         return self.faults.of_release(release.provider, release.version) - {Fault.TAMPERED_PACKAGE}
 
 
-def _offers(provider: str, offered: Sequence[str | Offer]) -> list[Offer]:
+def _offers(provider: str, offered: Sequence[str | SampleListing]) -> list[SampleListing]:
     days = sample_days(provider, (version for version in offered if isinstance(version, str)))
-    return [one if isinstance(one, Offer) else Offer(one, days=days[one]) for one in offered]
+    return [one if isinstance(one, SampleListing) else SampleListing(one, days=days[one]) for one in offered]
 
 
-def _file(release: Published, name: str) -> Answer:
+def _file(release: Published, name: str) -> ServedAnswer:
     def named(what: str) -> bool:
         return name == file_name(release.provider, release.version, what)
 
     if named("SHA256SUMS"):
-        return Answer(200, release.sums, "text/plain")
+        return ServedAnswer(200, release.sums, "text/plain")
     if named("SHA256SUMS.sig"):
-        return Answer(200, release.signature)
+        return ServedAnswer(200, release.signature)
     if named("manifest.json"):
-        return Answer(200, MANIFEST_JSON, "application/json")
+        return ServedAnswer(200, MANIFEST_JSON, "application/json")
     for platform in release.platforms:
         if named(f"{platform}.zip"):
-            return Answer(200, release.package(platform), "application/zip")
-    return Answer.not_found()
+            return ServedAnswer(200, release.package(platform), "application/zip")
+    return ServedAnswer.not_found()
 
 
 class _Server(ThreadingHTTPServer):
-    registry: Registry
+    registry: DemoRegistry
     daemon_threads = True
     block_on_close = False
     request_queue_size = 128

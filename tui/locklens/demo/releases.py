@@ -25,7 +25,7 @@ MANIFEST = "zh:" + sha256(MANIFEST_JSON).hexdigest()
 LINUX = ("linux_amd64",)
 
 
-class Locked(Struct, frozen=True):
+class SampleLock(Struct, frozen=True):
     """One provider in a sample lock file.
 
     Attributes:
@@ -48,7 +48,7 @@ class Locked(Struct, frozen=True):
     hashes_of: str = ""
     more: tuple[str, ...] = ()
 
-    def at(self, version: str, constraints: str | None = None) -> Locked:
+    def at(self, version: str, constraints: str | None = None) -> SampleLock:
         """Returns the same with another version, and other constraints where they are given."""
         return replace(self, version=version, constraints=self.constraints if constraints is None else constraints)
 
@@ -65,9 +65,9 @@ class Locked(Struct, frozen=True):
         return LockEntry(address, Version.parse(self.version), self.constraints, self.hashes(), line=0)
 
 
-def lock_file(*providers: Locked, dialect: Dialect = TERRAFORM) -> bytes:
+def lock_file(*providers: SampleLock, dialect: Dialect = TERRAFORM) -> bytes:
     """Returns a lock file as the tool would have written it."""
     return render((provider.entry() for provider in providers), dialect)
 
 
-__all__ = ["LINUX", "MANIFEST", "PLATFORMS", "Locked", "h1", "lock_file", "zh"]
+__all__ = ["LINUX", "MANIFEST", "PLATFORMS", "SampleLock", "h1", "lock_file", "zh"]

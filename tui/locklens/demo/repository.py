@@ -18,7 +18,7 @@ from locklens.text import reason_of
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from locklens.demo.cases import State
+    from locklens.demo.cases import SampleState
 
 _AUTHOR = ("Robin Example", "robin@example.com", "2026-11-02T09:00:00+00:00")
 _README = """# infra
@@ -94,7 +94,7 @@ def _shared_files() -> dict[str, bytes]:
     return {path: text.encode() for path, text in (_TOP | MODULES).items()}
 
 
-def _files(root: str, state: State | None) -> dict[str, bytes]:
+def _files(root: str, state: SampleState | None) -> dict[str, bytes]:
     if state is None:
         return {}
     files = {f"{root}/{name}": text.encode() for name, text in state.files.items()}

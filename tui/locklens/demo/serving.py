@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from locklens.demo.faults import Fault, Rule
+from locklens.demo.faults import Fault, FaultRule
 from locklens.text import shell_word
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from locklens.demo.registry import Registry
+    from locklens.demo.registry import DemoRegistry
 
 FILE_NAME = "demo.tfrc"
 
 SAMPLE_RULES = (
-    Rule(Fault.REPUBLISHED, "registry.terraform.io/acme/demo", "1.4.2"),
-    Rule(Fault.OTHER_SIGNER, "registry.terraform.io/acme/demo", "1.4.2"),
-    Rule(Fault.OTHER_SIGNER, "registry.terraform.io/elastic/ec", "0.12.4"),
-    Rule(Fault.UNSIGNED, "registry.terraform.io/fastly/fastly"),
-    Rule(Fault.EXPIRED_KEY, "registry.terraform.io/cloudflare/cloudflare"),
-    Rule(Fault.SERVER_ERROR, "registry.opentofu.org"),
+    FaultRule(Fault.REPUBLISHED, "registry.terraform.io/acme/demo", "1.4.2"),
+    FaultRule(Fault.OTHER_SIGNER, "registry.terraform.io/acme/demo", "1.4.2"),
+    FaultRule(Fault.OTHER_SIGNER, "registry.terraform.io/elastic/ec", "0.12.4"),
+    FaultRule(Fault.UNSIGNED, "registry.terraform.io/fastly/fastly"),
+    FaultRule(Fault.EXPIRED_KEY, "registry.terraform.io/cloudflare/cloudflare"),
+    FaultRule(Fault.SERVER_ERROR, "registry.opentofu.org"),
 )
 """What goes wrong where the sample repository is shown: a package published again and by somebody else, a new version
 with another signer, an unsigned provider, an expired key, a registry that does not answer. All else is
@@ -29,7 +29,7 @@ as it should be."""
 _COMMENT = "# Written by locklens demo: the registries below are on this machine, and what they serve is invented.\n"
 
 
-def cli_configuration(registry: Registry) -> str:
+def cli_configuration(registry: DemoRegistry) -> str:
     """Returns the text of a CLI configuration in which each of the registry's hosts is found on loopback."""
     blocks = (
         f'host "{host}" {{\n  services = {{\n    "providers.v1" = "{registry.service_url(host)}"\n  }}\n}}\n'
@@ -38,7 +38,7 @@ def cli_configuration(registry: Registry) -> str:
     return "\n".join((_COMMENT, *blocks))
 
 
-def write_cli_configuration(registry: Registry, folder: Path) -> Path:
+def write_cli_configuration(registry: DemoRegistry, folder: Path) -> Path:
     """Writes that text to a file in a folder that exists, and returns its path.
 
     Raises:
@@ -54,7 +54,7 @@ def environment(configuration: Path) -> dict[str, str]:
     return {"TF_CLI_CONFIG_FILE": str(configuration), "CHECKPOINT_DISABLE": "1"}
 
 
-def serving_lines(registry: Registry, configuration: Path) -> list[str]:
+def serving_lines(registry: DemoRegistry, configuration: Path) -> list[str]:
     """Returns what to tell whoever started the registry: where it is, and how to point a tool at it."""
     lines = [f"The demo's registry answers at {registry.url}, until this is stopped. It stands for:"]
     lines += [f"  {host}" for host in registry.hosts]

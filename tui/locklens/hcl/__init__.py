@@ -12,16 +12,16 @@ from locklens.hcl.values import (
     Attribute,
     Block,
     Body,
+    ConfigurationProblem,
     Dynamic,
     Expression,
-    Key,
+    IndexStep,
     ListExpr,
     Literal,
     ObjectExpr,
     Parsed,
-    Place,
-    Problem,
     Reference,
+    SourcePlace,
     decode,
     encode,
 )
@@ -42,7 +42,7 @@ def parse(data: bytes, *, json: bool) -> Parsed:
     """
     if len(data) > MAX_BYTES:
         detail = f"Files of more than {MAX_BYTES // 1024**2} MiB are not read."
-        return Parsed(None, (Problem(1, 1, "File too large", detail),))
+        return Parsed(None, (ConfigurationProblem(1, 1, "File too large", detail),))
     if json:
         from locklens.hcl.json_syntax import parse_json
 
@@ -58,7 +58,7 @@ def parse_expression(text: str) -> Expression | None:
     Returns:
         The expression, whose places are the text's own; None where the text is no expression.
     """
-    from locklens.hcl.expressions import parse_expression as read
+    from locklens.hcl.expressions import parse_whole_expression as read
 
     return read(text)
 
@@ -68,16 +68,16 @@ __all__ = [
     "Attribute",
     "Block",
     "Body",
+    "ConfigurationProblem",
     "Dynamic",
     "Expression",
-    "Key",
+    "IndexStep",
     "ListExpr",
     "Literal",
     "ObjectExpr",
     "Parsed",
-    "Place",
-    "Problem",
     "Reference",
+    "SourcePlace",
     "decode",
     "encode",
     "parse",

@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 
-from locklens.hcl.values import Place, Problem
+from locklens.hcl.values import ConfigurationProblem, SourcePlace
 
-MAX_DEPTH = 100
+MAX_NESTING = 100
 """Brackets, blocks and templates inside each other. Real files have some ten."""
 
 NAME = r"[A-Za-z_][A-Za-z0-9_-]*+"
@@ -99,10 +99,10 @@ class Cursor:
         self.position = self.end
         return self.text[self.start : self.end]
 
-    def place(self, start: int, end: int) -> Place:
+    def place(self, start: int, end: int) -> SourcePlace:
         """Returns the place of a piece of the text."""
         line, column = self.line_and_column(start)
-        return Place(line, column, start, end)
+        return SourcePlace(line, column, start, end)
 
     def line_and_column(self, offset: int) -> tuple[int, int]:
         """Returns line and column, from 1, of an offset."""
@@ -111,10 +111,10 @@ class Cursor:
         line = bisect_right(self._lines, offset) or 1
         return line, offset - self._lines[line - 1] + 1
 
-    def problem(self, start: int, summary: str, detail: str) -> Problem:
+    def problem(self, start: int, summary: str, detail: str) -> ConfigurationProblem:
         """Returns a problem with what stands at an offset."""
         line, column = self.line_and_column(start)
-        return Problem(line, column, summary, detail)
+        return ConfigurationProblem(line, column, summary, detail)
 
     def enter(self) -> None:
         """Counts one more level of nesting.
@@ -123,8 +123,10 @@ class Cursor:
             SyntaxProblemError: There are too many.
         """
         self.depth += 1
-        if self.depth > MAX_DEPTH:
-            raise SyntaxProblemError(self.position, "Nested too deeply", f"More than {MAX_DEPTH} levels are not read.")
+        if self.depth > MAX_NESTING:
+            raise SyntaxProblemError(
+                self.position, "Nested too deeply", f"More than {MAX_NESTING} levels are not read."
+            )
 
     def leave(self) -> None:
         """Counts one level less."""

@@ -13,7 +13,7 @@ from decimal import Decimal
 from locklens.hcl.cursor import NAME, STRAY, Cursor, SyntaxProblemError
 from locklens.hcl.skeleton import CALLING, CONTINUING, Skeleton
 from locklens.hcl.templates import normal, read_heredoc, read_quoted
-from locklens.hcl.values import Expression, Key, ListExpr, Literal, ObjectExpr, Reference
+from locklens.hcl.values import Expression, IndexStep, ListExpr, Literal, ObjectExpr, Reference
 
 _NUMBER = re.compile(r"[0-9]++(?:\.[0-9]*+)?(?:[eE]([+-]?[0-9]++))?\Z")
 _MAX_EXPONENT = 300
@@ -97,7 +97,7 @@ class ExpressionReader:
                 step = _FIXED_INDEX.match(cursor.text, cursor.position)
                 if step is None:
                     break
-                parts.append(Key(normal(step[1], step.start(1))) if step[1] is not None else int(step[2]))
+                parts.append(IndexStep(normal(step[1], step.start(1))) if step[1] is not None else int(step[2]))
             cursor.position = step.end()
         return Reference(tuple(parts), cursor.place(start, cursor.position))
 
@@ -203,7 +203,7 @@ def _number(text: str, start: int) -> int | float:
     return int(value) if value == value.to_integral_value() else float(value)
 
 
-def parse_expression(text: str) -> Expression | None:
+def parse_whole_expression(text: str) -> Expression | None:
     """Reads a text that is one expression and nothing else; None for any other."""
     reader = ExpressionReader(Cursor(text))
     try:

@@ -15,13 +15,13 @@ from locklens.hcl.values import (
     Attribute,
     Block,
     Body,
+    ConfigurationProblem,
     Expression,
     ListExpr,
     Literal,
     ObjectExpr,
     Parsed,
-    Place,
-    Problem,
+    SourcePlace,
 )
 
 if TYPE_CHECKING:
@@ -52,7 +52,9 @@ def parse_json(text: str) -> Parsed:
     except SyntaxProblemError as error:
         return Parsed(None, (reader.cursor.problem(error.start, error.summary, error.detail),))
     except RecursionError:
-        return Parsed(None, (Problem(1, 1, "Nested too deeply", "The values are nested too deeply to be read."),))
+        return Parsed(
+            None, (ConfigurationProblem(1, 1, "Nested too deeply", "The values are nested too deeply to be read."),)
+        )
     return Parsed(JsonBody(value), ())
 
 
@@ -189,7 +191,7 @@ class JsonBody:
 
     def __init__(self, value: Expression) -> None:
         self._value = value
-        self._problems: list[Problem] = []
+        self._problems: list[ConfigurationProblem] = []
         self._properties = _properties(value, "to define arguments and child blocks", self._problems)
 
     @property
@@ -211,7 +213,7 @@ class JsonBody:
 
     def misfits(
         self, arguments: frozenset[str], blocks: Mapping[str, int], *, is_open: bool = False
-    ) -> Sequence[Problem]:
+    ) -> Sequence[ConfigurationProblem]:
         """Returns what does not fit a schema."""
         problems = list(self._problems)
         seen: set[str] = set()
@@ -221,17 +223,19 @@ class JsonBody:
             if name in arguments:
                 if name in seen:
                     detail = f'The argument "{name}" was already set.'
-                    problems.append(Problem(place.line, place.column, "Duplicate argument", detail))
+                    problems.append(ConfigurationProblem(place.line, place.column, "Duplicate argument", detail))
             elif name in blocks:
                 if name not in seen:
                     self._unpack(name, blocks[name], problems)
             elif not is_open:
                 detail = f'No argument or block type is named "{name}".'
-                problems.append(Problem(place.line, place.column, "Extraneous JSON object property", detail))
+                problems.append(
+                    ConfigurationProblem(place.line, place.column, "Extraneous JSON object property", detail)
+                )
             seen.add(name)
         return problems
 
-    def _unpack(self, kind: str, labels: int, problems: list[Problem]) -> list[Block]:
+    def _unpack(self, kind: str, labels: int, problems: list[ConfigurationProblem]) -> list[Block]:
         found: list[Block] = []
         for name, place, value in self._properties:
             if name == kind:
@@ -239,10 +243,10 @@ class JsonBody:
         return found
 
 
-_Property = tuple[str, Place, Expression]
+_Property = tuple[str, SourcePlace, Expression]
 
 
-def _properties(value: Expression, purpose: str, problems: list[Problem]) -> list[_Property]:
+def _properties(value: Expression, purpose: str, problems: list[ConfigurationProblem]) -> list[_Property]:
     """The properties of an object, or of all the objects in an array; null has none."""
     if isinstance(value, Literal) and value.value is None:
         return []
@@ -254,18 +258,20 @@ def _properties(value: Expression, purpose: str, problems: list[Problem]) -> lis
                     found.append((key.value, key.place, inner))
         else:
             detail = f"A JSON object is required here, {purpose}."
-            problems.append(Problem(item.place.line, item.place.column, "Incorrect JSON value type", detail))
+            problems.append(
+                ConfigurationProblem(item.place.line, item.place.column, "Incorrect JSON value type", detail)
+            )
     return found
 
 
 def _unpack(
     value: Expression,
     kind: str,
-    place: Place,
+    place: SourcePlace,
     labels_left: int,
-    labels: tuple[tuple[str, ...], tuple[Place, ...]],
+    labels: tuple[tuple[str, ...], tuple[SourcePlace, ...]],
     found: list[Block],
-    problems: list[Problem],
+    problems: list[ConfigurationProblem],
 ) -> None:
     """Peels one label off, or takes the value as the contents of one or more blocks."""
     if labels_left:
@@ -273,7 +279,7 @@ def _unpack(
         properties = _properties(value, "to specify labels for this block", problems)
         if not properties and len(problems) == before:
             detail = f"At least one object property is required, whose name represents a label of the {kind} block."
-            problems.append(Problem(value.place.line, value.place.column, "Missing block label", detail))
+            problems.append(ConfigurationProblem(value.place.line, value.place.column, "Missing block label", detail))
         for name, at, inner in properties:
             _unpack(inner, kind, place, labels_left - 1, ((*labels[0], name), (*labels[1], at)), found, problems)
         return
@@ -284,7 +290,7 @@ def _unpack(
     elif not (isinstance(value, Literal) and value.value is None):
         what = f'representing the contents of one or more "{kind}" blocks'
         detail = f"Either a JSON object or a JSON array is required, {what}."
-        problems.append(Problem(value.place.line, value.place.column, "Incorrect JSON value type", detail))
+        problems.append(ConfigurationProblem(value.place.line, value.place.column, "Incorrect JSON value type", detail))
 
 
 __all__ = ["JsonBody", "parse_json"]

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING
 from locklens.hcl.cursor import NAME, STRAY, Cursor, SyntaxProblemError
 from locklens.hcl.expressions import ExpressionReader
 from locklens.hcl.templates import normal, read_label
-from locklens.hcl.values import Attribute, Block, Expression, Literal, Parsed, Place, Problem, Reference
+from locklens.hcl.values import (
+    Attribute,
+    Block,
+    ConfigurationProblem,
+    Expression,
+    Literal,
+    Parsed,
+    Reference,
+    SourcePlace,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -49,27 +58,31 @@ class NativeBody:
 
     def misfits(
         self, arguments: frozenset[str], blocks: Mapping[str, int], *, is_open: bool = False
-    ) -> Sequence[Problem]:
+    ) -> Sequence[ConfigurationProblem]:
         """Returns what does not fit a schema."""
-        problems: list[Problem] = []
+        problems: list[ConfigurationProblem] = []
         for name, attribute in self.attributes.items():
             if name in arguments or (is_open and name not in blocks):
                 continue
             detail = f'An argument named "{name}" is not expected here.'
             if name in blocks:
                 detail += f' Did you mean to define a block of type "{name}"?'
-            problems.append(Problem(attribute.place.line, attribute.place.column, "Unsupported argument", detail))
+            problems.append(
+                ConfigurationProblem(attribute.place.line, attribute.place.column, "Unsupported argument", detail)
+            )
         for block in self._blocks:
             place, expected = block.place, blocks.get(block.type)
             if expected is None:
                 if not is_open or block.type in arguments:
                     detail = f'Blocks of type "{block.type}" are not expected here.'
-                    problems.append(Problem(place.line, place.column, "Unsupported block type", detail))
+                    problems.append(ConfigurationProblem(place.line, place.column, "Unsupported block type", detail))
             elif len(block.labels) != expected:
                 word = "Missing" if len(block.labels) < expected else "Extraneous"
                 place = block.label_places[expected] if len(block.labels) > expected else place
                 detail = f"All {block.type} blocks must have {expected} label{'s' * (expected != 1)}."
-                problems.append(Problem(place.line, place.column, f"{word} label for {block.type}", detail))
+                problems.append(
+                    ConfigurationProblem(place.line, place.column, f"{word} label for {block.type}", detail)
+                )
         return problems
 
 
@@ -92,7 +105,7 @@ class _BodyReader(ExpressionReader):
 
     def __init__(self, cursor: Cursor) -> None:
         super().__init__(cursor)
-        self.problems: list[Problem] = []
+        self.problems: list[ConfigurationProblem] = []
 
     def body(self, opening: int | None) -> NativeBody:
         """Reads items up to the closing brace, which is taken, or the end of the file.
@@ -128,10 +141,10 @@ class _BodyReader(ExpressionReader):
         text = line["text"]
         if text is not None:
             begin, end = line.span("text")
-            value_place = Place(place.line, place.column + begin - 1 - start, begin - 1, end + 1)
+            value_place = SourcePlace(place.line, place.column + begin - 1 - start, begin - 1, end + 1)
             return Attribute(line["name"], Literal(normal(text, begin), value_place), place)
         begin, end = line.span("reference")
-        value_place = Place(place.line, place.column + begin - start, begin, end)
+        value_place = SourcePlace(place.line, place.column + begin - start, begin, end)
         word = line["reference"]
         value: Expression
         value = (
@@ -146,10 +159,10 @@ class _BodyReader(ExpressionReader):
         start, end = line.span("type")
         place = cursor.place(start, end)
         labels: list[str] = []
-        places: list[Place] = []
+        places: list[SourcePlace] = []
         for label in _LABEL.finditer(cursor.text, *line.span("labels")):
             labels.append(label[1])
-            places.append(Place(place.line, place.column + label.start() - start, label.start(), label.end()))
+            places.append(SourcePlace(place.line, place.column + label.start() - start, label.start(), label.end()))
         cursor.enter()
         body = self.body(end)
         cursor.leave()
@@ -167,7 +180,7 @@ class _BodyReader(ExpressionReader):
             f'The argument "{attribute.name}" was already set at line {existing.place.line}. '
             "Each argument may be set only once."
         )
-        self.problems.append(Problem(place.line, place.column, "Attribute redefined", detail))
+        self.problems.append(ConfigurationProblem(place.line, place.column, "Attribute redefined", detail))
 
     def _read_item(self, opening: int | None, attributes: dict[str, Attribute], blocks: list[Block]) -> bool:
         """Reads one item token by token; False where the body ended, whose end is taken."""
@@ -219,7 +232,7 @@ class _BodyReader(ExpressionReader):
         cursor = self.cursor
         place = cursor.place(start, cursor.position)
         labels: list[str] = []
-        places: list[Place] = []
+        places: list[SourcePlace] = []
         while (kind_seen := cursor.peek(in_line=True)) != "{":
             at = cursor.start
             if kind_seen == "name":

@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 
 from locklens.hcl import grammar
 from locklens.hcl.cursor import Cursor, SyntaxProblemError
-from locklens.hcl.values import Dynamic, Expression, Literal, Place, Reference
+from locklens.hcl.values import Dynamic, Expression, Literal, Reference, SourcePlace
 
 MAX_TOKENS = 20_000
 """Tokens of one expression that are read."""
@@ -28,7 +28,7 @@ _CLOSERS = frozenset([")", "]", "}"])
 _NESTED_SPLAT = re.compile(r"\.\*(?: \. [x0])* \.\*")
 
 
-class Reader(Protocol):
+class ExpressionReader(Protocol):
     """What a skeleton needs of the reader of expressions."""
 
     cursor: Cursor
@@ -46,7 +46,7 @@ class _Bracket(NamedTuple):
 class Skeleton:
     """The tokens of one expression, as far as it has been read."""
 
-    def __init__(self, reader: Reader, *, in_line: bool) -> None:
+    def __init__(self, reader: ExpressionReader, *, in_line: bool) -> None:
         self._reader = reader
         self._in_line = in_line
         self._pieces: list[str] = []
@@ -107,7 +107,7 @@ class Skeleton:
                 break
         self._judge()
 
-    def value(self, place: Place) -> Expression:
+    def value(self, place: SourcePlace) -> Expression:
         """Returns a constant or what is in mere parentheses, and Dynamic for anything that needs an evaluation."""
         shape = "".join(self._pieces)
         if shape.strip("()") == "x" and self._first is not None:

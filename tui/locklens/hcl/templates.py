@@ -9,7 +9,7 @@ import re
 from typing import Protocol
 
 from locklens.hcl.cursor import STRAY, Cursor, SyntaxProblemError, bad_encoding
-from locklens.hcl.values import Dynamic, Expression, Literal, Place
+from locklens.hcl.values import Dynamic, Expression, Literal, SourcePlace
 from locklens.nfc import CombiningSequenceError, nfc
 
 # Go's unicode.IsSpace, which differs from str.isspace() in the separators U+001C to U+001F.
@@ -23,7 +23,7 @@ _SIMPLE = {"n": "\n", "r": "\r", "t": "\t", '"': '"', "\\": "\\"}
 _MARKER = re.compile(r"<<(-?)([^\r\n]+)\r?\n")
 
 
-class Reader(Protocol):
+class InterpolationReader(Protocol):
     """What reading an interpolation needs of the reader of expressions."""
 
     cursor: Cursor
@@ -110,7 +110,7 @@ def read_label(cursor: Cursor) -> str:
         pieces.append(text[1:] if kind == "escaped" else unescape(text, start))
 
 
-def read_quoted(reader: Reader) -> Expression:
+def read_quoted(reader: InterpolationReader) -> Expression:
     """Reads a quoted template; the cursor stands behind its opening quote.
 
     Raises:
@@ -130,7 +130,7 @@ def read_quoted(reader: Reader) -> Expression:
         parts.add(kind, text, at)
 
 
-def read_heredoc(reader: Reader, introduction: str) -> Expression:
+def read_heredoc(reader: InterpolationReader, introduction: str) -> Expression:
     """Reads a heredoc, up to the line end behind its closing marker.
 
     Args:
@@ -189,7 +189,7 @@ def _broken_template(cursor: Cursor, at: int) -> SyntaxProblemError:
 class _Parts:
     """The parts of one template, as far as it has been read."""
 
-    def __init__(self, reader: Reader, *, is_plain: bool = True) -> None:
+    def __init__(self, reader: InterpolationReader, *, is_plain: bool = True) -> None:
         self._reader = reader
         self._parts: list[_Part] = []
         self._open: list[str] = []
@@ -234,7 +234,7 @@ class _Parts:
         for part in lines:
             part.text = (part.text or "")[max(smallest, 0) :]
 
-    def value(self, place: Place) -> Expression:
+    def value(self, place: SourcePlace) -> Expression:
         """Returns what the whole template is.
 
         Raises:
@@ -319,7 +319,7 @@ class _Parts:
             raise SyntaxProblemError(cursor.start, "Invalid 'for' directive", detail)
 
 
-def _moved(value: Expression, place: Place) -> Expression:
+def _moved(value: Expression, place: SourcePlace) -> Expression:
     """An interpolation that is all of a template is the expression itself, not a string of it."""
     if isinstance(value, Literal):
         return Literal(value.value, place, is_plain=False)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
-class Place(Struct, frozen=True):
+class SourcePlace(Struct, frozen=True):
     """Where something stands in a file.
 
     Offsets and columns count characters of the text that `decode` gives for the file's bytes, byte order mark
@@ -30,7 +30,7 @@ class Place(Struct, frozen=True):
     end: int
 
 
-class Problem(Struct, frozen=True):
+class ConfigurationProblem(Struct, frozen=True):
     """Something in a file that the real tools refuse, in their words."""
 
     line: int
@@ -49,7 +49,7 @@ class Literal(Struct, frozen=True):
     """
 
     value: str | int | float | bool | None
-    place: Place
+    place: SourcePlace
     is_plain: bool = True
 
     @property
@@ -69,17 +69,17 @@ class ListExpr(Struct, frozen=True):
     """A list in brackets."""
 
     items: tuple[Expression, ...]
-    place: Place
+    place: SourcePlace
 
 
 class ObjectExpr(Struct, frozen=True):
     """An object in braces; a bare word as a key is a Literal. Keys may repeat."""
 
     items: tuple[tuple[Expression, Expression], ...]
-    place: Place
+    place: SourcePlace
 
 
-class Key(str):
+class IndexStep(str):
     """A step of a reference that stands in brackets, `["k"]`, and so is no attribute."""
 
     __slots__ = ()
@@ -89,7 +89,7 @@ class Reference(Struct, frozen=True):
     """A name and constant steps from it, such as `aws.east` or `a.b["k"]`; the last is a Key."""
 
     parts: tuple[str | int, ...]
-    place: Place
+    place: SourcePlace
 
 
 class Dynamic(Struct, frozen=True):
@@ -101,7 +101,7 @@ class Dynamic(Struct, frozen=True):
         is_call: Whether it begins with a function's name and its arguments.
     """
 
-    place: Place
+    place: SourcePlace
     prefix: tuple[str | int, ...] = ()
     is_call: bool = False
 
@@ -120,7 +120,7 @@ class Attribute(Struct, frozen=True):
 
     name: str
     value: Expression
-    place: Place
+    place: SourcePlace
 
 
 class Block(Struct, frozen=True):
@@ -138,8 +138,8 @@ class Block(Struct, frozen=True):
     type: str
     labels: tuple[str, ...]
     body: Body
-    place: Place
-    label_places: tuple[Place, ...]
+    place: SourcePlace
+    label_places: tuple[SourcePlace, ...]
     end: int = 0
 
 
@@ -163,7 +163,7 @@ class Body(Protocol):
 
     def misfits(
         self, arguments: frozenset[str], blocks: Mapping[str, int], *, is_open: bool = False
-    ) -> Sequence[Problem]:
+    ) -> Sequence[ConfigurationProblem]:
         """Returns what does not fit a schema, as problems.
 
         Args:
@@ -182,7 +182,7 @@ class Parsed(Struct, frozen=True):
     """
 
     body: Body | None
-    problems: tuple[Problem, ...]
+    problems: tuple[ConfigurationProblem, ...]
 
 
 def decode(data: bytes) -> str:

@@ -109,7 +109,7 @@ class ProviderFailed(_Of, frozen=True):
     hint: str
 
 
-Event = (
+InstallEvent = (
     QueryStarted
     | RegistryWarned
     | AlreadyInstalled

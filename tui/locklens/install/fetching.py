@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
     from locklens.addresses import Platform, ProviderAddress
     from locklens.hashes import HashedPackage
-    from locklens.install.model import LockRequest, Wanted
+    from locklens.install.authentication import AuthenticatedRelease
+    from locklens.install.model import LockRequest, ProviderRequirement
     from locklens.install.run import InstallRun
-    from locklens.install.trusting import Vouched
     from locklens.packages.hashing import Passed
     from locklens.sources.metadata import PackageMetadata
     from locklens.versions import Version
@@ -36,7 +36,7 @@ LIMITS = Limits()
 
 def admitted(
     run: InstallRun, address: ProviderAddress, version: Version, platform: Platform
-) -> tuple[PackageMetadata, Vouched]:
+) -> tuple[PackageMetadata, AuthenticatedRelease]:
     """Asks for a package's metadata, and for what its publisher signed, and judges that.
 
     Raises:
@@ -58,7 +58,7 @@ def offered(run: InstallRun, address: ProviderAddress, version: Version, platfor
     return metadata
 
 
-def judged(run: InstallRun, metadata: PackageMetadata) -> Vouched:
+def judged(run: InstallRun, metadata: PackageMetadata) -> AuthenticatedRelease:
     """Judges what its publisher signed; errors as of `admitted`."""
     if run.cache.package("zh:" + metadata.shasum) is None:
         # Meanwhile gpg can read the keys. Of a package that was hashed before, the signature was verified too.
@@ -66,13 +66,15 @@ def judged(run: InstallRun, metadata: PackageMetadata) -> Vouched:
     return run.gatekeeper.admit(metadata, run.registry(metadata.address).checksums(metadata))
 
 
-def warn(run: InstallRun, metadata: PackageMetadata, vouched: Vouched) -> None:
+def warn(run: InstallRun, metadata: PackageMetadata, vouched: AuthenticatedRelease) -> None:
     """Tells what is odd about a release."""
     for words in vouched.warnings:
         run.tell(ReleaseWarned(run.name(metadata.address), metadata.version, words))
 
 
-def warn_of_changes(run: InstallRun, wanted: Wanted | LockRequest, version: Version, vouched: Vouched) -> None:
+def warn_of_changes(
+    run: InstallRun, wanted: ProviderRequirement | LockRequest, version: Version, vouched: AuthenticatedRelease
+) -> None:
     """Tells that a release is not any more what it was when it was locked."""
     if words := vouched.change_words(wanted.prior, wanted.address, version):
         run.tell(ReleaseWarned(run.name(wanted.address), version, words))
@@ -107,7 +109,7 @@ def unpacked(
     metadata: PackageMetadata,
     into: Path,
     *,
-    release: Future[Vouched],
+    release: Future[AuthenticatedRelease],
     check: Callable[[Passed], None],
 ) -> HashedPackage:
     """Unpacks a package into a new folder while it arrives, and remembers its hashes; errors as of `hashed`.

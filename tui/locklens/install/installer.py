@@ -23,7 +23,7 @@ from locklens.install.events import (
 )
 from locklens.install.fetching import hashed, judged, offered, unpacked, warn, warn_of_changes
 from locklens.install.folders import h1_at
-from locklens.install.model import Failure, Settled
+from locklens.install.model import ProviderFailure, Settled
 from locklens.lockfile.update import fetched, is_incomplete, reused
 from locklens.packages.limits import stop_if
 from locklens.selection import Selection, Unselectable, before_asking, combined, select
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from locklens.addresses import Platform, ProviderAddress
+    from locklens.install.authentication import AuthenticatedRelease
     from locklens.install.folders import DataFolder
-    from locklens.install.model import Wanted
+    from locklens.install.model import ProviderRequirement
     from locklens.install.run import InstallRun
-    from locklens.install.trusting import Vouched
     from locklens.lockfile.model import LockEntry
     from locklens.packages.hashing import Passed
     from locklens.sources.metadata import PackageMetadata
@@ -56,7 +56,13 @@ class _Done(Struct, frozen=True):
 
 
 def install(
-    wanted: Sequence[Wanted], run: InstallRun, *, into: DataFolder, here: Platform, upgrade: bool, for_real: bool = True
+    wanted: Sequence[ProviderRequirement],
+    run: InstallRun,
+    *,
+    into: DataFolder,
+    here: Platform,
+    upgrade: bool,
+    for_real: bool = True,
 ) -> Settled:
     """Installs providers as `init` does, and returns their entries.
 
@@ -76,12 +82,14 @@ def install(
     done = {address: one for address, one in found.items() if isinstance(one, _Done)}
     return Settled(
         {address: one.entry for address, one in done.items()},
-        tuple(one for one in found.values() if isinstance(one, Failure)),
+        tuple(one for one in found.values() if isinstance(one, ProviderFailure)),
         tuple(address for address, one in done.items() if one.is_incomplete),
     )
 
 
-def installed(wanted: Sequence[Wanted], run: InstallRun, *, into: DataFolder, here: Platform) -> Settled | None:
+def installed(
+    wanted: Sequence[ProviderRequirement], run: InstallRun, *, into: DataFolder, here: Platform
+) -> Settled | None:
     """Returns the entries where every provider is installed as it is locked, and else None; nobody is asked."""
     installer = _Installer(run, into, here, upgrade=False, for_real=False)
     if any(before_asking(one.requirements, one.locked, upgrade=False) for one in wanted):
@@ -103,7 +111,7 @@ class _Installer:
         self._upgrade = upgrade
         self._for_real = for_real
 
-    def settle(self, wanted: Wanted) -> _Done | Failure:
+    def settle(self, wanted: ProviderRequirement) -> _Done | ProviderFailure:
         """Chooses, fetches and installs one provider."""
         try:
             chosen = self._choose(wanted)
@@ -113,7 +121,7 @@ class _Installer:
             return self._failed(
                 wanted.address, self._query_summary(error), self._query_words(wanted.address, error), error.hint
             )
-        if isinstance(chosen, _Done | Failure):
+        if isinstance(chosen, _Done | ProviderFailure):
             return chosen
         try:
             return self._install(wanted, chosen.version)
@@ -123,21 +131,21 @@ class _Installer:
             lead = f"Error while installing {self._run.name(wanted.address)} v{chosen.version}"
             return self._failed(wanted.address, _INSTALL, f"{lead}: {error}", error.hint)
 
-    def as_locked(self, wanted: Wanted) -> _Done | None:
+    def as_locked(self, wanted: ProviderRequirement) -> _Done | None:
         """The entry of a provider that is installed as it is locked."""
         prior = wanted.prior
         if prior is None or not self._is_there(wanted, prior):
             return None
         return _Done(reused(prior, combined(wanted.requirements), self._run.dialect))
 
-    def tell_installed(self, wanted: Wanted) -> None:
+    def tell_installed(self, wanted: ProviderRequirement) -> None:
         """Tells that a provider is there."""
         assert wanted.prior is not None
         name = self._run.name(wanted.address)
         self._run.tell(QueryStarted(name, str(combined(wanted.requirements)), is_locked=True))
         self._run.tell(AlreadyInstalled(name, wanted.prior.version))
 
-    def _choose(self, wanted: Wanted) -> Selection | _Done | Failure:
+    def _choose(self, wanted: ProviderRequirement) -> Selection | _Done | ProviderFailure:
         prior, name = wanted.prior, self._run.name(wanted.address)
         version = wanted.locked
         is_locked = prior is not None and not self._upgrade
@@ -155,14 +163,14 @@ class _Installer:
             return done
         return found
 
-    def _asked(self, wanted: Wanted, locked: Version | None) -> Selection | Unselectable:
+    def _asked(self, wanted: ProviderRequirement, locked: Version | None) -> Selection | Unselectable:
         self._run.ahead(wanted.address, wanted.pinned if self._upgrade else locked or wanted.pinned, self._here)
         known = self._run.registry(wanted.address).versions(wanted.address)
         if known.warnings:
             self._run.tell(RegistryWarned(self._run.name(wanted.address), known.warnings))
         return select(wanted.requirements, known.versions, locked, upgrade=self._upgrade)
 
-    def _install(self, wanted: Wanted, version: Version) -> _Done:
+    def _install(self, wanted: ProviderRequirement, version: Version) -> _Done:
         name = self._run.name(wanted.address)
         self._run.tell(FetchStarted(name, version, None))
         metadata = offered(self._run, wanted.address, version, self._here)
@@ -178,7 +186,9 @@ class _Installer:
         )
         return _Done(entry, is_incomplete({h1}, vouched.hashes, wanted.prior, version))
 
-    def _obtained(self, wanted: Wanted, metadata: PackageMetadata, release: Future[Vouched]) -> tuple[str, int]:
+    def _obtained(
+        self, wanted: ProviderRequirement, metadata: PackageMetadata, release: Future[AuthenticatedRelease]
+    ) -> tuple[str, int]:
         """Returns the package's `h1`, of the folder where it was installed, and its bytes."""
         prior = wanted.prior
         same = prior is not None and prior.version == metadata.version
@@ -214,7 +224,7 @@ class _Installer:
         hint = "locklens review says what the locked hashes are; locklens lock adds those of further platforms"
         return TrustError(words, hint=hint)
 
-    def _is_there(self, wanted: Wanted, prior: LockEntry) -> bool:
+    def _is_there(self, wanted: ProviderRequirement, prior: LockEntry) -> bool:
         return self._into.has(self._place(wanted.address, prior.version), prior.hashes, self._run.cancel)
 
     def _place(self, address: ProviderAddress, version: Version) -> Path:
@@ -238,6 +248,6 @@ class _Installer:
     def _query_words(self, address: ProviderAddress, error: LockLensError) -> str:
         return f"{self._lead} {self._run.name(address)}: {error}"
 
-    def _failed(self, address: ProviderAddress, summary: str, words: str, hint: str = "") -> Failure:
+    def _failed(self, address: ProviderAddress, summary: str, words: str, hint: str = "") -> ProviderFailure:
         self._run.tell(ProviderFailed(self._run.name(address), summary, words, hint))
-        return Failure(address, summary, words, hint)
+        return ProviderFailure(address, summary, words, hint)

@@ -21,8 +21,8 @@ from locklens.install.events import (
     RegistryWarned,
 )
 from locklens.install.fetching import admitted, hashed, warn, warn_of_changes
-from locklens.install.model import Failure, LockRequest
-from locklens.lockfile.update import locked, tracking
+from locklens.install.model import LockRequest, ProviderFailure
+from locklens.lockfile.update import tracking, with_locked_hashes
 from locklens.selection import Unselectable, combined, select
 from locklens.trust.continuity import Origin
 from locklens.versions import neighbour
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
     from locklens.addresses import Platform, ProviderAddress
     from locklens.hashes import HashedPackage
-    from locklens.install.model import Wanted
+    from locklens.install.authentication import AuthenticatedRelease
+    from locklens.install.model import ProviderRequirement
     from locklens.install.run import InstallRun
-    from locklens.install.trusting import Vouched
     from locklens.lockfile.model import LockEntry
     from locklens.versions import Version
 
@@ -48,7 +48,7 @@ class _Obtained(Struct, frozen=True):
     """What there is for one platform; `package` is None where no request could have made use of it."""
 
     platform: Platform
-    vouched: Vouched
+    vouched: AuthenticatedRelease
     package: HashedPackage | None
 
 
@@ -61,7 +61,7 @@ class Locker:
 
     def __init__(self, run: InstallRun) -> None:
         self._run = run
-        self._known: dict[_Build, _Obtained | Failure] = {}
+        self._known: dict[_Build, _Obtained | ProviderFailure] = {}
 
     def fetch(self, requests: Sequence[LockRequest]) -> None:
         """Gets what requests want and no earlier one got, all at the same time.
@@ -93,7 +93,7 @@ class Locker:
         ]
         self._keep([one[:2] for one in rest], self._run.all(lambda one: self._recalled(*one), rest))
 
-    def entries(self, requests: Sequence[LockRequest]) -> list[LockEntry | Failure]:
+    def entries(self, requests: Sequence[LockRequest]) -> list[LockEntry | ProviderFailure]:
         """Returns the new lock entry for each request, or why there is none; errors as of `fetch`."""
         self.fetch(requests)
         return [self._entry(request) for request in requests]
@@ -112,7 +112,7 @@ class Locker:
             return known is None
         return not all(_is_refused(one, known.vouched) for one in requests)
 
-    def _keep(self, works: Sequence[_Work], found: Sequence[_Obtained | Failure]) -> None:
+    def _keep(self, works: Sequence[_Work], found: Sequence[_Obtained | ProviderFailure]) -> None:
         for (own, platform), one in zip(works, found, strict=True):
             self._known[own[0].address, own[0].version, platform] = one
 
@@ -129,7 +129,9 @@ class Locker:
             return False  # It is told when it is needed.
         return self._run.cache.package("zh:" + metadata.shasum) is not None
 
-    def _recalled(self, requests: Sequence[LockRequest], platform: Platform, first: Platform) -> _Obtained | Failure:
+    def _recalled(
+        self, requests: Sequence[LockRequest], platform: Platform, first: Platform
+    ) -> _Obtained | ProviderFailure:
         """Gets one package of a release of which the first platform's was hashed before, mostly without asking.
 
         What the registry says of this platform beside is not asked for where it lists the platform, and what is signed
@@ -158,7 +160,7 @@ class Locker:
             return ()
         return next((one.platforms for one in listed if one.version == request.version), ())
 
-    def _obtain(self, requests: Sequence[LockRequest], platform: Platform) -> _Obtained | Failure:
+    def _obtain(self, requests: Sequence[LockRequest], platform: Platform) -> _Obtained | ProviderFailure:
         """Gets one package, unless the version was published again for all that want it."""
         run, request = self._run, requests[0]
         name = run.name(request.address)
@@ -181,14 +183,14 @@ class Locker:
         run.tell(PackageHashed(name, request.version, platform, signed, known is not None))
         return _Obtained(platform, vouched, package)
 
-    def _entry(self, request: LockRequest) -> LockEntry | Failure:
+    def _entry(self, request: LockRequest) -> LockEntry | ProviderFailure:
         """Puts the platforms' hashes together, and tells what of each is new."""
         run, name = self._run, self._run.name(request.address)
         own = [self._known[request.address, request.version, one] for one in dict.fromkeys(request.platforms)]
         hashes: set[str] = set()
         obtained: list[tuple[Platform, frozenset[str]]] = []
         for one in own:
-            if isinstance(one, Failure):
+            if isinstance(one, ProviderFailure):
                 return one
             if _is_refused(request, one.vouched):
                 return self._refused(request, one)
@@ -200,7 +202,7 @@ class Locker:
         prior = request.prior if request.prior is not None and request.prior.version == request.version else None
         for platform, found in obtained:
             run.tell(HashesObtained(name, platform, tracking(prior, found)))
-        return locked(
+        return with_locked_hashes(
             request.prior,
             address=request.address,
             version=request.version,
@@ -208,7 +210,7 @@ class Locker:
             hashes=hashes,
         )
 
-    def _refused(self, request: LockRequest, found: _Obtained) -> Failure:
+    def _refused(self, request: LockRequest, found: _Obtained) -> ProviderFailure:
         run = self._run
         words = found.vouched.change_words(request.prior, request.address, request.version)
         words += _signed_before(run, request)
@@ -217,7 +219,7 @@ class Locker:
         return _failed(run, request.address, f"{lead}: {words}", hint)
 
 
-def choose(wanted: Iterable[Wanted], run: InstallRun) -> list[Version | Failure]:
+def choose(wanted: Iterable[ProviderRequirement], run: InstallRun) -> list[Version | ProviderFailure]:
     """Chooses the version of each provider as `providers lock` does: the locked one, or else the newest eligible.
 
     Raises:
@@ -226,7 +228,7 @@ def choose(wanted: Iterable[Wanted], run: InstallRun) -> list[Version | Failure]
     return run.all(lambda one: _chosen(one, run), wanted)
 
 
-def _chosen(wanted: Wanted, run: InstallRun) -> Version | Failure:
+def _chosen(wanted: ProviderRequirement, run: InstallRun) -> Version | ProviderFailure:
     name, version = run.name(wanted.address), wanted.locked
     run.tell(QueryStarted(name, str(combined(wanted.requirements)), version is not None))
     if wanted.first is not None:
@@ -250,7 +252,7 @@ def _chosen(wanted: Wanted, run: InstallRun) -> Version | Failure:
     return found.version
 
 
-def _is_refused(request: LockRequest, vouched: Vouched) -> bool:
+def _is_refused(request: LockRequest, vouched: AuthenticatedRelease) -> bool:
     judged = vouched.added_to(request.prior, request.address, request.version)
     return not request.accepts_republished and judged.has(Origin.REPUBLISHED)
 
@@ -270,6 +272,6 @@ def _signed_before(run: InstallRun, request: LockRequest) -> str:
     return f"; {other} is signed by {vouched.signer}"
 
 
-def _failed(run: InstallRun, address: ProviderAddress, words: str, hint: str = "") -> Failure:
+def _failed(run: InstallRun, address: ProviderAddress, words: str, hint: str = "") -> ProviderFailure:
     run.tell(ProviderFailed(run.name(address), SUMMARY, words, hint))
-    return Failure(address, SUMMARY, words, hint)
+    return ProviderFailure(address, SUMMARY, words, hint)

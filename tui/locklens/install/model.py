@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from locklens.versions import Constraints, Version
 
 
-class Failure(Struct, frozen=True):
+class ProviderFailure(Struct, frozen=True):
     """Why one provider could not be installed or locked.
 
     Attributes:
@@ -30,7 +30,7 @@ class Failure(Struct, frozen=True):
     hint: str = ""
 
 
-class Wanted(Struct, frozen=True):
+class ProviderRequirement(Struct, frozen=True):
     """A provider that a configuration requires.
 
     Attributes:
@@ -84,5 +84,5 @@ class Settled(Struct, frozen=True):
     """
 
     entries: Mapping[ProviderAddress, LockEntry] = field(default_factory=dict)
-    failures: tuple[Failure, ...] = ()
+    failures: tuple[ProviderFailure, ...] = ()
     incomplete: tuple[ProviderAddress, ...] = ()

@@ -7,7 +7,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from locklens.errors import SourceError
-from locklens.install.trusting import Gatekeeper
+from locklens.install.authentication import ReleaseAuthenticator
 from locklens.sources.asked import NotAsked
 from locklens.sources.registries import Registries
 from locklens.trust.authentication import Enforcement
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from locklens.addresses import Platform, ProviderAddress
     from locklens.dialect import Dialect
-    from locklens.install.events import Event
+    from locklens.install.events import InstallEvent
     from locklens.project.cliconfig import CliConfig
     from locklens.sources.registry import Registry
     from locklens.storage.cache import Cache
@@ -32,7 +32,7 @@ _PATIENCE = 0.6
 """Seconds that work which looks at whether the run was cancelled gets to end. What does not end by then, such as a gpg
 that is busy with a hostile key or a disk that does not answer, is left behind, and ends with the process."""
 
-AT_ONCE = 24
+INSTALL_WORKERS = 24
 """Providers and platforms that are worked on at the same time; the limit for one host is the client's."""
 
 
@@ -57,7 +57,7 @@ class InstallRun:
         cache: Cache,
         *,
         hosts: frozenset[str] | None = None,
-        on_event: Callable[[Event], None] = lambda _: None,
+        on_event: Callable[[InstallEvent], None] = lambda _: None,
         cancel: threading.Event | None = None,
     ) -> None:
         self.dialect = dialect
@@ -68,9 +68,9 @@ class InstallRun:
         self._asks_all = hosts is None
         self._registries = Registries(dialect, environ, base=hosts or (), is_installing=True, cancel=self.cancel)
         self._verifier = Verifier(memory=cache)
-        self._pool = ThreadPoolExecutor(AT_ONCE, "locklens-install")
-        self._beside = ThreadPoolExecutor(AT_ONCE, "locklens-judge")
-        self.gatekeeper = Gatekeeper(dialect, self._verifier, Enforcement.of(environ))
+        self._pool = ThreadPoolExecutor(INSTALL_WORKERS, "locklens-install")
+        self._beside = ThreadPoolExecutor(INSTALL_WORKERS, "locklens-judge")
+        self.gatekeeper = ReleaseAuthenticator(dialect, self._verifier, Enforcement.of(environ))
 
     def __enter__(self) -> Self:
         return self
@@ -124,7 +124,7 @@ class InstallRun:
         """What the tool calls a provider."""
         return address.short(self.dialect.default_host)
 
-    def tell(self, event: Event) -> None:
+    def tell(self, event: InstallEvent) -> None:
         """Hands an event on."""
         with self._telling:
             self._on_event(event)

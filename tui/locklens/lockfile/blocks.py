@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from locklens.hcl import Block, Body, Expression, ListExpr, Literal, Place, Problem
+from locklens.hcl import Block, Body, ConfigurationProblem, Expression, ListExpr, Literal, SourcePlace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,8 +62,8 @@ class BodyReader:
 
     def __init__(self) -> None:
         self.blocks: list[ProviderBlock] = []
-        self.problems: list[Problem] = []
-        self.warnings: list[Problem] = []
+        self.problems: list[ConfigurationProblem] = []
+        self.warnings: list[ConfigurationProblem] = []
 
     def read(self, body: Body) -> None:
         """Reads a file's top level."""
@@ -82,13 +82,13 @@ class BodyReader:
                     block.place, "Unsupported block type", f'Blocks of type "{block.type}" are not expected here.'
                 )
 
-    def _refuse(self, place: Place, summary: str, detail: str) -> None:
-        self.problems.append(Problem(place.line, place.column, summary, detail))
+    def _refuse(self, place: SourcePlace, summary: str, detail: str) -> None:
+        self.problems.append(ConfigurationProblem(place.line, place.column, summary, detail))
 
     def _warn_of_modules(self, block: Block) -> None:
         summary = "Dependency locks for modules are not yet supported"
         detail = "the block is ignored and will be dropped when the file is rewritten"
-        self.warnings.append(Problem(block.place.line, block.place.column, summary, detail))
+        self.warnings.append(ConfigurationProblem(block.place.line, block.place.column, summary, detail))
 
     def _has_one_label(self, block: Block, label: str) -> bool:
         if len(block.labels) == 1:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
-    from locklens.hcl import Problem
+    from locklens.hcl import ConfigurationProblem
     from locklens.versions import Version
 
 
@@ -94,8 +94,8 @@ class LockFile(Struct, frozen=True, dict=True):
     exists: bool
     writer: Dialect | None
     entries: tuple[LockEntry, ...]
-    problems: tuple[Problem, ...] = ()
-    warnings: tuple[Problem, ...] = ()
+    problems: tuple[ConfigurationProblem, ...] = ()
+    warnings: tuple[ConfigurationProblem, ...] = ()
     is_complete: bool = True
     conflict: Conflict | None = None
     unreadable: frozenset[ProviderAddress] = frozenset()

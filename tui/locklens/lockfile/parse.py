@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from locklens.addresses import AddressError, ProviderAddress
 from locklens.dialect import OPENTOFU, TERRAFORM, Dialect, dialect_of_header
-from locklens.hcl import Problem
+from locklens.hcl import ConfigurationProblem
 from locklens.hcl import parse as parse_hcl
 from locklens.lockfile.blocks import BodyReader, ProviderBlock, Text, from_scan
 from locklens.lockfile.model import Conflict, ConflictMarker, LockEntry, LockFile
@@ -43,7 +43,7 @@ def parse(data: bytes, path: str, *, dialect: Dialect | None = None) -> LockFile
         The lock file. What is wrong with it is in `problems`; nothing is raised.
     """
     if len(data) > MAX_BYTES:
-        problem = Problem(
+        problem = ConfigurationProblem(
             1, 1, "The file is too large", f"a lock file may have at most {MAX_BYTES} bytes, this one has {len(data)}"
         )
         return LockFile(path, data, exists=True, writer=None, entries=(), problems=(problem,), is_complete=False)
@@ -69,7 +69,7 @@ def _judged(
     writer: Dialect | None,
     blocks: list[ProviderBlock],
     rules: Dialect,
-    problems: tuple[Problem, ...] = (),
+    problems: tuple[ConfigurationProblem, ...] = (),
 ) -> LockFile:
     judge = _Judge(path, rules)
     entries = tuple(entry for entry in map(judge.entry, blocks) if entry is not None)
@@ -92,7 +92,7 @@ class _Judge:
         self._path = path
         self._rules = rules
         self._seen: dict[ProviderAddress, int] = {}
-        self.problems: list[Problem] = []
+        self.problems: list[ConfigurationProblem] = []
         self.unreadable: set[ProviderAddress] = set()
 
     def entry(self, block: ProviderBlock) -> LockEntry | None:
@@ -113,7 +113,7 @@ class _Judge:
         return LockEntry(address, version, constraints, tuple(block.hashes or ()), block.line, block.hash_lines)
 
     def _refuse(self, at: Text, summary: str, detail: str) -> None:
-        self.problems.append(Problem(at.line, at.column, summary, detail))
+        self.problems.append(ConfigurationProblem(at.line, at.column, summary, detail))
 
     def _address(self, block: ProviderBlock) -> ProviderAddress | None:
         label = block.label
@@ -184,11 +184,11 @@ class _Judge:
 def _with_conflicts(path: str, data: bytes, writer: Dialect | None, rules: Dialect) -> LockFile | None:
     """Reads a file in which git left its conflict markers, once as each side has it; None where there are none."""
     markers: list[ConflictMarker] = []
-    problems: list[Problem] = []
+    problems: list[ConfigurationProblem] = []
     lines = _LINE.findall(data.decode("utf-8", "surrogateescape"))
     ours, theirs = list(lines), list(lines)
     for found in _conflicts(lines):
-        if isinstance(found, Problem):
+        if isinstance(found, ConfigurationProblem):
             problems.append(found)
             continue
         marker, base_line = found
@@ -200,7 +200,7 @@ def _with_conflicts(path: str, data: bytes, writer: Dialect | None, rules: Diale
                 theirs[number - 1] = "\n"
         ours_end, theirs_end = f"down to line {marker.separator_line}", f"down to line {marker.end_line}"
         detail = f"git left both sides here: {marker.ours} {ours_end}, {marker.theirs} {theirs_end}"
-        problems.append(Problem(marker.line, 1, "Conflict markers", detail))
+        problems.append(ConfigurationProblem(marker.line, 1, "Conflict markers", detail))
     if not problems:
         return None
     conflict = None
@@ -227,7 +227,7 @@ def _without_markers(path: str, data: bytes, rules: Dialect) -> LockFile:
     return parse(data, path, dialect=rules)
 
 
-def _conflicts(lines: list[str]) -> Iterator[tuple[ConflictMarker, int] | Problem]:
+def _conflicts(lines: list[str]) -> Iterator[tuple[ConflictMarker, int] | ConfigurationProblem]:
     """Yields each conflict with the line where ours ends, and a problem for each marker without its counterpart."""
     start = base = middle = 0
     for number, line in enumerate(lines, 1):
@@ -254,5 +254,5 @@ def _conflicts(lines: list[str]) -> Iterator[tuple[ConflictMarker, int] | Proble
         yield _stray(start)
 
 
-def _stray(line: int) -> Problem:
-    return Problem(line, 1, "Conflict markers", "a marker stands here without its counterpart")
+def _stray(line: int) -> ConfigurationProblem:
+    return ConfigurationProblem(line, 1, "Conflict markers", "a marker stands here without its counterpart")

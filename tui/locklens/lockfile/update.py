@@ -82,7 +82,7 @@ def fetched(
     return LockEntry(address, version, str(constraints), _ordered(kept, hashes), line=0)
 
 
-def locked(
+def with_locked_hashes(
     prior: LockEntry | None,
     *,
     address: ProviderAddress,

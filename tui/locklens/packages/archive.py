@@ -49,7 +49,7 @@ class Method(IntEnum):
     DEFLATED = 8
 
 
-class Entry(Struct, frozen=True):
+class ZipEntry(Struct, frozen=True):
     """One entry of the central directory.
 
     Attributes:
@@ -131,7 +131,7 @@ class _End(Struct, frozen=True):
 
 def read_directory(
     file: BinaryIO, size: int, limit: Limits, *, cancel: threading.Event | None = None
-) -> tuple[Entry, ...]:
+) -> tuple[ZipEntry, ...]:
     """Reads the entries of a zip file.
 
     Args:
@@ -152,7 +152,7 @@ def read_directory(
     # Some writers forget what stands before the zip file when they count, others do not.
     if base > 0 and _is_header_at(file, end.offset):
         base = 0
-    entries: list[Entry] = []
+    entries: list[ZipEntry] = []
     file.seek(base + end.offset)
     try:
         while True:
@@ -208,7 +208,7 @@ def _is_header_at(file: BinaryIO, position: int) -> bool:
     return True
 
 
-def _read_header(file: BinaryIO, base: int, limit: Limits | None) -> Entry:
+def _read_header(file: BinaryIO, base: int, limit: Limits | None) -> ZipEntry:
     """Reads one header of the central directory; where it ends for good, the file is no zip file for the tools."""
     header = _read(file, _HEADER.size)
     if header[:4] != b"PK\x01\x02":
@@ -224,7 +224,7 @@ def _read_header(file: BinaryIO, base: int, limit: Limits | None) -> Entry:
     size, packed, offset = _widened(extra, size, packed, offset)
     # The tools add as machines do.
     offset = (offset + base) & _WRAP
-    return Entry(rest[:name_length], made_by >> 8, flags, method, crc, packed, size, attributes, offset)
+    return ZipEntry(rest[:name_length], made_by >> 8, flags, method, crc, packed, size, attributes, offset)
 
 
 def _read(file: BinaryIO, count: int) -> bytes:

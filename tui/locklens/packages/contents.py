@@ -6,7 +6,7 @@ import hashlib
 import struct
 
 from locklens.errors import PackageError
-from locklens.packages.archive import Entry, Method
+from locklens.packages.archive import Method, ZipEntry
 from locklens.packages.inflate import InflateError, crc32, inflated
 from locklens.packages.limits import stop_if
 
@@ -44,7 +44,7 @@ class Digest:
         return self._sha256.hexdigest()
 
 
-class Contents:
+class SeekableContents:
     """Reads contents from a seekable file."""
 
     def __init__(self, file: BinaryIO, size: int, *, cancel: threading.Event | None = None) -> None:
@@ -52,7 +52,7 @@ class Contents:
         self._size = size
         self._cancel = cancel
 
-    def blocks(self, entry: Entry) -> Iterator[bytes | memoryview]:
+    def blocks(self, entry: ZipEntry) -> Iterator[bytes | memoryview]:
         """Yields the content of a file in blocks of at most inflate.BLOCK bytes.
 
         All is checked but the CRC-32, which the caller computes elsewhere.
@@ -80,7 +80,7 @@ class Contents:
         if entry.has_descriptor:
             self._check_descriptor(entry, section.stop)
 
-    def _body_of(self, entry: Entry) -> int:
+    def _body_of(self, entry: ZipEntry) -> int:
         if entry.offset < self._size:
             self._file.seek(entry.offset)
             header = self._file.read(LOCAL_HEADER.size)
@@ -89,7 +89,7 @@ class Contents:
                 return int(entry.offset + LOCAL_HEADER.size + name_length + extra_length)
         raise damaged(entry, "it is not where the directory says")
 
-    def _check_descriptor(self, entry: Entry, position: int) -> None:
+    def _check_descriptor(self, entry: ZipEntry, position: int) -> None:
         """Compares the CRC-32 alone: writers disagree about the width of the sizes, and the tools ignore them."""
         self._file.seek(min(position, self._size))
         record = self._file.read(16)
@@ -123,7 +123,7 @@ class _Section:
         self._at -= count
 
 
-def _content(entry: Entry, section: _Section) -> Iterator[bytes | memoryview]:
+def _content(entry: ZipEntry, section: _Section) -> Iterator[bytes | memoryview]:
     if entry.method == Method.DEFLATED:
         yield from inflated(section)
     elif entry.method == Method.STORED:
@@ -133,7 +133,7 @@ def _content(entry: Entry, section: _Section) -> Iterator[bytes | memoryview]:
         raise PackageError(f"{entry} in the package is packed by method {entry.method}, which the tools do not know")
 
 
-def check(entry: Entry, digest: Digest) -> None:
+def check(entry: ZipEntry, digest: Digest) -> None:
     """Compares the content that passed with the directory's checksum.
 
     Raises:
@@ -143,6 +143,6 @@ def check(entry: Entry, digest: Digest) -> None:
         raise damaged(entry, "its content is not the one that was packed")
 
 
-def damaged(entry: Entry, why: str) -> PackageError:
+def damaged(entry: ZipEntry, why: str) -> PackageError:
     """The error for a content that cannot be had."""
     return PackageError(f"{entry} in the package is damaged: {why}")

@@ -13,11 +13,11 @@ from locklens.errors import ConfigurationError
 from locklens.hashes import HashedPackage, h1_of_digests
 from locklens.packages.archive import read_directory
 from locklens.packages.arriving import Arriving
-from locklens.packages.contents import Contents, Digest
+from locklens.packages.contents import Digest, SeekableContents
 from locklens.packages.contents import check as check_content
-from locklens.packages.layout import Layout, lay_out
+from locklens.packages.layout import PackageLayout, lay_out
 from locklens.packages.pipeline import SecondThread
-from locklens.packages.zipstream import read_entries
+from locklens.packages.zipstream import hash_arriving_entries
 
 if TYPE_CHECKING:
     import threading
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import BinaryIO
 
-    from locklens.packages.archive import Entry
+    from locklens.packages.archive import ZipEntry
     from locklens.packages.limits import Limits
     from locklens.packages.zipstream import Streamed
 
@@ -47,8 +47,8 @@ class Passed(Struct, frozen=True):
 
     zh: str
     size: int
-    entries: tuple[Entry, ...]
-    layout: Layout
+    entries: tuple[ZipEntry, ...]
+    layout: PackageLayout
     contents: tuple[Digest, ...]
 
     @property
@@ -109,7 +109,9 @@ def hash_package(
         RunCancelledError: The run was cancelled.
         ConfigurationError: There is no room for the temporary file.
     """
-    work = partial(read_package, chunks, limit=limit, on_bytes=on_bytes, cancel=cancel, judge=judge, check=check)
+    work = partial(
+        hash_arriving_package, chunks, limit=limit, on_bytes=on_bytes, cancel=cancel, judge=judge, check=check
+    )
     try:
         with spool_in(spool_folder) as spool:
             return work(spool).hashed
@@ -119,7 +121,7 @@ def hash_package(
         raise ConfigurationError(words, hint="make room, or name another folder in TMPDIR") from error
 
 
-def read_package(
+def hash_arriving_package(
     chunks: Iterable[bytes],
     spool: BinaryIO,
     *,
@@ -139,29 +141,29 @@ def read_package(
     """
     with SecondThread() as second:
         arriving = Arriving(chunks, spool, second, limit=limit, on_bytes=on_bytes, cancel=cancel)
-        streamed = read_entries(arriving, second, limit, new)
+        streamed = hash_arriving_entries(arriving, second, limit, new)
         arriving.drain()
         second.finish()
         zh, size = arriving.zh, arriving.size
         judge(zh)
         entries = read_directory(spool, size, limit, cancel=cancel)
         layout = lay_out(entries, size, limit)
-        contents = _resolve(layout, streamed, Contents(spool, size, cancel=cancel), second, new)
+        contents = _resolve(layout, streamed, SeekableContents(spool, size, cancel=cancel), second, new)
     passed = Passed(zh, size, entries, layout, contents)
     check(passed)
     return passed
 
 
 def _resolve(
-    layout: Layout,
+    layout: PackageLayout,
     streamed: dict[int, Streamed],
-    contents: Contents,
+    contents: SeekableContents,
     second: SecondThread,
     new: Callable[[], Digest],
 ) -> tuple[Digest, ...]:
     """Holds what passed against the central directory, and reads again what it does not confirm."""
     digests: list[Digest] = []
-    read: list[tuple[Entry, Digest]] = []
+    read: list[tuple[ZipEntry, Digest]] = []
     for _, entry in layout.opened:
         passed = streamed.pop(entry.offset, None)
         if passed is not None and passed.is_of(entry):

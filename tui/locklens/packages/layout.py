@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from locklens.packages.archive import Entry
+    from locklens.packages.archive import ZipEntry
     from locklens.packages.limits import Limits
 
 _LONGEST_COMPONENT = 255
@@ -25,7 +25,7 @@ _LONGEST_COMPONENT = 255
 _SEPARATORS = re.compile(rb"[/\\]")
 
 
-class Layout(Struct, frozen=True):
+class PackageLayout(Struct, frozen=True):
     """An unpacked package.
 
     Attributes:
@@ -35,8 +35,8 @@ class Layout(Struct, frozen=True):
         folders: Paths of the folders, each after the one that holds it.
     """
 
-    opened: tuple[tuple[bytes, Entry], ...]
-    files: dict[bytes, Entry]
+    opened: tuple[tuple[bytes, ZipEntry], ...]
+    files: dict[bytes, ZipEntry]
     folders: tuple[bytes, ...]
 
     @property
@@ -45,7 +45,7 @@ class Layout(Struct, frozen=True):
         return sum(entry.size for entry in self.files.values())
 
 
-def lay_out(entries: Sequence[Entry], packed: int, limit: Limits) -> Layout:
+def lay_out(entries: Sequence[ZipEntry], packed: int, limit: Limits) -> PackageLayout:
     """Finds what unpacking would make.
 
     Args:
@@ -56,8 +56,8 @@ def lay_out(entries: Sequence[Entry], packed: int, limit: Limits) -> Layout:
     Raises:
         PackageError: Unpacking would fail or go beyond a bound, or the folder could not be hashed.
     """
-    opened: list[tuple[bytes, Entry]] = []
-    files: dict[bytes, Entry] = {}
+    opened: list[tuple[bytes, ZipEntry]] = []
+    files: dict[bytes, ZipEntry] = {}
     folders: dict[bytes, None] = {}
     for entry in entries:
         path = _path_of(entry)
@@ -74,10 +74,10 @@ def lay_out(entries: Sequence[Entry], packed: int, limit: Limits) -> Layout:
         if len(folders) > limit.entries:
             raise PackageError(f"the package needs more than {limit.entries} folders, which are not made")
     _check_sizes([entry for _, entry in opened], packed, limit)
-    return Layout(tuple(opened), files, tuple(folders))
+    return PackageLayout(tuple(opened), files, tuple(folders))
 
 
-def _path_of(entry: Entry) -> bytes:
+def _path_of(entry: ZipEntry) -> bytes:
     """The path below the folder, "" for the folder itself."""
     if b".." in entry.name and b".." in _SEPARATORS.split(entry.name):
         raise PackageError(f"{entry} in the package leads out of its folder")
@@ -87,7 +87,7 @@ def _path_of(entry: Entry) -> bytes:
     return b"/".join(components)
 
 
-def _add_folders(path: bytes, entry: Entry, files: dict[bytes, Entry], folders: dict[bytes, None]) -> None:
+def _add_folders(path: bytes, entry: ZipEntry, files: dict[bytes, ZipEntry], folders: dict[bytes, None]) -> None:
     """Adds a folder and those that hold it."""
     missing = []
     while path and path not in folders:
@@ -98,11 +98,11 @@ def _add_folders(path: bytes, entry: Entry, files: dict[bytes, Entry], folders: 
     folders.update(dict.fromkeys(reversed(missing)))
 
 
-def _clash(entry: Entry) -> PackageError:
+def _clash(entry: ZipEntry) -> PackageError:
     return PackageError(f"{entry} in the package is a file and a folder")
 
 
-def _check_sizes(entries: list[Entry], packed: int, limit: Limits) -> None:
+def _check_sizes(entries: list[ZipEntry], packed: int, limit: Limits) -> None:
     """Holds what the entries claim against the bounds; more than they claim is never read."""
     size = sum(entry.size for entry in entries)
     if size > limit.unpacked:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from locklens.errors import ConfigurationError, PackageError
 from locklens.packages.contents import Digest
-from locklens.packages.hashing import read_package, spool_in
+from locklens.packages.hashing import hash_arriving_package, spool_in
 
 if TYPE_CHECKING:
     import threading
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from locklens.hashes import HashedPackage
     from locklens.packages.hashing import Passed
-    from locklens.packages.layout import Layout
+    from locklens.packages.layout import PackageLayout
     from locklens.packages.limits import Limits
 
 _FOLDER_MODE = 0o755
@@ -69,7 +69,7 @@ def unpack(
     """
     try:
         with _Folder(into) as folder, spool_in(into.parent) as spool:
-            passed = read_package(
+            passed = hash_arriving_package(
                 chunks,
                 spool,
                 limit=limit,
@@ -172,7 +172,7 @@ class _Folder:
         return os.path.join(self._top, path)  # noqa: PTH118
 
 
-def check_names_for_windows(layout: Layout) -> None:
+def check_names_for_windows(layout: PackageLayout) -> None:
     """Refuses what Windows would take for another file: devices, streams, drives, trailing dots.
 
     Raises:

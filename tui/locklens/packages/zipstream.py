@@ -11,7 +11,7 @@ from functools import partial
 
 from msgspec import Struct
 
-from locklens.packages.archive import Entry, Method
+from locklens.packages.archive import Method, ZipEntry
 from locklens.packages.contents import DESCRIPTOR_SIGNATURE, LOCAL_HEADER, LOCAL_SIGNATURE, Digest
 from locklens.packages.inflate import InflateError, inflated
 
@@ -44,7 +44,7 @@ class Streamed(Struct, frozen=True):
     digest: Digest
     descriptor: int | None
 
-    def is_of(self, entry: Entry) -> bool:
+    def is_of(self, entry: ZipEntry) -> bool:
         """Whether unpacking this entry gives this content, and no error."""
         return (
             not entry.is_encrypted
@@ -54,7 +54,7 @@ class Streamed(Struct, frozen=True):
         )
 
 
-def read_entries(
+def hash_arriving_entries(
     arriving: Arriving, second: SecondThread, limit: Limits, new: Callable[[], Digest]
 ) -> dict[int, Streamed]:
     """Hashes contents as they arrive, up to the first that cannot be read from the front, or the central directory.

@@ -63,7 +63,7 @@ def too_deep(text: str, limit: int) -> int | None:
     return None
 
 
-def key_lines(text: str) -> dict[KeyPath, int]:
+def lines_of_keys(text: str) -> dict[KeyPath, int]:
     """Returns the line of every key and every element, from 1; where a key is named more than once, the first."""
     return _Walk(text).lines
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from locklens.addresses import Platform
 from locklens.errors import ConfigurationError
 from locklens.policy.model import InstallPath, Policy, WantedPlatform
-from locklens.policy.positions import KeyPath, key_lines, too_deep
+from locklens.policy.positions import KeyPath, lines_of_keys, too_deep
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -42,7 +42,7 @@ def read_policy(data: bytes, path: str, *, max_bytes: int) -> Policy:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise ConfigurationError("not UTF-8, as TOML has to be", path=path, line=line) from error
-    return _Reading(_document(text, path), key_lines(text), path).policy()
+    return _Reading(_document(text, path), lines_of_keys(text), path).policy()
 
 
 def _document(text: str, path: str) -> dict[str, object]:

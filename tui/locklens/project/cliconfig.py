@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from locklens.dialect import Dialect
-    from locklens.project.cliformat import Entry, Value
+    from locklens.project.cliformat import ObjectMember, Value
 
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
-_Objects = tuple["Entry", ...]
+_Objects = tuple["ObjectMember", ...]
 
 
 class HelperBlock(Struct, frozen=True):
@@ -121,7 +121,7 @@ class _Reading:
     def _file(self, path: Path, *, is_main: bool) -> None:
         self._path = str(path)
         try:
-            entries = cliformat.parse(read_file(path))
+            entries = cliformat.parse_cli_configuration(read_file(path))
         except cliformat.FormatError as error:
             self._problem(str(error), error.line)
             return
@@ -240,7 +240,7 @@ def _objects(value: Value) -> list[_Objects]:
     return [item for item in value if isinstance(item, tuple)] if isinstance(value, list) else []
 
 
-def _last(entries: _Objects, name: str) -> Entry | None:
+def _last(entries: _Objects, name: str) -> ObjectMember | None:
     """The argument of a name; of several the last counts."""
     return next((entry for entry in reversed(entries) if entry.keys == (name,)), None)
 

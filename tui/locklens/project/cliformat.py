@@ -28,7 +28,7 @@ _ESCAPE = re.compile(r'\\(u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|x[0-9A-Fa-f]{2}|[0-7]{
 _SIMPLE = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "\\": "\\", '"': '"'}
 
 
-class Entry(Struct, frozen=True):
+class ObjectMember(Struct, frozen=True):
     """One member of an object.
 
     Attributes:
@@ -42,7 +42,7 @@ class Entry(Struct, frozen=True):
     line: int
 
 
-Value = str | float | bool | list["Value"] | tuple[Entry, ...] | None
+Value = str | float | bool | list["Value"] | tuple[ObjectMember, ...] | None
 
 
 class FormatError(ValueError):
@@ -53,7 +53,7 @@ class FormatError(ValueError):
         self.line = line
 
 
-def parse(data: bytes) -> tuple[Entry, ...]:
+def parse_cli_configuration(data: bytes) -> tuple[ObjectMember, ...]:
     """Reads a file.
 
     Raises:
@@ -94,7 +94,7 @@ class _Native:
         self._tokens = _tokens(text)
         self._at = 0
 
-    def parse(self) -> tuple[Entry, ...]:
+    def parse(self) -> tuple[ObjectMember, ...]:
         return self._object("", 0)
 
     def _next(self) -> _Token:
@@ -102,11 +102,11 @@ class _Native:
         self._at = min(self._at + 1, len(self._tokens) - 1)
         return token
 
-    def _object(self, closing: str, depth: int) -> tuple[Entry, ...]:
+    def _object(self, closing: str, depth: int) -> tuple[ObjectMember, ...]:
         """Reads entries up to a closing brace, or to the end of the file."""
         if depth > _MAX_DEPTH:
             raise FormatError("blocks are nested too deeply", self._tokens[self._at].line)
-        entries: list[Entry] = []
+        entries: list[ObjectMember] = []
         while True:
             token = self._next()
             if token.kind == "end" or token.text == "}":
@@ -122,7 +122,7 @@ class _Native:
             if not keys or token.text not in {"=", "{"} or (token.text == "=" and len(keys) > 1):
                 raise FormatError("this is neither an argument nor a block", line)
             value = self._object("}", depth + 1) if token.text == "{" else self._value(self._next(), depth + 1)
-            entries.append(Entry(tuple(keys), value, line))
+            entries.append(ObjectMember(tuple(keys), value, line))
 
     def _value(self, token: _Token, depth: int) -> Value:
         if token.kind in {"string", "heredoc"}:
@@ -160,13 +160,13 @@ def _unescaped(match: re.Match[str], line: int) -> str:
     return chr(code)
 
 
-def _parse_json(data: bytes) -> tuple[Entry, ...]:
+def _parse_json(data: bytes) -> tuple[ObjectMember, ...]:
     parsed = hcl.parse(data, json=True)
     if parsed.body is None:
         problem = parsed.problems[0] if parsed.problems else None
         raise FormatError("the file is malformed JSON", problem.line if problem else 1)
     return tuple(
-        Entry((name,), _constant(attribute.value), attribute.place.line)
+        ObjectMember((name,), _constant(attribute.value), attribute.place.line)
         for name, attribute in parsed.body.attributes.items()
     )
 
@@ -178,7 +178,7 @@ def _constant(value: hcl.Expression) -> Value:
         return [_constant(item) for item in value.items]
     if isinstance(value, hcl.ObjectExpr):
         return tuple(
-            Entry((str(key.value),), _constant(member), key.place.line)
+            ObjectMember((str(key.value),), _constant(member), key.place.line)
             for key, member in value.items
             if isinstance(key, hcl.Literal)
         )

@@ -13,13 +13,13 @@ from locklens import hcl
 from locklens.addresses import normalise_part
 from locklens.project.declared import (
     Backend,
-    Contents,
     Declaration,
+    FileContents,
     Import,
     Mode,
     ModuleCall,
     Note,
-    ProviderBlock,
+    ProviderConfiguration,
     RequiredProviders,
     Resource,
 )
@@ -56,7 +56,7 @@ _REFERENCE = (
 _OLD_VERSION_DETAIL = "Move the constraint into the required_providers block."
 
 
-def read_contents(data: bytes, *, is_json: bool, dialect: Dialect) -> Contents:
+def read_contents(data: bytes, *, is_json: bool, dialect: Dialect) -> FileContents:
     """Reads a configuration file."""
     parsed = hcl.parse(data, json=is_json)
     reader = _Reader(is_json=is_json, dialect=dialect)
@@ -72,7 +72,7 @@ class _Reader(Struct):
     is_json: bool
     dialect: Dialect
     required: list[RequiredProviders] = field(default_factory=list)
-    providers: list[ProviderBlock] = field(default_factory=list)
+    providers: list[ProviderConfiguration] = field(default_factory=list)
     resources: list[Resource] = field(default_factory=list)
     imports: list[Import] = field(default_factory=list)
     calls: list[ModuleCall] = field(default_factory=list)
@@ -80,9 +80,9 @@ class _Reader(Struct):
     declarations: list[Declaration] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
 
-    def contents(self) -> Contents:
+    def contents(self) -> FileContents:
         """Returns what was gathered."""
-        return Contents(
+        return FileContents(
             required=tuple(self.required),
             providers=tuple(self.providers),
             resources=tuple(self.resources),
@@ -93,15 +93,15 @@ class _Reader(Struct):
             notes=tuple(self.notes),
         )
 
-    def add_problems(self, problems: tuple[hcl.Problem, ...] | list[hcl.Problem]) -> None:
+    def add_problems(self, problems: tuple[hcl.ConfigurationProblem, ...] | list[hcl.ConfigurationProblem]) -> None:
         """Takes problems of the syntax or the schema."""
         self.notes.extend(Note(one.line, one.column, one.summary, one.detail) for one in problems)
 
-    def refuse(self, place: hcl.Place, summary: str, detail: str) -> None:
+    def refuse(self, place: hcl.SourcePlace, summary: str, detail: str) -> None:
         """Notes an error."""
         self.notes.append(Note(place.line, place.column, summary, detail))
 
-    def warn(self, place: hcl.Place, summary: str, detail: str) -> None:
+    def warn(self, place: hcl.SourcePlace, summary: str, detail: str) -> None:
         """Notes a warning."""
         self.notes.append(Note(place.line, place.column, summary, detail, is_error=False))
 
@@ -141,7 +141,7 @@ class _Reader(Struct):
             for block in body.blocks(kind):
                 self._declare(kind, "", block.place)
 
-    def _declare(self, kind: str, name: str, place: hcl.Place) -> None:
+    def _declare(self, kind: str, name: str, place: hcl.SourcePlace) -> None:
         self.declarations.append(Declaration(kind, name, place.line, place.column))
 
     def _read_settings(self, block: hcl.Block) -> None:
@@ -187,9 +187,9 @@ class _Reader(Struct):
             constraint, constraints, problem = read_version(argument.value, self.dialect, needs_string=False)
             self.add_problems([problem] if problem else [])
         place = block.place
-        self.providers.append(ProviderBlock(name, alias, constraint, constraints, place.line, place.column))
+        self.providers.append(ProviderConfiguration(name, alias, constraint, constraints, place.line, place.column))
 
-    def _is_local_name(self, name: str, place: hcl.Place) -> bool:
+    def _is_local_name(self, name: str, place: hcl.SourcePlace) -> bool:
         try:
             normal = normalise_part(name)
         except ValueError as error:
@@ -274,7 +274,7 @@ class _Reader(Struct):
             )
         )
 
-    def _constant(self, block: hcl.Block, name: str) -> tuple[str | None, str, hcl.Place]:
+    def _constant(self, block: hcl.Block, name: str) -> tuple[str | None, str, hcl.SourcePlace]:
         """The text of a module call's argument, why it has none, and its place; (None, "") where it is absent."""
         attribute = block.body.attributes.get(name)
         if attribute is None:

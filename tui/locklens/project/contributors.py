@@ -14,7 +14,7 @@ from locklens.versions import Constraints
 if TYPE_CHECKING:
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
-    from locklens.project.declared import Import, ProviderBlock, Resource
+    from locklens.project.declared import Import, ProviderConfiguration, Resource
     from locklens.project.merging import Module, Placed
 
 _KINDS = {"managed": Contributor.RESOURCE, "data": Contributor.DATA, "ephemeral": Contributor.EPHEMERAL}
@@ -116,7 +116,7 @@ class _Gathering:
                 )
             )
 
-    def add_provider(self, one: Placed[ProviderBlock]) -> None:
+    def add_provider(self, one: Placed[ProviderConfiguration]) -> None:
         """Takes a provider configuration, with the constraint that old ones have."""
         block = one.item
         self.requirements.append(
@@ -199,9 +199,9 @@ class _Gathering:
 def _target(parts: tuple[str | int, ...]) -> tuple[str | None, str, bool]:
     """Returns type and name of an import's target, and whether it is in a module; None for no managed resource."""
     position = 0
-    while parts[position : position + 1] == ("module",) and not isinstance(parts[position], hcl.Key):
+    while parts[position : position + 1] == ("module",) and not isinstance(parts[position], hcl.IndexStep):
         position += 2
-        if position < len(parts) and isinstance(parts[position], int | hcl.Key):
+        if position < len(parts) and isinstance(parts[position], int | hcl.IndexStep):
             position += 1
     rest = parts[position:]
     if len(rest) < 2 or rest[0] == "data" or not isinstance(rest[0], str) or not isinstance(rest[1], str):

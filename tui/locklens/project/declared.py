@@ -32,7 +32,7 @@ class RequiredProviders(Struct, frozen=True):
     column: int
 
 
-class ProviderBlock(Struct, frozen=True):
+class ProviderConfiguration(Struct, frozen=True):
     """A provider configuration. `constraints` is None where the block has no `version`."""
 
     name: str
@@ -87,7 +87,7 @@ class Import(Struct, frozen=True):
     target: tuple[str | int, ...]
     is_whole: bool
     provider: str | None
-    target_at: hcl.Place
+    target_at: hcl.SourcePlace
     line: int
     column: int
 
@@ -113,8 +113,8 @@ class ModuleCall(Struct, frozen=True):
     source_fault: str
     version: str | None
     version_fault: str
-    source_at: hcl.Place
-    version_at: hcl.Place
+    source_at: hcl.SourcePlace
+    version_at: hcl.SourcePlace
     depends: bool
     line: int
     column: int
@@ -151,11 +151,11 @@ class Declaration(Struct, frozen=True):
     column: int
 
 
-class Contents(Struct, frozen=True):
+class FileContents(Struct, frozen=True):
     """All that a file declares, each list in the file's order."""
 
     required: tuple[RequiredProviders, ...] = ()
-    providers: tuple[ProviderBlock, ...] = ()
+    providers: tuple[ProviderConfiguration, ...] = ()
     resources: tuple[Resource, ...] = ()
     imports: tuple[Import, ...] = ()
     calls: tuple[ModuleCall, ...] = ()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from locklens.project.tree import Entry, EntryKind, name_bytes
+from locklens.project.tree import EntryKind, FolderEntry, name_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,23 +26,23 @@ class FolderFiles(Struct, frozen=True):
         overrides: Files that change what primary files declare.
     """
 
-    primary: tuple[Entry, ...]
-    overrides: tuple[Entry, ...]
+    primary: tuple[FolderEntry, ...]
+    overrides: tuple[FolderEntry, ...]
 
     def __bool__(self) -> bool:
         return bool(self.primary or self.overrides)
 
 
-def configuration_files(entries: Iterable[Entry], dialect: Dialect) -> FolderFiles:
+def configuration_files(entries: Iterable[FolderEntry], dialect: Dialect) -> FolderFiles:
     """Returns the configuration files among a folder's entries, without those that OpenTofu passes over for another."""
-    primary: list[Entry] = []
-    overrides: list[Entry] = []
+    primary: list[FolderEntry] = []
+    overrides: list[FolderEntry] = []
     for entry in _with_suffix(entries, dialect.file_suffixes):
         (overrides if is_override(entry.name, dialect) else primary).append(entry)
     return FolderFiles(_unshadowed(primary, dialect.file_suffixes), _unshadowed(overrides, dialect.file_suffixes))
 
 
-def files_of_tests(entries: Iterable[Entry], dialect: Dialect) -> tuple[Entry, ...]:
+def files_of_tests(entries: Iterable[FolderEntry], dialect: Dialect) -> tuple[FolderEntry, ...]:
     """Returns the test files among a folder's entries. The naming of override files means nothing for them."""
     return _unshadowed(list(_with_suffix(entries, dialect.test_suffixes)), dialect.test_suffixes)
 
@@ -58,7 +58,7 @@ def is_json(name: str) -> bool:
     return name.endswith(".json")
 
 
-def _with_suffix(entries: Iterable[Entry], suffixes: tuple[str, ...]) -> Iterable[Entry]:
+def _with_suffix(entries: Iterable[FolderEntry], suffixes: tuple[str, ...]) -> Iterable[FolderEntry]:
     """Folders are no files whatever their name; a link to one is tried, and fails, as with the tools."""
     for entry in sorted(entries, key=lambda entry: name_bytes(entry.name)):
         name = entry.name
@@ -67,7 +67,7 @@ def _with_suffix(entries: Iterable[Entry], suffixes: tuple[str, ...]) -> Iterabl
             yield entry
 
 
-def _unshadowed(entries: list[Entry], suffixes: tuple[str, ...]) -> tuple[Entry, ...]:
+def _unshadowed(entries: list[FolderEntry], suffixes: tuple[str, ...]) -> tuple[FolderEntry, ...]:
     names = {entry.name for entry in entries}
     return tuple(entry for entry in entries if _rival(entry.name, suffixes) not in names)
 

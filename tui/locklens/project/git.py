@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from locklens.project.gitdiscovery import FoundRepository
     from locklens.project.gitindex import GitIndex
-    from locklens.project.gitoutput import ListedFile, PathChange
+    from locklens.project.gitoutput import PathChange, TreeFile
 
 _REMEMBERED_BYTES = 128 * 1024 * 1024
 """Contents that are kept in memory for one repository."""
@@ -46,7 +46,7 @@ _DIFF_OPTIONS = (
 )
 
 
-class Place(Enum):
+class UncommittedSide(Enum):
     """A side of a comparison that is no revision."""
 
     WORK_TREE = "worktree"
@@ -70,7 +70,7 @@ class Repository:
         self._object_format = found.object_format
         self._unsafe_filters = found.unsafe_filters
         self._objects = ObjectReader(found.command)
-        self._listings: dict[str | None, dict[str, ListedFile]] = {}
+        self._listings: dict[str | None, dict[str, TreeFile]] = {}
         self._work_files_found: list[tuple[str, str]] | None = None
         self._listing_lock = threading.Lock()
         self._remembered: dict[str, bytes] = {}
@@ -131,7 +131,7 @@ class Repository:
         if name in ("HEAD", "@") and self.is_unborn:
             raise RepositoryError("the repository has no commits yet", hint="commit first, or use --old and --new")
         raise RepositoryError(
-            f"unknown revision {printable(name)!r}",
+            f"unknown revision {printable_name(name)!r}",
             hint='name a commit, branch or tag that this clone has; "git fetch" brings those of the remote',
         )
 
@@ -216,7 +216,7 @@ class Repository:
 
     # Listings and contents
 
-    def listing(self, revision: str | None) -> dict[str, ListedFile]:
+    def listing(self, revision: str | None) -> dict[str, TreeFile]:
         """Returns every file of a revision, or of the index (None), by path. Asked once, then remembered.
 
         Raises:
@@ -236,18 +236,18 @@ class Repository:
                     self._listings[revision] = parse(records)
             return self._listings[revision]
 
-    def paths(self, side: str | Place, *, named: str = "") -> tuple[str, ...]:
+    def paths(self, side: str | UncommittedSide, *, named: str = "") -> tuple[str, ...]:
         """Returns the path of every file of a side (a commit id or a place), or of those with one name, in order.
 
         Of the work tree: tracked and not ignored files that are there, without those that a sparse checkout leaves out,
         and without anything untracked below `.terraform`. Submodules are no files.
         """
-        if side is Place.EMPTY:
+        if side is UncommittedSide.EMPTY:
             return ()
-        if side is Place.WORK_TREE:
+        if side is UncommittedSide.WORK_TREE:
             there = (path for tag, path in self._work_files() if tag != "S" and _has_name(path, named))
             return tuple(sorted(filter(self._is_on_disk, there), key=name_bytes))
-        listing = self.listing(None if side is Place.INDEX else str(side))
+        listing = self.listing(None if side is UncommittedSide.INDEX else str(side))
         return tuple(path for path, file in listing.items() if _has_name(path, named) and not file.is_submodule)
 
     def blob(self, object_id: str) -> bytes:
@@ -282,7 +282,7 @@ class Repository:
             self._remembered[object_id] = data
             self._remembered_bytes += len(data)
 
-    def converted(self, files: Mapping[str, ListedFile], paths: Iterable[str]) -> dict[str, str]:
+    def converted(self, files: Mapping[str, TreeFile], paths: Iterable[str]) -> dict[str, str]:
         """Returns which files of a listing git checks out with other bytes; see `locklens.project.gitattributes`.
 
         Raises:
@@ -298,7 +298,7 @@ class Repository:
 
     # Comparison
 
-    def changed(self, base: str | Place, head: str | Place) -> tuple[PathChange, ...]:
+    def changed(self, base: str | UncommittedSide, head: str | UncommittedSide) -> tuple[PathChange, ...]:
         """Returns the paths that differ between two sides, each a commit id or a place, in the order of their bytes.
 
         Args:
@@ -309,12 +309,12 @@ class Repository:
             RepositoryError: Git cannot compare them, there are too many files, or there is no work tree.
         """
         # Listings are bounded, and git holds in memory what it compares: they come first.
-        before = {} if base is Place.EMPTY else self.listing(str(base))
-        if head not in (Place.WORK_TREE, Place.INDEX):
-            return differences(before, {} if head is Place.EMPTY else self.listing(str(head)))
+        before = {} if base is UncommittedSide.EMPTY else self.listing(str(base))
+        if head not in (UncommittedSide.WORK_TREE, UncommittedSide.INDEX):
+            return differences(before, {} if head is UncommittedSide.EMPTY else self.listing(str(head)))
         self._require_work_tree()
-        old = self.empty_tree if base is Place.EMPTY else str(base)
-        if head is Place.INDEX:
+        old = self.empty_tree if base is UncommittedSide.EMPTY else str(base)
+        if head is UncommittedSide.INDEX:
             arguments = ("diff-index", "--cached", "--ita-invisible-in-index", *_DIFF_OPTIONS, old, "--")
             return tuple(self._compared(*arguments).values())
         found = self._compared("diff", *_DIFF_OPTIONS, old, "--")
@@ -345,7 +345,7 @@ class Repository:
         return os.path.lexists(place) and (not os.path.isdir(place) or os.path.islink(place))  # noqa: PTH112, PTH114
 
 
-def printable(text: str) -> str:
+def printable_name(text: str) -> str:
     """Returns a name as it may stand in a message: bytes that are no UTF-8 become question marks."""
     return text.encode("utf-8", "replace").decode()
 

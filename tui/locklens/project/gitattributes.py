@@ -14,7 +14,7 @@ from msgspec.structs import replace
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from locklens.project.gitoutput import ListedFile
+    from locklens.project.gitoutput import TreeFile
     from locklens.project.gitprocess import GitCommand
 
 ATTRIBUTES_FILE = ".gitattributes"
@@ -30,7 +30,7 @@ def may_convert(data: bytes) -> bool:
     return any(name.encode() in data for name in _CONVERTING)
 
 
-def converted(command: GitCommand, attributes: Mapping[str, ListedFile], paths: Iterable[str]) -> dict[str, str]:
+def converted(command: GitCommand, attributes: Mapping[str, TreeFile], paths: Iterable[str]) -> dict[str, str]:
     """Returns the attribute that has git change a file's bytes, such as `filter=lfs`, by path.
 
     `ident` is named where it is set; it changes what has `$Id` in it.

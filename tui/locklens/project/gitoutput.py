@@ -42,7 +42,7 @@ class PathChange(Struct, frozen=True, gc=False):
     new: str | None
 
 
-class ListedFile(Struct, frozen=True, gc=False):
+class TreeFile(Struct, frozen=True, gc=False):
     """A file, link or submodule of a listing.
 
     Attributes:
@@ -64,25 +64,25 @@ class ListedFile(Struct, frozen=True, gc=False):
         return self.mode == _SUBMODULE
 
 
-def parse_tree(records: Iterable[str]) -> dict[str, ListedFile]:
+def parse_tree(records: Iterable[str]) -> dict[str, TreeFile]:
     """Reads `MODE TYPE OBJECT<TAB>PATH` records of `ls-tree -z`, without those of trees."""
-    files: dict[str, ListedFile] = {}
+    files: dict[str, TreeFile] = {}
     for record in records:
         words, _, path = record.partition("\t")
         mode, kind, object_id = words.split(" ")
         if kind != "tree" and _is_plain(path):
-            files[path] = ListedFile(intern(mode), object_id)
+            files[path] = TreeFile(intern(mode), object_id)
     return files
 
 
-def parse_index(records: Iterable[str]) -> dict[str, ListedFile]:
+def parse_index(records: Iterable[str]) -> dict[str, TreeFile]:
     """Reads `MODE OBJECT STAGE<TAB>PATH` records of `ls-files -s -z`."""
-    files: dict[str, ListedFile] = {}
+    files: dict[str, TreeFile] = {}
     for record in records:
         words, _, path = record.partition("\t")
         if _is_plain(path):
             mode, object_id, stage = words.split(" ")
-            files[path] = ListedFile(intern(mode), object_id if stage == "0" else "")
+            files[path] = TreeFile(intern(mode), object_id if stage == "0" else "")
     return files
 
 
@@ -106,7 +106,7 @@ def parse_raw(records: Iterable[str]) -> dict[str, PathChange]:
     return changes
 
 
-def differences(old: Mapping[str, ListedFile], new: Mapping[str, ListedFile]) -> tuple[PathChange, ...]:
+def differences(old: Mapping[str, TreeFile], new: Mapping[str, TreeFile]) -> tuple[PathChange, ...]:
     """Compares two listings, in the order of the paths' bytes. Submodules are no files."""
     changes: dict[str, PathChange] = {}
     for path, file in old.items():

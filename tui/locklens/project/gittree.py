@@ -6,13 +6,13 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
 from locklens.errors import RepositoryError
-from locklens.project.tree import Entry, EntryKind, join_below, name_bytes, normalise
+from locklens.project.tree import EntryKind, FolderEntry, join_below, name_bytes, normalise
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from locklens.project.git import Repository
-    from locklens.project.gitoutput import ListedFile
+    from locklens.project.gitoutput import TreeFile
 
 MAX_LINKS = 40
 """Symbolic links that are followed for one path, as Linux has it."""
@@ -33,14 +33,14 @@ class ListedTree(ABC):
 
     def __init__(self, repository: Repository) -> None:
         self._repository = repository
-        self._folders: dict[str, dict[str, ListedFile | None]] | None = None
+        self._folders: dict[str, dict[str, TreeFile | None]] | None = None
         self._behind: dict[str, str | None] = {}
         self._targets: dict[str, tuple[str, ...] | None] = {}
         self._steps = 0
 
     @property
     @abstractmethod
-    def files(self) -> dict[str, ListedFile]:
+    def files(self) -> dict[str, TreeFile]:
         """Every file, link and submodule by path, in git's order."""
 
     def paths(self) -> tuple[str, ...]:
@@ -99,14 +99,14 @@ class ListedTree(ABC):
         without = {path for path in keywords if b"$Id" not in (self.read(path) or b"")}
         return {path: attribute for path, attribute in found.items() if path not in without}
 
-    def list(self, folder: str) -> tuple[Entry, ...]:
+    def list(self, folder: str) -> tuple[FolderEntry, ...]:
         """Returns a folder's entries; () where there is no such folder."""
         place = self.resolve(folder)
         children = self._children().get(place) if place is not None else None
         if children is None:
             return ()
         prefix = f"{place}/" if place else ""
-        entries = (Entry(name, self._kind(prefix + name, file)) for name, file in children.items())
+        entries = (FolderEntry(name, self._kind(prefix + name, file)) for name, file in children.items())
         return tuple(sorted(entries, key=lambda entry: name_bytes(entry.name)))
 
     def has_folder(self, folder: str) -> bool:
@@ -118,7 +118,7 @@ class ListedTree(ABC):
         """Returns the path, None above the top."""
         return join_below(folder, path)
 
-    def _kind(self, path: str, file: ListedFile | None) -> EntryKind:
+    def _kind(self, path: str, file: TreeFile | None) -> EntryKind:
         if file is None:
             return EntryKind.FOLDER
         if file.is_submodule:
@@ -130,7 +130,7 @@ class ListedTree(ABC):
             return EntryKind.BROKEN
         return EntryKind.LINKED_FOLDER if place in self._children() else EntryKind.FILE
 
-    def _find(self, path: str) -> ListedFile | None:
+    def _find(self, path: str) -> TreeFile | None:
         """Returns the regular file that the path leads to."""
         file = self.files.get(path)
         if file is None or file.is_link:
@@ -186,7 +186,7 @@ class ListedTree(ABC):
                 return None
         return done[-1] if done else ""
 
-    def _target(self, link: ListedFile) -> tuple[str, ...] | None:
+    def _target(self, link: TreeFile) -> tuple[str, ...] | None:
         """Returns the parts of what the link says, the last first; None where that leads out of the tree."""
         if link.object_id not in self._targets:
             self._targets[link.object_id] = self._read_target(link.object_id)
@@ -199,10 +199,10 @@ class ListedTree(ABC):
         parts = data.decode("utf-8", "surrogateescape").split("/")
         return tuple(part for part in reversed(parts) if part not in ("", "."))
 
-    def _children(self) -> dict[str, dict[str, ListedFile | None]]:
+    def _children(self) -> dict[str, dict[str, TreeFile | None]]:
         """Every folder's names, None for a folder. Built when it is first needed."""
         if self._folders is None:
-            folders: dict[str, dict[str, ListedFile | None]] = {"": {}}
+            folders: dict[str, dict[str, TreeFile | None]] = {"": {}}
             for path, file in self.files.items():
                 folder, _, name = path.rpartition("/")
                 children = folders.get(folder)
@@ -213,7 +213,7 @@ class ListedTree(ABC):
         return self._folders
 
 
-def _add_folder(folders: dict[str, dict[str, ListedFile | None]], folder: str) -> dict[str, ListedFile | None]:
+def _add_folder(folders: dict[str, dict[str, TreeFile | None]], folder: str) -> dict[str, TreeFile | None]:
     """Enters a folder and those above it."""
     made = folders[folder] = {}
     while folder:
@@ -239,7 +239,7 @@ class RevisionTree(ListedTree):
         self.revision = revision
 
     @property
-    def files(self) -> dict[str, ListedFile]:
+    def files(self) -> dict[str, TreeFile]:
         """Every file, link and submodule of the revision by path."""
         return self._repository.listing(self.revision)
 
@@ -248,6 +248,6 @@ class IndexTree(ListedTree):
     """The files of the index: what the next commit would have."""
 
     @property
-    def files(self) -> dict[str, ListedFile]:
+    def files(self) -> dict[str, TreeFile]:
         """Every file, link and submodule of the index by path; one that is not merged has no object id."""
         return self._repository.listing(None)

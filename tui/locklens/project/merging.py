@@ -11,15 +11,7 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from locklens.project.declared import (
-    Backend,
-    Contents,
-    Import,
-    ModuleCall,
-    Note,
-    ProviderBlock,
-    Resource,
-)
+from locklens.project.declared import Backend, FileContents, Import, ModuleCall, Note, ProviderConfiguration, Resource
 
 if TYPE_CHECKING:
     from locklens.dialect import Dialect
@@ -30,12 +22,12 @@ class SourceFile(Struct, frozen=True):
     """A configuration file with its path in the tree."""
 
     path: str
-    contents: Contents
+    contents: FileContents
 
     @classmethod
     def unreadable(cls, path: str, detail: str) -> SourceFile:
         """A file that could not be read at all."""
-        return cls(path, Contents(notes=(Note(0, 0, "Failed to read file", detail),)))
+        return cls(path, FileContents(notes=(Note(0, 0, "Failed to read file", detail),)))
 
 
 class Hidden(Struct, frozen=True):
@@ -46,7 +38,7 @@ class Hidden(Struct, frozen=True):
     constraint: str
 
 
-class Finding(Struct, frozen=True):
+class MergeNote(Struct, frozen=True):
     """A note with its file."""
 
     file: str
@@ -84,12 +76,12 @@ class Module(Struct, frozen=True):
     has_files: bool
     files: tuple[str, ...]
     required: tuple[Placed[RequiredEntry], ...]
-    providers: tuple[Placed[ProviderBlock], ...]
+    providers: tuple[Placed[ProviderConfiguration], ...]
     resources: tuple[Placed[Resource], ...]
     imports: tuple[Placed[Import], ...]
     calls: tuple[Placed[ModuleCall], ...]
     backend: Placed[Backend] | None
-    findings: tuple[Finding, ...]
+    findings: tuple[MergeNote, ...]
 
 
 class _Spot(Protocol):
@@ -109,10 +101,10 @@ class Merger:
     def __init__(self, dialect: Dialect) -> None:
         self._dialect = dialect
         self._files: list[str] = []
-        self._findings: list[Finding] = []
+        self._findings: list[MergeNote] = []
         self._has_required = False
         self._required: dict[str, Placed[RequiredEntry]] = {}
-        self._providers: dict[tuple[str, str], Placed[ProviderBlock]] = {}
+        self._providers: dict[tuple[str, str], Placed[ProviderConfiguration]] = {}
         self._resources: dict[tuple[str, str, str], Placed[Resource]] = {}
         self._imports: list[Placed[Import]] = []
         self._targets: set[tuple[str | int, ...]] = set()
@@ -137,7 +129,7 @@ class Merger:
 
     def failed(self, folder: str, summary: str, detail: str) -> Module:
         """Returns a module of which nothing could be read."""
-        self._findings.append(Finding(folder or ".", Note(0, 0, summary, detail)))
+        self._findings.append(MergeNote(folder or ".", Note(0, 0, summary, detail)))
         return self.module(folder, has_files=True)
 
     def add_primary(self, file: SourceFile) -> None:
@@ -178,10 +170,10 @@ class Merger:
 
     def _open(self, file: SourceFile) -> None:
         self._files.append(file.path)
-        self._findings.extend(Finding(file.path, note) for note in file.contents.notes)
+        self._findings.extend(MergeNote(file.path, note) for note in file.contents.notes)
 
     def _refuse(self, file: SourceFile, at: _Spot, summary: str, detail: str) -> None:
-        self._findings.append(Finding(file.path, Note(at.line, at.column, summary, detail)))
+        self._findings.append(MergeNote(file.path, Note(at.line, at.column, summary, detail)))
 
     def _add_backends(self, file: SourceFile) -> None:
         for block in file.contents.backends:
@@ -204,7 +196,7 @@ class Merger:
         summary = f"Both a backend and {article}cloud configuration are present"
         detail = "A module may declare either one 'cloud' block OR one 'backend' block configuring a state backend."
         note = Note(backend.item.line, backend.item.column, summary, detail)
-        self._findings.append(Finding(backend.file, note))
+        self._findings.append(MergeNote(backend.file, note))
 
     def _add_providers(self, file: SourceFile) -> None:
         for block in file.contents.providers:

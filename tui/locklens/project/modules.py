@@ -14,11 +14,11 @@ from locklens.errors import LockLensError
 from locklens.project.contents import read_contents
 from locklens.project.files import configuration_files, is_json
 from locklens.project.merging import Merger, Module, SourceFile
-from locklens.project.tree import Entry, EntryKind
+from locklens.project.tree import EntryKind, FolderEntry
 
 if TYPE_CHECKING:
     from locklens.dialect import Dialect
-    from locklens.project.declared import Contents
+    from locklens.project.declared import FileContents
     from locklens.project.tree import Tree
 
 
@@ -26,7 +26,7 @@ class ModuleReader:
     """Reads modules and remembers every file's contents by its digest. Safe to share between threads."""
 
     def __init__(self) -> None:
-        self._contents: dict[tuple[bytes, bool, str], Contents] = {}
+        self._contents: dict[tuple[bytes, bool, str], FileContents] = {}
         self._lock = threading.Lock()
 
     def read(self, tree: Tree, folder: str, dialect: Dialect) -> Module:
@@ -48,7 +48,7 @@ class ModuleReader:
             merger.add_override(self.read_file(tree, folder, entry, dialect))
         return merger.module(folder, has_files=bool(found))
 
-    def read_file(self, tree: Tree, folder: str, entry: Entry, dialect: Dialect) -> SourceFile:
+    def read_file(self, tree: Tree, folder: str, entry: FolderEntry, dialect: Dialect) -> SourceFile:
         """Reads one configuration file; what keeps it from being read is a note in its contents."""
         path = f"{folder}/{entry.name}" if folder else entry.name
         data: bytes | None = None

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from locklens.project.modules import ModuleReader
     from locklens.project.tree import Tree
 
-MAX_DEPTH = 50
+MAX_MODULE_DEPTH = 50
 """Calls inside each other."""
 
 MAX_MODULES = 5000
@@ -37,7 +37,7 @@ _SOURCE_CHANGED = "Module source has changed"
 _VERSION_CHANGED = "Module version requirements have changed"
 
 
-class Node(Struct, frozen=True):
+class CalledModule(Struct, frozen=True):
     """A module where it is called.
 
     Attributes:
@@ -81,7 +81,7 @@ class ModuleTree:
             environ: TF_DATA_DIR is looked at.
             reader: Reads and remembers modules.
         """
-        self.nodes: list[Node] = []
+        self.nodes: list[CalledModule] = []
         self.missing: list[MissingModule] = []
         self.problems: list[ConfigurationProblem] = []
         self.files: list[str] = []
@@ -115,7 +115,7 @@ class ModuleTree:
         return module
 
     def _add(self, key: str, module: Module, *, is_first: bool) -> None:
-        self.nodes.append(Node(key, module, is_first))
+        self.nodes.append(CalledModule(key, module, is_first))
         if key and is_first and module.backend is not None:
             block = module.backend.item
             detail = "Any selected backend applies to the entire configuration, so only the root module may define one."
@@ -138,8 +138,8 @@ class ModuleTree:
             detail = f'The module "{key}" calls itself, directly or through another one.'
             self._note(file, call, "Module cycle", detail)
             return
-        if len(above) >= MAX_DEPTH or len(self.nodes) >= MAX_MODULES:
-            detail = f"More than {MAX_DEPTH} calls inside each other or {MAX_MODULES} in all are not followed."
+        if len(above) >= MAX_MODULE_DEPTH or len(self.nodes) >= MAX_MODULES:
+            detail = f"More than {MAX_MODULE_DEPTH} calls inside each other or {MAX_MODULES} in all are not followed."
             self._note(file, call, "Too many modules", detail)
             return
         is_first = (id(found.tree), found.folder) not in self._modules

@@ -51,23 +51,25 @@ class RequiredEntry(Struct, frozen=True):
 
 
 class _EntryError(Exception):
-    def __init__(self, place: hcl.Place, summary: str, detail: str) -> None:
+    def __init__(self, place: hcl.SourcePlace, summary: str, detail: str) -> None:
         super().__init__(summary)
-        self.problem = hcl.Problem(place.line, place.column, summary, detail)
+        self.problem = hcl.ConfigurationProblem(place.line, place.column, summary, detail)
 
 
 def read_entries(
     body: hcl.Body, dialect: Dialect, *, is_json: bool
-) -> tuple[tuple[RequiredEntry, ...], list[hcl.Problem]]:
+) -> tuple[tuple[RequiredEntry, ...], list[hcl.ConfigurationProblem]]:
     """Reads a block's entries; one that cannot be read is left out, with a problem."""
-    problems: list[hcl.Problem] = []
+    problems: list[hcl.ConfigurationProblem] = []
     if is_json:
         names = frozenset(name for name in body.attributes)
         problems.extend(body.misfits(names, {}))
     else:
         for block in body.all_blocks():
             summary = f'Unexpected "{block.type}" block'
-            problems.append(hcl.Problem(block.place.line, block.place.column, summary, "Blocks are not allowed here."))
+            problems.append(
+                hcl.ConfigurationProblem(block.place.line, block.place.column, summary, "Blocks are not allowed here.")
+            )
     entries: list[RequiredEntry] = []
     for name, attribute in body.attributes.items():
         try:
@@ -79,7 +81,7 @@ def read_entries(
 
 def read_version(
     value: hcl.Expression, dialect: Dialect, *, needs_string: bool
-) -> tuple[str, Constraints | None, hcl.Problem | None]:
+) -> tuple[str, Constraints | None, hcl.ConfigurationProblem | None]:
     """Reads a version constraint.
 
     Args:
@@ -93,12 +95,12 @@ def read_version(
     place = value.place
     text = value.text if isinstance(value, hcl.Literal) else None
     if text is None or (needs_string and not isinstance(value.value, str)):  # type: ignore[union-attr]
-        return "", None, hcl.Problem(place.line, place.column, "Invalid version constraint", _NOT_STRING)
+        return "", None, hcl.ConfigurationProblem(place.line, place.column, "Invalid version constraint", _NOT_STRING)
     try:
         return text, Constraints.parse(text), None
     except ConstraintSyntaxError as error:
         detail = error.detail.replace("Terraform", dialect.product)
-        return text, None, hcl.Problem(place.line, place.column, error.summary, detail)
+        return text, None, hcl.ConfigurationProblem(place.line, place.column, error.summary, detail)
 
 
 def _entry(name: str, attribute: hcl.Attribute, dialect: Dialect, *, is_json: bool) -> RequiredEntry:
@@ -119,7 +121,7 @@ def _entry(name: str, attribute: hcl.Attribute, dialect: Dialect, *, is_json: bo
     return _object_entry(name, value, place, dialect, is_json=is_json)
 
 
-def _check_name(name: str, place: hcl.Place) -> None:
+def _check_name(name: str, place: hcl.SourcePlace) -> None:
     summary = "Invalid provider local name"
     try:
         normal = normalise_part(name)
@@ -131,7 +133,7 @@ def _check_name(name: str, place: hcl.Place) -> None:
 
 
 def _object_entry(
-    name: str, value: hcl.ObjectExpr, place: hcl.Place, dialect: Dialect, *, is_json: bool
+    name: str, value: hcl.ObjectExpr, place: hcl.SourcePlace, dialect: Dialect, *, is_json: bool
 ) -> RequiredEntry:
     """Reads the object form; of a repeated key the last counts."""
     address = dialect.default_provider(name)
@@ -176,7 +178,7 @@ def _check_aliases(name: str, value: hcl.Expression, *, is_json: bool) -> None:
         if not isinstance(found, hcl.Reference):
             detail = "A static variable reference is required."
             raise _EntryError(item.place, "Invalid expression", detail)
-        if any(isinstance(step, int | hcl.Key) for step in found.parts[1:2]):
+        if any(isinstance(step, int | hcl.IndexStep) for step in found.parts[1:2]):
             raise _EntryError(value.place, summary, _ALIASES)
         if found.parts[0] != name:
             what = f'Expected "{name}", but found "{found.parts[0]}".'

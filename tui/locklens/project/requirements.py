@@ -20,10 +20,10 @@ from locklens.project.configuration import (
     StateReading,
 )
 from locklens.project.contributors import LocalNames, contributions
-from locklens.project.merging import Finding, Hidden
+from locklens.project.merging import Hidden, MergeNote
 from locklens.project.modules import ModuleReader
 from locklens.project.moduletree import ModuleTree
-from locklens.project.state import State, read_state
+from locklens.project.state import TerraformState, read_state
 from locklens.project.testfiles import DEFAULT_FOLDER, Tests, read_tests
 from locklens.versions import Constraints
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from locklens.dialect import Dialect
-    from locklens.project.moduletree import Node
+    from locklens.project.moduletree import CalledModule
     from locklens.project.tree import Tree
 
 MAX_REQUIREMENTS = 50_000
@@ -94,7 +94,9 @@ def read_configuration(
     )
 
 
-def _of_modules(nodes: Iterable[Node], dialect: Dialect) -> tuple[list[Requirement], list[ConfigurationProblem]]:
+def _of_modules(
+    nodes: Iterable[CalledModule], dialect: Dialect
+) -> tuple[list[Requirement], list[ConfigurationProblem]]:
     """Returns what the modules require. Calls of one module differ in nothing but the path of the call."""
     requirements: list[Requirement] = []
     problems: list[ConfigurationProblem] = []
@@ -116,7 +118,7 @@ def _of_modules(nodes: Iterable[Node], dialect: Dialect) -> tuple[list[Requireme
     return requirements, problems
 
 
-def _problem(finding: Finding) -> ConfigurationProblem:
+def _problem(finding: MergeNote) -> ConfigurationProblem:
     note = finding.note
     return ConfigurationProblem(
         finding.file, note.line or None, note.column or None, note.summary, note.detail, note.is_error
@@ -139,7 +141,7 @@ def _builtin_problems(requirements: Iterable[Requirement], dialect: Dialect) -> 
             yield ConfigurationProblem(one.file, one.line, None, summary, detail, is_error=True)
 
 
-def _of_state(state: State) -> Iterable[Requirement]:
+def _of_state(state: TerraformState) -> Iterable[Requirement]:
     for use in state.uses:
         yield Requirement(
             address=use.address,

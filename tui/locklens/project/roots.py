@@ -123,9 +123,9 @@ def lock_paths(repository: Repository, tree: Tree) -> tuple[str, ...]:
     if isinstance(tree, ListedTree):
         paths = (path for path in tree.paths() if path.endswith(LOCK_FILE))
     elif isinstance(tree, WorkTree):
-        from locklens.project.git import Place
+        from locklens.project.git import UncommittedSide
 
-        paths = repository.paths(Place.WORK_TREE, named=LOCK_FILE)
+        paths = repository.paths(UncommittedSide.WORK_TREE, named=LOCK_FILE)
     return tuple(path for path in paths if path.rpartition("/")[2] == LOCK_FILE)
 
 

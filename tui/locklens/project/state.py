@@ -48,7 +48,7 @@ class StateUse(Struct, frozen=True):
     line: int
 
 
-class State(Struct, frozen=True):
+class TerraformState(Struct, frozen=True):
     """The state of a root module.
 
     Attributes:
@@ -74,7 +74,7 @@ def read_state(
     dialect: Dialect,
     environ: Mapping[str, str],
     required: frozenset[ProviderAddress],
-) -> State:
+) -> TerraformState:
     """Reads the state that `init` would ask for the root's providers.
 
     Args:
@@ -87,19 +87,19 @@ def read_state(
     """
     if backend is not None and backend.type != "local":
         where = f'the "{backend.type}" backend' if backend.kind == "backend" else "HCP Terraform or a like service"
-        return State(StateReading("remote", f"the state is in {where}"))
+        return TerraformState(StateReading("remote", f"the state is in {where}"))
     if worktree is None:
-        return State(StateReading("none", ""))
+        return TerraformState(StateReading("none", ""))
     try:
         path = _state_path(worktree, root, backend, environ)
         data = worktree.read(path)
         if not data:
-            return State(StateReading("none", ""))
-        return State(StateReading("local", ""), path, _uses(data, dialect, environ, required))
+            return TerraformState(StateReading("none", ""))
+        return TerraformState(StateReading("local", ""), path, _uses(data, dialect, environ, required))
     except _StateError as error:
-        return State(StateReading("unreadable", str(error)))
+        return TerraformState(StateReading("unreadable", str(error)))
     except LockLensError as error:
-        return State(StateReading("unreadable", f"the state cannot be read: {error}"))
+        return TerraformState(StateReading("unreadable", f"the state cannot be read: {error}"))
 
 
 def data_folder(worktree: Tree, root: str, environ: Mapping[str, str]) -> str | None:

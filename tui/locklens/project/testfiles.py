@@ -14,7 +14,7 @@ from locklens.project.contributors import LocalNames, provider_subject
 from locklens.project.declared import ModuleCall
 from locklens.project.files import files_of_tests, is_json
 from locklens.project.provider_entries import read_version
-from locklens.project.tree import Entry, EntryKind
+from locklens.project.tree import EntryKind, FolderEntry
 from locklens.versions import Constraints
 
 if TYPE_CHECKING:
@@ -112,13 +112,19 @@ class _TestReader:
                 self._read(data, path, _key(relative, entry.name))
 
     def note(
-        self, file: str, place: hcl.Place | hcl.Problem | None, summary: str, detail: str, *, is_error: bool = True
+        self,
+        file: str,
+        place: hcl.SourcePlace | hcl.ConfigurationProblem | None,
+        summary: str,
+        detail: str,
+        *,
+        is_error: bool = True,
     ) -> None:
         """Adds a problem."""
         line, column = (place.line, place.column) if place is not None else (None, None)
         self._tests.problems.append(ConfigurationProblem(file, line, column, summary, detail, is_error))
 
-    def _bytes(self, tree: Tree, path: str, entry: Entry) -> bytes | None:
+    def _bytes(self, tree: Tree, path: str, entry: FolderEntry) -> bytes | None:
         detail = f'The file "{entry.name}" could not be read.'
         try:
             data = tree.read(path) if entry.kind is EntryKind.FILE else None

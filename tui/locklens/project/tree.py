@@ -35,7 +35,7 @@ class EntryKind(StrEnum):
     """Cannot be read: a link to nothing or out of a git tree, a submodule of a git tree, a device or a pipe."""
 
 
-class Entry(Struct, frozen=True):
+class FolderEntry(Struct, frozen=True):
     """A name in a folder. A link to a file has the kind FILE."""
 
     name: str
@@ -52,7 +52,7 @@ class Tree(Protocol):
             LockLensError: There is such a file and it cannot be read.
         """
 
-    def list(self, folder: str) -> tuple[Entry, ...]:
+    def list(self, folder: str) -> tuple[FolderEntry, ...]:
         """Returns a folder's entries in the order of their names' bytes; () where there is no such folder.
 
         Raises:
@@ -98,7 +98,7 @@ class EmptyTree:
         """Returns None."""
         return None
 
-    def list(self, folder: str) -> tuple[Entry, ...]:  # noqa: ARG002
+    def list(self, folder: str) -> tuple[FolderEntry, ...]:  # noqa: ARG002
         """Returns ()."""
         return ()
 
@@ -126,7 +126,7 @@ class OverlayTree(Struct, frozen=True):
         """Returns the other bytes, or what the tree has."""
         return self.files[path] if path in self.files else self.under.read(path)
 
-    def list(self, folder: str) -> tuple[Entry, ...]:
+    def list(self, folder: str) -> tuple[FolderEntry, ...]:
         """Returns what the tree has."""
         return self.under.list(folder)
 
@@ -187,7 +187,7 @@ class WorkTree:
             raise _too_large(path)
         return data
 
-    def list(self, folder: str) -> tuple[Entry, ...]:
+    def list(self, folder: str) -> tuple[FolderEntry, ...]:
         """Returns a folder's entries.
 
         Raises:
@@ -200,7 +200,7 @@ class WorkTree:
             if self._leads_out(place, is_link=os.path.islink(place)):  # noqa: PTH114
                 raise _leading_out(folder or ".")
             with os.scandir(place) as items:
-                entries = [Entry(item.name, _kind_on_disk(item)) for item in items]
+                entries = [FolderEntry(item.name, _kind_on_disk(item)) for item in items]
         except OSError as error:
             if _is_absence(error):
                 return ()

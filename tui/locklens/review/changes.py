@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from locklens.dialect import OPENTOFU, TERRAFORM
 from locklens.hashes import packages_of
 from locklens.lockfile.model import LockEntry, LockFile
-from locklens.review.model import Bump, Change, HashFact, Kind
+from locklens.review.model import Bump, Change, ChangeKind, HashFact
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def _differing(before: Entries, after: Entries) -> list[Change]:
         for level in difference.get(report, ()):
             address = by_label[level.path(output_format="list")[-1]]
             changes.append(_change(None, before.get(address), after.get(address)))
-    return [change for change in changes if change.kind is not Kind.UNCHANGED]
+    return [change for change in changes if change.kind is not ChangeKind.UNCHANGED]
 
 
 def _change(moved_from: ProviderAddress | None, old: LockEntry | None, new: LockEntry | None) -> Change:
@@ -103,7 +103,7 @@ def _change(moved_from: ProviderAddress | None, old: LockEntry | None, new: Lock
         id=_digest(entry.address, old, new, had, has),
         group=_digest(entry.address, old, new, _zh(had), _zh(has)),
         address=entry.address,
-        kind=Kind.MOVED if moved_from else kind_of(old, new),
+        kind=ChangeKind.MOVED if moved_from else kind_of(old, new),
         moved_from=moved_from,
         bump=bump_of(old.version, new.version) if old and new else None,
         old=old,
@@ -130,22 +130,22 @@ def _digest(address: ProviderAddress, old: LockEntry | None, new: LockEntry | No
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def kind_of(old: LockEntry | None, new: LockEntry | None) -> Kind:
+def kind_of(old: LockEntry | None, new: LockEntry | None) -> ChangeKind:
     """Names what happened to one address; at least one side must be given."""
     if old is None:
-        return Kind.NEW_PROVIDER
+        return ChangeKind.NEW_PROVIDER
     if new is None:
-        return Kind.REMOVED
+        return ChangeKind.REMOVED
     if old.version != new.version:
-        return Kind.DOWNGRADE if new.version.compare(old.version) < 0 else Kind.UPGRADE
+        return ChangeKind.DOWNGRADE if new.version.compare(old.version) < 0 else ChangeKind.UPGRADE
     had, has = frozenset(old.hashes), frozenset(new.hashes)
     if had == has:
-        return Kind.UNCHANGED if old.constraints == new.constraints else Kind.CONSTRAINTS_ONLY
+        return ChangeKind.UNCHANGED if old.constraints == new.constraints else ChangeKind.CONSTRAINTS_ONLY
     if had <= has:
-        return Kind.NEW_HASHES
+        return ChangeKind.NEW_HASHES
     if has <= had:
-        return Kind.REMOVED_HASHES
-    return Kind.CHANGED_HASHES if share_a_package(had, has) else Kind.REPLACED_HASHES
+        return ChangeKind.REMOVED_HASHES
+    return ChangeKind.CHANGED_HASHES if share_a_package(had, has) else ChangeKind.REPLACED_HASHES
 
 
 def share_a_package(had: frozenset[str], has: frozenset[str]) -> bool:
@@ -171,8 +171,8 @@ def bump_of(old: Version, new: Version) -> Bump | None:
 
 def _with_moves(changes: list[Change]) -> list[Change]:
     """Joins a removed and a new address of one type where the provider moved to another host or namespace."""
-    gone = {change.address: change for change in changes if change.kind is Kind.REMOVED}
-    came = [change for change in changes if change.kind is Kind.NEW_PROVIDER]
+    gone = {change.address: change for change in changes if change.kind is ChangeKind.REMOVED}
+    came = [change for change in changes if change.kind is ChangeKind.NEW_PROVIDER]
     gone_of, came_of = _by_type(gone.values()), _by_type(came)
     moved: dict[ProviderAddress, Change] = {}
     for new in came:

@@ -33,7 +33,7 @@ PATH_NAMES: Mapping[InstallPath, str] = {
 """What a platform installs from, in words."""
 
 
-class Locked(Struct, frozen=True):
+class LockedHashes(Struct, frozen=True):
     """The hashes that are locked of one version, and what is known of its release.
 
     Attributes:
@@ -47,7 +47,7 @@ class Locked(Struct, frozen=True):
     hashed: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, change: Change) -> Locked:
+    def of(cls, change: Change) -> LockedHashes:
         """What is locked now."""
         evidence = change.evidence
         if evidence is None or evidence.offered is None:
@@ -92,7 +92,7 @@ class PathCover(Struct, frozen=True, dict=True):
         return len(self.missing) + max(0, len(self.doubtful) - self.spare)
 
 
-def cover(locked: Locked, path: InstallPath, platforms: Iterable[str]) -> PathCover:
+def cover(locked: LockedHashes, path: InstallPath, platforms: Iterable[str]) -> PathCover:
     """Returns which platforms install on a path.
 
     A lock entry without any hash is nobody's: the tools take whatever they find, and record it.
@@ -115,7 +115,7 @@ def cover(locked: Locked, path: InstallPath, platforms: Iterable[str]) -> PathCo
 
 
 def _is_covered(
-    platform: str, locked: Locked, path: InstallPath, own: Collection[str | None], spare: int
+    platform: str, locked: LockedHashes, path: InstallPath, own: Collection[str | None], spare: int
 ) -> bool | None:
     if platform in own:
         return True
@@ -131,7 +131,7 @@ def _counts(fact: HashFact, path: InstallPath) -> bool:
     return is_well_formed(fact.hash) and (fact.hash.startswith("h1:") or not path.needs_h1)
 
 
-def _may_be_a_package(fact: HashFact, locked: Locked, path: InstallPath) -> bool:
+def _may_be_a_package(fact: HashFact, locked: LockedHashes, path: InstallPath) -> bool:
     """Whether a hash of which nobody knows the platform may let one install."""
     if fact.hash in registry_manifests():
         return False
@@ -141,7 +141,7 @@ def _may_be_a_package(fact: HashFact, locked: Locked, path: InstallPath) -> bool
     return fact.hash.startswith("h1:") and not locked.offered <= locked.hashed
 
 
-class Coverage(Struct, frozen=True, dict=True):
+class ProviderCoverage(Struct, frozen=True, dict=True):
     """How a locked provider does on all paths that are used.
 
     Attributes:
@@ -185,9 +185,11 @@ class Coverage(Struct, frozen=True, dict=True):
         return tuple(one.path for one in self.paths if platform in one.doubts)
 
 
-def coverage(change: Change, policy: Policy) -> Coverage:
+def coverage(change: Change, policy: Policy) -> ProviderCoverage:
     """Returns how what is locked now does: for the wanted platforms, or where none is wanted for all that are known."""
-    locked = Locked.of(change)
+    locked = LockedHashes.of(change)
     wanted = tuple(str(one.platform) for one in policy.platforms)
     platforms = wanted or locked.platforms
-    return Coverage(platforms, bool(wanted), tuple(cover(locked, path, platforms) for path in policy.paths_in_order))
+    return ProviderCoverage(
+        platforms, bool(wanted), tuple(cover(locked, path, platforms) for path in policy.paths_in_order)
+    )

@@ -13,14 +13,14 @@ from msgspec.structs import replace
 from locklens.dialect import DIALECTS
 from locklens.policy import Policy
 from locklens.review.age import age_findings
-from locklens.review.coverage import Locked
-from locklens.review.model import Answer, Evidence, HashFact, Proof, Signer
+from locklens.review.coverage import LockedHashes
+from locklens.review.model import Evidence, HashFact, LookupAnswer, Proof, Signer
 from locklens.review.platforms import platform_findings
 from locklens.review.provenance import PROVENANCE, findings_of
-from locklens.review.releases import Fact, Listing, ListingId, Question, ReleaseFacts, ReleaseId, nobody_asked
+from locklens.review.releases import Fact, FactRequest, Listing, ListingId, ReleaseFacts, ReleaseId, nobody_asked
 from locklens.review.verdicts import in_order
 from locklens.trust.continuity import Origin, judge_folders, judge_packages
-from locklens.trust.vouching import Voucher
+from locklens.trust.vouching import HashOrigin
 from locklens.versions import neighbour
 
 if TYPE_CHECKING:
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 
     from locklens.dialect import Dialect
     from locklens.lockfile.model import LockEntry
-    from locklens.review.inquiry import Subject
+    from locklens.review.inquiry import FactSubject
     from locklens.review.model import Change
-    from locklens.review.releases import Trouble
+    from locklens.review.releases import LookupFailure
     from locklens.trust.continuity import FolderHashes, PackageHashes
 
 _NO_POLICY = Policy.none()
 _POLICY_RULES = frozenset({"LK008", "LK009", "LK014"})
-_PROOFS = {Voucher.SIGNED: Proof.SIGNED, Voucher.REPORTED: Proof.REPORTED}
+_PROOFS = {HashOrigin.SIGNED: Proof.SIGNED, HashOrigin.REPORTED: Proof.REPORTED}
 
 
 class Case(Struct, frozen=True):
@@ -99,16 +99,16 @@ class Case(Struct, frozen=True):
             self.first_said,
             self.new.packages,
             self.hashed,
-            reported=(text for text, voucher in self.new.vouchers.items() if voucher is Voucher.REPORTED),
+            reported=(text for text, voucher in self.new.vouchers.items() if voucher is HashOrigin.REPORTED),
         )
 
     @property
-    def trouble(self) -> Trouble | None:
+    def trouble(self) -> LookupFailure | None:
         """Why the new version is not known."""
         return self.new.trouble
 
 
-def questions(change: Change, tool: Dialect, known: Mapping[Question, Fact]) -> frozenset[Question]:
+def questions(change: Change, tool: Dialect, known: Mapping[FactRequest, Fact]) -> frozenset[FactRequest]:
     """Returns what must be asked next to judge a change; nothing once all is known.
 
     Args:
@@ -118,7 +118,7 @@ def questions(change: Change, tool: Dialect, known: Mapping[Question, Fact]) -> 
     """
     if change.new is None:
         return frozenset()
-    wanted: set[Question] = {ListingId(tool.name, change.address), _new_id(change, tool)}
+    wanted: set[FactRequest] = {ListingId(tool.name, change.address), _new_id(change, tool)}
     if (old := _old_id(change, tool)) is not None:
         wanted.add(old)
     if all(question in known for question in wanted):
@@ -134,11 +134,11 @@ def questions(change: Change, tool: Dialect, known: Mapping[Question, Fact]) -> 
     return frozenset(question for question in wanted if question not in known)
 
 
-def explain(
+def explain_change(
     change: Change,
     tool: Dialect,
     lock_file: str,
-    known: Mapping[Question, Fact],
+    known: Mapping[FactRequest, Fact],
     hashed: Mapping[str, str],
     *,
     policy: Policy = _NO_POLICY,
@@ -173,7 +173,7 @@ def explain(
     return replace(found, findings=in_order((*own, *findings_of(case, lock_file), *about_platforms, *about_age)))
 
 
-def _before(case: Case) -> Locked | None:
+def _before(case: Case) -> LockedHashes | None:
     """What was locked before, with what is known of that release; None for nothing."""
     old = case.change.old
     release = case.new if case.is_same_release else case.old
@@ -183,28 +183,28 @@ def _before(case: Case) -> Locked | None:
     return _locked(_facts(plain, case, release, was_locked=True), release, case.hashed)
 
 
-def _locked(facts: tuple[HashFact, ...], release: ReleaseFacts, hashed: Mapping[str, str]) -> Locked:
+def _locked(facts: tuple[HashFact, ...], release: ReleaseFacts, hashed: Mapping[str, str]) -> LockedHashes:
     platforms = release.platforms
     if not platforms:
-        return Locked(facts)
+        return LockedHashes(facts)
     known = {str(platform) for zh, platform in platforms.items() if zh in hashed}
     known |= {str(platform) for platform in release.reported.values()}
     offered = frozenset(map(str, platforms.values()))
-    return Locked(facts, offered, offered & known)
+    return LockedHashes(facts, offered, offered & known)
 
 
 def explain_alone(change: Change, tool: Dialect, lock_file: str, *, policy: Policy = _NO_POLICY) -> Change:
     """Returns the change as it is where nobody is asked and nothing is remembered; arguments as of `explain`."""
-    known: dict[Question, Fact] = {}
+    known: dict[FactRequest, Fact] = {}
     while wanted := questions(change, tool, known):
         known |= {question: nobody_asked(question) for question in wanted}
-    return explain(change, tool, lock_file, known, {}, policy=policy)
+    return explain_change(change, tool, lock_file, known, {}, policy=policy)
 
 
-def explained(
+def explained_changes(
     change: Change,
-    subject: Subject,
-    known: Mapping[Question, Fact],
+    subject: FactSubject,
+    known: Mapping[FactRequest, Fact],
     hashed: Callable[[Iterable[str]], Mapping[str, str]],
     *,
     policy: Policy = _NO_POLICY,
@@ -219,10 +219,10 @@ def explained(
         policy: As of `explain`.
     """
     own = hashed(hashes_to_look_up(subject.change, subject.tool, known))
-    return explain(change, subject.tool, subject.lock_file, known, own, policy=policy)
+    return explain_change(change, subject.tool, subject.lock_file, known, own, policy=policy)
 
 
-def hashes_to_look_up(change: Change, tool: Dialect, known: Mapping[Question, Fact]) -> frozenset[str]:
+def hashes_to_look_up(change: Change, tool: Dialect, known: Mapping[FactRequest, Fact]) -> frozenset[str]:
     """Returns the `zh` of which it helps to know the `h1`."""
     if change.new is None:
         return frozenset()
@@ -234,7 +234,7 @@ def hashes_to_look_up(change: Change, tool: Dialect, known: Mapping[Question, Fa
     return frozenset(found)
 
 
-def case_of(change: Change, tool: Dialect, known: Mapping[Question, Fact], hashed: Mapping[str, str]) -> Case:
+def case_of(change: Change, tool: Dialect, known: Mapping[FactRequest, Fact], hashed: Mapping[str, str]) -> Case:
     """Returns a change with the facts about it; all its `questions` are answered, and it is no removal."""
     new, listing_id = known[_new_id(change, tool)], ListingId(tool.name, change.address)
     listing = known.get(replace(listing_id, is_fresh=True), known[listing_id])
@@ -248,7 +248,7 @@ def case_of(change: Change, tool: Dialect, known: Mapping[Question, Fact], hashe
     )
 
 
-def _release(known: Mapping[Question, Fact], question: ReleaseId | None) -> ReleaseFacts | None:
+def _release(known: Mapping[FactRequest, Fact], question: ReleaseId | None) -> ReleaseFacts | None:
     fact = known.get(question) if question is not None else None
     return fact if isinstance(fact, ReleaseFacts) else None
 
@@ -345,10 +345,10 @@ def _evidence(case: Case) -> Evidence:
     )
 
 
-def _answer(trouble: Trouble | None) -> Answer:
+def _answer(trouble: LookupFailure | None) -> LookupAnswer:
     if trouble is None or trouble.is_no:
-        return Answer.GIVEN
-    return Answer.FAILED if trouble.was_asked else Answer.NOT_ASKED
+        return LookupAnswer.GIVEN
+    return LookupAnswer.FAILED if trouble.was_asked else LookupAnswer.NOT_ASKED
 
 
 def _old_signer(case: Case) -> Signer | None:

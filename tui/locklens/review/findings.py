@@ -16,7 +16,7 @@ from locklens.hashes import count_by_scheme, is_known_scheme, is_well_formed, pa
 from locklens.lockfile.render import deviations
 from locklens.policy import Policy
 from locklens.project.configuration import Contributor
-from locklens.review.model import Bump, Change, Finding, Kind, RootReview, Severity
+from locklens.review.model import Bump, Change, ChangeKind, Finding, RootReview, Severity
 from locklens.review.rules import RULES
 from locklens.review.verdicts import Verdict, finding_of, in_order
 from locklens.text import listing
@@ -142,7 +142,7 @@ _CHANGE_RULES: Mapping[str, Callable[[Change], Iterator[Verdict]]] = {
 
 def judge_change(change: Change, lock_file: str, policy: Policy = _NO_POLICY) -> Change:
     """Returns the change with the findings that it earns by itself; a removed provider earns none."""
-    if change.kind is Kind.REMOVED:
+    if change.kind is ChangeKind.REMOVED:
         return change
     line = change.new.line if change.new else None
     verdicts = [(rule, verdict) for rule, check in _CHANGE_RULES.items() for verdict in check(change)]
@@ -354,7 +354,7 @@ def _agreeing(
     names: Mapping[str, str],
 ) -> Change:
     own = packages_of(change.new.hashes) if change.new else frozenset[str]()
-    if not change.new or not own or change.kind is Kind.UNCHANGED:
+    if not change.new or not own or change.kind is ChangeKind.UNCHANGED:
         return change
     others = known.get((change.address, str(change.new.version)), ())
     rivals = [

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
     from locklens.dialect import Dialect
     from locklens.review.model import Change
-    from locklens.review.releases import Fact, Question
+    from locklens.review.releases import Fact, FactRequest
 
 
-class Subject(Struct, frozen=True):
+class FactSubject(Struct, frozen=True):
     """A change of a root: what an inquiry is about."""
 
     lock_file: str
@@ -31,11 +31,11 @@ class Subject(Struct, frozen=True):
 class _Open(Struct):
     """A change, and what is still to be answered about it."""
 
-    subject: Subject
-    wanted: set[Question]
+    subject: FactSubject
+    wanted: set[FactRequest]
 
 
-class Inquiry:
+class FactCollector:
     """The questions of a run; each is asked once, whoever needs it.
 
     Not for several threads: the asking is done in those of the pool, everything else in the caller's.
@@ -45,27 +45,27 @@ class Inquiry:
         pool: Where it is called.
     """
 
-    def __init__(self, ask: Callable[[Question], Fact], pool: Executor) -> None:
+    def __init__(self, ask: Callable[[FactRequest], Fact], pool: Executor) -> None:
         self._ask = ask
         self._pool = pool
-        self._asked: dict[Question, Future[Fact]] = {}
-        self._answered: SimpleQueue[Question] = SimpleQueue()
-        self._waiting: dict[Question, list[_Open]] = {}
-        self._ready: deque[Subject] = deque()
-        self.known: dict[Question, Fact] = {}
+        self._asked: dict[FactRequest, Future[Fact]] = {}
+        self._answered: SimpleQueue[FactRequest] = SimpleQueue()
+        self._waiting: dict[FactRequest, list[_Open]] = {}
+        self._ready: deque[FactSubject] = deque()
+        self.known: dict[FactRequest, Fact] = {}
         """What is known so far."""
         self.total = 0
         """How many changes there are to settle."""
         self.done = 0
         """How many of them are settled."""
 
-    def start(self, subjects: Iterable[Subject]) -> None:
+    def start(self, subjects: Iterable[FactSubject]) -> None:
         """Begins to ask for these changes too."""
         for subject in subjects:
             self.total += 1
             self._go_on(subject)
 
-    def settled(self, *, is_patient: bool) -> Iterator[Subject]:
+    def settled(self, *, is_patient: bool) -> Iterator[FactSubject]:
         """Returns the changes about which there is nothing more to ask, in the order in which that is so.
 
         Args:
@@ -90,7 +90,7 @@ class Inquiry:
                 if not one.wanted:
                     self._go_on(one.subject)
 
-    def _go_on(self, subject: Subject) -> None:
+    def _go_on(self, subject: FactSubject) -> None:
         """Asks what a change needs to know next; an answer may lead to another question."""
         wanted = questions(subject.change, subject.tool, self.known)
         if not wanted:
@@ -103,6 +103,6 @@ class Inquiry:
                 future = self._asked[question] = self._pool.submit(self._ask, question)
                 future.add_done_callback(partial(self._note, question))
 
-    def _note(self, question: Question, _: Future[Fact]) -> None:
+    def _note(self, question: FactRequest, _: Future[Fact]) -> None:
         """Takes the news from the thread that has the answer to the one that waits."""
         self._answered.put(question)

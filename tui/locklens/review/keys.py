@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from locklens.review.model import Kind
+from locklens.review.model import ChangeKind
 from locklens.trust.model import Tier
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def signers(review: Review) -> tuple[SignerUses, ...]:
     doubts: dict[tuple[ProviderAddress, str], set[str]] = {}
     for root in review.roots:
         for change in root.changes:
-            if change.new is not None and change.kind is not Kind.REMOVED:
+            if change.new is not None and change.kind is not ChangeKind.REMOVED:
                 release = change.address, str(change.new.version)
                 locks.setdefault(release, []).append(root.lock_file)
                 changes.setdefault(release, change)

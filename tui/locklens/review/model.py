@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from locklens.trust.model import SigningKey
 
 
-class Kind(StrEnum):
+class ChangeKind(StrEnum):
     """What happened to a provider; each has exactly one. Declared from the most to the least alarming."""
 
     REPLACED_HASHES = "replaced-hashes"
@@ -75,7 +75,7 @@ class Severity(StrEnum):
 _RANKS = {severity: rank for rank, severity in enumerate(Severity)}
 
 
-class Status(StrEnum):
+class LockStatus(StrEnum):
     """What happened to a root's lock file."""
 
     ADDED = "added"
@@ -85,7 +85,7 @@ class Status(StrEnum):
     INVALID = "invalid"
 
 
-class Answer(StrEnum):
+class LookupAnswer(StrEnum):
     """What came of asking a registry; what is remembered counts as given, and so does a no."""
 
     GIVEN = "given"
@@ -139,7 +139,7 @@ class Evidence(Struct, frozen=True):
     as_of: str | None = None
     problems: tuple[str, ...] = ()
     hint: str = ""
-    answer: Answer = Answer.GIVEN
+    answer: LookupAnswer = LookupAnswer.GIVEN
     to_prove: int = 0
     to_prove_bytes: int | None = None
     offered: tuple[str, ...] | None = None
@@ -186,7 +186,7 @@ class Change(Struct, frozen=True):
     id: str
     group: str
     address: ProviderAddress
-    kind: Kind
+    kind: ChangeKind
     moved_from: ProviderAddress | None
     bump: Bump | None
     old: LockEntry | None
@@ -232,7 +232,7 @@ class RootReview(Struct, frozen=True):
     path: str
     lock_file: str
     tool: Dialect
-    status: Status
+    status: LockStatus
     format_only: bool
     changes: tuple[Change, ...]
     findings: tuple[Finding, ...] = ()
@@ -314,7 +314,9 @@ class Review(Struct, frozen=True):
     @property
     def changes(self) -> tuple[Change, ...]:
         """All listed changes that are changes."""
-        return tuple(change for root in self.roots for change in root.changes if change.kind is not Kind.UNCHANGED)
+        return tuple(
+            change for root in self.roots for change in root.changes if change.kind is not ChangeKind.UNCHANGED
+        )
 
     @property
     def findings(self) -> tuple[Finding, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from locklens.review.coverage import PATH_NAMES, Locked, PathCover, cover
+from locklens.review.coverage import PATH_NAMES, LockedHashes, PathCover, cover
 from locklens.review.model import Severity
 from locklens.review.verdicts import Verdict, finding_of
 from locklens.text import listing
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from locklens.review.model import Change, Finding
 
 
-def platform_findings(change: Change, before: Locked | None, lock_file: str, policy: Policy) -> Iterator[Finding]:
+def platform_findings(change: Change, before: LockedHashes | None, lock_file: str, policy: Policy) -> Iterator[Finding]:
     """Yields the findings that a change earns by the platforms that it does for.
 
     Args:
@@ -27,7 +27,7 @@ def platform_findings(change: Change, before: Locked | None, lock_file: str, pol
     """
     if change.new is None or not change.new.hashes:
         return
-    line, now = change.new.line, Locked.of(change)
+    line, now = change.new.line, LockedHashes.of(change)
     if before is not None:
         for verdict in _lost(before, now, policy):
             yield finding_of("LK008", verdict, lock_file, line)
@@ -35,7 +35,7 @@ def platform_findings(change: Change, before: Locked | None, lock_file: str, pol
         yield finding_of("LK009", verdict, lock_file, line)
 
 
-def _lost(before: Locked, now: Locked, policy: Policy) -> Iterator[Verdict]:
+def _lost(before: LockedHashes, now: LockedHashes, policy: Policy) -> Iterator[Verdict]:
     """Platforms that surely installed and surely do not; those that nobody wants are worth a word, no more."""
     found: dict[tuple[tuple[str, ...], tuple[bool, ...]], list[InstallPath]] = {}
     wanted = {str(one.platform) for one in policy.platforms}
@@ -59,7 +59,7 @@ def _split(platforms: Sequence[str], wanted: set[str]) -> Iterator[tuple[str, ..
             yield tuple(part)
 
 
-def _not_covered(now: Locked, policy: Policy) -> Iterator[Verdict]:
+def _not_covered(now: LockedHashes, policy: Policy) -> Iterator[Verdict]:
     wanted = [str(one.platform) for one in policy.platforms]
     why = {str(one.platform): f" ({one.why})" if one.why else "" for one in policy.platforms}
     found: dict[tuple[tuple[str, ...], tuple[str, ...], int], list[PathCover]] = {}
@@ -85,7 +85,7 @@ def _not_covered(now: Locked, policy: Policy) -> Iterator[Verdict]:
             yield Verdict(f"{told}: only {spare} {hashes} could be of them")
 
 
-def _by_offer(platforms: Sequence[str], now: Locked) -> Iterator[tuple[str, ...]]:
+def _by_offer(platforms: Sequence[str], now: LockedHashes) -> Iterator[tuple[str, ...]]:
     return _split(platforms, set(platforms) if now.offered is None else set(now.offered))
 
 

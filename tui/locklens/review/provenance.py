@@ -9,7 +9,7 @@ from locklens.hashes import count_by_scheme, packages_of
 from locklens.review.model import Severity
 from locklens.review.verdicts import Verdict, finding_of
 from locklens.text import counted, size_words
-from locklens.trust.authentication import Outcome, Refusal
+from locklens.trust.authentication import AuthenticationOutcome, Refusal
 from locklens.trust.continuity import Origin, SignerChange, judge_signer
 from locklens.trust.model import Tier
 
@@ -86,7 +86,7 @@ def _is_told_otherwise(case: Case) -> bool:
     if case.new.foreign:
         return True
     judged = case.new.authentication
-    return judged is not None and judged.outcome is Outcome.REFUSED
+    return judged is not None and judged.outcome is AuthenticationOutcome.REFUSED
 
 
 def _why_unknown(case: Case) -> str:
@@ -134,12 +134,12 @@ def _other_signer(case: Case) -> Iterator[Verdict]:
 
 def _known_key(release: ReleaseFacts) -> SigningKey | None:
     judged = release.authentication if not release.foreign else None
-    return judged.key if judged is not None and judged.outcome is Outcome.ACCEPTED else None
+    return judged.key if judged is not None and judged.outcome is AuthenticationOutcome.ACCEPTED else None
 
 
 def _unsigned(case: Case) -> Iterator[Verdict]:
     judged = case.new.authentication
-    if judged is None or judged.outcome is not Outcome.SKIPPED:
+    if judged is None or judged.outcome is not AuthenticationOutcome.SKIPPED:
         return
     host = display_host(case.change.address.host)
     message = f"not signed: {host} lists no key for it, and {case.tool.command} does not check its signature"
@@ -157,7 +157,7 @@ def _ended_key(case: Case) -> Iterator[Verdict]:
     if judged.refusal is Refusal.REVOKED_KEY or key.revoked:
         yield Verdict(f"the signing key {key.fingerprint} was revoked", severity=Severity.BLOCK)
     elif key.expired:
-        tolerated = f"; {case.tool.command} tolerates that" if judged.outcome is Outcome.ACCEPTED else ""
+        tolerated = f"; {case.tool.command} tolerates that" if judged.outcome is AuthenticationOutcome.ACCEPTED else ""
         yield Verdict(f"the signing key {key.fingerprint} expired on {(key.expires or '')[:10]}{tolerated}")
 
 
@@ -193,7 +193,7 @@ def _not_authentic(case: Case) -> Iterator[Verdict]:
     elif case.listing.is_known and not case.listing.has(case.entry.version):
         host = display_host(case.change.address.host)
         yield Verdict(f"{case.tool.command} cannot install {name}: {host} does not list this version any more")
-    if judged is not None and judged.outcome is Outcome.REFUSED:
+    if judged is not None and judged.outcome is AuthenticationOutcome.REFUSED:
         verb = "signed by" if judged.signed_by is not None else "signed in the name of"
         signer = f"; {verb} {judged.key.fingerprint}" if judged.key is not None else ""
         yield Verdict(f"{case.tool.command} refuses {name}: {judged.refusal}{signer}")

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from locklens.addresses import Platform
-    from locklens.review.inquiry import Subject
-    from locklens.review.releases import Fact, Question, ReleaseId
+    from locklens.review.inquiry import FactSubject
+    from locklens.review.releases import Fact, FactRequest, ReleaseId
 
 _LIKELY = ("linux_amd64", "darwin_arm64", "linux_arm64", "darwin_amd64", "windows_amd64")
 """Where people and pipelines run `init`, most of them first: an `h1` is usually one of these platforms'."""
@@ -28,7 +28,7 @@ class Package(Struct, frozen=True):
     size: int | None = None
 
 
-class Target(Struct, frozen=True):
+class ProvingTarget(Struct, frozen=True):
     """A release with `h1` hashes to prove.
 
     Attributes:
@@ -42,8 +42,8 @@ class Target(Struct, frozen=True):
 
 
 def targets(
-    subjects: Iterable[Subject], known: Mapping[Question, Fact], hashed: Mapping[str, str], *, everything: bool
-) -> tuple[Target, ...]:
+    subjects: Iterable[FactSubject], known: Mapping[FactRequest, Fact], hashed: Mapping[str, str], *, everything: bool
+) -> tuple[ProvingTarget, ...]:
     """Returns what there is to prove; releases that several roots lock are there once.
 
     Args:
@@ -64,7 +64,7 @@ def targets(
         if own - proven and case.new.packages - hashed.keys():
             wanted.setdefault(case.new.id, set()).update(own - proven)
             packages[case.new.id] = _in_order(case.new.platforms, case.new.sizes, hashed)
-    return tuple(Target(release, frozenset(hashes), packages[release]) for release, hashes in wanted.items())
+    return tuple(ProvingTarget(release, frozenset(hashes), packages[release]) for release, hashes in wanted.items())
 
 
 def _in_order(

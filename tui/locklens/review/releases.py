@@ -16,11 +16,11 @@ from locklens.errors import NotFoundError, OfflineError, PlatformNotSupportedErr
 from locklens.review.model import Signer
 from locklens.sources.asked import NotAsked
 from locklens.sources.release_dates import days_old
-from locklens.trust.authentication import Outcome, Release, authenticate
+from locklens.trust.authentication import AuthenticationOutcome, Release, authenticate
 from locklens.trust.belonging import Build, foreign_words
 from locklens.trust.checksums import read_checksums
 from locklens.trust.tiers import PublishedKey
-from locklens.trust.vouching import Voucher, vouchers
+from locklens.trust.vouching import HashOrigin, vouchers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -55,10 +55,10 @@ class ListingId(Struct, frozen=True):
     is_fresh: bool = False
 
 
-Question = ReleaseId | ListingId
+FactRequest = ReleaseId | ListingId
 
 
-class Trouble(Struct, frozen=True):
+class LookupFailure(Struct, frozen=True):
     """Why something is not known.
 
     Attributes:
@@ -97,10 +97,10 @@ class ReleaseFacts(Struct, frozen=True):
     id: ReleaseId
     checksums: Checksums | None = None
     authentication: Authentication | None = None
-    vouchers: Mapping[str, Voucher] = field(default_factory=dict)
+    vouchers: Mapping[str, HashOrigin] = field(default_factory=dict)
     reported: Mapping[str, Platform] = field(default_factory=dict)
     sizes: Mapping[str, int] = field(default_factory=dict)
-    trouble: Trouble | None = None
+    trouble: LookupFailure | None = None
     as_of: str | None = None
     released: datetime | None = None
     days: int | None = None
@@ -138,7 +138,7 @@ class Listing(Struct, frozen=True):
 
     id: ListingId
     versions: tuple[ListedVersion, ...] = ()
-    trouble: Trouble | None = None
+    trouble: LookupFailure | None = None
     as_of: str | None = None
 
     @property
@@ -154,15 +154,15 @@ class Listing(Struct, frozen=True):
 Fact = ReleaseFacts | Listing
 
 
-def nobody_asked(question: Question) -> Fact:
+def nobody_asked(question: FactRequest) -> Fact:
     """The answer where nobody is to be asked at all."""
-    trouble = Trouble("the registry was not asked", was_asked=False, is_offline=True)
+    trouble = LookupFailure("the registry was not asked", was_asked=False, is_offline=True)
     if isinstance(question, ListingId):
         return Listing(question, trouble=trouble)
     return ReleaseFacts(question, trouble=trouble)
 
 
-class Asker:
+class ReleaseLookup:
     """Answers questions by asking registries. Any number of threads may use it.
 
     Args:
@@ -185,7 +185,7 @@ class Asker:
         self._verifier = verifier
         self._enforcement = enforcement
 
-    def answer(self, question: Question) -> Fact:
+    def answer(self, question: FactRequest) -> Fact:
         """Finds out what is asked; a registry that does not answer is a fact too.
 
         Raises:
@@ -195,7 +195,7 @@ class Asker:
             return self._listing(question)
         return self._release(question)
 
-    def registry(self, question: Question) -> Registry | NotAsked:
+    def registry(self, question: FactRequest) -> Registry | NotAsked:
         """Returns the registry that a question goes to."""
         return self._registries(DIALECTS[question.tool]).of(question.address.host)
 
@@ -217,7 +217,7 @@ class Asker:
         try:
             facts = self._authenticated(registry, question)
             judged = facts.authentication
-            if judged is None or (judged.outcome is not Outcome.REFUSED and not facts.foreign):
+            if judged is None or (judged.outcome is not AuthenticationOutcome.REFUSED and not facts.foreign):
                 return facts
         except NotFoundError:
             pass
@@ -279,13 +279,13 @@ def _some_package(registry: Registry, question: ReleaseId, *, is_fresh: bool) ->
         return registry.package(address, version, others[0], is_fresh=is_fresh)
 
 
-def _not_asked(host: NotAsked) -> Trouble:
-    return Trouble(str(host), host.hint, was_asked=False, is_unvouched=True)
+def _not_asked(host: NotAsked) -> LookupFailure:
+    return LookupFailure(str(host), host.hint, was_asked=False, is_unvouched=True)
 
 
-def _trouble(error: SourceError, question: Question) -> Trouble:
+def _trouble(error: SourceError, question: FactRequest) -> LookupFailure:
     host = display_host(question.address.host)
-    return Trouble(
+    return LookupFailure(
         str(error) if host in str(error) else f"{host}: {error}",
         error.hint,
         was_asked=not isinstance(error, OfflineError),

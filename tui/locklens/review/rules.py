@@ -412,7 +412,7 @@ _NEEDS = {
 }
 
 
-def explain(rule: Rule) -> str:
+def explain_rule(rule: Rule) -> str:
     """Returns the rule as a page of plain text."""
     from functools import partial
     from textwrap import fill as wrap

@@ -7,27 +7,37 @@ platforms and plugin protocols after they have chosen, and choose no other versi
 from __future__ import annotations
 
 from locklens.selection.choosing import before_asking, combined, select
-from locklens.selection.explaining import Asker, Explanation, Offer, explain
-from locklens.selection.model import Conflict, Demand, HeldBack, Hold, Newest, Obstacle, Reason, Selection, Unselectable
+from locklens.selection.explaining import Explanation, RequiringModule, VersionChoices, explain_selection
+from locklens.selection.model import (
+    ConstraintConflict,
+    Demand,
+    HeldBack,
+    Hold,
+    Newest,
+    Obstacle,
+    Reason,
+    Selection,
+    Unselectable,
+)
 from locklens.selection.reasons import conflicts, held_back, nearest, newest_of
 
 __all__ = [
-    "Asker",
-    "Conflict",
+    "ConstraintConflict",
     "Demand",
     "Explanation",
     "HeldBack",
     "Hold",
     "Newest",
     "Obstacle",
-    "Offer",
     "Reason",
+    "RequiringModule",
     "Selection",
     "Unselectable",
+    "VersionChoices",
     "before_asking",
     "combined",
     "conflicts",
-    "explain",
+    "explain_selection",
     "held_back",
     "nearest",
     "newest_of",

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from locklens.project.configuration import Contributor
 from locklens.selection.choosing import combined, select
-from locklens.selection.model import Conflict, HeldBack, Newest, Selection, Unselectable
+from locklens.selection.model import ConstraintConflict, HeldBack, Newest, Selection, Unselectable
 from locklens.selection.reasons import conflicts, held_back, holds_against, newest_of
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from locklens.versions import Constraints
 
 
-class Asker(Struct, frozen=True):
+class RequiringModule(Struct, frozen=True):
     """One module, the tests or the state, and what in it requires the provider.
 
     Attributes:
@@ -35,7 +35,7 @@ class Asker(Struct, frozen=True):
     uses: tuple[Requirement, ...]
 
 
-class Offer(Struct, frozen=True):
+class VersionChoices(Struct, frozen=True):
     """What a registry's answer makes of it.
 
     Attributes:
@@ -72,12 +72,12 @@ class Explanation(Struct, frozen=True):
     locked: LockEntry | None
     constraints: Constraints
     essential: Constraints
-    conflicts: tuple[Conflict, ...]
+    conflicts: tuple[ConstraintConflict, ...]
     against: HeldBack | None
-    offer: Offer | None
+    offer: VersionChoices | None
 
     @property
-    def askers(self) -> tuple[Asker, ...]:
+    def askers(self) -> tuple[RequiringModule, ...]:
         """What requires it, by module, in the order of the modules' paths."""
         modules: dict[str, list[Requirement]] = {}
         for one in self.requirements:
@@ -85,16 +85,16 @@ class Explanation(Struct, frozen=True):
         return tuple(_asker(module, modules[module]) for module in sorted(modules))
 
 
-def _asker(module: str, requirements: list[Requirement]) -> Asker:
+def _asker(module: str, requirements: list[Requirement]) -> RequiringModule:
     declared: list[Requirement] = []
     uses: list[Requirement] = []
     for one in requirements:
         is_told = one.constraint or one.contributor in {Contributor.REQUIRED_PROVIDERS, Contributor.STATE}
         (declared if is_told else uses).append(one)
-    return Asker(module, tuple(declared), tuple(uses))
+    return RequiringModule(module, tuple(declared), tuple(uses))
 
 
-def explain(
+def explain_selection(
     address: ProviderAddress,
     requirements: Sequence[Requirement],
     locked: LockEntry | None,
@@ -132,12 +132,12 @@ def _offer(
     offered: Sequence[ListedVersion],
     locked: LockEntry | None,
     platforms: Sequence[Platform],
-) -> Offer:
+) -> VersionChoices:
     version = locked.version if locked is not None else None
     upgraded = select(requirements, offered, version, upgrade=True)
     has_locked = version is None or any(one.version == version for one in offered)
     selected = upgraded.version if isinstance(upgraded, Selection) else None
-    return Offer(
+    return VersionChoices(
         as_locked=upgraded if version is None else select(requirements, offered, version, upgrade=False),
         upgraded=upgraded,
         has_locked=has_locked,

@@ -109,7 +109,7 @@ class HeldBack(Struct, frozen=True):
         return any(hold.reason.excludes for hold in self.holds)
 
 
-Conflict = tuple[Demand, ...]
+ConstraintConflict = tuple[Demand, ...]
 """Constraints that cannot hold together, each of which could if another were gone."""
 
 
@@ -155,7 +155,7 @@ class Unselectable(Struct, frozen=True):
     constraints: Constraints
     locked: Version | None = None
     held: tuple[HeldBack, ...] = ()
-    conflicts: tuple[Conflict, ...] = ()
+    conflicts: tuple[ConstraintConflict, ...] = ()
 
     def words(self, address: ProviderAddress, dialect: Dialect) -> str:
         """Says it as the tool does."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from locklens.selection.model import Conflict, Demand, HeldBack, Hold, Newest, Reason
+from locklens.selection.model import ConstraintConflict, Demand, HeldBack, Hold, Newest, Reason
 from locklens.versions import Constraints, Operator, Version, newest, precedence
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def demands(requirements: Iterable[Requirement]) -> tuple[Demand, ...]:
     return tuple(Demand(term, tuple(those)) for term, those in found.items())
 
 
-def conflicts(requirements: Sequence[Requirement]) -> tuple[Conflict, ...]:
+def conflicts(requirements: Sequence[Requirement]) -> tuple[ConstraintConflict, ...]:
     """Returns the smallest sets of constraints that no version at all could satisfy; () where one could."""
     by_term = {demand.term: demand for demand in demands(requirements)}
     found = Constraints(tuple(by_term)).smallest_conflicts()

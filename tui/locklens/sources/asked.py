@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from locklens.dialect import Dialect
 
 
-class Voucher(StrEnum):
+class ContactReason(StrEnum):
     """Why a host may be asked; the value ends the sentence "is asked because it is …"."""
 
     DEFAULT = "the tool's own registry"
@@ -50,9 +50,9 @@ class NotAsked(Struct, frozen=True):
 class AskedHosts(Struct, frozen=True):
     """The hosts that may be asked, in comparison form, each with the first reason found."""
 
-    vouchers: Mapping[str, Voucher]
+    vouchers: Mapping[str, ContactReason]
 
-    def judge(self, host: str) -> Voucher | NotAsked:
+    def judge(self, host: str) -> ContactReason | NotAsked:
         """Says why a host is asked, or that it is not."""
         voucher = self.vouchers.get(host)
         if voucher is not None:
@@ -81,16 +81,16 @@ def asked_hosts(
         given: On the command line.
     """
     others = [each.default_host for each in DIALECTS.values() if each.name != dialect.name]
-    groups: tuple[tuple[Voucher, Iterable[str]], ...] = (
-        (Voucher.DEFAULT, (dialect.default_host,)),
-        (Voucher.SERVICES, services),
-        (Voucher.CREDENTIALS, credentials),
-        (Voucher.BASE_LOCK, base),
-        (Voucher.POLICY, policy),
-        (Voucher.GIVEN, given),
-        (Voucher.OTHER_DEFAULT, others),
+    groups: tuple[tuple[ContactReason, Iterable[str]], ...] = (
+        (ContactReason.DEFAULT, (dialect.default_host,)),
+        (ContactReason.SERVICES, services),
+        (ContactReason.CREDENTIALS, credentials),
+        (ContactReason.BASE_LOCK, base),
+        (ContactReason.POLICY, policy),
+        (ContactReason.GIVEN, given),
+        (ContactReason.OTHER_DEFAULT, others),
     )
-    vouchers: dict[str, Voucher] = {}
+    vouchers: dict[str, ContactReason] = {}
     for voucher, hosts in groups:
         for host in hosts:
             vouchers.setdefault(host, voucher)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from locklens.dialect import Dialect
     from locklens.project.tokens import Token
     from locklens.sources.credentials import Credentials
-    from locklens.sources.http import Answer, Kind
+    from locklens.sources.http import RequestKind, Response
     from locklens.sources.http.client import Client
 
 _PROVIDERS = "providers.v1"
@@ -56,7 +56,7 @@ class Discovery:
     def __init__(
         self,
         client: Client,
-        kind: Kind,
+        kind: RequestKind,
         *,
         dialect: Dialect,
         given: Mapping[str, Mapping[str, str | None]],
@@ -105,7 +105,7 @@ class Discovery:
         except SourceError:
             return None  # The tools ask anonymously here, and stop when they come to the registry.
 
-    def _services(self, host: str, answer: Answer) -> Mapping[str, str | None]:
+    def _services(self, host: str, answer: Response) -> Mapping[str, str | None]:
         if answer.status == _NOT_FOUND:
             return {}
         if answer.status != _OK:

@@ -122,7 +122,7 @@ def _end_of_value(data: bytes) -> int:
     return len(text[:end].encode())
 
 
-def printable(text: str) -> str:
+def printable_words(text: str) -> str:
     """Returns a text of the registry's own words without what would move a cursor or turn the writing round."""
     return _CONTROL.sub(" ", text)
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from locklens.dialect import Dialect
-    from locklens.sources.http import Answer
+    from locklens.sources.http import Response
 
 MAX_VERSIONS = 20_000
 """The most that any provider in the public registries has is below 1,000."""
@@ -64,7 +64,7 @@ class RegistryVersions(Struct, frozen=True):
     as_of: str = ""
 
 
-class SigningKey(Struct, frozen=True):
+class ListedKey(Struct, frozen=True):
     """A key that the registry names; nothing about it is proven.
 
     Attributes:
@@ -103,7 +103,7 @@ class PackageMetadata(Struct, frozen=True):
     shasum: str
     shasums_url: str
     signature_url: str
-    signing_keys: tuple[SigningKey, ...]
+    signing_keys: tuple[ListedKey, ...]
     packages: tuple[PlatformPackage, ...]
     as_of: str = ""
 
@@ -128,7 +128,7 @@ def _protocol(text: str) -> Version | None:
 
 
 def read_package(
-    answer: Answer, address: ProviderAddress, version: Version, platform: Platform, *, dialect: Dialect
+    answer: Response, address: ProviderAddress, version: Version, platform: Platform, *, dialect: Dialect
 ) -> PackageMetadata:
     """Reads and checks what a registry says of a package, in the tools' order.
 
@@ -157,14 +157,14 @@ def read_package(
             shasums_url=_url(answer, fields, "shasums_url"),
             signature_url=_url(answer, fields, "shasums_signature_url"),
             signing_keys=tuple(
-                SigningKey(key.text("ascii_armor", _MAX_KEY), key.text("trust_signature", _MAX_KEY)) for key in keys
+                ListedKey(key.text("ascii_armor", _MAX_KEY), key.text("trust_signature", _MAX_KEY)) for key in keys
             ),
             packages=packages,
             as_of=answer.as_of,
         )
 
 
-def read_versions(answer: Answer) -> RegistryVersions:
+def read_versions(answer: Response) -> RegistryVersions:
     """Reads a list of versions; one malformed version makes the whole answer unusable, as it does for the tools.
 
     Raises:
@@ -182,7 +182,7 @@ def read_versions(answer: Answer) -> RegistryVersions:
                 raise ShapeError(f'JSON with more than {_MAX_DISTINCT} different "protocols"')
             listed[version] = ListedVersion(version, shared, _platforms(item, platforms))
         warnings = fields.texts("warnings", _MAX_WARNINGS, _MAX_WARNING)
-    return RegistryVersions(tuple(listed.values()), tuple(map(documents.printable, warnings)), answer.as_of)
+    return RegistryVersions(tuple(listed.values()), tuple(map(documents.printable_words, warnings)), answer.as_of)
 
 
 def _platforms(item: Fields, known: dict[tuple[str, str], Platform]) -> tuple[Platform, ...]:
@@ -204,11 +204,11 @@ def _version(text: str, what: str) -> Version:
     try:
         return Version.parse(text)
     except VersionSyntaxError as error:
-        words = documents.printable(f'an invalid {what} "{text[:80]}": {error}')
+        words = documents.printable_words(f'an invalid {what} "{text[:80]}": {error}')
         raise ShapeError(words) from error
 
 
-def _url(answer: Answer, fields: Fields, name: str) -> str:
+def _url(answer: Response, fields: Fields, name: str) -> str:
     try:
         return resolve(answer.url, fields.text(name, MAX_URL))
     except ShapeError:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from locklens.errors import ConfigurationError
     from locklens.sources.http import Exchange
     from locklens.sources.http.client import Client
-    from locklens.sources.http.memory import Memory
+    from locklens.sources.http.memory import AnswerCache
 
 
 class Registries:
@@ -38,7 +38,7 @@ class Registries:
         base: Iterable[str] = (),
         policy: Iterable[str] = (),
         given: Iterable[str] = (),
-        memory: Memory | None = None,
+        memory: AnswerCache | None = None,
         is_offline: bool = False,
         is_installing: bool = False,
         cancel: threading.Event | None = None,

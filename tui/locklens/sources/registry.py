@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from locklens.project.tokens import Token
     from locklens.sources.credentials import Credentials
     from locklens.sources.discovery import Discovery
-    from locklens.sources.http import Answer, Download, Kind, Kinds
+    from locklens.sources.http import Kinds, RequestKind, Response, Transfer
     from locklens.sources.http.client import Client
     from locklens.versions import Version
 
@@ -160,7 +160,7 @@ class Registry:
         """
         return self._client.size(metadata.download_url)
 
-    def open_package(self, metadata: PackageMetadata) -> AbstractContextManager[Download]:
+    def open_package(self, metadata: PackageMetadata) -> AbstractContextManager[Transfer]:
         """Opens a package, which is read while it arrives; errors as of the client's `download`."""
         url = metadata.download_url
         return self._client.download(url, retries=self._kinds.package_retries, token=self._package_token(url))
@@ -169,7 +169,7 @@ class Registry:
     def _name(self) -> str:
         return display_host(self.host)
 
-    def _ask(self, address: ProviderAddress, rest: str, kind: Kind, *, is_fresh: bool) -> Answer:
+    def _ask(self, address: ProviderAddress, rest: str, kind: RequestKind, *, is_fresh: bool) -> Response:
         """Asks for JSON about a provider, with the host's token where the registry may have it."""
         try:
             service = self._discovery.providers(self.host)
@@ -180,14 +180,14 @@ class Registry:
             error.address = str(address)  # Each asker has its own error, also where they share an answer.
             raise
 
-    def _demand_ok(self, answer: Answer, address: ProviderAddress) -> None:
+    def _demand_ok(self, answer: Response, address: ProviderAddress) -> None:
         if answer.status in _REFUSALS:
             self._refuse(answer, address)
         if answer.status != _OK:
             words = f"{self._name} answered {status_words(answer.status)} when asked about {address}"
             raise self._unavailable(address, words)
 
-    def _refuse(self, answer: Answer, address: ProviderAddress) -> NoReturn:
+    def _refuse(self, answer: Response, address: ProviderAddress) -> NoReturn:
         variable = "TF_TOKEN_" + self._name.replace("-", "__").replace(".", "_")
         if answer.had_token:
             words, hint = "rejected the given authentication credentials", f"renew the token of {self._name}"
@@ -212,7 +212,7 @@ class Registry:
     def _unavailable(self, address: ProviderAddress, words: str) -> UnavailableError:
         return UnavailableError(words, source=self._name, address=str(address))
 
-    def _fetch(self, metadata: PackageMetadata, url: str, kind: Kind, what: str, *, is_fresh: bool) -> Answer:
+    def _fetch(self, metadata: PackageMetadata, url: str, kind: RequestKind, what: str, *, is_fresh: bool) -> Response:
         """Gets a file that the registry points to: without credentials, on whatever host it is."""
         label = f"{metadata.address} {metadata.version}"
         try:

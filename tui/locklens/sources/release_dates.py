@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from locklens.addresses import ProviderAddress
     from locklens.sources.discovery import Service
     from locklens.sources.documents import Fields
-    from locklens.sources.http import Answer
+    from locklens.sources.http import Response
 
 OPENTOFU_DATES_HOST = "api.opentofu.org"
 """Where OpenTofu's registry has its documentation, and the dates with it: a host of the same project."""
@@ -78,7 +78,7 @@ def dates_url(service: Service, address: ProviderAddress) -> str:
     return f"{own}/v2/providers/{names}?include=provider-versions"
 
 
-def read_dates(answer: Answer) -> ReleaseDates:
+def read_dates(answer: Response) -> ReleaseDates:
     """Reads either registry's answer; what cannot be read of it is left out."""
     if answer.status != _OK:
         return ReleaseDates()

@@ -93,7 +93,7 @@ def may_carry_token(url: str) -> bool:
     return parts.scheme == "https" or is_loopback(parts.hostname or "")
 
 
-def shown(url: str) -> str:
+def url_for_log(url: str) -> str:
     """The URL as logs and messages show it: what is behind `?` may be a signature, before `@` a password."""
     parts = urlsplit(url)
     query = "?…" if parts.query else ""

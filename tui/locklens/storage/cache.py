@@ -84,7 +84,7 @@ class CacheInfo(Struct, frozen=True):
     newest: str | None = None
 
 
-def default_path() -> Path:
+def default_cache_path() -> Path:
     """Where the file is: in the user's cache folder."""
     from platformdirs import user_cache_path
 
@@ -106,7 +106,7 @@ class Cache:
         self._is_on_disk = True
         self._opened: Database | None = None
         self._lock = threading.RLock()
-        self._answers: dict[cachefile.Key, cachefile.Row] = {}
+        self._answers: dict[cachefile.CacheKey, cachefile.CacheRow] = {}
         self._verifications: dict[str, bytes] = {}
         self._packages: dict[str, HashedPackage] = {}
         self._bytes = 0
@@ -191,7 +191,7 @@ class Cache:
         with self._lock:
             if zh in self._packages:
                 return self._packages[zh]
-            row = self._database.run(lambda file: cachefile.package(file, zh)) if zh.isascii() else None
+            row = self._database.run(lambda file: cachefile.package_of_row(file, zh)) if zh.isascii() else None
         return None if row is None else HashedPackage(*row)
 
     def hashes(self, zhs: Iterable[str]) -> dict[str, str]:
@@ -249,17 +249,17 @@ class Cache:
     @property
     def _database(self) -> Database:
         if self._opened is None:
-            from locklens.storage.database import Database, Layout
+            from locklens.storage.database import Database, DatabaseLayout
 
-            layout = Layout(
-                cachefile.SCHEMA,
+            layout = DatabaseLayout(
+                cachefile.CACHE_SCHEMA,
                 cachefile.TABLES,
                 name="cache",
                 contents="Remembered answers",
                 stays_open=True,
                 is_believed=True,
             )
-            place = (lambda: self._path or default_path()) if self._is_on_disk else None
+            place = (lambda: self._path or default_cache_path()) if self._is_on_disk else None
             self._opened = Database(layout, place)
         return self._opened
 

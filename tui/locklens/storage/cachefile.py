@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any
 
-SCHEMA = 1
+CACHE_SCHEMA = 1
 TABLES = (
     """
     CREATE TABLE IF NOT EXISTS answers (
@@ -50,16 +50,16 @@ MOST_AGE = timedelta(days=90)
 """Of answers and verifications: what nobody looked at for so long says little even offline, and another gpg may see a
 signature otherwise."""
 
-MOST_BYTES = 256 * 1024 * 1024
+MAX_CACHE_BYTES = 256 * 1024 * 1024
 """Of all answers, compressed: hundreds of providers with the documents of many versions."""
 
 _AT_ONCE = 500
 """Hashes in one question; SQLite may allow no more than 999."""
 
-Key = tuple[bytes, bool]
+CacheKey = tuple[bytes, bool]
 """Of an answer: the SHA-256 of the URL, and whether a token was sent."""
 
-Row = tuple[int, str, str | None, str, int, bytes]
+CacheRow = tuple[int, str, str | None, str, int, bytes]
 """Of an answer: status, final URL, content type, time, size of the body as it is stored, the body."""
 
 
@@ -68,10 +68,10 @@ def text(moment: datetime) -> str:
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def answer(file: sqlite3.Connection, key: Key) -> Row | None:
+def answer(file: sqlite3.Connection, key: CacheKey) -> CacheRow | None:
     """Returns an answer."""
     columns = "status, final_url, content_type, as_of, size, body"
-    found: Row | None = file.execute(
+    found: CacheRow | None = file.execute(
         f"SELECT {columns} FROM answers WHERE url = ? AND with_token = ?",  # noqa: S608
         key,
     ).fetchone()
@@ -84,7 +84,7 @@ def verification(file: sqlite3.Connection, key: str) -> bytes | None:
     return None if row is None else bytes(row[0])
 
 
-def package(file: sqlite3.Connection, zh: str) -> tuple[Any, ...] | None:
+def package_of_row(file: sqlite3.Connection, zh: str) -> tuple[Any, ...] | None:
     """Returns zh, h1, size, unpacked size and number of files of a package."""
     columns = "zh, h1, size, unpacked_size, files"
     found: tuple[Any, ...] | None = file.execute(f"SELECT {columns} FROM packages WHERE zh = ?", (zh,)).fetchone()  # noqa: S608
@@ -132,11 +132,11 @@ def _purge(file: sqlite3.Connection, now: datetime) -> None:
     file.execute("DELETE FROM answers WHERE as_of < ?", (cutoff,))
     file.execute("DELETE FROM verifications WHERE made_at < ?", (cutoff,))
     total = file.execute("SELECT TOTAL(size) FROM answers").fetchone()[0]
-    if total > MOST_BYTES:
+    if total > MAX_CACHE_BYTES:
         file.execute(
             "DELETE FROM answers WHERE rowid IN (SELECT id FROM (SELECT rowid AS id,"
             " SUM(size) OVER (ORDER BY as_of DESC, rowid DESC) AS running FROM answers) WHERE running > ?)",
-            (MOST_BYTES,),
+            (MAX_CACHE_BYTES,),
         )
 
 

@@ -32,7 +32,7 @@ _SIDE_FILES = ("-wal", "-shm")
 _Result = TypeVar("_Result")
 
 
-class Layout(Struct, frozen=True):
+class DatabaseLayout(Struct, frozen=True):
     """What a file is made of, and how it is spoken of.
 
     Attributes:
@@ -65,7 +65,7 @@ class Database:
         place: Says where it is, when it is first needed; None for one that is in memory only.
     """
 
-    def __init__(self, layout: Layout, place: Callable[[], Path] | None) -> None:
+    def __init__(self, layout: DatabaseLayout, place: Callable[[], Path] | None) -> None:
         self._layout = layout
         self._place = place
         self._path: Path | None = None
@@ -239,14 +239,14 @@ def _identity(path: Path) -> tuple[int, int] | None:
     return status.st_dev, status.st_ino
 
 
-def _in_memory(layout: Layout) -> sqlite3.Connection:
+def _in_memory(layout: DatabaseLayout) -> sqlite3.Connection:
     connection = sqlite3.connect(":memory:", check_same_thread=False)
     for statement in layout.tables:
         connection.execute(statement)
     return connection
 
 
-def _opened(path: Path, layout: Layout) -> sqlite3.Connection:
+def _opened(path: Path, layout: DatabaseLayout) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level="IMMEDIATE", check_same_thread=False)
     try:
         _use_log(connection)
@@ -279,7 +279,7 @@ def _use_log(connection: sqlite3.Connection) -> None:
             time.sleep(0.02)
 
 
-def _prepare(path: Path, layout: Layout) -> None:
+def _prepare(path: Path, layout: DatabaseLayout) -> None:
     """Makes folder and file for the owner's eyes only; SQLite gives its side files the mode of the main one."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder = path.parent.stat()

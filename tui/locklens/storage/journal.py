@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from locklens.errors import ConfigurationError
+from locklens.storage.folder_lock import turn_within
 from locklens.storage.own import why_not_believed
 from locklens.storage.placing import sync_folder
-from locklens.storage.turns import turn_within
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -69,7 +69,7 @@ def link_at(place: bytes) -> bytes | None:
     return os.readlink(place) if os.path.islink(place) else None  # noqa: PTH114, PTH115
 
 
-def stage(file: WrittenFile, data: bytes, name: str) -> None:
+def write_temporary(file: WrittenFile, data: bytes, name: str) -> None:
     """Writes bytes to a temporary file, down to the disk, with the permissions and the owner that the file has.
 
     Raises:
@@ -87,7 +87,7 @@ def stage(file: WrittenFile, data: bytes, name: str) -> None:
         os.fsync(stream.fileno())
 
 
-def put(file: WrittenFile, data: bytes | None, name: str) -> None:
+def put_in_place(file: WrittenFile, data: bytes | None, name: str) -> None:
     """Puts bytes in a file's place in one step, or removes it (None); a link that was there before comes back.
 
     Args:
@@ -105,7 +105,7 @@ def put(file: WrittenFile, data: bytes | None, name: str) -> None:
     if file.link is not None and data == file.old:
         os.symlink(file.link, os.fsencode(name))  # noqa: PTH211
     elif data is not None:
-        stage(file, data, name)
+        write_temporary(file, data, name)
     os.replace(name, file.path)  # noqa: PTH105
 
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from locklens.storage.database import Database, Layout
+from locklens.storage.database import Database, DatabaseLayout
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Collection
     from pathlib import Path
 
-_LAYOUT = Layout(
+_LAYOUT = DatabaseLayout(
     schema=1,
     tables=(
         """
@@ -33,7 +33,7 @@ _LAYOUT = Layout(
 )
 
 
-def default_path() -> Path:
+def default_store_path() -> Path:
     """Where the store is: in the user's data folder."""
     from platformdirs import user_data_path
 
@@ -48,7 +48,7 @@ class Store:
     """
 
     def __init__(self, path: Path | None = None) -> None:
-        self._database = Database(_LAYOUT, lambda: path or default_path())
+        self._database = Database(_LAYOUT, lambda: path or default_store_path())
 
     def take_notices(self) -> tuple[str, ...]:
         """What went wrong since the last call, in sentences."""

@@ -16,7 +16,16 @@ from msgspec import Struct
 
 from locklens.dialect import OPENTOFU
 from locklens.trust.checksums import Match, read_checksums
-from locklens.trust.model import Form, Keyring, Problem, Signature, SigningKey, Status, Tier, Verification
+from locklens.trust.model import (
+    Form,
+    Keyring,
+    Signature,
+    SignatureStatus,
+    SigningKey,
+    Tier,
+    Verification,
+    VerificationProblem,
+)
 from locklens.trust.tiers import PublishedKey, tier_of
 
 if TYPE_CHECKING:
@@ -26,7 +35,7 @@ if TYPE_CHECKING:
     from locklens.trust.tiers import Verifying
 
 
-class Outcome(StrEnum):
+class AuthenticationOutcome(StrEnum):
     """What the tool would do with the release."""
 
     ACCEPTED = "accepted"
@@ -113,12 +122,12 @@ class Authentication(Struct, frozen=True):
         locked: The hashes that the tool takes from SHA256SUMS into the lock file.
     """
 
-    outcome: Outcome
+    outcome: AuthenticationOutcome
     tier: Tier = Tier.UNKNOWN
     key: SigningKey | None = None
     refusal: Refusal | None = None
     lenience: Lenience | None = None
-    problem: Problem | None = None
+    problem: VerificationProblem | None = None
     signed: frozenset[str] = frozenset()
     locked: frozenset[str] = frozenset()
 
@@ -129,9 +138,9 @@ class Authentication(Struct, frozen=True):
 
     def words(self, dialect: Dialect) -> str:
         """What the tool prints in brackets behind the version; "" where it does not come to that."""
-        if self.outcome is Outcome.SKIPPED:
+        if self.outcome is AuthenticationOutcome.SKIPPED:
             return "signing skipped"
-        if self.outcome is not Outcome.ACCEPTED or self.key is None:
+        if self.outcome is not AuthenticationOutcome.ACCEPTED or self.key is None:
             return ""
         if dialect is OPENTOFU:
             return f"signed, key ID {self.key.key_id}"
@@ -156,14 +165,14 @@ def authenticate(
     """
     enforced = enforcement or Enforcement()
     if refusal := _package_refusal(release):
-        return Authentication(Outcome.REFUSED, refusal=refusal)
+        return Authentication(AuthenticationOutcome.REFUSED, refusal=refusal)
     if not release.keys:
         skips = dialect is OPENTOFU and release.host == OPENTOFU.default_host and not enforced.validation
-        return _accepted(release, Authentication(Outcome.SKIPPED, Tier.UNSIGNED)) if skips else _NO_KEYS
+        return _accepted(release, Authentication(AuthenticationOutcome.SKIPPED, Tier.UNSIGNED)) if skips else _NO_KEYS
     armors = tuple(key.armor for key in release.keys)
     verification = verifier.verify(release.sums, release.signature, armors)
     if verification.problem is not None:
-        return Authentication(Outcome.UNKNOWN, problem=verification.problem)
+        return Authentication(AuthenticationOutcome.UNKNOWN, problem=verification.problem)
     found = _signer(verification, dialect, enforced)
     if isinstance(found, Authentication):
         return found
@@ -171,12 +180,12 @@ def authenticate(
     tier = tier_of(release.sums, release.signature, verification, published, verifier)
     if tier is None:
         if dialect is not OPENTOFU:
-            return Authentication(Outcome.REFUSED, key=signature.key, refusal=Refusal.BAD_TRUST_SIGNATURE)
+            return Authentication(AuthenticationOutcome.REFUSED, key=signature.key, refusal=Refusal.BAD_TRUST_SIGNATURE)
         tier = Tier.SELF_SIGNED
-    return _accepted(release, Authentication(Outcome.ACCEPTED, tier, signature.key, lenience=lenience))
+    return _accepted(release, Authentication(AuthenticationOutcome.ACCEPTED, tier, signature.key, lenience=lenience))
 
 
-_NO_KEYS = Authentication(Outcome.REFUSED, Tier.UNSIGNED, refusal=Refusal.NO_KEYS)
+_NO_KEYS = Authentication(AuthenticationOutcome.REFUSED, Tier.UNSIGNED, refusal=Refusal.NO_KEYS)
 
 
 def _package_refusal(release: Release) -> Refusal | None:
@@ -196,11 +205,11 @@ def _accepted(release: Release, judged: Authentication) -> Authentication:
     """Adds what the tool takes from SHA256SUMS, at which it may still crash."""
     sums = read_checksums(release.sums)
     collected = sums.collected()
-    signed = sums.hashes if judged.outcome is Outcome.ACCEPTED else frozenset()
+    signed = sums.hashes if judged.outcome is AuthenticationOutcome.ACCEPTED else frozenset()
     own = frozenset({"zh:" + release.shasum.lower()}) if release.shasum else frozenset()
     crashed = collected.crashed_at is not None
     return Authentication(
-        Outcome.REFUSED if crashed else judged.outcome,
+        AuthenticationOutcome.REFUSED if crashed else judged.outcome,
         judged.tier,
         judged.key,
         refusal=Refusal.CRASH if crashed else None,
@@ -217,21 +226,21 @@ def _signer(
     forgiven: tuple[Signature, int, Lenience | None] | None = None
     for number, keyring in enumerate(verification.keyrings):
         if keyring.broken:
-            return Authentication(Outcome.REFUSED, refusal=Refusal.BROKEN_KEY)
+            return Authentication(AuthenticationOutcome.REFUSED, refusal=Refusal.BROKEN_KEY)
         signature = _first_of(keyring, verification)
         if signature is None:
             # The tools read on until a signature names the key: they meet the damage only where none does.
             if verification.form not in {Form.SIGNATURES, Form.EMPTY}:
-                return Authentication(Outcome.REFUSED, refusal=Refusal.BROKEN_SIGNATURE)
+                return Authentication(AuthenticationOutcome.REFUSED, refusal=Refusal.BROKEN_SIGNATURE)
             continue
         refusal, lenience = _details(signature, dialect)
         if refusal is not None:
-            return Authentication(Outcome.REFUSED, key=signature.key, refusal=refusal)
+            return Authentication(AuthenticationOutcome.REFUSED, key=signature.key, refusal=refusal)
         if lenience is None or dialect is not OPENTOFU:
             return signature, number, lenience
         if not enforced.expiration:
             forgiven = forgiven or (signature, number, lenience)
-    return forgiven or Authentication(Outcome.REFUSED, refusal=Refusal.UNKNOWN_ISSUER)
+    return forgiven or Authentication(AuthenticationOutcome.REFUSED, refusal=Refusal.UNKNOWN_ISSUER)
 
 
 def _first_of(keyring: Keyring, verification: Verification) -> Signature | None:
@@ -250,7 +259,7 @@ def _details(signature: Signature, dialect: Dialect) -> tuple[Refusal | None, Le
     internal/getproviders/package_authentication.go: Terraform forgives ErrKeyExpired, OpenTofu ErrSignatureExpired too.
     """
     if not signature.matches:
-        unusable = signature.status is Status.UNUSABLE
+        unusable = signature.status is SignatureStatus.UNUSABLE
         return Refusal.BROKEN_SIGNATURE if unusable else Refusal.BAD_SIGNATURE, None
     if signature.key_revoked:
         return Refusal.REVOKED_KEY, None

@@ -24,7 +24,7 @@ from locklens.trust.checksums import Content, named_file
 from locklens.versions import Version, VersionSyntaxError
 
 if TYPE_CHECKING:
-    from locklens.trust.checksums import Checksums, ListedFile
+    from locklens.trust.checksums import Checksums, ListedPackage
 
 _NAMED = 3
 
@@ -69,7 +69,7 @@ def foreign_words(checksums: Checksums, filename: str, wanted: Build) -> str:
     return f"the registry offers another file than the package of {wanted}" if is_listed else ""
 
 
-def _build(file: ListedFile) -> Build | None:
+def _build(file: ListedPackage) -> Build | None:
     """What the name of a listed file says; None where it is no package's, or its version is none."""
     if file.content is not Content.PACKAGE or file.platform is None:
         return None

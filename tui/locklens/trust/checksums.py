@@ -53,7 +53,7 @@ class Oddity(StrEnum):
     TOO_LARGE = "too large a file"
 
 
-class ListedFile(Struct, frozen=True):
+class ListedPackage(Struct, frozen=True):
     """One line of the file.
 
     Attributes:
@@ -124,7 +124,7 @@ class Checksums(Struct, frozen=True):
     """
 
     data: bytes
-    files: tuple[ListedFile, ...] = ()
+    files: tuple[ListedPackage, ...] = ()
     odd: tuple[OddLine, ...] = ()
 
     @property
@@ -215,12 +215,12 @@ def named_file(written: str) -> str:
     return posixpath.basename(posixpath.normpath(written.removeprefix("*")))
 
 
-def _listed(number: int, digest: bytes, written: str) -> ListedFile:
+def _listed(number: int, digest: bytes, written: str) -> ListedPackage:
     name = named_file(written)
     if package := _PACKAGE.match(name):
         platform = Platform(package["os"], package["arch"])
-        return ListedFile(number, _zh(digest), name, Content.PACKAGE, platform, package["type"], package["version"])
-    return ListedFile(number, _zh(digest), name, Content.MANIFEST if _MANIFEST.match(name) else Content.OTHER)
+        return ListedPackage(number, _zh(digest), name, Content.PACKAGE, platform, package["type"], package["version"])
+    return ListedPackage(number, _zh(digest), name, Content.MANIFEST if _MANIFEST.match(name) else Content.OTHER)
 
 
 def _scanned(data: bytes) -> list[bytes]:

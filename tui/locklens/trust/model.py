@@ -44,7 +44,7 @@ class Tier(StrEnum):
     UNKNOWN = "unknown"
 
 
-class Status(StrEnum):
+class SignatureStatus(StrEnum):
     """What is to be said of one signature, the worst where there is more than one thing."""
 
     GOOD = "good"
@@ -73,7 +73,7 @@ class Signature(Struct, frozen=True):
         key_revoked: Whether either was revoked.
     """
 
-    status: Status
+    status: SignatureStatus
     issuer: str
     matches: bool = False
     key: SigningKey | None = None
@@ -98,7 +98,7 @@ class Keyring(Struct, frozen=True):
         return frozenset(key.fingerprint for key in self.keys)
 
 
-class Problem(StrEnum):
+class VerificationProblem(StrEnum):
     """Why there is no telling, about the means and not about the signature."""
 
     NO_GPG = "gpg is not installed, or not on PATH"
@@ -114,9 +114,9 @@ class Problem(StrEnum):
 
 
 _HINTS = {
-    Problem.NO_GPG: "install GnuPG: apt install gnupg, dnf install gnupg2, brew install gnupg, or https://gpg4win.org",
-    Problem.NO_LIBRARY: "pip install 'python-gnupg>=0.5.4'",
-    Problem.WRONG_LIBRARY: "pip uninstall gnupg, then pip install --force-reinstall python-gnupg",
+    VerificationProblem.NO_GPG: "install GnuPG: apt install gnupg, dnf install gnupg2, brew install gnupg, or https://gpg4win.org",
+    VerificationProblem.NO_LIBRARY: "pip install 'python-gnupg>=0.5.4'",
+    VerificationProblem.WRONG_LIBRARY: "pip uninstall gnupg, then pip install --force-reinstall python-gnupg",
 }
 
 
@@ -143,4 +143,4 @@ class Verification(Struct, frozen=True):
     form: Form = Form.SIGNATURES
     signatures: tuple[Signature, ...] = ()
     keyrings: tuple[Keyring, ...] = ()
-    problem: Problem | None = None
+    problem: VerificationProblem | None = None

@@ -32,7 +32,7 @@ _LONGEST_LINE = 96
 """Of a block's content; the tools' library takes a longer one for damage."""
 
 
-def split(signature: bytes, max_bytes: int, max_signatures: int) -> tuple[Form, tuple[bytes, ...]]:
+def split_signatures(signature: bytes, max_bytes: int, max_signatures: int) -> tuple[Form, tuple[bytes, ...]]:
     """Returns what a signature file is, and each of its signatures; of a DAMAGED one those before the damage."""
     if not signature:
         return Form.EMPTY, ()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
-from locklens.trust.model import Form, Status, Verification
+from locklens.trust.model import Form, SignatureStatus, Verification
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,7 +22,7 @@ _SCHEMA = b"verification 3"
 """Raised when `Verification` changes, or how gpg is asked: what was remembered before is then not found."""
 
 
-class Memory(Protocol):
+class VerificationCache(Protocol):
     """What is asked of `locklens.storage.cache.Cache`."""
 
     def verification(self, key: str) -> bytes | None:
@@ -44,7 +44,7 @@ _DECODER = msgspec.msgpack.Decoder(_Remembered)
 """Made once, here: two threads that have msgspec look at the type for the first time crash the process."""
 
 
-def key_of(data: bytes, signature: bytes, armored_keys: Iterable[str]) -> str:
+def verification_key(data: bytes, signature: bytes, armored_keys: Iterable[str]) -> str:
     """Returns the digest under which a verification is remembered, hex."""
     parts = [data, signature, *(text.encode("utf-8", "surrogatepass") for text in armored_keys)]
     return sha256(_SCHEMA + b"".join(sha256(part).digest() for part in parts)).hexdigest()
@@ -62,7 +62,7 @@ def written(verification: Verification, ends: Iterable[float], made: float) -> b
         verification.problem is None
         and verification.form is Form.SIGNATURES
         and bool(verification.signatures)
-        and all(one.status is Status.GOOD for one in verification.signatures)
+        and all(one.status is SignatureStatus.GOOD for one in verification.signatures)
         and not any(keyring.broken for keyring in verification.keyrings)
     )
     if not is_good:
@@ -72,7 +72,7 @@ def written(verification: Verification, ends: Iterable[float], made: float) -> b
     return msgspec.msgpack.encode(_Remembered(made, until, verification))
 
 
-def read(data: bytes | None, now: float) -> Verification | None:
+def cached_verification(data: bytes | None, now: float) -> Verification | None:
     """Returns a verification that was remembered, where it still says what gpg would say.
 
     Args:

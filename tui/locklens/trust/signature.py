@@ -25,15 +25,15 @@ from typing import TYPE_CHECKING, Any, Self
 from msgspec import Struct
 
 from locklens.trust import remembered
-from locklens.trust.model import Form, Keyring, Problem, Signature, Status, Verification
-from locklens.trust.packets import is_read, key_packets, split
-from locklens.trust.statuses import Line, read_key, read_signatures
+from locklens.trust.model import Form, Keyring, Signature, SignatureStatus, Verification, VerificationProblem
+from locklens.trust.packets import is_read, key_packets, split_signatures
+from locklens.trust.statuses import StatusLine, read_key, read_signatures
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import TracebackType
 
-TIMEOUT = 20.0
+GPG_TIMEOUT = 20.0
 """Seconds that gpg may take for one question, and likewise to import all keys of a list; it takes a hundredth of one
 for a key, but a key of half a megabyte can be made so that it takes long."""
 
@@ -92,8 +92,8 @@ class Verifier:
         self,
         gpg: str = "",
         *,
-        timeout: float = TIMEOUT,
-        memory: remembered.Memory | None = None,
+        timeout: float = GPG_TIMEOUT,
+        memory: remembered.VerificationCache | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._gpg = gpg
@@ -102,7 +102,7 @@ class Verifier:
         self._clock = clock
         self._lock = threading.Lock()
         self._turns: dict[tuple[str, ...], threading.Lock] = {}
-        self._homes: dict[tuple[str, ...], _Home | Problem] = {}
+        self._homes: dict[tuple[str, ...], _Home | VerificationProblem] = {}
         self._folder = ""
         self._engine: Any = None
 
@@ -142,8 +142,8 @@ class Verifier:
         """
         if self._memory is None:
             return self._asked(data, signature, armored_keys)[0]
-        key = remembered.key_of(data, signature, armored_keys)
-        known = remembered.read(self._memory.verification(key), self._clock())
+        key = remembered.verification_key(data, signature, armored_keys)
+        known = remembered.cached_verification(self._memory.verification(key), self._clock())
         if known is not None:
             return known
         found, home = self._asked(data, signature, armored_keys)
@@ -153,7 +153,7 @@ class Verifier:
 
     def _asked(self, data: bytes, signature: bytes, armored_keys: tuple[str, ...]) -> tuple[Verification, _Home | None]:
         """Asks gpg; also returns the home of the keys, where one could be made."""
-        form, parts = split(signature, MAX_SIGNATURE_BYTES, MAX_SIGNATURES)
+        form, parts = split_signatures(signature, MAX_SIGNATURE_BYTES, MAX_SIGNATURES)
         try:
             home = self._home(armored_keys)
         except GpgUnavailableError as error:
@@ -162,7 +162,7 @@ class Verifier:
         found: list[Signature] = []
         for part in parts:
             if not is_read(part):
-                found.append(Signature(Status.UNUSABLE, ""))
+                found.append(Signature(SignatureStatus.UNUSABLE, ""))
                 continue
             try:
                 lines = home.ask_about(data, part)
@@ -173,7 +173,7 @@ class Verifier:
                 # gpg works, and cannot read what the tools should be able to read.
                 return Verification(Form.DAMAGED, tuple(found), home.keyrings), home
             if len(signatures) != 1:
-                return Verification(form, tuple(found), home.keyrings, Problem.FAILED), home
+                return Verification(form, tuple(found), home.keyrings, VerificationProblem.FAILED), home
             found += signatures
         return Verification(form, tuple(found), home.keyrings), home
 
@@ -194,7 +194,7 @@ class Verifier:
                 except GpgUnavailableError as error:
                     home = error.problem  # The next version's signature would wait as long for the same keys.
                 self._homes[armored_keys] = home
-        if isinstance(home, Problem):
+        if isinstance(home, VerificationProblem):
             raise GpgUnavailableError(home)
         return home
 
@@ -211,10 +211,10 @@ def find_gpg() -> str:
             candidate = Path(folder, name + suffix)
             if candidate.is_absolute() and candidate.is_file() and os.access(candidate, os.X_OK):
                 return str(candidate)
-    raise GpgUnavailableError(Problem.NO_GPG)
+    raise GpgUnavailableError(VerificationProblem.NO_GPG)
 
 
-def unavailable() -> Problem | None:
+def unavailable() -> VerificationProblem | None:
     """Why no signature can be verified on this machine, None where nothing is missing; starts no program."""
     try:
         find_gpg()
@@ -227,7 +227,7 @@ def unavailable() -> Problem | None:
 class GpgUnavailableError(Exception):
     """No signature can be verified; `problem` says why."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: VerificationProblem) -> None:
         super().__init__(problem.value)
         self.problem = problem
 
@@ -247,7 +247,7 @@ class _Home:
         answers, begun, room = [], time.monotonic(), MAX_KEYS_BYTES
         for text in armored_keys[:MAX_KEYS]:
             if time.monotonic() - begun > timeout:
-                raise GpgUnavailableError(Problem.TIMED_OUT)
+                raise GpgUnavailableError(VerificationProblem.TIMED_OUT)
             data = text.encode("utf-8", "surrogatepass")
             room -= len(data)
             answers.append(self._imported(data) if room >= 0 else _Imported((), None))
@@ -264,7 +264,7 @@ class _Home:
             for answer in answers
         )
 
-    def ask_about(self, data: bytes, signature: bytes) -> tuple[Line, ...]:
+    def ask_about(self, data: bytes, signature: bytes) -> tuple[StatusLine, ...]:
         """Returns gpg's status lines about a detached signature."""
         number, path = tempfile.mkstemp(dir=self._folder, suffix=".sig")
         try:
@@ -315,7 +315,7 @@ def _answered(question: Any) -> Any:
     except GpgUnavailableError:
         raise
     except (OSError, ValueError) as error:
-        raise GpgUnavailableError(Problem.FAILED) from error
+        raise GpgUnavailableError(VerificationProblem.FAILED) from error
 
 
 def _library() -> Any:
@@ -323,10 +323,10 @@ def _library() -> Any:
     try:
         import gnupg
     except ImportError as error:
-        raise GpgUnavailableError(Problem.NO_LIBRARY) from error
+        raise GpgUnavailableError(VerificationProblem.NO_LIBRARY) from error
     major = str(getattr(gnupg, "__version__", "")).partition(".")[0]
     if major != "0" or not hasattr(gnupg.GPG, "verify_data"):
-        raise GpgUnavailableError(Problem.WRONG_LIBRARY)
+        raise GpgUnavailableError(VerificationProblem.WRONG_LIBRARY)
     return gnupg
 
 
@@ -339,7 +339,7 @@ def _engine(gpg: str, folder: Path, timeout: float) -> Any:
 
         def __init__(self, engine: object) -> None:
             super().__init__(engine)
-            self.lines: list[Line] = []
+            self.lines: list[StatusLine] = []
 
         def handle_status(self, key: str, value: str) -> None:
             self.lines.append((key, value.encode(_ONE_LINE_PER_LINE).decode("utf-8", "replace")))
@@ -387,7 +387,7 @@ def _engine(gpg: str, folder: Path, timeout: float) -> Any:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.communicate()
-                raise GpgUnavailableError(Problem.TIMED_OUT) from None
+                raise GpgUnavailableError(VerificationProblem.TIMED_OUT) from None
             result.stderr = told.decode(_ONE_LINE_PER_LINE)
             for line in result.stderr.split("\n"):
                 if line.startswith(_STATUS):

@@ -8,23 +8,23 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from locklens.trust.model import Keyring, Signature, SigningKey, Status
+from locklens.trust.model import Keyring, Signature, SignatureStatus, SigningKey
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-Line = tuple[str, str]
+StatusLine = tuple[str, str]
 """A status line: its keyword, and the rest."""
 
 MAX_USER_IDS = 20
 MAX_USER_ID_LENGTH = 200
 
 _VERDICTS = {
-    "GOODSIG": Status.GOOD,
-    "BADSIG": Status.BAD,
-    "EXPSIG": Status.EXPIRED_SIGNATURE,
-    "EXPKEYSIG": Status.EXPIRED_KEY,
-    "REVKEYSIG": Status.REVOKED_KEY,
+    "GOODSIG": SignatureStatus.GOOD,
+    "BADSIG": SignatureStatus.BAD,
+    "EXPSIG": SignatureStatus.EXPIRED_SIGNATURE,
+    "EXPKEYSIG": SignatureStatus.EXPIRED_KEY,
+    "REVKEYSIG": SignatureStatus.REVOKED_KEY,
 }
 _NO_PUBLIC_KEY, _WRONG_KEY_USAGE = "9", "125"
 _DIGESTS = {"1": "MD5", "2": "SHA1", "3": "RIPEMD160", "8": "SHA256", "9": "SHA384", "10": "SHA512", "11": "SHA224"}
@@ -33,7 +33,7 @@ _CURVES = {"ed25519": "Ed25519", "ed448": "Ed448"}
 
 
 def read_signatures(
-    lines: Sequence[Line], listed: Mapping[str, Mapping[str, Any]], keyrings: Sequence[Keyring]
+    lines: Sequence[StatusLine], listed: Mapping[str, Mapping[str, Any]], keyrings: Sequence[Keyring]
 ) -> tuple[Signature, ...]:
     """Returns every signature of which gpg said how it is, in the order of the file.
 
@@ -42,7 +42,7 @@ def read_signatures(
         listed: python-gnupg's entries by the primary key's fingerprint.
         keyrings: The keys that may vouch; no other does.
     """
-    groups: list[list[Line]] = []
+    groups: list[list[StatusLine]] = []
     for keyword, value in lines:
         if keyword == "NEWSIG":
             groups.append([])
@@ -54,7 +54,7 @@ def read_signatures(
 
 
 def _signature(
-    group: list[Line], listed: Mapping[str, Mapping[str, Any]], keys: Mapping[str, SigningKey]
+    group: list[StatusLine], listed: Mapping[str, Mapping[str, Any]], keys: Mapping[str, SigningKey]
 ) -> Signature | None:
     said = dict(group)
     verdicts = [(status, said[keyword]) for keyword, status in _VERDICTS.items() if keyword in said]
@@ -64,28 +64,30 @@ def _signature(
         return None
     status, text = verdicts[0]
     issuer = text.partition(" ")[0].upper()
-    if status is Status.BAD:
+    if status is SignatureStatus.BAD:
         return Signature(status, issuer, key=_by_key_id(issuer, listed, keys))
     details = said.get("VALIDSIG", "").split()
     if len(details) < 10 or details[9] not in keys:
-        return None if len(details) < 10 else Signature(Status.UNKNOWN_ISSUER, issuer)
+        return None if len(details) < 10 else Signature(SignatureStatus.UNKNOWN_ISSUER, issuer)
     return _matching(status, issuer, details, listed[details[9]], keys[details[9]])
 
 
-def _matching(status: Status, issuer: str, details: list[str], entry: Mapping[str, Any], key: SigningKey) -> Signature:
+def _matching(
+    status: SignatureStatus, issuer: str, details: list[str], entry: Mapping[str, Any], key: SigningKey
+) -> Signature:
     """Returns a signature that the key did make; `details` are the words of gpg's VALIDSIG.
 
     One that was made in the future has expired, as the tools have it (`Signature.SigExpired` of go-crypto, in
     openpgp/packet/signature.go); gpg finds nothing wrong with it.
     """
     fingerprint, made, expires = details[0], details[2], details[3]
-    if status is Status.GOOD and not _is_past(made):
-        status = Status.EXPIRED_SIGNATURE
+    if status is SignatureStatus.GOOD and not _is_past(made):
+        status = SignatureStatus.EXPIRED_SIGNATURE
     subkey = entry.get("subkey_info", {}).get(fingerprint[-16:], {})
-    revoked = status is Status.REVOKED_KEY or key.revoked or subkey.get("trust") == "r"
-    expired = status is Status.EXPIRED_KEY or key.expired or subkey.get("trust") == "e"
+    revoked = status is SignatureStatus.REVOKED_KEY or key.revoked or subkey.get("trust") == "r"
+    expired = status is SignatureStatus.EXPIRED_KEY or key.expired or subkey.get("trust") == "e"
     return Signature(
-        Status.REVOKED_KEY if revoked else status,
+        SignatureStatus.REVOKED_KEY if revoked else status,
         issuer,
         matches=True,
         key=key,
@@ -93,7 +95,7 @@ def _matching(status: Status, issuer: str, details: list[str], entry: Mapping[st
         made=_time(made),
         expires=_time(expires),
         digest=_DIGESTS.get(details[7], ""),
-        signature_expired=status is Status.EXPIRED_SIGNATURE,
+        signature_expired=status is SignatureStatus.EXPIRED_SIGNATURE,
         key_expired=expired,
         key_revoked=revoked,
     )
@@ -103,7 +105,9 @@ def _error(words: list[str]) -> Signature:
     """Reads ERRSIG: key id, two algorithms, class, time, reason, fingerprint of the issuer where it is known."""
     reason = words[5] if len(words) > 5 else ""
     issuer = words[6] if len(words) > 6 and words[6] != "-" else words[0] if words else ""
-    status = Status.UNKNOWN_ISSUER if reason in {_NO_PUBLIC_KEY, _WRONG_KEY_USAGE} else Status.UNUSABLE
+    status = (
+        SignatureStatus.UNKNOWN_ISSUER if reason in {_NO_PUBLIC_KEY, _WRONG_KEY_USAGE} else SignatureStatus.UNUSABLE
+    )
     made = _time(words[4]) if len(words) > 4 else None
     return Signature(status, issuer.upper(), made=made, digest=_DIGESTS.get(words[2], "") if len(words) > 2 else "")
 

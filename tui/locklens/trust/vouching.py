@@ -14,14 +14,16 @@ if TYPE_CHECKING:
     from locklens.trust.authentication import Authentication
 
 
-class Voucher(StrEnum):
+class HashOrigin(StrEnum):
     """Who says that a hash is of this release."""
 
     SIGNED = "signed"
     REPORTED = "reported"
 
 
-def vouchers(sums: bytes, authentication: Authentication, packages: Mapping[str, frozenset[str]]) -> dict[str, Voucher]:
+def vouchers(
+    sums: bytes, authentication: Authentication, packages: Mapping[str, frozenset[str]]
+) -> dict[str, HashOrigin]:
     """Returns who vouches for each hash of a release.
 
     A release that is refused for its signature, or whose signature could not be checked, vouches for nothing: not even
@@ -35,10 +37,10 @@ def vouchers(sums: bytes, authentication: Authentication, packages: Mapping[str,
             vouched for.
     """
     if authentication.tier is Tier.UNSIGNED:
-        said = dict.fromkeys(read_checksums(sums).hashes, Voucher.REPORTED)
+        said = dict.fromkeys(read_checksums(sums).hashes, HashOrigin.REPORTED)
     else:
-        said = dict.fromkeys(authentication.signed, Voucher.SIGNED)
+        said = dict.fromkeys(authentication.signed, HashOrigin.SIGNED)
     for hashes in packages.values():
         if any(text.startswith("zh:") and text in said for text in hashes):
-            said |= {text: Voucher.REPORTED for text in hashes if text.startswith("h1:")}
+            said |= {text: HashOrigin.REPORTED for text in hashes if text.startswith("h1:")}
     return said

@@ -8,13 +8,13 @@ from textual import on
 from textual.app import App
 
 from locklens.text import visible
-from locklens.ui.marks import MarkKeeper
-from locklens.ui.messages import FilesWritten, MarksNotKept, ViewWanted
-from locklens.ui.screens.hashes import HashesScreen
-from locklens.ui.screens.review import ReviewScreen
-from locklens.ui.screens.signers import SignersScreen
-from locklens.ui.screens.upgrade import UpgradeScreen
+from locklens.ui.hashes.screen import HashesScreen
+from locklens.ui.review.screen import ReviewScreen
+from locklens.ui.shell.marks import MarkKeeper
+from locklens.ui.shell.messages import FilesWritten, MarksNotKept, ViewWanted
+from locklens.ui.signers.screen import SignersScreen
 from locklens.ui.themes import DARK, THEMES
+from locklens.ui.upgrade.screen import UpgradeScreen
 from locklens.ui.workspace_source import WorkspaceSource
 
 if TYPE_CHECKING:
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
     from textual.notifications import SeverityLevel
 
-    from locklens.ui.feed import ReviewSource
-    from locklens.ui.screens.panes import PanesScreen
-    from locklens.workspace.review import ReviewRequest
+    from locklens.operations.review.request import ReviewRequest
+    from locklens.ui.shell.source import ReviewSource
+    from locklens.ui.shell.two_panes import TwoPaneScreen
 
-_SCREENS: tuple[type[PanesScreen], ...] = (ReviewScreen, UpgradeScreen, HashesScreen, SignersScreen)
+_SCREENS: tuple[type[TwoPaneScreen], ...] = (ReviewScreen, UpgradeScreen, HashesScreen, SignersScreen)
 _VIEWS = {screen.VIEW: screen for screen in _SCREENS}
 
 
@@ -58,7 +58,7 @@ class LockLensApp(App[int]):
         self._notices = tuple(notices)
         self._source = source
         self._first_view = view
-        self._views: dict[str, PanesScreen] = {}
+        self._views: dict[str, TwoPaneScreen] = {}
         self._keeper = MarkKeeper(store_path, self._tell_screen)
         for theme in THEMES:
             self.register_theme(theme)
@@ -125,7 +125,7 @@ class LockLensApp(App[int]):
         self._keeper.close()
 
 
-def run(request: ReviewRequest, view: str = "review", *, store_path: Path | None = None) -> int:
+def run_app(request: ReviewRequest, view: str = "review", *, store_path: Path | None = None) -> int:
     """Opens the terminal UI.
 
     Args:
@@ -138,7 +138,7 @@ def run(request: ReviewRequest, view: str = "review", *, store_path: Path | None
     """
     from pathlib import Path
 
-    from locklens.workspace.recovery import recover_at
+    from locklens.operations.write.recover import recover_at
 
     app = LockLensApp(WorkspaceSource(request), view, store_path=store_path, notices=recover_at(Path.cwd()))
     status = app.run()

@@ -11,22 +11,23 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
 
     from locklens.addresses import ProviderAddress
-    from locklens.install.events import Event as InstallEvent
+    from locklens.install.events import InstallEvent
+    from locklens.operations.comparison import Comparison
+    from locklens.operations.plan.files import FileChanges
+    from locklens.operations.plan.model import Plan, Scope
+    from locklens.operations.plan.review import PlanReview
+    from locklens.operations.review.events import ProvingPlanned, ReviewEvent
+    from locklens.operations.review.request import ReviewRequest
+    from locklens.operations.review.why import WhySubject
+    from locklens.operations.upgrades.candidates import CandidateTable
+    from locklens.operations.upgrades.download_estimate import KnownRelease
+    from locklens.operations.write.operation import Operation
+    from locklens.operations.write.upgrade import SelectedVersion
     from locklens.review.keys import PastUse, SignerUses
     from locklens.review.model import Review, RootReview
     from locklens.review.releases import ReleaseId
     from locklens.review.why import Why
-    from locklens.ui.feed import OpenedReview, ReviewSource, WhySubject
-    from locklens.workspace.events import Event, ProvingPlanned
-    from locklens.workspace.foresee import Foreseen
-    from locklens.workspace.intents import Intent
-    from locklens.workspace.offers import Offers
-    from locklens.workspace.open import Comparison
-    from locklens.workspace.planning import Plan, WriteRequest
-    from locklens.workspace.proposal import Proposal
-    from locklens.workspace.prospects import KnownRelease
-    from locklens.workspace.review import ReviewRequest
-    from locklens.workspace.upgrading import Pick
+    from locklens.ui.shell.source import OpenedReview, ReviewSource
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ class WorkspaceSource:
         """Opens the comparison of the request."""
         from msgspec.structs import replace
 
-        from locklens.workspace.review import draft
+        from locklens.operations.review.run import review_lock_files
 
         request = self.request
         if is_fresh and request.asking is not None:
@@ -57,7 +58,7 @@ class WorkspaceSource:
         if self.reads_only:
             request = replace(request, asking=None)
         comparison = request.open()
-        return _WorkspaceReview(comparison, draft(comparison, request), request)
+        return _WorkspaceReview(comparison, review_lock_files(comparison, request), request)
 
     def of_view(self, view: str, folder: Path | None) -> ReviewSource:
         """The same asking and the same base, of all that is locked or of what changed."""
@@ -65,7 +66,7 @@ class WorkspaceSource:
 
         from msgspec.structs import replace
 
-        from locklens.workspace.open import open_git, open_locked
+        from locklens.operations.compare_repository import open_git, open_locked
 
         is_whole = view in {"upgrade", "hashes", "keys"}
         base, where, opened = self.request.base, folder or Path.cwd(), self.request.open
@@ -84,27 +85,27 @@ class WorkspaceSource:
         chosen: Collection[tuple[str, ProviderAddress]],
         *,
         confirm: Callable[[ProvingPlanned], bool],
-        on_event: Callable[[Event], None],
+        on_event: Callable[[ReviewEvent], None],
         cancel: threading.Event,
     ) -> tuple[RootReview, ...]:
         """Proves with the request's asking."""
         from locklens.errors import OfflineError
-        from locklens.workspace.proving import prove
+        from locklens.operations.review.prove import prove
 
         asking = self.request.asking
         if asking is None or asking.is_offline:
             raise OfflineError("nothing can be downloaded offline", hint="leave out --offline")
         return prove(review, chosen, asking, confirm=confirm, on_event=on_event, cancel=cancel)
 
-    def where(self, top: Path, roots: Iterable[str]) -> WriteRequest:
+    def where(self, top: Path, roots: Iterable[str]) -> Scope:
         """Names the roots as from the current folder, so that the command lines are right there."""
-        from locklens.workspace.planning import WriteRequest
+        from locklens.operations.plan.model import Scope
 
-        return WriteRequest.at(top, roots, tool=self.request.tool, test_directory=self.request.test_directory)
+        return Scope.at(top, roots, tool=self.request.tool, test_directory=self.request.test_directory)
 
     def plan(
         self,
-        intent: Intent,
+        intent: Operation,
         review: Review | None,
         *,
         on_root: Callable[[str], None],
@@ -113,7 +114,7 @@ class WorkspaceSource:
     ) -> Plan:
         """Plans with the request's asking; registries are asked as they were for the review."""
         from locklens.errors import RunCancelledError
-        from locklens.workspace.supplying import OfflineSupply, RegistrySupply
+        from locklens.operations.write.registry_source import OfflineSource, RegistrySource
 
         def begin(root: str) -> None:
             if cancel.is_set():
@@ -122,22 +123,22 @@ class WorkspaceSource:
 
         asking = self.request.asking
         if asking is None or asking.is_offline:
-            return intent.plan(OfflineSupply(), on_root=begin)
+            return intent.plan(OfflineSource(), on_root=begin)
         hosts = frozenset(asking.hosts) | (review.base_hosts if review is not None else frozenset())
-        with RegistrySupply(asking.environ, asking.cache, hosts=hosts, on_event=on_event, cancel=cancel) as supply:
+        with RegistrySource(asking.environ, asking.cache, hosts=hosts, on_event=on_event, cancel=cancel) as supply:
             return intent.plan(supply, on_root=begin)
 
     def foresee(
-        self, plan: Plan, review: Review, *, on_event: Callable[[Event], None], cancel: threading.Event
-    ) -> Foreseen:
+        self, plan: Plan, review: Review, *, on_event: Callable[[ReviewEvent], None], cancel: threading.Event
+    ) -> PlanReview:
         """Reviews it with the request's asking, by the review's base."""
-        from locklens.workspace.foresee import foresee
+        from locklens.operations.plan.review import review_plan
 
-        return foresee(plan, self.request, review, on_event=on_event, cancel=cancel)
+        return review_plan(plan, self.request, review, on_event=on_event, cancel=cancel)
 
-    def apply(self, proposal: Proposal) -> tuple[str, ...]:
+    def apply(self, proposal: FileChanges) -> tuple[str, ...]:
         """Writes the files."""
-        from locklens.workspace.apply import apply
+        from locklens.operations.write.apply import apply
 
         return apply(proposal)
 
@@ -147,36 +148,42 @@ class WorkspaceSource:
 
         from msgspec.structs import replace
 
-        from locklens.workspace.why import why_reviewed
+        from locklens.operations.review.why import why_reviewed
 
         explain = partial(why_reviewed, self.request, subject.review, subject.roots, subject.address, top=subject.top)
         asking = self.request.asking
         if not is_asking or asking is None:
             return explain()
-        from locklens.workspace.asking import AskingRun
+        from locklens.operations.review.session import ReviewSession
 
-        with AskingRun(replace(asking, is_fresh=is_fresh), subject.review.base_hosts, cancel) as run:
+        with ReviewSession(replace(asking, is_fresh=is_fresh), subject.review.base_hosts, cancel) as run:
             return explain(ask=run.offered)
 
     def history(
-        self, signer: SignerUses, *, on_event: Callable[[Event], None], cancel: threading.Event
+        self, signer: SignerUses, *, on_event: Callable[[ReviewEvent], None], cancel: threading.Event
     ) -> tuple[PastUse, ...]:
         """Looks it up with the request's asking."""
-        from locklens.workspace.history import signing_history
+        from locklens.operations.review.signing_history import signing_history
 
         return signing_history(self.request, signer, on_event=on_event, cancel=cancel)
 
     def offers(
-        self, review: Review, top: Path, *, on_known: Callable[[Offers], None], cancel: threading.Event, is_fresh: bool
-    ) -> Offers:
+        self,
+        review: Review,
+        top: Path,
+        *,
+        on_known: Callable[[CandidateTable], None],
+        cancel: threading.Event,
+        is_fresh: bool,
+    ) -> CandidateTable:
         """Finds it out with the request's asking."""
         from msgspec.structs import replace
 
-        from locklens.workspace.offering import OfferRequest, offers
+        from locklens.operations.upgrades.lookup import CandidateRequest, look_up_candidates
 
         asking = self.request.asking
         asking = replace(asking, is_fresh=is_fresh) if asking is not None else None
-        return offers(OfferRequest.of_review(review, top, asking), on_known=on_known, cancel=cancel)
+        return look_up_candidates(CandidateRequest.of_review(review, top, asking), on_known=on_known, cancel=cancel)
 
     def releases(
         self,
@@ -187,18 +194,18 @@ class WorkspaceSource:
         cancel: threading.Event,
     ) -> None:
         """Finds it out with the request's asking."""
-        from locklens.workspace.offering import releases
+        from locklens.operations.upgrades.lookup import look_up_releases
 
         if self.request.asking is not None:
-            for one in releases(wanted, self.request.asking, review.base_hosts, cancel=cancel):
+            for one in look_up_releases(wanted, self.request.asking, review.base_hosts, cancel=cancel):
                 on_known(one)
 
-    def upgrading(self, top: Path, picks: tuple[Pick, ...], *, allows_missing: bool) -> Intent:
+    def upgrading(self, top: Path, picks: tuple[SelectedVersion, ...], *, allows_missing: bool) -> Operation:
         """The request's tool and test folder count."""
-        from locklens.workspace.picking import UpgradeIntent
+        from locklens.operations.write.upgrade import SelectedUpgrade
 
         request = self.request
-        return UpgradeIntent(top, picks, allows_missing, request.tool, request.test_directory)
+        return SelectedUpgrade(top, picks, allows_missing, request.tool, request.test_directory)
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,15 +217,15 @@ class _WorkspaceReview:
     def complete(
         self,
         *,
-        on_event: Callable[[Event], None],
+        on_event: Callable[[ReviewEvent], None],
         cancel: threading.Event,
     ) -> Review:
-        from locklens.workspace.review import complete
+        from locklens.operations.review.run import complete_review
 
-        return complete(self.comparison, self.draft, self.request, on_event=on_event, cancel=cancel)
+        return complete_review(self.comparison, self.draft, self.request, on_event=on_event, cancel=cancel)
 
     def watched(self, review: Review) -> tuple[Path, ...]:
-        from locklens.workspace.review import watched_files
+        from locklens.operations.review.run import watched_files
 
         return watched_files(self.comparison, review)
 

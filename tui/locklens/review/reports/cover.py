@@ -10,14 +10,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from locklens.policy import InstallPath, Policy
-    from locklens.review.coverage import Coverage
+    from locklens.review.coverage import ProviderCoverage
     from locklens.review.model import Review
 
 NAME_THEM = 'name wanted platforms in locklens.toml, such as platforms = ["linux_amd64"], and commit it'
 """The next step where no platform is wanted."""
 
 
-def in_short(coverage: Coverage) -> str:
+def coverage_in_short(coverage: ProviderCoverage) -> str:
     """How many of the platforms are covered: "3/4"; "3/4?" where nobody knows it of all others; "" without any."""
     if not coverage.platforms:
         return ""
@@ -25,7 +25,7 @@ def in_short(coverage: Coverage) -> str:
     return f"{len(coverage.covered)}/{len(coverage.platforms)}{doubt}"
 
 
-def in_words(coverage: Coverage) -> str:
+def in_words(coverage: ProviderCoverage) -> str:
     """The same as a phrase."""
     if not coverage.platforms:
         return "nobody knows for which platforms"
@@ -34,7 +34,7 @@ def in_words(coverage: Coverage) -> str:
     return f"covers {len(coverage.covered)} of {len(coverage.platforms)} {which}{doubt}"
 
 
-def platform_words(platform: str, coverage: Coverage) -> str:
+def platform_words(platform: str, coverage: ProviderCoverage) -> str:
     """How a platform does; "" for one that is covered everywhere."""
     parts = []
     if missing := coverage.paths_without(platform):
@@ -75,7 +75,7 @@ def source_words(review: Review) -> str:
             return "none"
 
 
-def missing_lines(coverage: Coverage, policy: Policy) -> Iterator[str]:
+def missing_platform_lines(coverage: ProviderCoverage, policy: Policy) -> Iterator[str]:
     """A line for each wanted platform that is not surely covered."""
     for one in policy.platforms:
         if words := platform_words(str(one.platform), coverage):

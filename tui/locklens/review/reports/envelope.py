@@ -11,7 +11,7 @@ SCHEMA = 1
 """Raised when a key changes its meaning."""
 
 
-def run(
+def run_facts(
     *,
     at: str,
     offline: bool,

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from locklens.trust.model import SigningKey
 
 
-def signer_lines(change: Change) -> Iterator[str]:
+def signer_text(change: Change) -> Iterator[str]:
     """Says who signed the new version, and who signed the old one where that was somebody else."""
     old, new = change.old_signer, change.new_signer
     if change.new is None or (old is None and new is None):

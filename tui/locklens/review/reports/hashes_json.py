@@ -18,7 +18,7 @@ from locklens.text import json_text
 
 if TYPE_CHECKING:
     from locklens.policy import Policy
-    from locklens.review.coverage import Coverage
+    from locklens.review.coverage import ProviderCoverage
     from locklens.review.model import Change, Review, RootReview
     from locklens.text import Printable
 
@@ -73,7 +73,7 @@ def _provider(change: Change, policy: Policy) -> dict[str, Any]:
     }
 
 
-def _coverage(found: Coverage) -> dict[str, Any]:
+def _coverage(found: ProviderCoverage) -> dict[str, Any]:
     """`covered` are those that install on every path; without wanted platforms the question is about the known ones."""
     return {
         "platforms": list(found.platforms),

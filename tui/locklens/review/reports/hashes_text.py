@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from locklens.hashes import registry_manifests
 from locklens.review.coverage import coverage
 from locklens.review.model import Proof
-from locklens.review.reports.cover import in_words, missing_lines, policy_lines
-from locklens.review.reports.evidence import host_lines, problem_lines, signer_lines
+from locklens.review.reports.cover import in_words, missing_platform_lines, policy_lines
+from locklens.review.reports.evidence import host_lines, problem_lines, signer_text
 from locklens.text import Painted, counted, page
 
 if TYPE_CHECKING:
@@ -68,11 +68,11 @@ def _provider(change: Change, root: RootReview, review: Review) -> Iterator[Line
     explained = sum(fact.is_explained for fact in facts)
     covered = coverage(change, review.policy)
     yield f"  {name} {change.new.version}  {explained} of {len(facts)} explained, {in_words(covered)}"
-    for line in missing_lines(covered, review.policy):
+    for line in missing_platform_lines(covered, review.policy):
         yield f"      {line}"
     for finding in change.findings:
         yield f"      {finding.rule} {finding.severity.upper()} {finding.message}"
-    for line in (*signer_lines(change), *problem_lines(change)):
+    for line in (*signer_text(change), *problem_lines(change)):
         yield f"      {line}"
     width = max((len(_where(fact)) for fact in facts), default=0)
     for fact in sorted(facts, key=lambda one: (one.platform is None, one.platform or "", one.hash[:3] == "h1:")):

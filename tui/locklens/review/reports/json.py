@@ -6,8 +6,8 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from locklens.review.model import Change, Evidence, Finding, HashFact, Kind, Review, RootReview, SideName, Signer
-from locklens.review.reports.envelope import envelope, run
+from locklens.review.model import Change, ChangeKind, Evidence, Finding, HashFact, Review, RootReview, SideName, Signer
+from locklens.review.reports.envelope import envelope, run_facts
 from locklens.review.reports.words import severity_counts
 from locklens.text import json_text
 
@@ -25,7 +25,7 @@ def render(review: Review) -> Printable:
     return json_text(document(review))
 
 
-def schema() -> Json:
+def review_schema() -> Json:
     """Returns the JSON Schema that every document satisfies."""
     from pathlib import Path
 
@@ -55,7 +55,7 @@ def run_document(review: Review) -> Json:
     """Returns what is said of the run itself, which all documents have in common."""
     hosts = [{"host": one.host, "asked": one.asked, "as_of": one.as_of, "error": one.error} for one in review.hosts]
     policy = {"file": review.policy.file or None, "side": review.policy_side.value}
-    return run(at=review.at, offline=review.offline, hosts=hosts, notes=review.notes, policy=policy)
+    return run_facts(at=review.at, offline=review.offline, hosts=hosts, notes=review.notes, policy=policy)
 
 
 def _side(side: SideName) -> Json:
@@ -129,7 +129,7 @@ def _change(change: Change) -> Json:
         "provider": str(change.address),
         "kind": change.kind.value,
         "moved_from": str(change.moved_from) if change.moved_from else None,
-        "bump": change.bump.value if change.bump and change.kind is not Kind.UNCHANGED else None,
+        "bump": change.bump.value if change.bump and change.kind is not ChangeKind.UNCHANGED else None,
         "old": _entry(change.old),
         "new": _entry(change.new),
         "hashes": {

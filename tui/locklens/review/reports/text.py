@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from locklens.hashes import count_by_scheme
 from locklens.review.findings import unknown_reason
-from locklens.review.model import Change, Finding, HashFact, Kind, Review, RootReview, Severity, Status
+from locklens.review.model import Change, ChangeKind, Finding, HashFact, LockStatus, Review, RootReview, Severity
 from locklens.review.reports import evidence, words
 from locklens.text import Painted, counted, page, visible
 
@@ -20,7 +20,12 @@ if TYPE_CHECKING:
     from locklens.project.configuration import Configuration, Requirement
     from locklens.text import Line, Printable
 
-_SAME_VERSION = {Kind.NEW_HASHES, Kind.REMOVED_HASHES, Kind.CHANGED_HASHES, Kind.REPLACED_HASHES}
+_SAME_VERSION = {
+    ChangeKind.NEW_HASHES,
+    ChangeKind.REMOVED_HASHES,
+    ChangeKind.CHANGED_HASHES,
+    ChangeKind.REPLACED_HASHES,
+}
 _COLOURS = {Severity.BLOCK: "31;1", Severity.WARN: "33", Severity.INFO: "36", None: "2"}
 _REQUIREMENTS_SHOWN = 8
 _WIDTH = 120
@@ -106,7 +111,7 @@ class _Printer:
     def _is_said_by_its_groups(self, root: RootReview) -> bool:
         configuration = root.configuration
         quiet = not _is_noteworthy(configuration)
-        plain = root.status is Status.MODIFIED and not root.findings and root.renamed_from is None and quiet
+        plain = root.status is LockStatus.MODIFIED and not root.findings and root.renamed_from is None and quiet
         return plain and bool(root.changes) and all(change.group in self._shared for change in root.changes)
 
     def _root(self, root: RootReview) -> Iterator[Line]:
@@ -124,7 +129,7 @@ class _Printer:
         for change in root.changes:
             if change.group in self._shared:
                 name = f"{_name(change, root.tool):{width}}"
-                yield f"  {words.sign(change.kind):2}       {name}  {words.phrase(change):22} as above"
+                yield f"  {words.kind_sign(change.kind):2}       {name}  {words.phrase(change):22} as above"
             else:
                 yield from self._change(change, root, width)
         if root.configuration is not None:
@@ -137,13 +142,13 @@ class _Printer:
         word = Painted(f"{severity.upper() if severity else 'ok':5}", _COLOURS[severity])
         summary = f"{words.phrase(change):22} {_kind(change):16} {_hash_counts(change)}"
         told = f" {_name(change, root.tool):{width}}  {summary}{note}".rstrip()
-        yield f"  {words.sign(change.kind):2} ", word, told
+        yield f"  {words.kind_sign(change.kind):2} ", word, told
         if change.moved_from:
             yield f"        was {change.moved_from}"
         for finding in change.findings:
             yield from self._finding(finding, "" if is_shared else root.lock_file, indent=8)
         yield from _required_by(change, root)
-        for line in (*evidence.signer_lines(change), *evidence.problem_lines(change)):
+        for line in (*evidence.signer_text(change), *evidence.problem_lines(change)):
             yield f"        {line}"
         if change.kind in _SAME_VERSION:
             yield from _hashes("+", change.added)
@@ -186,7 +191,11 @@ def _severity_named(verdict: str) -> Severity | None:
 
 def _has_something(root: RootReview) -> bool:
     return bool(
-        root.changes or root.findings or root.format_only or root.status is not Status.UNCHANGED or root.renamed_from
+        root.changes
+        or root.findings
+        or root.format_only
+        or root.status is not LockStatus.UNCHANGED
+        or root.renamed_from
     ) or _is_noteworthy(root.configuration)
 
 

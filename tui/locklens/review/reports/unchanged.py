@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from locklens.review.reports.envelope import envelope, run
+from locklens.review.reports.envelope import envelope, run_facts
 from locklens.text import page, plain_json
 
 TYPE_CHECKING = False
@@ -45,7 +45,7 @@ def _document(old: str, new: str, folder: str, lock_file: str, tool: str) -> dic
         "findings": [],
     }
     return envelope(
-        run=run(at=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), offline=False),
+        run=run_facts(at=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), offline=False),
         base={"kind": "file", "name": old, "revision": None},
         head={"kind": "file", "name": new, "revision": None},
         roots=[root],

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
     from locklens.project.configuration import Requirement
     from locklens.review.why import RootWhy, Why
-    from locklens.selection import Conflict, Explanation, HeldBack, Hold, Offer, Unselectable
+    from locklens.selection import ConstraintConflict, Explanation, HeldBack, Hold, Unselectable, VersionChoices
     from locklens.text import Printable
     from locklens.versions import Version
 
 Json = dict[str, Any]
-SCHEMA = 1
+WHY_SCHEMA = 1
 
 
 def render(why: Why) -> Printable:
@@ -28,7 +28,7 @@ def render(why: Why) -> Printable:
     return json_text(document(why))
 
 
-def schema() -> Json:
+def why_schema() -> Json:
     """Returns the JSON Schema that every document satisfies."""
     from pathlib import Path
 
@@ -39,7 +39,7 @@ def schema() -> Json:
 def document(why: Why) -> Json:
     """Returns the document as plain values."""
     return {
-        "schema": SCHEMA,
+        "schema": WHY_SCHEMA,
         "asked": why.asked,
         "roots": [_root(root) for root in why.roots],
         "unsure": [{"path": one.path, "reason": one.reason} for one in why.unsure],
@@ -86,7 +86,7 @@ def _locked(explanation: Explanation) -> Json | None:
     }
 
 
-def _conflicts(conflicts: Iterable[Conflict]) -> list[list[Json]]:
+def _conflicts(conflicts: Iterable[ConstraintConflict]) -> list[list[Json]]:
     return [
         [{"term": str(demand.term), "required_by": [_place(one) for one in demand.requirements]} for demand in conflict]
         for conflict in conflicts
@@ -106,7 +106,7 @@ def _place(requirement: Requirement) -> Json:
     return {"file": requirement.file, "line": requirement.line, "module": requirement.module}
 
 
-def _offer(offer: Offer) -> Json:
+def _offer(offer: VersionChoices) -> Json:
     newest = offer.newest
     return {
         "init": _outcome(offer.as_locked),

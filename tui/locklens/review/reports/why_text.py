@@ -27,7 +27,14 @@ if TYPE_CHECKING:
 
     from locklens.project.configuration import Configuration, Requirement
     from locklens.review.why import RootWhy, Why
-    from locklens.selection import Asker, Conflict, Explanation, HeldBack, Offer, Unselectable
+    from locklens.selection import (
+        ConstraintConflict,
+        Explanation,
+        HeldBack,
+        RequiringModule,
+        Unselectable,
+        VersionChoices,
+    )
     from locklens.text import Printable
 
 _WIDTH = 120
@@ -139,7 +146,7 @@ def _constraints(explanation: Explanation) -> Iterator[str]:
         yield f"in effect: {str(explanation.essential) or 'any release'}"
 
 
-def _conflict(conflict: Conflict, configuration: Configuration) -> Iterator[str]:
+def _conflict(conflict: ConstraintConflict, configuration: Configuration) -> Iterator[str]:
     yield "no version can satisfy " + ("this:" if len(conflict) == 1 else "these together:")
     width = max(len(str(demand.term)) for demand in conflict)
     for demand in conflict:
@@ -161,7 +168,7 @@ def _places(requirements: Sequence[Requirement], configuration: Configuration) -
 # What the registry's answer makes of it
 
 
-def _offer(offer: Offer, *, is_required: bool) -> Iterator[str]:
+def _offer(offer: VersionChoices, *, is_required: bool) -> Iterator[str]:
     registry = [newest_words(offer.newest)]
     if not offer.has_locked:
         registry.append("does not offer the locked version")
@@ -207,7 +214,7 @@ def _askers(root: RootWhy) -> Iterator[str]:
     yield from _labelled("not seen", unseen)
 
 
-def _of_module(asker: Asker) -> Iterator[str]:
+def _of_module(asker: RequiringModule) -> Iterator[str]:
     width = max((len(place_words(one)) for one in asker.declared), default=0)
     for one in asker.declared:
         yield f"{place_words(one):{width}}  {one.constraint or 'any version'}{kind_words(one)}"

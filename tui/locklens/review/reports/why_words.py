@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from locklens.project.configuration import Configuration, Requirement
     from locklens.review.why import RootWhy
-    from locklens.selection import Asker
+    from locklens.selection import RequiringModule
     from locklens.selection.model import Newest
     from locklens.versions import Version
 
@@ -61,9 +61,9 @@ def module_names(modules: Sequence[str], configuration: Configuration) -> str:
     return f"{'module' if len(modules) == 1 else 'modules'} {', '.join(shown)}"
 
 
-def alike(askers: Iterable[Asker]) -> list[tuple[list[str], Asker]]:
+def alike(askers: Iterable[RequiringModule]) -> list[tuple[list[str], RequiringModule]]:
     """Puts calls of one module together."""
-    found: dict[tuple[tuple[str, int], ...], tuple[list[str], Asker]] = {}
+    found: dict[tuple[tuple[str, int], ...], tuple[list[str], RequiringModule]] = {}
     for asker in askers:
         places = tuple((one.file, one.line) for one in (*asker.declared, *asker.uses))
         found.setdefault(places, ([], asker))[0].append(asker.module)
@@ -86,7 +86,7 @@ def subject_words(requirement: Requirement) -> str:
     return subject if is_named else f"{requirement.contributor} {subject}"
 
 
-def uses_words(asker: Asker, folder: str = "") -> str:
+def uses_words(asker: RequiringModule, folder: str = "") -> str:
     """How often a module merely uses the provider, and where first, as seen from a root's folder."""
     first, count = asker.uses[0], sum(one.count for one in asker.uses)
     place = place_words(first, folder)

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from locklens.review.model import Change, Kind, Review, Severity
+from locklens.review.model import Change, ChangeKind, Review, Severity
 
 _SIGNS = {
-    Kind.REPLACED_HASHES: "!!",
-    Kind.CHANGED_HASHES: "#!",
-    Kind.DOWNGRADE: "v",
-    Kind.NEW_PROVIDER: "+",
-    Kind.MOVED: "@",
-    Kind.NEW_HASHES: "#",
-    Kind.UPGRADE: "^",
-    Kind.REMOVED_HASHES: "#-",
-    Kind.REMOVED: "-",
-    Kind.CONSTRAINTS_ONLY: "~",
-    Kind.UNCHANGED: "=",
+    ChangeKind.REPLACED_HASHES: "!!",
+    ChangeKind.CHANGED_HASHES: "#!",
+    ChangeKind.DOWNGRADE: "v",
+    ChangeKind.NEW_PROVIDER: "+",
+    ChangeKind.MOVED: "@",
+    ChangeKind.NEW_HASHES: "#",
+    ChangeKind.UPGRADE: "^",
+    ChangeKind.REMOVED_HASHES: "#-",
+    ChangeKind.REMOVED: "-",
+    ChangeKind.CONSTRAINTS_ONLY: "~",
+    ChangeKind.UNCHANGED: "=",
 }
 
 SIGN_MEANINGS = {
@@ -33,7 +33,7 @@ SIGN_MEANINGS = {
 }
 
 
-def sign(kind: Kind) -> str:
+def kind_sign(kind: ChangeKind) -> str:
     """One or two ASCII characters that stand for a kind."""
     return _SIGNS[kind]
 

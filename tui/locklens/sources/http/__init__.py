@@ -12,8 +12,8 @@ from __future__ import annotations
 import sys
 from types import ModuleType
 
-from locklens.sources.http.settings import Kind, Kinds
-from locklens.sources.http.values import Answer, Download, Exchange, moment
+from locklens.sources.http.settings import Kinds, RequestKind
+from locklens.sources.http.values import Exchange, Response, Transfer, moment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from locklens.sources.http.client import Client
-    from locklens.sources.http.memory import Memory
+    from locklens.sources.http.memory import AnswerCache
 
 
 def open_client(
     environ: Mapping[str, str],
     *,
-    memory: Memory | None = None,
+    memory: AnswerCache | None = None,
     is_offline: bool = False,
     cancel: threading.Event | None = None,
     pause: Callable[[float], None] | None = None,
@@ -51,4 +51,4 @@ _NO_COMMAND_LINE = ModuleType("httpx._main")
 _NO_COMMAND_LINE.main = type("main", (), {})  # type: ignore[attr-defined]
 sys.modules.setdefault("httpx._main", _NO_COMMAND_LINE)
 
-__all__ = ["Answer", "Download", "Exchange", "Kind", "Kinds", "moment", "open_client"]
+__all__ = ["Exchange", "Kinds", "RequestKind", "Response", "Transfer", "moment", "open_client"]

@@ -14,18 +14,18 @@ from locklens.errors import OfflineError, RunCancelledError, SourceError, Unavai
 from locklens.sources.http.memory import Recollection
 from locklens.sources.http.settings import requests_per_host
 from locklens.sources.http.values import Exchange, status_words
-from locklens.sources.urls import host_of, may_carry_token, shown
+from locklens.sources.urls import host_of, may_carry_token, url_for_log
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from locklens.project.tokens import Token
-    from locklens.sources.http.memory import Memory
+    from locklens.sources.http.memory import AnswerCache
     from locklens.sources.http.sending import Sender
-    from locklens.sources.http.settings import Kind
-    from locklens.sources.http.values import Answer, Download
+    from locklens.sources.http.settings import RequestKind
+    from locklens.sources.http.values import Response, Transfer
 
-MOST_BYTES = 4 * 1024**3
+MAX_ANSWER_BYTES = 4 * 1024**3
 """Of a package; the largest that are published have a fifth of it."""
 
 STALL_SECONDS = 30.0
@@ -45,7 +45,7 @@ class Client:
         self,
         environ: Mapping[str, str],
         *,
-        memory: Memory | None = None,
+        memory: AnswerCache | None = None,
         is_offline: bool = False,
         cancel: threading.Event | None = None,
         pause: Callable[[float], None] | None = None,
@@ -57,7 +57,7 @@ class Client:
         self._cancel = cancel or threading.Event()
         self._pause = pause
         self._lock = threading.Lock()
-        self._answers: dict[tuple[str, bool], Future[Answer]] = {}
+        self._answers: dict[tuple[str, bool], Future[Response]] = {}
         self._held = 0
         self._opened: Sender | None = None
         self._beside: ThreadPoolExecutor | None = None
@@ -69,7 +69,7 @@ class Client:
         if self._opened is not None:
             self._opened.close()
 
-    def get(self, url: str, kind: Kind, *, token: Token | None = None, is_fresh: bool = False) -> Answer:
+    def get(self, url: str, kind: RequestKind, *, token: Token | None = None, is_fresh: bool = False) -> Response:
         """Asks a URL, or returns what was answered when it was asked before.
 
         Args:
@@ -99,7 +99,7 @@ class Client:
             raise UnavailableError(too_large(url, kind).words, source=_host_name(url))
         return answer
 
-    def begin(self, url: str, kind: Kind, *, is_fresh: bool = False) -> None:
+    def begin(self, url: str, kind: RequestKind, *, is_fresh: bool = False) -> None:
         """Asks a URL, without a token, in a thread of its own, unless that was begun before; `get` has the answer."""
         is_fresh = is_fresh and not self._is_offline
         future, is_first = self._claimed((url, False), is_fresh=is_fresh)
@@ -124,11 +124,11 @@ class Client:
         self,
         url: str,
         *,
-        limit: int = MOST_BYTES,
+        limit: int = MAX_ANSWER_BYTES,
         stall: float = STALL_SECONDS,
         retries: int = 0,
         token: Token | None = None,
-    ) -> Iterator[Download]:
+    ) -> Iterator[Transfer]:
         """Opens a file that is too large to be held; it is not remembered.
 
         Args:
@@ -159,10 +159,10 @@ class Client:
         """
         if self._is_offline:
             raise _offline(url, "offline")
-        with self._sender().download(url, MOST_BYTES, STALL_SECONDS, method="HEAD") as download:
+        with self._sender().download(url, MAX_ANSWER_BYTES, STALL_SECONDS, method="HEAD") as download:
             return download.length
 
-    def _claimed(self, key: tuple[str, bool], *, is_fresh: bool) -> tuple[Future[Answer], bool]:
+    def _claimed(self, key: tuple[str, bool], *, is_fresh: bool) -> tuple[Future[Response], bool]:
         """Returns where an answer will be, and whether it is the caller's turn to ask for it."""
         with self._lock:
             future = self._answers.get(key)
@@ -172,7 +172,7 @@ class Client:
             return future, True
 
     def _fulfil(
-        self, future: Future[Answer], key: tuple[str, bool], kind: Kind, token: Token | None, *, is_fresh: bool
+        self, future: Future[Response], key: tuple[str, bool], kind: RequestKind, token: Token | None, *, is_fresh: bool
     ) -> None:
         try:
             answer = self._ask(key[0], kind, token, is_fresh=is_fresh)
@@ -198,7 +198,7 @@ class Client:
                     self._held -= 0 if future.exception() else len(future.result().body)
                     del self._answers[key]
 
-    def _ask(self, url: str, kind: Kind, token: Token | None, *, is_fresh: bool) -> Answer:
+    def _ask(self, url: str, kind: RequestKind, token: Token | None, *, is_fresh: bool) -> Response:
         """Looks for an answer of earlier runs, and asks where none counts."""
         if self._cancel.is_set():
             raise RunCancelledError("the run was cancelled")
@@ -214,11 +214,11 @@ class Client:
         self._recollection.keep(url, answer, with_token=with_token)
         return answer
 
-    def _log(self, url: str, found: Answer, *, with_token: bool) -> None:
+    def _log(self, url: str, found: Response, *, with_token: bool) -> None:
         outcome, size = status_words(found.status), len(found.body)
-        self.log.append(Exchange(shown(url), outcome, 0.0, size, 1, with_token, found.as_of, is_remembered=True))
+        self.log.append(Exchange(url_for_log(url), outcome, 0.0, size, 1, with_token, found.as_of, is_remembered=True))
 
-    def _result(self, future: Future[Answer]) -> Answer:
+    def _result(self, future: Future[Response]) -> Response:
         while True:
             try:
                 return future.result(_GLANCE)
@@ -239,7 +239,7 @@ class Client:
             return self._opened
 
 
-def _is_remembered(future: Future[Answer]) -> bool:
+def _is_remembered(future: Future[Response]) -> bool:
     return future.done() and future.exception() is None and future.result().is_remembered
 
 

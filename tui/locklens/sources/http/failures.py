@@ -30,7 +30,7 @@ TRANSPORT_ERRORS = (
 TIMEOUTS = (httpcore.TimeoutException,)
 
 
-class Failure(Struct, frozen=True):
+class TransportFailure(Struct, frozen=True):
     """Why one attempt failed.
 
     Attributes:
@@ -52,13 +52,13 @@ class FailedError(Exception):
         origin: That gave no answer, None where it gave one that cannot be used.
     """
 
-    def __init__(self, failure: Failure, origin: Origin | None = None) -> None:
+    def __init__(self, failure: TransportFailure, origin: Origin | None = None) -> None:
         super().__init__(failure.words)
         self.failure = failure
         self.origin = origin
 
 
-def explain(error: Exception, host: str, seconds: float) -> Failure:
+def transport_failure(error: Exception, host: str, seconds: float) -> TransportFailure:
     """Says what an error of the transport means.
 
     Args:
@@ -68,29 +68,29 @@ def explain(error: Exception, host: str, seconds: float) -> Failure:
     """
     name = display_host(host)
     if isinstance(error, TIMEOUTS):
-        return Failure(f"{name} did not answer in full within {seconds:g} seconds", may_pass=True)
+        return TransportFailure(f"{name} did not answer in full within {seconds:g} seconds", may_pass=True)
     if isinstance(error, httpcore.ProxyError):
         hint = "look at HTTPS_PROXY, HTTP_PROXY and NO_PROXY"
-        return Failure(f"the proxy did not let the request to {name} through", may_pass=True, hint=hint)
+        return TransportFailure(f"the proxy did not let the request to {name} through", may_pass=True, hint=hint)
     if isinstance(error, ImportError | httpcore.UnsupportedProtocol | UnicodeError):
-        return Failure(f"{name} cannot be asked: its URL or the proxy's is of a kind that is not supported")
+        return TransportFailure(f"{name} cannot be asked: its URL or the proxy's is of a kind that is not supported")
     for cause in _causes(error):
         if isinstance(cause, ssl.SSLCertVerificationError):
             return _untrusted(cause, name)
         if isinstance(cause, ssl.SSLError):
             reason = (cause.reason or "no reason given").replace("_", " ").lower()
-            return Failure(f"the TLS connection to {name} failed: {reason}", may_pass=True)
+            return TransportFailure(f"the TLS connection to {name} failed: {reason}", may_pass=True)
         if isinstance(cause, socket.gaierror):
             hint = "check the name, or the network"
-            return Failure(f"the host name {name} cannot be found", may_pass=True, hint=hint)
+            return TransportFailure(f"the host name {name} cannot be found", may_pass=True, hint=hint)
         if isinstance(cause, ConnectionRefusedError):
-            return Failure(f"{name} refuses the connection", may_pass=True)
+            return TransportFailure(f"{name} refuses the connection", may_pass=True)
     if isinstance(error, httpcore.ProtocolError):
-        return Failure(f"{name} broke the connection off or does not speak HTTP", may_pass=True)
+        return TransportFailure(f"{name} broke the connection off or does not speak HTTP", may_pass=True)
     for cause in _causes(error):
         if isinstance(cause, OSError) and not isinstance(cause, ssl.SSLError):
-            return Failure(f"the connection to {name} failed: {cause.strerror or cause}", may_pass=True)
-    return Failure(f"the connection to {name} failed", may_pass=True)
+            return TransportFailure(f"the connection to {name} failed: {cause.strerror or cause}", may_pass=True)
+    return TransportFailure(f"the connection to {name} failed", may_pass=True)
 
 
 def _causes(error: BaseException) -> list[BaseException]:
@@ -102,6 +102,6 @@ def _causes(error: BaseException) -> list[BaseException]:
     return found
 
 
-def _untrusted(error: ssl.SSLCertVerificationError, name: str) -> Failure:
+def _untrusted(error: ssl.SSLCertVerificationError, name: str) -> TransportFailure:
     hint = "a company's own authority is named with SSL_CERT_FILE or SSL_CERT_DIR"
-    return Failure(f"the certificate of {name} is not trusted: {error.verify_message}", hint=hint)
+    return TransportFailure(f"the certificate of {name} is not trusted: {error.verify_message}", hint=hint)

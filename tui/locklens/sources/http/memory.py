@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
-from locklens.sources.http.values import Answer, moment
+from locklens.sources.http.values import Response, moment
 from locklens.sources.urls import has_userinfo, origin
 from locklens.storage.cache import RememberedAnswer
 
@@ -16,7 +16,7 @@ not ask the same again each time; a package that was published again must still 
 _OK, _NOT_FOUND = 200, 404
 
 
-class Memory(Protocol):
+class AnswerCache(Protocol):
     """What is asked of `locklens.storage.cache.Cache`."""
 
     def answer(self, url: str, *, with_token: bool) -> RememberedAnswer | None:
@@ -37,12 +37,12 @@ class Recollection:
         is_offline: Whether nobody can be asked.
     """
 
-    def __init__(self, memory: Memory | None, *, is_offline: bool) -> None:
+    def __init__(self, memory: AnswerCache | None, *, is_offline: bool) -> None:
         self._memory = memory
         self._is_offline = is_offline
         self._forgotten_at = ""
 
-    def find(self, url: str, *, with_token: bool) -> Answer | None:
+    def find(self, url: str, *, with_token: bool) -> Response | None:
         """Returns an answer that still counts.
 
         Args:
@@ -53,11 +53,11 @@ class Recollection:
         if found is None or not self._counts(found):
             return None
         had_token = with_token and origin(found.final_url) == origin(url)
-        return Answer(
+        return Response(
             found.status, found.final_url, found.content_type, found.body, had_token, found.as_of, is_remembered=True
         )
 
-    def keep(self, url: str, answer: Answer, *, with_token: bool) -> None:
+    def keep(self, url: str, answer: Response, *, with_token: bool) -> None:
         """Remembers an answer, if it is of a kind that is remembered and came without a password in a URL."""
         if self._memory is None or answer.status not in {_OK, _NOT_FOUND}:
             return

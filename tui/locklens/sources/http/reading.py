@@ -6,14 +6,14 @@ import zlib
 from typing import TYPE_CHECKING
 
 from locklens.addresses import display_host
-from locklens.sources.http.failures import TRANSPORT_ERRORS, FailedError, Failure, explain
+from locklens.sources.http.failures import TRANSPORT_ERRORS, FailedError, TransportFailure, transport_failure
 from locklens.sources.http.settings import KIB, MIB
 from locklens.sources.urls import host_of, resolve
 
 if TYPE_CHECKING:
     import httpx
 
-    from locklens.sources.http.settings import Kind
+    from locklens.sources.http.settings import RequestKind
 
 _SHORT = 64 * KIB
 
@@ -37,23 +37,25 @@ def redirected(url: str, location: str) -> str:
     try:
         target = resolve(url, location)
     except ValueError as error:
-        raise FailedError(Failure(f"{host_name(url)} redirects to where nobody can follow: {error}")) from None
+        raise FailedError(TransportFailure(f"{host_name(url)} redirects to where nobody can follow: {error}")) from None
     if url.startswith("https:") and not target.startswith("https:"):
         words = f"{host_name(url)} redirects to {host_name(target)} without TLS, which is not followed"
-        raise FailedError(Failure(words))
+        raise FailedError(TransportFailure(words))
     return target
 
 
-def too_large(url: str, kind: Kind) -> Failure:
+def too_large(url: str, kind: RequestKind) -> TransportFailure:
     """Says that an answer is larger than its kind may be."""
     limit = f"{kind.limit // KIB} KiB" if kind.limit < 1024 * KIB else f"{kind.limit // KIB // 1024} MiB"
-    return Failure(f"{host_name(url)} sent {kind.words} of more than {limit}, which is not read")
+    return TransportFailure(f"{host_name(url)} sent {kind.words} of more than {limit}, which is not read")
 
 
-def too_slow(url: str, kind: Kind, received: int, waited: float) -> Failure:
+def too_slow(url: str, kind: RequestKind, received: int, waited: float) -> TransportFailure:
     """Says that a body takes longer than anybody would wait for it."""
     said = f"{received // KIB} KiB in {waited:.0f} seconds"
-    return Failure(f"{host_name(url)} sends {kind.words} too slowly: {said}", hint="try again on a faster connection")
+    return TransportFailure(
+        f"{host_name(url)} sends {kind.words} too slowly: {said}", hint="try again on a faster connection"
+    )
 
 
 def drain(response: httpx.Response) -> bytes:
@@ -68,7 +70,7 @@ def drain(response: httpx.Response) -> bytes:
     return b""
 
 
-def read_body(response: httpx.Response, url: str, kind: Kind) -> bytes:
+def read_body(response: httpx.Response, url: str, kind: RequestKind) -> bytes:
     """Reads a body within its bound, of which decompression cannot break out either.
 
     Raises:
@@ -79,7 +81,7 @@ def read_body(response: httpx.Response, url: str, kind: Kind) -> bytes:
         raise FailedError(too_large(url, kind))
     encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
     if encoding not in {"gzip", "x-gzip", "identity", ""}:
-        raise FailedError(Failure(f"{host_name(url)} sent {kind.words} in an encoding that nobody asked for"))
+        raise FailedError(TransportFailure(f"{host_name(url)} sent {kind.words} in an encoding that nobody asked for"))
     inflate = zlib.decompressobj(zlib.MAX_WBITS | 16) if "gzip" in encoding else None
     body, received = bytearray(), 0
     try:
@@ -90,20 +92,20 @@ def read_body(response: httpx.Response, url: str, kind: Kind) -> bytes:
                 raise FailedError(too_large(url, kind))
             if len(body) > max(_ANY_RATIO, _MOST_RATIO * received):
                 words = f"{host_name(url)} sent {kind.words} that unpacks to more than {_MOST_RATIO} times its size"
-                raise FailedError(Failure(words))
+                raise FailedError(TransportFailure(words))
     except TRANSPORT_ERRORS as error:
         # The tools ask again for a head that does not come, not for a body that breaks off.
-        failure = explain(error, host_of(url), kind.seconds)
-        raise FailedError(Failure(broken_words(failure, url, kind), hint=failure.hint)) from error
+        failure = transport_failure(error, host_of(url), kind.seconds)
+        raise FailedError(TransportFailure(broken_words(failure, url, kind), hint=failure.hint)) from error
     except zlib.error:
         # An answer, though of no use: whoever may put files on a server must not get the server left alone for it.
-        raise FailedError(Failure(f"{host_name(url)} sent {kind.words} that cannot be decompressed")) from None
+        raise FailedError(TransportFailure(f"{host_name(url)} sent {kind.words} that cannot be decompressed")) from None
     if inflate and (received or body) and not inflate.eof:
-        raise FailedError(Failure(f"{host_name(url)} sent {kind.words} that breaks off"))
+        raise FailedError(TransportFailure(f"{host_name(url)} sent {kind.words} that breaks off"))
     return bytes(body)
 
 
-def broken_words(failure: Failure, url: str, kind: Kind) -> str:
+def broken_words(failure: TransportFailure, url: str, kind: RequestKind) -> str:
     """Says that a body broke off, or that it came too late."""
     if "within" in failure.words:
         return failure.words

@@ -10,12 +10,19 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from locklens.errors import RunCancelledError, UnavailableError
-from locklens.sources.http.failures import TIMEOUTS, TRANSPORT_ERRORS, FailedError, Failure, explain
+from locklens.sources.http.failures import TIMEOUTS, TRANSPORT_ERRORS, FailedError, TransportFailure, transport_failure
 from locklens.sources.http.reading import broken_words, drain, host_name, read_body, redirected, too_large, too_slow
-from locklens.sources.http.settings import Kind, is_too_slow, is_transient, requests_per_host, user_agent, wait_before
+from locklens.sources.http.settings import (
+    RequestKind,
+    is_too_slow,
+    is_transient,
+    requests_per_host,
+    user_agent,
+    wait_before,
+)
 from locklens.sources.http.transport import Bounds, Transport
-from locklens.sources.http.values import Answer, Download, Exchange, moment, status_words
-from locklens.sources.urls import host_of, origin, shown
+from locklens.sources.http.values import Exchange, Response, Transfer, moment, status_words
+from locklens.sources.urls import host_of, origin, url_for_log
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -40,7 +47,7 @@ class _Server:
     def __init__(self, at_once: int) -> None:
         self.slots = threading.BoundedSemaphore(at_once)
         self.failures = 0
-        self.last: Failure | None = None
+        self.last: TransportFailure | None = None
 
 
 class _Reply:
@@ -91,7 +98,7 @@ class Sender:
         with self._lock:
             self._servers.clear()
 
-    def ask(self, url: str, kind: Kind, token: Token | None) -> Answer:
+    def ask(self, url: str, kind: RequestKind, token: Token | None) -> Response:
         """Sends one request, with its retries.
 
         Args:
@@ -110,41 +117,45 @@ class Sender:
                 answer, retry_after = self._attempt(url, kind, token, attempt)
                 if not (kind.retries and is_transient(answer.status)):
                     return answer
-                failure = Failure(f"{host_name(answer.url)} answered {status_words(answer.status)}", may_pass=True)
+                failure = TransportFailure(
+                    f"{host_name(answer.url)} answered {status_words(answer.status)}", may_pass=True
+                )
             except FailedError as error:
                 failure, failed = error.failure, error.origin
             wait = wait_before(attempt + 1, retry_after)
             if not failure.may_pass or attempt == attempts:
                 break
             if wait is None:
-                failure = Failure(f"{failure.words} and asks to be left alone for a while", hint="try again later")
+                failure = TransportFailure(
+                    f"{failure.words} and asks to be left alone for a while", hint="try again later"
+                )
                 break
             self._pause(wait)
         self._blame(failed, failure)
         raise self._error(url, failure, attempt)
 
-    def _blame(self, failed: Origin | None, failure: Failure) -> None:
+    def _blame(self, failed: Origin | None, failure: TransportFailure) -> None:
         """Counts a request that failed for good; attempts do not count, or one hiccup would spoil all retries."""
         with self._lock:
             server = None if failed is None else self._servers.get(failed)
             if server is not None:
                 server.failures, server.last = server.failures + 1, failure
 
-    def _attempt(self, url: str, kind: Kind, token: Token | None, attempt: int) -> tuple[Answer, str]:
+    def _attempt(self, url: str, kind: RequestKind, token: Token | None, attempt: int) -> tuple[Response, str]:
         """Asks once and follows redirects by hand, so that each step can be judged."""
         self._bounds.deadline = time.monotonic() + kind.seconds
         first, current, as_of = origin(url), url, moment()
         for _ in range(kind.redirects + 1):
             reply = self._exchange(current, kind, token, attempt)
             if reply.status not in _REDIRECTS or not reply.location:
-                answer = Answer(reply.status, current, reply.content_type, reply.body, token is not None, as_of)
+                answer = Response(reply.status, current, reply.content_type, reply.body, token is not None, as_of)
                 return answer, reply.retry_after
             current = redirected(current, reply.location)
             if origin(current) != first:
                 token = None  # For good: a way back could be of the other host's making.
-        raise FailedError(Failure(f"{host_name(url)} redirects more than {kind.redirects} times"))
+        raise FailedError(TransportFailure(f"{host_name(url)} redirects more than {kind.redirects} times"))
 
-    def _exchange(self, url: str, kind: Kind, token: Token | None, attempt: int) -> _Reply:
+    def _exchange(self, url: str, kind: RequestKind, token: Token | None, attempt: int) -> _Reply:
         """One request and its answer, with its line in the log."""
         asked = origin(url)
         with self._slot(asked) as server:
@@ -157,7 +168,7 @@ class Sender:
                 server.failures, server.last = 0, None
                 return reply
             except TRANSPORT_ERRORS as error:
-                failure = explain(error, host_of(url), kind.seconds)
+                failure = transport_failure(error, host_of(url), kind.seconds)
                 outcome = failure.words
                 raise FailedError(failure, asked) from error
             except FailedError as error:
@@ -165,7 +176,14 @@ class Sender:
                 error.origin = asked if error.__cause__ is not None else None
                 raise
             finally:
-                line = (shown(url), outcome or "stopped", time.monotonic() - start, size, attempt, token is not None)
+                line = (
+                    url_for_log(url),
+                    outcome or "stopped",
+                    time.monotonic() - start,
+                    size,
+                    attempt,
+                    token is not None,
+                )
                 self._log.append(Exchange(*line, as_of))
 
     @contextmanager
@@ -183,7 +201,7 @@ class Sender:
         finally:
             server.slots.release()
 
-    def _send(self, url: str, kind: Kind, token: Token | None) -> _Reply:
+    def _send(self, url: str, kind: RequestKind, token: Token | None) -> _Reply:
         response = self._open(url, kind, token, encoding="gzip")
         try:
             if response.status_code != _OK:
@@ -192,7 +210,9 @@ class Sender:
         finally:
             response.close()
 
-    def _open(self, url: str, kind: Kind, token: Token | None, *, encoding: str, method: str = "GET") -> httpx.Response:
+    def _open(
+        self, url: str, kind: RequestKind, token: Token | None, *, encoding: str, method: str = "GET"
+    ) -> httpx.Response:
         """Sends a request and returns the answer with its body unread."""
         headers = {
             "User-Agent": self._agent,
@@ -203,7 +223,7 @@ class Sender:
             try:
                 headers["Authorization"] = token.authorization()
             except ValueError as error:
-                raise FailedError(Failure(f"{host_name(url)} cannot be asked: {error}")) from None
+                raise FailedError(TransportFailure(f"{host_name(url)} cannot be asked: {error}")) from None
         return self._transport.send(method, url, headers)
 
     @contextmanager
@@ -216,9 +236,9 @@ class Sender:
         method: str = "GET",
         retries: int = 0,
         token: Token | None = None,
-    ) -> Iterator[Download]:
+    ) -> Iterator[Transfer]:
         """Opens a file that is too large to be held; see `locklens.sources.http.client.Client.download`."""
-        kind = Kind("a package", limit, stall, retries=retries)
+        kind = RequestKind("a package", limit, stall, retries=retries)
         attempt = hops = 0
         current, given = url, token
         while hops <= kind.redirects:
@@ -232,14 +252,16 @@ class Sender:
                 except FailedError as error:
                     raise self._error(current, error.failure) from None
                 except TRANSPORT_ERRORS as error:
-                    failure = explain(error, host_of(current), stall)
+                    failure = transport_failure(error, host_of(current), stall)
                     if not failure.may_pass or attempt > retries:
                         raise self._error(current, failure, attempt) from error
                 else:
                     location = str(response.extensions["location"])
                     try:
                         if is_transient(response.status_code) and attempt <= retries:
-                            failure = Failure(f"{host_name(current)} answered {status_words(response.status_code)}")
+                            failure = TransportFailure(
+                                f"{host_name(current)} answered {status_words(response.status_code)}"
+                            )
                             retry_after = response.headers.get("Retry-After", "")
                         elif response.status_code not in _REDIRECTS or not location:
                             yield self._downloading(response, current, kind, attempt)
@@ -248,7 +270,7 @@ class Sender:
                         response.close()
                         seconds, size = time.monotonic() - start, response.num_bytes_downloaded
                         outcome = status_words(response.status_code)
-                        line = (shown(current), outcome, seconds, size, attempt, given is not None)
+                        line = (url_for_log(current), outcome, seconds, size, attempt, given is not None)
                         self._log.append(Exchange(*line, as_of))
             if failure is not None:
                 wait = wait_before(attempt + 1, retry_after)
@@ -264,18 +286,20 @@ class Sender:
                 raise self._error(current, error.failure) from None
             if origin(current) != origin(url):
                 given = None
-        raise self._error(url, Failure(f"{host_name(url)} redirects more than {kind.redirects} times"))
+        raise self._error(url, TransportFailure(f"{host_name(url)} redirects more than {kind.redirects} times"))
 
-    def _downloading(self, response: httpx.Response, url: str, kind: Kind, attempt: int) -> Download:
+    def _downloading(self, response: httpx.Response, url: str, kind: RequestKind, attempt: int) -> Transfer:
         if response.status_code != _OK:
-            raise self._error(url, Failure(f"{host_name(url)} answered {status_words(response.status_code)}"), attempt)
+            raise self._error(
+                url, TransportFailure(f"{host_name(url)} answered {status_words(response.status_code)}"), attempt
+            )
         length = response.headers.get("Content-Length", "")
         known = int(length) if length.isdigit() and len(length) <= 15 else None
         if known is not None and known > kind.limit:
             raise self._error(url, too_large(url, kind))
-        return Download(url, known, self._chunks(response, url, kind))
+        return Transfer(url, known, self._chunks(response, url, kind))
 
-    def _chunks(self, response: httpx.Response, url: str, kind: Kind) -> Iterator[bytes]:
+    def _chunks(self, response: httpx.Response, url: str, kind: RequestKind) -> Iterator[bytes]:
         received, waited, since = 0, 0.0, time.monotonic()
         try:
             for chunk in response.iter_raw():
@@ -290,13 +314,13 @@ class Sender:
                 since = time.monotonic()
                 self._bounds.deadline = since + kind.seconds
         except TRANSPORT_ERRORS as error:
-            failure = explain(error, host_of(url), kind.seconds)
+            failure = transport_failure(error, host_of(url), kind.seconds)
             words = broken_words(failure, url, kind)
             if isinstance(error, TIMEOUTS):
                 words = f"{host_name(url)} stopped sending {kind.words} for {kind.seconds:g} seconds"
-            raise self._error(url, Failure(words, hint=failure.hint)) from error
+            raise self._error(url, TransportFailure(words, hint=failure.hint)) from error
 
-    def _error(self, url: str, failure: Failure, attempts: int = 1) -> UnavailableError:
+    def _error(self, url: str, failure: TransportFailure, attempts: int = 1) -> UnavailableError:
         tried = f" ({attempts} attempts)" if attempts > 1 else ""
         return UnavailableError(f"{failure.words}{tried}", source=host_name(url), hint=failure.hint)
 

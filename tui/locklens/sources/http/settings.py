@@ -37,13 +37,13 @@ _LONGEST_DOWNLOAD = 4 * 3600.0
 longer than without a byte it may fall short of that; and seconds that none may take: a server that sends a little now
 and then would never stall."""
 
-AT_ONCE = 16
+REQUESTS_PER_HOST = 16
 """Requests to one host at the same time, unless LOCKLENS_REQUESTS_PER_HOST says otherwise."""
 
 _MOST_AT_ONCE = 64
 
 
-class Kind(Struct, frozen=True):
+class RequestKind(Struct, frozen=True):
     """One kind of answer.
 
     Attributes:
@@ -72,12 +72,12 @@ class Kinds(Struct, frozen=True):
         package_retries: How often a package is asked for again that did not begin to arrive.
     """
 
-    discovery: Kind
-    versions: Kind
-    metadata: Kind
-    sums: Kind
-    signature: Kind
-    dates: Kind
+    discovery: RequestKind
+    versions: RequestKind
+    metadata: RequestKind
+    sums: RequestKind
+    signature: RequestKind
+    dates: RequestKind
     package_retries: int = 0
 
     @classmethod
@@ -101,18 +101,18 @@ class Kinds(Struct, frozen=True):
         is_terraform = dialect.name == "terraform"
         of_packages = _positive(environ, "TF_PROVIDER_DOWNLOAD_RETRY", _MOST_RETRIES) or _DEFAULT_PACKAGE_RETRIES
         return cls(
-            discovery=Kind(
+            discovery=RequestKind(
                 "a service discovery document",
                 MIB,
                 _TERRAFORM_DISCOVERY_SECONDS if is_terraform else limit,
                 redirects=_TERRAFORM_DISCOVERY_REDIRECTS if is_terraform else _GO_REDIRECTS,
                 accept="application/json",
             ),
-            versions=Kind("a list of versions", 4 * MIB, limit, retries=retries),
-            metadata=Kind("an answer", 2 * MIB, limit, retries=retries),
-            sums=Kind("a list of checksums", MIB, limit, retries=retries),
-            signature=Kind("a signature", 64 * KIB, limit, retries=retries),
-            dates=Kind("a list of release dates", 16 * MIB, limit, accept="application/json"),
+            versions=RequestKind("a list of versions", 4 * MIB, limit, retries=retries),
+            metadata=RequestKind("an answer", 2 * MIB, limit, retries=retries),
+            sums=RequestKind("a list of checksums", MIB, limit, retries=retries),
+            signature=RequestKind("a signature", 64 * KIB, limit, retries=retries),
+            dates=RequestKind("a list of release dates", 16 * MIB, limit, accept="application/json"),
             # Terraform sends a HEAD first and shrugs off what becomes of it: one hiccup does it no harm either.
             package_retries=1 if is_terraform else of_packages,
         )
@@ -129,7 +129,7 @@ def user_agent(environ: Mapping[str, str]) -> str:
 
 def requests_per_host(environ: Mapping[str, str]) -> int:
     """Returns how many requests one host has to bear at the same time: LOCKLENS_REQUESTS_PER_HOST, from 1 to 64."""
-    return _positive(environ, "LOCKLENS_REQUESTS_PER_HOST", _MOST_AT_ONCE) or AT_ONCE
+    return _positive(environ, "LOCKLENS_REQUESTS_PER_HOST", _MOST_AT_ONCE) or REQUESTS_PER_HOST
 
 
 def _positive(environ: Mapping[str, str], name: str, most: int) -> int:

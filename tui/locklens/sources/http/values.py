@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-class Answer(Struct, frozen=True):
+class Response(Struct, frozen=True):
     """What a server answered, after redirects.
 
     Attributes:
@@ -35,7 +35,7 @@ class Answer(Struct, frozen=True):
     is_remembered: bool = False
 
 
-class Download(Struct, frozen=True):
+class Transfer(Struct, frozen=True):
     """A large file while it arrives. Its chunks are read once, in the thread that opened it.
 
     Attributes:

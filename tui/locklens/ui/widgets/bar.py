@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from textual.message import Message
 from textual.widget import Widget
 
-from locklens.ui.spans import Role, Span
+from locklens.ui.text.spans import Role, Span
 from locklens.ui.widgets.strips import fitted, harmless, strip_of
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ class Piece(NamedTuple):
     action: str = ""
 
 
-class Layout(NamedTuple):
+class BarLayout(NamedTuple):
     """What stands at the left and at the right."""
 
     left: tuple[Piece, ...]
@@ -43,9 +43,9 @@ class Bar(Widget):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
-        self._layouts: tuple[Layout, ...] = ()
+        self._layouts: tuple[BarLayout, ...] = ()
 
-    def show_layouts(self, *layouts: Layout) -> None:
+    def show_layouts(self, *layouts: BarLayout) -> None:
         """Replaces what is shown; the layouts stand in order of preference."""
         if layouts != self._layouts:
             self._layouts = layouts

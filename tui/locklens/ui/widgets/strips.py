@@ -12,7 +12,7 @@ from rich.style import Style
 from textual.strip import Strip
 
 from locklens.text import visible
-from locklens.ui.spans import Line, Role, Span
+from locklens.ui.text.spans import Line, Role, Span
 
 if TYPE_CHECKING:
     from textual.theme import Theme

@@ -1,0 +1,533 @@
+"""Reviews that ask: real answers of the sample registry on loopback, real signatures, real gpg."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+import jsonschema
+import pytest
+from msgspec.structs import replace
+
+from locklens.cli.main import main
+from locklens.demo.faults import Fault, Faults, Step
+from locklens.demo.published import SampleListing
+from locklens.demo.registry import DemoRegistry
+from locklens.demo.releases import PLATFORMS, SampleLock, h1, lock_file, zh
+from locklens.demo.repository import make_repository
+from locklens.demo.serving import SAMPLE_RULES, environment, write_cli_configuration
+from locklens.dialect import OPENTOFU, TERRAFORM, Dialect
+from locklens.errors import RunCancelledError
+from locklens.operations.compare_files import open_files
+from locklens.operations.compare_repository import open_git
+from locklens.operations.review.events import PackageDone, ProvingPlanned, ReviewEvent
+from locklens.operations.review.request import NetworkSettings, ReviewRequest
+from locklens.operations.review.run import review
+from locklens.review.model import Change, Finding, Proof, Review, Severity
+from locklens.review.reports import hashes_json, hashes_text, keys_json, keys_text, text
+from locklens.review.reports import json as json_report
+from locklens.storage.cache import Cache
+from locklens.trust.model import Tier
+
+DEMO = "registry.terraform.io/acme/demo"
+AWS = "registry.terraform.io/hashicorp/aws"
+FOREIGN = "registry.acme.test/acme/demo"
+
+
+class Bench:
+    """A registry, a cache, and two lock files to compare."""
+
+    def __init__(self, folder: Path, registry: DemoRegistry) -> None:
+        self.folder = folder
+        self.registry = registry
+        self.environ = {**os.environ, **environment(write_cli_configuration(registry, folder))}
+        self.cache_file = folder / "cache.sqlite3"
+        self.events: list[ReviewEvent] = []
+
+    def request(self, old: bytes | None, new: bytes, **options: object) -> ReviewRequest:
+        prove = str(options.pop("prove", "none"))
+        names = []
+        for name, data in (("old.hcl", old), ("new.hcl", new)):
+            if data is not None:
+                (self.folder / name).write_bytes(data)
+            names.append(str(self.folder / name) if data is not None else "/dev/null")
+        opened = partial(open_files, *names, config=None, cwd=self.folder, stdin=bytes)
+        asking = NetworkSettings(options.pop("environ", self.environ), Cache(self.cache_file), **options)  # type: ignore[arg-type]
+        return ReviewRequest(opened, include_unchanged=prove == "all", asking=asking, prove=prove)  # type: ignore[arg-type]
+
+    def review(self, old: bytes | None, new: bytes, **options: object) -> Review:
+        found = review(self.request(old, new, **options), on_event=self.events.append)
+        jsonschema.validate(json_report.document(found), json_report.review_schema())
+        text.render(found)
+        return found
+
+    def change(self, old: SampleLock | None, new: SampleLock, **options: object) -> Change:
+        dialect = options.pop("dialect", TERRAFORM)
+        assert isinstance(dialect, Dialect)
+        found = self.review(
+            lock_file(old, dialect=dialect) if old else None, lock_file(new, dialect=dialect), **options
+        )
+        (change,) = found.roots[0].changes
+        return change
+
+    @property
+    def asked(self) -> int:
+        return len(self.registry.requests)
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    with DemoRegistry() as registry:
+        yield Bench(tmp_path, registry)
+
+
+def rules(change: Change) -> dict[str, Finding]:
+    return {finding.rule: finding for finding in change.findings}
+
+
+def proofs(change: Change) -> dict[str, set[Proof]]:
+    found: dict[str, set[Proof]] = {}
+    for fact in change.added:
+        found.setdefault(fact.hash[:2], set()).add(fact.proof)
+    return found
+
+
+OLD, NEW = SampleLock(AWS, "5.84.0"), SampleLock(AWS, "5.86.1")
+
+
+def test_an_honest_upgrade_is_traced_to_its_signer(bench: Bench) -> None:
+    change = bench.change(OLD, NEW)
+    assert (change.explained, len(change.added)) == (5, 6)
+    assert proofs(change) == {"zh": {Proof.SIGNED}, "h1": {Proof.UNKNOWN}}
+    assert {fact.platform for fact in change.added if fact.hash.startswith("zh")} == set(PLATFORMS)
+    assert list(rules(change)) == ["LK027"]
+    assert rules(change)["LK027"].severity is Severity.INFO
+    assert change.new_signer is not None
+    assert change.old_signer is not None
+    assert change.new_signer.keys == change.old_signer.keys
+    assert len(change.new_signer.keys[0].fingerprint) == 40
+    assert change.new_signer.tier is Tier.SELF_SIGNED
+    assert change.evidence is not None
+    assert change.evidence.as_of is not None
+    assert all(fact.proof is Proof.SIGNED for fact in change.removed if fact.hash.startswith("zh"))
+
+
+def test_nothing_is_asked_twice_nor_within_the_hour(bench: Bench) -> None:
+    first = bench.review(lock_file(OLD), lock_file(NEW))
+    paths = [request.path for request in bench.registry.requests]
+    assert len(paths) == len(set(paths)) == 7
+    again = bench.review(lock_file(OLD), lock_file(NEW))
+    assert bench.asked == len(paths)
+    assert again.roots == first.roots
+    bench.review(lock_file(OLD), lock_file(NEW), is_fresh=True)
+    assert bench.asked == 2 * len(paths)
+
+
+def test_a_version_younger_than_the_remembered_list_is_no_withdrawn_one(bench: Bench) -> None:
+    bench.registry.faults.add(Fault.WITHDRAWN, AWS, "5.86.1")
+    assert "LK030" not in rules(bench.change(None, OLD))
+    bench.registry.faults.clear()
+    assert "LK030" not in rules(bench.change(OLD, NEW))
+    bench.registry.faults.add(Fault.WITHDRAWN, AWS, "5.86.1")
+    assert "does not list" in rules(bench.change(OLD, NEW, is_fresh=True))["LK030"].message
+
+
+def test_a_package_that_a_younger_registry_has(bench: Bench) -> None:
+    """For one of the platforms alone: the list of versions is asked which, and what is remembered of it is too old."""
+    with DemoRegistry({AWS: ("5.84.0", SampleListing("5.86.1", platforms=("darwin_arm64",)))}) as registry:
+        young = Bench(bench.folder, registry)
+        registry.faults.add(Fault.WITHDRAWN, AWS, "5.86.1")
+        young.change(None, OLD)
+        registry.faults.clear()
+        assert "LK030" not in rules(young.change(OLD, replace(NEW, packed=("darwin_arm64",), unpacked=())))
+
+
+def test_a_version_without_a_package_for_the_usual_platform(bench: Bench) -> None:
+    bench.registry.faults.add(Fault.NOT_FOUND, AWS, "5.86.1", step=Step.DOWNLOAD)
+    change = bench.change(OLD, NEW)
+    assert "LK030" not in rules(change), "it is listed, and other platforms may have one"
+    assert "does not have a package of" in rules(change)["LK003"].message
+
+
+def test_a_republished_package_online_offline_and_remembered(bench: Bench) -> None:
+    locked = replace(OLD, provider=DEMO, version="1.4.2")
+    bench.registry.faults.add(Fault.REPUBLISHED, DEMO, "1.4.2")
+    bench.registry.faults.add(Fault.OTHER_SIGNER, DEMO, "1.4.2")
+    again = replace(locked, edition="again")
+    offline = bench.change(locked, again, is_offline=True)
+    assert "LK001" not in rules(offline)
+    assert rules(offline)["LK003"].severity is Severity.WARN
+    assert offline.evidence is not None
+    assert offline.evidence.as_of is None
+    online = bench.change(locked, again)
+    assert rules(online)["LK001"].severity is Severity.BLOCK
+    assert "5 of 5 locked zh are gone" in rules(online)["LK001"].message
+    assert {fact.proof for fact in online.removed if fact.hash.startswith("zh")} == {Proof.STALE}
+    assert online.old_signer is not None
+    assert online.new_signer is not None
+    assert (online.old_signer.version, online.new_signer.version) == ("1.4.1", "1.4.2")
+    old_key, new_key = online.old_signer.keys[0], online.new_signer.keys[0]
+    assert old_key != new_key
+    assert old_key.fingerprint in rules(online)["LK010"].message
+    assert new_key.fingerprint in rules(online)["LK001"].message
+    asked = bench.asked
+    remembered = bench.review(lock_file(locked), lock_file(again), is_offline=True)
+    (change,) = remembered.roots[0].changes
+    assert "LK001" in rules(change)
+    assert change.evidence is not None
+    assert change.evidence.as_of is not None
+    assert bench.asked == asked
+    (host,) = remembered.hosts
+    assert (host.asked, host.error) == (False, None)
+    assert host.as_of is not None
+    assert "offline, remembered as of" in text.render(remembered)
+
+
+def test_the_quiet_merge_of_lock_is_found(bench: Bench) -> None:
+    """What `providers lock` makes of a republished version: the new hashes beside the old ones."""
+    bench.registry.faults.add(Fault.REPUBLISHED, DEMO, "1.4.2")
+    old = SampleLock(DEMO, "1.4.2")
+    both = replace(old, more=tuple(zh(DEMO, "1.4.2", platform, "again") for platform in PLATFORMS))
+    change = bench.change(old, both)
+    assert change.kind == "new-hashes"
+    assert "LK001" in rules(change)
+    assert {fact.proof for fact in change.kept if fact.hash.startswith("zh")} == {Proof.STALE, Proof.SIGNED}
+
+
+def test_a_completion_is_no_finding(bench: Bench) -> None:
+    change = bench.change(replace(OLD, packed=()), OLD)
+    assert rules(change) == {}
+    assert change.explained == len(change.added) == 6
+
+
+def test_more_of_a_list_that_was_locked_in_part_is_a_warning(bench: Bench) -> None:
+    change = bench.change(replace(OLD, packed=PLATFORMS[:2]), OLD)
+    assert rules(change).keys() == {"LK001"}
+    assert rules(change)["LK001"].severity is Severity.WARN
+    assert (
+        "has grown since it was locked: terraform-provider-aws_5.84.0_linux_amd64.zip, "
+        in rules(change)["LK001"].message
+    )
+    assert change.explained == len(change.added) == 3
+
+
+def test_hashes_of_unknown_origin_block(bench: Bench) -> None:
+    foreign = zh(AWS, "5.84.0", "linux_amd64", "foreign")
+    change = bench.change(OLD, replace(OLD, more=(foreign,)))
+    found = rules(change)["LK002"]
+    assert found.severity is Severity.BLOCK
+    assert change.new is not None
+    assert found.line == change.new.line_of(foreign)
+    assert change.explained == 0
+
+
+def test_hashes_of_the_other_registry_are_told_apart(bench: Bench) -> None:
+    other = "registry.opentofu.org/hashicorp/random"
+    own = SampleLock("registry.terraform.io/hashicorp/random", "3.6.3")
+    theirs = tuple(zh(other, "3.6.3", platform) for platform in PLATFORMS)
+    change = bench.change(own, replace(own, packed=(), more=theirs))
+    assert rules(change)["LK026"].severity is Severity.WARN
+    assert "registry.opentofu.org's release" in rules(change)["LK026"].message
+    assert "LK002" not in rules(change)
+
+
+def test_opentofus_registry_reports_h1(bench: Bench) -> None:
+    entry = SampleLock("registry.opentofu.org/hashicorp/random", "3.6.3", unpacked=PLATFORMS)
+    change = bench.change(None, entry, dialect=OPENTOFU)
+    assert proofs(change) == {"h1": {Proof.REPORTED}, "zh": {Proof.SIGNED}}
+    assert change.explained == len(change.added)
+    assert {fact.platform for fact in change.added} >= set(PLATFORMS)
+
+
+def test_unsigned_where_the_tool_tolerates_it(bench: Bench) -> None:
+    bench.registry.faults.add(Fault.UNSIGNED, "registry.opentofu.org")
+    change = bench.change(None, SampleLock("registry.opentofu.org/hashicorp/random", "3.6.3"), dialect=OPENTOFU)
+    assert rules(change)["LK011"].severity is Severity.WARN
+    assert proofs(change)["zh"] == {Proof.REPORTED}
+    assert "LK030" not in rules(change)
+
+
+@pytest.mark.parametrize(
+    ("fault", "severity", "words"),
+    [
+        (Fault.UNSIGNED, "block", "the registry lists no key"),
+        (Fault.BAD_SIGNATURE, "block", "the signature is bad"),
+        (Fault.REVOKED_KEY, "block", "the key was revoked"),
+        (Fault.EXPIRED_SIGNATURE, "block", "the signature has expired"),
+        (Fault.UNKNOWN_ISSUER, "block", "signed by a key that the registry does not list"),
+        (Fault.ARMORED_SIGNATURE, "block", "the signature file cannot be read"),
+        (Fault.EMPTY_SIGNATURE, "block", "signed by a key that the registry does not list"),
+        (Fault.BROKEN_KEY, "block", "a key that the registry lists cannot be read"),
+        (Fault.BAD_TRUST_SIGNATURE, "block", "the trust signature of the key is bad"),
+        (Fault.SUMS_WITHOUT_PACKAGE, "block", "SHA256SUMS does not list the package"),
+        (Fault.WITHDRAWN, "block", "does not list"),
+        (Fault.EXPIRED_KEY, "info", "expired on"),
+    ],
+)
+def test_what_terraform_refuses_blocks(bench: Bench, fault: Fault, severity: str, words: str) -> None:
+    bench.registry.faults.add(fault, AWS, "5.86.1")
+    change = bench.change(OLD, NEW)
+    found = rules(change)["LK030" if severity == "block" else "LK012"]
+    assert found.severity == severity
+    assert words in found.message
+    if fault is Fault.REVOKED_KEY:
+        assert rules(change)["LK012"].severity is Severity.BLOCK
+    if fault in {Fault.BAD_SIGNATURE, Fault.UNKNOWN_ISSUER}:
+        assert proofs(change)["zh"] == {Proof.UNKNOWN}
+        assert change.new_signer is not None
+        assert change.new_signer.keys == (), "nobody is called the signer whose key did not sign"
+    if fault is Fault.BAD_SIGNATURE:
+        assert re.search("the signature is bad; signed in the name of [0-9A-F]{40}$", found.message)
+    if fault is Fault.EXPIRED_SIGNATURE:
+        assert re.search("the signature has expired, or is dated in the future; signed by [0-9A-F]{40}$", found.message)
+    terraform = shutil.which("terraform")
+    if terraform is None:
+        pytest.skip("whether terraform agrees is only known where it is installed")
+    root = bench.folder / "root"
+    root.mkdir()
+    required = (
+        'terraform {\n  required_providers {\n    aws = { source = "hashicorp/aws", version = "5.86.1" }\n  }\n}\n'
+    )
+    (root / "main.tf").write_text(required)
+    command = [terraform, f"-chdir={root}", "init", "-no-color"]
+    ran = subprocess.run(command, env=bench.environ, capture_output=True, text=True, check=False)
+    assert (ran.returncode != 0) == (severity == "block")
+    if severity == "info":
+        signer = change.new_signer
+        assert signer is not None
+        assert f"self-signed, key ID {signer.keys[0].key_id}" in ran.stdout
+
+
+ON_THE_WAY = [
+    (Fault.CUT, "breaks off"),
+    (Fault.TRUNCATED, "breaks off"),
+    (Fault.WRONG_LENGTH, ""),
+    (Fault.HTML, "no JSON"),
+    (Fault.HUGE, "more than 2 MiB"),
+    (Fault.SERVER_ERROR, "500 Internal Server Error"),
+    (Fault.REDIRECT_LOOP, "redirects more than"),
+    (Fault.UNAUTHORIZED, "requires authentication credentials"),
+]
+
+
+@pytest.mark.parametrize(("fault", "words"), ON_THE_WAY)
+def test_a_registry_that_does_not_answer_has_its_sentence(bench: Bench, fault: Fault, words: str) -> None:
+    bench.registry.faults.add(fault, AWS, step=Step.DOWNLOAD)
+    found = bench.review(lock_file(OLD, SampleLock(DEMO, "1.4.1")), lock_file(NEW, SampleLock(DEMO, "1.4.2")))
+    aws, demo = sorted(found.roots[0].changes, key=lambda change: change.address.type)
+    assert demo.address.type == "demo"
+    assert demo.explained == 5
+    assert aws.explained == 0
+    assert rules(aws)["LK003"].severity is Severity.WARN
+    assert aws.evidence is not None
+    assert words in aws.evidence.problems[0]
+    assert found.hosts[0].error is not None
+    assert not {"LK001", "LK002", "LK030"} & rules(aws).keys()
+
+
+def test_a_stalled_registry_ends_with_a_sentence(bench: Bench) -> None:
+    bench.registry.faults.add(Fault.STALLED, AWS, step=Step.SUMS)
+    environ = {**bench.environ, "TF_REGISTRY_CLIENT_TIMEOUT": "1"}
+    started = time.monotonic()
+    change = bench.change(OLD, NEW, environ=environ)
+    assert time.monotonic() - started < 20
+    assert change.evidence is not None
+    assert "the list of checksums of registry.terraform.io/hashicorp/aws" in change.evidence.problems[0]
+
+
+def test_a_host_that_only_the_change_names_is_not_asked(bench: Bench) -> None:
+    change = bench.change(None, SampleLock(FOREIGN, "1.0.0"))
+    assert bench.asked == 0
+    assert "registry.acme.test was not asked" in rules(change)["LK003"].message
+    assert change.evidence is not None
+    assert "--ask-host registry.acme.test" in change.evidence.hint
+    base = bench.change(SampleLock(FOREIGN, "1.0.0"), SampleLock(FOREIGN, "1.0.1"))
+    assert base.evidence is not None
+    assert "was not asked" not in base.evidence.problems[0], "the base names the host"
+
+
+def test_without_gpg_signatures_are_unknown(bench: Bench, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    found = bench.review(lock_file(OLD), lock_file(NEW))
+    (change,) = found.roots[0].changes
+    assert change.new_signer is not None
+    assert change.new_signer.tier is Tier.UNKNOWN
+    assert change.explained == 0
+    assert "LK030" not in rules(change)
+    assert rules(change)["LK003"].severity is Severity.WARN
+    assert "signatures cannot be checked: gpg is not installed" in rules(change)["LK003"].message
+    assert [note for note in found.notes if "gpg is not installed" in note and "apt install gnupg" in note]
+
+
+# Proving
+
+
+def test_proving_hashes_the_likeliest_package_and_remembers_it(bench: Bench) -> None:
+    change = bench.change(OLD, NEW, prove="changed")
+    assert change.explained == len(change.added) == 6
+    assert proofs(change)["h1"] == {Proof.COMPUTED}
+    assert {fact.platform for fact in change.added if fact.proof is Proof.COMPUTED} == {"linux_amd64"}
+    assert "LK027" not in rules(change)
+    plan = next(event for event in bench.events if isinstance(event, ProvingPlanned))
+    assert (plan.hashes, plan.likely, plan.at_most) == (1, 1, 5)
+    assert plan.likely_bytes is not None
+    assert [event.label for event in bench.events if isinstance(event, PackageDone)] == ["aws 5.86.1 linux_amd64"]
+    asked = bench.asked
+    again = bench.change(OLD, NEW)
+    assert again.explained == 6
+    assert bench.asked == asked
+
+
+def test_an_h1_that_no_package_has_blocks_once_all_were_hashed(bench: Bench) -> None:
+    forged = h1(AWS, "5.84.0", "linux_amd64", "forged")
+    change = bench.change(OLD, replace(OLD, more=(forged,)))
+    assert list(rules(change)) == ["LK027"]
+    assert rules(change)["LK027"].severity is Severity.WARN
+    proven = bench.change(OLD, replace(OLD, more=(forged,)), prove="changed")
+    assert rules(proven)["LK002"].severity is Severity.BLOCK
+    assert "none of the 5 packages" in rules(proven)["LK002"].message
+
+
+def test_an_h1_of_the_old_version_that_stays_is_not_proven_for_the_new_one(bench: Bench) -> None:
+    """With it a mirror could hand out the old package under the new version's name."""
+    stale = h1(AWS, "5.84.0", "linux_amd64")
+    new = replace(NEW, unpacked=(), more=(stale,))
+    change = bench.change(OLD, new)
+    assert stale in {fact.hash for fact in change.kept}
+    assert rules(change)["LK027"].severity is Severity.INFO
+    proven = bench.change(OLD, new, prove="changed")
+    assert rules(proven)["LK002"].severity is Severity.BLOCK
+
+
+def test_a_package_that_is_not_the_signed_one_proves_nothing(bench: Bench) -> None:
+    bench.registry.faults.add(Fault.TAMPERED_PACKAGE, AWS, "5.86.1")
+    found = bench.review(lock_file(OLD), lock_file(NEW), prove="changed")
+    (change,) = found.roots[0].changes
+    assert len([note for note in found.notes if "is not the one that is signed" in note]) == 5
+    assert rules(change)["LK027"].severity is Severity.INFO
+    done = [event for event in bench.events if isinstance(event, PackageDone)]
+    assert len(done) == 5
+    assert all("is not the one that is signed" in event.problem for event in done)
+
+
+@pytest.mark.parametrize("fault", [Fault.CUT, Fault.TRUNCATED, Fault.SERVER_ERROR, Fault.HTML])
+def test_a_package_that_does_not_arrive_is_said(bench: Bench, fault: Fault) -> None:
+    bench.registry.faults.add(fault, AWS, step=Step.PACKAGE)
+    change = bench.change(OLD, NEW, prove="changed")
+    assert "LK027" in rules(change)
+    assert all(event.problem for event in bench.events if isinstance(event, PackageDone))
+
+
+def test_proving_all_counts_what_did_not_change(bench: Bench) -> None:
+    found = bench.review(lock_file(OLD), lock_file(OLD), prove="all")
+    (change,) = found.roots[0].changes
+    assert Proof.COMPUTED in {fact.proof for fact in change.kept}
+
+
+def test_cancelled_in_the_middle_of_a_download(bench: Bench) -> None:
+    bench.registry.faults.add(Fault.STALLED, AWS, step=Step.PACKAGE)
+    cancel = threading.Event()
+    threading.Timer(1.0, cancel.set).start()
+    started = time.monotonic()
+    with pytest.raises(RunCancelledError):
+        review(bench.request(lock_file(OLD), lock_file(NEW), prove="changed"), cancel=cancel)
+    assert time.monotonic() - started < 5
+    assert not list(Path(os.environ.get("TMPDIR", "/tmp")).glob("locklens-package-*"))
+
+
+@pytest.mark.parametrize(("step", "prove"), [(Step.SUMS, "none"), (Step.PACKAGE, "changed")])
+def test_an_interrupt_waits_for_nobody(bench: Bench, step: Step, prove: str) -> None:
+    bench.registry.faults.add(Fault.STALLED, AWS, step=step)
+    threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    started = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        bench.review(lock_file(OLD), lock_file(NEW), prove=prove)
+    assert time.monotonic() - started < 5
+
+
+# The sample
+
+
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Review]:
+    folder = tmp_path_factory.mktemp("sample")
+    with DemoRegistry(faults=Faults(SAMPLE_RULES)) as registry:
+        environ = {**os.environ, **environment(write_cli_configuration(registry, folder))}
+        top = make_repository(folder / "infrastructure")
+        asking = NetworkSettings(environ, Cache(folder / "cache.sqlite3"))
+        yield review(ReviewRequest(partial(open_git, top), include_unchanged=True, asking=asking))
+
+
+def row(found: Review, path: str, name: str) -> Change:
+    root = next(root for root in found.roots if root.path == path)
+    return next(change for change in root.changes if change.address.type == name)
+
+
+def test_the_sample_tells_its_stories(sample: Review) -> None:
+    assert row(sample, "infra/prod/network", "aws").explained == 5
+    republished = row(sample, "infra/prod/data", "demo")
+    assert {"LK001", "LK010"} <= rules(republished).keys()
+    assert "lists no key" in rules(row(sample, "infra/prod/cdn", "fastly"))["LK030"].message
+    assert "expired on 2025-01-14" in rules(row(sample, "infra/stage/dns", "cloudflare"))["LK012"].message
+    silent = row(sample, "infra/edge", "random")
+    assert "registry.opentofu.org" in rules(silent)["LK003"].message
+    assert {host.host: bool(host.error) for host in sample.hosts} == {
+        "registry.opentofu.org": True,
+        "registry.terraform.io": False,
+    }
+    json.loads(json_report.render(sample))
+
+
+def test_keys_and_hashes_of_all_that_is_locked(sample: Review) -> None:
+    keys = keys_json.document(sample)
+    named = {one["key"]["user_ids"][0].split()[0]: one for one in keys["signers"] if one["key"]}
+    assert {use["version"] for use in named["acme-new-owner"]["uses"]} == {"1.4.2"}
+    doubts = {(use["provider"], *use["doubts"]) for one in keys["signers"] for use in one["uses"] if use["doubts"]}
+    assert (DEMO, "LK001") in doubts
+    assert {one["tier"] for one in keys["signers"]} == {"self-signed", "unsigned", "unknown"}
+    told = keys_text.render(sample)
+    assert re.search("acme/demo 1.4.2 .* LK001: not all that is locked is of what is signed now", told)
+    assert all(one["key"]["fingerprint"] in told for one in named.values())
+    hashes = hashes_json.document(sample)
+    counts = hashes["summary"]["proofs"]
+    assert hashes["summary"]["explained"] == counts["signed"] + counts["reported"] > 200
+    assert hashes["summary"]["hashes"] == sum(
+        len(provider["hashes"]) for root in hashes["roots"] for provider in root["providers"]
+    )
+    assert "infra/prod/data/.terraform.lock.hcl" in hashes_text.render(sample)
+
+
+def test_the_command_line_asks_and_exits(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bench.registry.faults.add(Fault.REPUBLISHED, DEMO, "1.4.2")
+    locked = SampleLock(DEMO, "1.4.2")
+    (bench.folder / "old.hcl").write_bytes(lock_file(locked))
+    (bench.folder / "new.hcl").write_bytes(lock_file(replace(locked, edition="again")))
+    monkeypatch.chdir(bench.folder)
+    for name, value in bench.environ.items():
+        monkeypatch.setenv(name, value)
+    run: Callable[..., int] = lambda *more: main(  # noqa: E731
+        ["review", "--old", "old.hcl", "--new", "new.hcl", "--format", "json", *more], lambda request, view: 99
+    )
+    assert run("--offline") == 0
+    assert json.loads(capsys.readouterr().out)["run"]["offline"] is True
+    assert run("--verbose", "--no-cache") == 1
+    captured = capsys.readouterr()
+    document = json.loads(captured.out)
+    found = document["roots"][0]["changes"][0]
+    assert "LK001" in {finding["rule"] for finding in found["findings"]}
+    assert found["signer"]["new"]["keys"][0]["fingerprint"]
+    assert "GET http://127.0.0.1" in captured.err
+    assert run("--offline") == 0, "--no-cache remembers nothing"
+    assert run() == 1
+    assert run("--offline") == 1

@@ -1,0 +1,221 @@
+"""A plan is reviewed before it is written: as it would be, by whom the last commit trusts."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import threading
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from locklens.addresses import ProviderAddress
+from locklens.demo.registry import DemoRegistry
+from locklens.demo.releases import SampleLock, lock_file
+from locklens.demo.serving import environment, write_cli_configuration
+from locklens.errors import RunCancelledError
+from locklens.operations.compare_repository import open_git, open_locked
+from locklens.operations.plan.files import FileChanges, PlannedFile
+from locklens.operations.plan.model import Plan, Scope
+from locklens.operations.plan.review import PlanReview, review_plan
+from locklens.operations.review.events import Progress, ReviewEvent
+from locklens.operations.review.request import NetworkSettings, ReviewRequest
+from locklens.operations.review.run import review, review_lock_files
+from locklens.operations.write.apply import apply
+from locklens.operations.write.format import format_locks
+from locklens.operations.write.prune import prune
+from locklens.operations.write.registry_source import RegistrySource
+from locklens.operations.write.restore import restore
+from locklens.operations.write.undo import undo
+from locklens.operations.write.upgrade import UpgradeRequest, plan_upgrade
+from locklens.review.model import ChangeKind, LockStatus, Proof, Severity
+from locklens.storage.cache import Cache
+
+HOST = "registry.terraform.io"
+LOCK = ".terraform.lock.hcl"
+
+
+def requires(**constraints: str) -> str:
+    lines = "".join(
+        f'    {name} = {{ source = "acme/{name}", version = "{text}" }}\n' for name, text in constraints.items()
+    )
+    return f"terraform {{\n  required_providers {{\n{lines}  }}\n}}\n"
+
+
+@pytest.fixture(scope="module")
+def registry() -> Iterator[DemoRegistry]:
+    with DemoRegistry() as running:
+        yield running
+
+
+@pytest.fixture
+def environ(registry: DemoRegistry, tmp_path: Path) -> dict[str, str]:
+    return {**os.environ, **environment(write_cli_configuration(registry, tmp_path))}
+
+
+@pytest.fixture
+def top(tmp_path: Path) -> Path:
+    top = tmp_path / "top"
+    for root in ("a", "b"):
+        (top / root).mkdir(parents=True)
+        (top / root / "main.tf").write_text(requires(demo="~> 1.4"))
+        locked = [SampleLock(f"{HOST}/acme/demo", "1.4.1", "~> 1.4"), SampleLock(f"{HOST}/acme/netbox", "3.9.1")]
+        (top / root / LOCK).write_bytes(lock_file(*locked))
+    git(top, "init", "-q")
+    git(top, "add", ".")
+    git(top, "commit", "-qm", "first")
+    return top
+
+
+def git(top: Path, *words: str) -> None:
+    subprocess.run(["git", "-c", "user.name=n", "-c", "user.email=e", *words], cwd=top, check=True, capture_output=True)
+
+
+def request(top: Path, environ: dict[str, str] | None, **options: object) -> ReviewRequest:
+    asking = NetworkSettings(environ, Cache.in_memory(), **options) if environ else None  # type: ignore[arg-type]
+    return ReviewRequest(partial(open_git, top), asking=asking)
+
+
+def foreseen(plan: Plan, asked: ReviewRequest, **options: Any) -> PlanReview:
+    """What comes of a plan that was made from the review of all that is locked."""
+    comparison = asked.open()
+    try:
+        reviewed = review_lock_files(comparison, replace(asked, include_unchanged=True))
+    finally:
+        comparison.close()
+    return review_plan(plan, asked, reviewed, **options)
+
+
+def test_an_upgrade_as_it_would_be(top: Path, environ: dict[str, str]) -> None:
+    wanted = UpgradeRequest(Scope(top, ("a",)), ("demo=1.5.0",))
+    with Cache.in_memory() as cache, RegistrySource(environ, cache) as supply:
+        plan = plan_upgrade(wanted, supply)
+    asked = request(top, environ)
+    events: list[ReviewEvent] = []
+    found = foreseen(plan, asked, on_event=events.append)
+    (root,) = found.review.roots
+    (change,) = root.changes
+    assert (root.path, change.kind, str(change.new and change.new.version)) == ("a", ChangeKind.UPGRADE, "1.5.0")
+    assert change.new_signer is not None
+    assert {fact.proof for fact in change.added if fact.hash.startswith("zh:")} == {Proof.SIGNED}
+    assert root.configuration is not None
+    assert (found.untouched, found.against, found.left) == (1, "HEAD", 1)
+    assert any(isinstance(event, Progress) for event in events)
+    apply(plan.proposal)
+    real = review(asked)
+    assert [one.id for one in real.changes] == [change.id]
+    assert [(one.rule, one.message) for one in real.findings] == [
+        (one.rule, one.message) for one in found.review.findings
+    ]
+
+
+def test_what_is_taken_back_is_no_news(top: Path, environ: dict[str, str]) -> None:
+    apply(prune(Scope(top, ("a", "b"))).proposal)
+    found = foreseen(restore(Scope(top, ("a", "b")), ["netbox"]), request(top, environ))
+    assert [root.path for root in found.review.roots] == ["a", "b"]
+    assert {change.kind for change in found.review.changes} == {ChangeKind.NEW_PROVIDER}
+    assert {one.rule for one in found.review.findings} >= {"LK007"}
+    assert (found.untouched, found.left) == (2, 0)
+    assert found.review.hosts[0].asked
+
+
+def test_what_was_committed_is_not_judged_again(top: Path, environ: dict[str, str]) -> None:
+    old = SampleLock(f"{HOST}/acme/demo", "1.4.2", "~> 1.4", edition="first")
+    (top / "a" / LOCK).write_bytes(lock_file(old))
+    git(top, "commit", "-qam", "before it was published again")
+    (top / "a" / LOCK).write_bytes(lock_file(SampleLock(f"{HOST}/acme/demo", "1.4.2", "~> 1.4")))
+    found = foreseen(restore(Scope(top, ("a",)), ["demo"]), request(top, environ))
+    (change,) = found.review.changes
+    assert "LK002" in {one.rule for one in change.findings}
+    assert {one.accepted for one in change.findings} == {"HEAD has it so"}
+    assert change.severity is None
+    assert found.left == 0
+
+
+def test_a_host_that_only_the_work_tree_names_is_not_asked(
+    top: Path, environ: dict[str, str], registry: DemoRegistry
+) -> None:
+    evil = ProviderAddress("registry.evil.test", "acme", "demo")
+    lock = top / "a" / LOCK
+    before = lock.read_bytes()
+    lock.write_bytes(before.replace(b"registry.terraform.io/acme/netbox", str(evil).encode()))
+    plan = format_locks(Scope(top, ("a",)))
+    moved = PlannedFile(f"a/{LOCK}", lock.read_bytes(), lock.read_bytes().replace(b"3.9.1", b"3.9.0"))
+    changed = Plan(FileChanges(plan.proposal.top, (moved,), (), "x"), (), (), ())
+    found = foreseen(changed, request(top, environ))
+    assert [(host.host, host.asked) for host in found.review.hosts] == [("registry.evil.test", False)]
+
+
+def test_an_edited_module_concerns_all_who_call_it(top: Path) -> None:
+    (top / "m").mkdir()
+    (top / "m/main.tf").write_text(requires(demo="~> 1.4"))
+    for root in ("a", "b"):
+        (top / root / "main.tf").write_text('module "m" {\n  source = "../m"\n}\n')
+    new = requires(demo="~> 1.5").encode()
+    file = PlannedFile("m/main.tf", (top / "m/main.tf").read_bytes(), new)
+    found = foreseen(Plan(FileChanges(top, (file,), (), "x"), (), (), ()), request(top, None))
+    assert {(root.path, root.status) for root in found.review.roots} == {
+        ("a", LockStatus.UNCHANGED),
+        ("b", LockStatus.UNCHANGED),
+    }
+    assert {one.rule for one in found.review.findings if one.severity is Severity.BLOCK} == {"LK005"}
+    assert (top / "m/main.tf").read_text() == requires(demo="~> 1.4")
+
+
+def test_the_last_commits_policy_counts(top: Path) -> None:
+    (top / "locklens.toml").write_text('[platforms]\nlinux_amd64 = "CI"\n')
+    git(top, "add", ".")
+    git(top, "commit", "-qm", "policy")
+    (top / "locklens.toml").write_text('[platforms]\nplan9_386 = "mine"\n')
+    found = foreseen(prune(Scope(top, ("a",))), request(top, None))
+    assert [str(one.platform) for one in found.review.policy.platforms] == ["linux_amd64"]
+
+
+def test_files_that_come_and_go(top: Path) -> None:
+    lock = top / "a" / LOCK
+    data = lock.read_bytes()
+    lock.unlink()
+    plan = restore(Scope(top, ("a",)), ["demo", "netbox"])
+    assert plan.proposal.files == (PlannedFile(f"a/{LOCK}", None, data),)
+    found = foreseen(plan, request(top, None))
+    assert [(root.path, root.status) for root in found.review.roots] == [("a", LockStatus.ADDED)]
+    assert found.left == 0
+    apply(plan.proposal)
+    assert lock.read_bytes() == data
+    gone = foreseen(undo(top), request(top, None))
+    assert [(root.path, root.status) for root in gone.review.roots] == [("a", LockStatus.DELETED)]
+    assert {change.kind for change in gone.review.changes} == {ChangeKind.REMOVED}
+    assert gone.left == 2
+
+
+def test_without_git_and_before_the_first_commit(tmp_path: Path) -> None:
+    place = tmp_path / "place"
+    place.mkdir()
+    (place / "main.tf").write_text(requires(demo="~> 1.4"))
+    entries = lock_file(SampleLock(f"{HOST}/acme/demo", "1.4.1"), SampleLock(f"{HOST}/acme/netbox", "3.9.1"))
+    (place / LOCK).write_bytes(entries)
+    for is_git in (False, True):
+        if is_git:
+            git(place, "init", "-q")
+        found = foreseen(prune(Scope(place)), ReviewRequest(partial(open_locked, place)))
+        assert (found.against, found.left, found.untouched) == ("", 0, 1)
+        assert [change.kind for change in found.review.changes] == [ChangeKind.REMOVED]
+
+
+def test_it_can_be_stopped(top: Path, environ: dict[str, str]) -> None:
+    apply(prune(Scope(top, ("a",))).proposal)
+    cancel = threading.Event()
+    cancel.set()
+    with pytest.raises(RunCancelledError):
+        foreseen(restore(Scope(top, ("a",)), ["netbox"]), request(top, environ), cancel=cancel)
+
+
+def test_offline_nobody_is_asked(top: Path, environ: dict[str, str]) -> None:
+    apply(prune(Scope(top, ("a",))).proposal)
+    found = foreseen(restore(Scope(top, ("a",)), ["netbox"]), request(top, environ, is_offline=True))
+    assert found.review.offline
+    assert not any(host.asked for host in found.review.hosts)

@@ -1,0 +1,272 @@
+"""Which policy counts, and what it makes of real answers of the sample registry."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from locklens.cli.main import main
+from locklens.demo.published import SampleListing
+from locklens.demo.registry import DemoRegistry
+from locklens.demo.releases import PLATFORMS, SampleLock, lock_file
+from locklens.demo.serving import environment, write_cli_configuration
+from locklens.errors import ConfigurationError
+from locklens.operations.compare_files import open_files
+from locklens.operations.compare_repository import open_git, open_locked
+from locklens.operations.review.request import NetworkSettings, ReviewRequest
+from locklens.operations.review.run import review
+from locklens.policy import POLICY_FILE, InstallPath, Policy
+from locklens.review.model import Change, PolicySide, Review, Severity
+from locklens.review.reports import hashes_json, hashes_text
+from locklens.review.reports import json as json_report
+from locklens.storage.cache import Cache
+
+AWS = "registry.terraform.io/hashicorp/aws"
+OLD, NEW = SampleLock(AWS, "5.84.0"), SampleLock(AWS, "5.86.1")
+
+Git = Callable[..., str]
+
+
+@pytest.fixture
+def git(tmp_path: Path) -> Git:
+    """A repository without a commit; runs git in it."""
+
+    def run(*words: str) -> str:
+        config = ["-c", "user.name=a", "-c", "user.email=a@example.com"]
+        done = subprocess.run(["git", *config, *words], cwd=tmp_path, check=True, capture_output=True, text=True)
+        return done.stdout
+
+    run("init", "--quiet")
+    return run
+
+
+def commit(git: Git, folder: Path, **files: bytes) -> None:
+    for name, data in files.items():
+        (folder / {"policy": POLICY_FILE, "lock": ".terraform.lock.hcl"}[name]).write_bytes(data)
+    git("add", "--all")
+    git("commit", "--quiet", "--message", "x")
+
+
+def judged(folder: Path, given: Path | None = None, **options: str) -> Review:
+    found = review(ReviewRequest(partial(open_git, folder, **options), policy=given))  # type: ignore[arg-type]
+    jsonschema.validate(json_report.document(found), json_report.review_schema())
+    return found
+
+
+def test_the_base_counts_not_the_change(git: Git, tmp_path: Path) -> None:
+    commit(git, tmp_path, policy=b"cooldown = 7\n", lock=lock_file(OLD))
+    (tmp_path / POLICY_FILE).write_bytes(b"cooldown = 0\n")
+    (tmp_path / ".terraform.lock.hcl").write_bytes(lock_file(NEW))
+    found = judged(tmp_path)
+    assert (found.policy.cooldown, found.policy.file, found.policy_side) == (7, POLICY_FILE, PolicySide.BASE)
+    assert found.notes == (
+        "locklens.toml is another one in the worktree: that of HEAD counts until the other is committed",
+    )
+    assert json_report.document(found)["run"]["policy"] == {"file": "locklens.toml", "side": "base"}
+
+
+def test_a_policy_that_comes_with_the_change_does_not_count_yet(git: Git, tmp_path: Path) -> None:
+    commit(git, tmp_path, lock=lock_file(OLD))
+    (tmp_path / POLICY_FILE).write_bytes(b"not [ toml")
+    found = judged(tmp_path)
+    assert (found.policy, found.policy_side) == (Policy.none(), PolicySide.NONE)
+    assert found.notes == (
+        "locklens.toml is another one in the worktree: HEAD has none, so none counts until the other is committed",
+    )
+    assert json_report.document(found)["run"]["policy"] == {"file": None, "side": "none"}
+
+
+def test_a_policy_that_is_gone_still_counts(git: Git, tmp_path: Path) -> None:
+    commit(git, tmp_path, policy=b"cooldown = 7\n")
+    (tmp_path / POLICY_FILE).unlink()
+    found = judged(tmp_path)
+    assert found.policy.cooldown == 7
+    assert found.notes == ("locklens.toml is gone from the worktree: that of HEAD counts",)
+
+
+def test_the_named_base_counts(git: Git, tmp_path: Path) -> None:
+    commit(git, tmp_path, policy=b"cooldown = 7\n")
+    commit(git, tmp_path, policy=b"cooldown = 8\n")
+    assert judged(tmp_path, base="HEAD~1", head="HEAD").policy.cooldown == 7
+    assert judged(tmp_path, base="HEAD", head="HEAD~1").policy.cooldown == 8
+    assert judged(tmp_path).notes == ()
+
+
+def test_a_named_file_counts_before_all(git: Git, tmp_path: Path) -> None:
+    commit(git, tmp_path, policy=b"not [ toml")
+    (tmp_path / "mine.toml").write_bytes(b"cooldown = 3\n")
+    found = judged(tmp_path, tmp_path / "mine.toml")
+    assert (found.policy.cooldown, found.policy_side) == (3, PolicySide.GIVEN)
+    assert found.notes == ()
+
+
+def test_a_mistake_in_the_base_is_named_with_its_revision(git: Git, tmp_path: Path) -> None:
+    commit(git, tmp_path, policy=b"cooldown = 7\nplatform = []\n")
+    with pytest.raises(ConfigurationError, match=r"^HEAD:locklens\.toml:2: unknown key") as caught:
+        judged(tmp_path)
+    assert "--policy FILE" in caught.value.hint
+
+
+@pytest.mark.parametrize("name", ["absent.toml", "."])
+def test_a_named_file_that_cannot_be_read(git: Git, tmp_path: Path, name: str) -> None:
+    with pytest.raises(ConfigurationError, match="the policy cannot be read"):
+        judged(tmp_path, tmp_path / name)
+
+
+def test_without_a_commit_nothing_is_agreed_on(git: Git, tmp_path: Path) -> None:
+    (tmp_path / POLICY_FILE).write_bytes(b"cooldown = 7\n")
+    assert judged(tmp_path).policy == Policy.none()
+
+
+def test_without_git_the_folder_has_one_side_and_its_policy_counts(tmp_path: Path) -> None:
+    (tmp_path / POLICY_FILE).write_bytes(b"cooldown = 7\n")
+    (tmp_path / ".terraform.lock.hcl").write_bytes(lock_file(OLD))
+    found = review(ReviewRequest(partial(open_locked, tmp_path), include_unchanged=True))
+    assert (found.policy.cooldown, found.policy_side) == (7, PolicySide.HEAD)
+
+
+def test_two_files_have_none(git: Git, tmp_path: Path) -> None:
+    commit(git, tmp_path, policy=b"cooldown = 7\n", lock=lock_file(OLD))
+    names = ("HEAD:.terraform.lock.hcl", ".terraform.lock.hcl")
+    opened = partial(open_files, *names, config=None, cwd=tmp_path, stdin=bytes)
+    assert review(ReviewRequest(opened)).policy_side is PolicySide.NONE
+    (tmp_path / "mine.toml").write_bytes(b"cooldown = 3\n")
+    assert review(ReviewRequest(opened, policy=tmp_path / "mine.toml")).policy.cooldown == 3
+
+
+def test_a_policy_on_the_command_line(
+    git: Git, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    commit(git, tmp_path, policy=b"cooldown = -7\n", lock=lock_file(OLD))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (tmp_path / "mine.toml").write_bytes(b"cooldown = 3\n")
+    assert main(["review", "--offline", "--format", "json"], lambda *_: 0) == 2
+    assert "error: HEAD:locklens.toml:1: " in capsys.readouterr().err
+    assert main(["review", "--offline", "--format", "json", "--policy", "mine.toml"], lambda *_: 0) == 0
+    assert json.loads(capsys.readouterr().out)["run"]["policy"] == {"file": "mine.toml", "side": "given"}
+
+
+# Findings
+
+
+class Desk:
+    """Reviews two lock files with a policy, and asks a sample registry."""
+
+    def __init__(self, folder: Path, registry: DemoRegistry) -> None:
+        self.folder = folder
+        self.cache = Cache.in_memory()
+        self.environ = {**os.environ, **environment(write_cli_configuration(registry, folder))}
+
+    def review(self, policy: str, old: SampleLock | None, new: SampleLock, **options: str) -> Review:
+        for name, locked in (("old.hcl", old), ("new.hcl", new)):
+            (self.folder / name).write_bytes(lock_file(locked) if locked else b"")
+        (self.folder / "policy.toml").write_text(policy)
+        opened = partial(open_files, "old.hcl", "new.hcl", config=None, cwd=self.folder, stdin=bytes)
+        asking = NetworkSettings(self.environ, self.cache)
+        given = self.folder / "policy.toml"
+        return review(ReviewRequest(opened, include_unchanged=True, asking=asking, policy=given, **options))  # type: ignore[arg-type]
+
+    def change(self, policy: str, old: SampleLock | None, new: SampleLock, **options: str) -> Change:
+        return self.review(policy, old, new, **options).roots[0].changes[0]
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    offers: tuple[str | SampleListing, ...] = ("5.84.0", SampleListing("5.86.1", platforms=PLATFORMS[:2]))
+    with DemoRegistry({AWS: offers}) as registry:
+        yield Desk(tmp_path, registry)
+
+
+def told(change: Change, rule: str) -> list[tuple[Severity, str]]:
+    return [(one.severity, one.message) for one in change.findings if one.rule == rule]
+
+
+def test_a_release_that_has_no_package_any_more(desk: Desk) -> None:
+    lost = [str(one) for one in PLATFORMS[2:]]
+    new = SampleLock(AWS, "5.86.1", packed=PLATFORMS[:2], unpacked=PLATFORMS[:1])
+    message = (
+        f"{', '.join(lost)} could install from the registry before and cannot now: the release has no package for them"
+    )
+    assert told(desk.change("", OLD, new), "LK008") == [(Severity.WARN, message)]
+    kept = f'platforms = ["{PLATFORMS[0]}"]'
+    assert told(desk.change(kept, OLD, new), "LK008") == [(Severity.INFO, message)]
+    wanted = f'[platforms]\n{lost[0]} = "laptops"\n'
+    change = desk.change(wanted, OLD, new)
+    assert [severity for severity, _ in told(change, "LK008")] == [Severity.WARN, Severity.INFO]
+    assert told(change, "LK009") == [
+        (Severity.WARN, f"{lost[0]} (laptops) is not covered from the registry: the release has no package for it")
+    ]
+
+
+def test_a_cache_needs_what_a_registry_does_not(desk: Desk) -> None:
+    first, second = "linux_amd64", "darwin_arm64"
+    wanted = f'platforms = ["{first}", "{second}"]'
+    cached = f'install_paths = ["direct", "plugin-cache"]\n{wanted}\n'
+    assert told(desk.change(wanted, None, OLD), "LK009") == []
+    assert told(desk.change(cached, None, OLD), "LK009") == [
+        (
+            Severity.WARN,
+            f"at least 1 of {first}, {second} is not covered from a plugin cache: only 1 h1 could be of them",
+        )
+    ]
+    proven = desk.change(cached, None, OLD, prove="all")
+    assert told(proven, "LK009") == [
+        (Severity.WARN, f"{second} is not covered from a plugin cache: no h1 of it is locked")
+    ]
+    both = SampleLock(AWS, "5.84.0", unpacked=(first, second))
+    assert told(desk.change(cached, None, both, prove="all"), "LK009") == []
+
+
+def test_what_is_not_changed_is_judged_too(desk: Desk) -> None:
+    packed = SampleLock(AWS, "5.84.0", packed=PLATFORMS[:1], unpacked=())
+    wanted = f'platforms = ["{PLATFORMS[1]}"]'
+    assert told(desk.change(wanted, packed, packed), "LK009") == [
+        (Severity.WARN, f"{PLATFORMS[1]} is not covered from the registry: no hash of it is locked")
+    ]
+
+
+def test_a_lost_h1_where_a_cache_is_used(desk: Desk) -> None:
+    first, second = "linux_amd64", "darwin_arm64"
+    both, one = (SampleLock(AWS, "5.84.0", unpacked=some) for some in ((first, second), (first,)))
+    cached = 'install_paths = ["plugin-cache"]\n'
+    desk.change("", None, both, prove="all")
+    change = desk.change(cached, both, one)
+    assert told(change, "LK024")[0][0] is Severity.WARN
+    assert [message for _, message in told(change, "LK008")] == [
+        f"{second} could install from a plugin cache before and cannot now: no h1 of it is locked"
+    ]
+    assert told(desk.change("", both, one, prove="all"), "LK008") == []
+
+
+def test_the_reports_of_hashes_say_cover_and_why(desk: Desk) -> None:
+    first, second = "linux_amd64", "darwin_arm64"
+    cached = f'install_paths = ["direct", "plugin-cache"]\n[platforms]\n{first} = "CI"\n{second} = ""\n'
+    found = desk.review(cached, OLD, OLD, prove="all")
+    document = hashes_json.document(found)
+    assert document["policy"] == {
+        "platforms": [{"platform": str(first), "why": "CI"}, {"platform": str(second), "why": ""}],
+        "install_paths": ["direct", "plugin-cache"],
+    }
+    (provider,) = document["roots"][0]["providers"]
+    assert provider["coverage"] == {
+        "platforms": [str(first), str(second)],
+        "wanted": True,
+        "covered": [str(first)],
+        "paths": [
+            {"path": "direct", "covered": [str(first), str(second)], "missing": [], "unknown": []},
+            {"path": "plugin-cache", "covered": [str(first)], "missing": [str(second)], "unknown": []},
+        ],
+    }
+    text = hashes_text.render(found)
+    assert "covers 1 of 2 wanted platforms" in text
+    assert f"{second}: not covered from a plugin cache" in text
+    assert f"wanted  {first}   CI" in text
+    assert InstallPath.PLUGIN_CACHE in text

@@ -1,0 +1,259 @@
+"""Prune, restore and format, planned and applied in repositories on disk."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from locklens.addresses import ProviderAddress
+from locklens.dialect import OPENTOFU, TERRAFORM
+from locklens.errors import ConfigurationError, RepositoryError
+from locklens.lockfile.model import LockEntry
+from locklens.lockfile.render import render
+from locklens.operations.plan.model import Plan, Scope
+from locklens.operations.write.apply import apply
+from locklens.operations.write.format import format_locks
+from locklens.operations.write.prune import prune
+from locklens.operations.write.restore import restore
+from locklens.versions import Version
+
+ZH = "zh:" + "0" * 64
+
+
+def address(name: str) -> ProviderAddress:
+    return ProviderAddress(TERRAFORM.default_host, "hashicorp", name)
+
+
+def entry(name: str, version: str = "1.0.0", constraints: str = "") -> LockEntry:
+    return LockEntry(address(name), Version.parse(version), constraints, (ZH,), 0)
+
+
+def lock(*entries: LockEntry) -> bytes:
+    return render(entries, TERRAFORM)
+
+
+def requiring(*names: str) -> bytes:
+    lines = "".join(f'    {name} = {{ source = "hashicorp/{name}" }}\n' for name in names)
+    return f"terraform {{\n  required_providers {{\n{lines}  }}\n}}\n".encode()
+
+
+def git(top: Path, *words: str) -> None:
+    identity = ["-c", "user.name=n", "-c", "user.email=e"]
+    subprocess.run(["git", *identity, *words], cwd=top, check=True, capture_output=True)
+
+
+@pytest.fixture
+def top(tmp_path: Path) -> Path:
+    top = tmp_path / "top"
+    top.mkdir()
+    git(top, "init", "-q")
+    (top / ".terraform.lock.hcl").write_bytes(lock(entry("aws"), entry("tls"), entry("null")))
+    (top / "main.tf").write_bytes(requiring("aws"))
+    git(top, "add", ".")
+    git(top, "commit", "-qm", "first")
+    return top
+
+
+def lock_of(top: Path) -> bytes:
+    return (top / ".terraform.lock.hcl").read_bytes()
+
+
+def said(plan: Plan) -> tuple[list[str], list[str]]:
+    return [remark.words for remark in plan.remarks], [str(failed.error) for failed in plan.failures]
+
+
+# prune
+
+
+def test_prune_removes_orphans_and_nothing_else(top: Path) -> None:
+    plan = prune(Scope(top))
+    assert plan.proposal.words == (".: hashicorp/null 1.0.0 is removed", ".: hashicorp/tls 1.0.0 is removed")
+    assert lock_of(top) == lock(entry("aws"), entry("tls"), entry("null"))
+    apply(plan.proposal)
+    assert lock_of(top) == lock(entry("aws"))
+    again = prune(Scope(top))
+    assert (again.proposal.files, said(again)) == ((), (["nothing to prune"], []))
+
+
+@pytest.mark.parametrize(
+    ("files", "words"),
+    [
+        ({"x.tf": b'module "m" {\n  source = "acme/m/aws"\n}\n'}, "not fetched: module m (acme/m/aws)"),
+        ({"x.tf": b'terraform {\n  backend "s3" {}\n}\n'}, "s3"),
+        ({"x.tf": b"{"}, "the configuration has an error (x.tf:1)"),
+    ],
+)
+def test_prune_keeps_and_names_what_something_unread_may_require(
+    top: Path, files: dict[str, bytes], words: str
+) -> None:
+    for name, data in files.items():
+        (top / name).write_bytes(data)
+    plan = prune(Scope(top))
+    assert plan.proposal.files == ()
+    assert [remark.name for remark in plan.remarks] == ["hashicorp/null", "hashicorp/tls"]
+    assert all("kept although nothing" in remark.words and words in remark.words for remark in plan.remarks)
+    named = prune(Scope(top), ["tls"])
+    apply(named.proposal)
+    assert lock_of(top) == lock(entry("aws"), entry("null"))
+
+
+def test_prune_refuses_what_is_required(top: Path) -> None:
+    plan = prune(Scope(top), ["tls", "aws"])
+    assert plan.proposal.files == ()
+    assert said(plan)[1] == ["main.tf:3: hashicorp/aws is required here"]
+
+
+def test_prune_of_what_is_unknown(top: Path) -> None:
+    with pytest.raises(ConfigurationError, match="does not require or lock 'azurerm'"):
+        prune(Scope(top), ["azurerm"])
+    (top / "more.tf").write_bytes(b'resource "random_pet" "x" {}\n')
+    assert said(prune(Scope(top), ["random"]))[1] == ["more.tf:1: hashicorp/random is required here"]
+
+
+def test_prune_without_a_configuration_removes_only_what_is_named(top: Path) -> None:
+    (top / "main.tf").unlink()
+    assert "there is no configuration" in said(prune(Scope(top)))[1][0]
+    apply(prune(Scope(top), ["tls"]).proposal)
+    assert lock_of(top) == lock(entry("aws"), entry("null"))
+
+
+def test_every_other_byte_stays(top: Path) -> None:
+    data = (
+        lock(entry("aws"), entry("tls"))
+        .replace(b"\n", b"\r\n")
+        .replace(b'provider "registry', b'# mine\r\nprovider "registry', 1)
+    )
+    (top / ".terraform.lock.hcl").write_bytes(data)
+    apply(prune(Scope(top)).proposal)
+    left = lock_of(top)
+    assert data.startswith(left)
+    assert b"# mine\r\n" in left
+    assert b"tls" not in left
+
+
+def test_roots_that_fail_stay_and_the_others_change(top: Path) -> None:
+    for name, data in (("a", b"<<<<<<< ours\n=======\n>>>>>>> theirs\n"), ("b", lock(entry("tls"))), ("c", b"x")):
+        (top / name).mkdir()
+        (top / name / ".terraform.lock.hcl").write_bytes(data)
+        (top / name / "main.tf").write_bytes(requiring("aws"))
+    (top / "d").mkdir()
+    (top / "d/main.tf").write_bytes(requiring("aws"))
+    plan = prune(Scope(top, ("a", "b", "c", "d")))
+    assert [file.path for file in plan.proposal.files] == ["b/.terraform.lock.hcl"]
+    assert [str(failed.error).partition(": ")[0] for failed in plan.failures] == [
+        "a/.terraform.lock.hcl:1",
+        "c/.terraform.lock.hcl:1",
+        "d/.terraform.lock.hcl",
+    ]
+    assert plan.failures[2].error.hint == "terraform init writes one"
+
+
+def test_a_folder_that_is_no_root(top: Path) -> None:
+    (top / "empty").mkdir()
+    for roots in (("empty",), ("nowhere",)):
+        with pytest.raises(ConfigurationError, match=r"neither \.terraform\.lock\.hcl nor a configuration is there"):
+            prune(Scope(top, roots))
+    with pytest.raises(ConfigurationError, match="outside of the repository"):
+        prune(Scope(top, ("..",)))
+
+
+def test_without_git_the_folder_is_all_there_is(tmp_path: Path) -> None:
+    folder = tmp_path / "here"
+    folder.mkdir()
+    (folder / ".terraform.lock.hcl").write_bytes(lock(entry("aws"), entry("tls")))
+    (folder / "main.tf").write_bytes(requiring("aws"))
+    apply(prune(Scope(folder)).proposal)
+    assert lock_of(folder) == lock(entry("aws"))
+    with pytest.raises(RepositoryError, match="not inside a git repository"):
+        restore(Scope(folder), ["aws"])
+
+
+# restore
+
+
+def test_restore_takes_a_block_back_byte_for_byte(top: Path) -> None:
+    before = lock_of(top)
+    (top / ".terraform.lock.hcl").write_bytes(lock(entry("aws", "2.0.0", "~> 2.0"), entry("null", "3.0.0")))
+    plan = restore(Scope(top), ["aws", "tls", "null"])
+    assert plan.proposal.words == (
+        ".: hashicorp/aws 2.0.0 becomes 1.0.0",
+        ".: hashicorp/null 3.0.0 becomes 1.0.0",
+        ".: hashicorp/tls 1.0.0 is added",
+    )
+    assert plan.proposal.command == "locklens restore aws tls null"
+    apply(plan.proposal)
+    assert lock_of(top) == before
+
+
+def test_restore_from_another_revision(top: Path) -> None:
+    (top / ".terraform.lock.hcl").write_bytes(lock(entry("aws", "2.0.0")))
+    git(top, "commit", "-qam", "second")
+    assert said(restore(Scope(top), ["aws"]))[0] == ["it is as in HEAD:.terraform.lock.hcl already"]
+    plan = restore(Scope(top), ["aws"], "HEAD~1")
+    assert plan.proposal.command == "locklens restore aws --from 'HEAD~1'"
+    apply(plan.proposal)
+    assert lock_of(top) == lock(entry("aws"))
+
+
+def test_restore_removes_what_was_not_locked_then(top: Path) -> None:
+    (top / ".terraform.lock.hcl").write_bytes(lock(entry("aws"), entry("random")))
+    apply(restore(Scope(top), ["random"]).proposal)
+    assert lock_of(top) == lock(entry("aws"))
+
+
+def test_restore_says_where_the_configuration_wants_another(top: Path) -> None:
+    (top / "main.tf").write_bytes(b'terraform {\n  required_providers {\n    aws = "~> 2.0"\n  }\n}\n')
+    (top / ".terraform.lock.hcl").write_bytes(lock(entry("aws", "2.0.0")))
+    assert said(restore(Scope(top), ["aws"]))[0] == ["the configuration does not admit 1.0.0: ~> 2.0"]
+
+
+def test_restore_where_there_is_nothing_to_take(top: Path) -> None:
+    (top / "more.tf").write_bytes(b'resource "random_pet" "x" {}\n')
+    assert "locked neither now nor in HEAD:" in said(restore(Scope(top), ["random"]))[1][0]
+    with pytest.raises(RepositoryError):
+        restore(Scope(top), ["aws"], "nowhere")
+    (top / "new").mkdir()
+    (top / "new/.terraform.lock.hcl").write_bytes(lock(entry("aws")))
+    assert "HEAD has no such file" in said(restore(Scope(top, ("new",)), ["aws"]))[1][0]
+    (top / ".terraform.lock.hcl").write_bytes(b"x")
+    git(top, "commit", "-qam", "broken")
+    (top / ".terraform.lock.hcl").write_bytes(lock(entry("aws")))
+    assert said(restore(Scope(top), ["aws"]))[1][0].startswith("HEAD:.terraform.lock.hcl:1: ")
+
+
+# format
+
+
+def test_format_is_what_the_tool_would_write(top: Path) -> None:
+    good = lock(entry("aws"), entry("tls"))
+    (top / ".terraform.lock.hcl").write_bytes(
+        b"\xef\xbb\xbf# mine\r\n" + good.replace(b"\n", b"\r\n").replace(b"  ", b"\t")
+    )
+    plan = format_locks(Scope(top))
+    (words,) = plan.proposal.words
+    assert words == ".: put right: byte order mark, CRLF line ends, another first line, comments, spacing"
+    apply(plan.proposal)
+    assert lock_of(top) == good
+    assert said(format_locks(Scope(top))) == (["it is in the tool's format already"], [])
+
+
+def test_format_for_a_tool(top: Path) -> None:
+    (top / ".terraform.lock.hcl").write_bytes(lock(entry("aws")).split(b"\n", 2)[2])
+    plan = format_locks(Scope(top, (), OPENTOFU))
+    assert (plan.proposal.files[0].new or b"").startswith(OPENTOFU.header.encode())
+    assert plan.proposal.command == "locklens format --tool opentofu"
+
+
+# What is shown of it
+
+
+def test_the_diff_is_one_that_git_applies(top: Path, tmp_path: Path) -> None:
+    data = lock(entry("aws"), entry("tls")).rstrip(b"\n").replace(b"\n", b"\r\n", 3)
+    (top / ".terraform.lock.hcl").write_bytes(data)
+    plan = prune(Scope(top))
+    assert lock_of(top) == data
+    (tmp_path / "diff").write_bytes(plan.proposal.diff().encode())
+    git(top, "apply", "--whitespace=nowarn", str(tmp_path / "diff"))
+    assert lock_of(top) == plan.proposal.files[0].new

@@ -1,0 +1,528 @@
+"""Staging what was reviewed, held against git's own index, byte for byte."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from operations.test_propose import entry, lock
+from real_material import real_cases
+
+from locklens.errors import ConfigurationError, LockLensError, RepositoryError
+from locklens.lockfile.parse import parse
+from locklens.operations.compare_repository import open_git
+from locklens.operations.plan.files import WriteTarget
+from locklens.operations.plan.model import Plan
+from locklens.operations.review.request import ReviewRequest
+from locklens.operations.review.run import review
+from locklens.operations.write.apply import apply
+from locklens.operations.write.stage import marked_blocks, plan_stage
+from locklens.operations.write.undo import undo
+from locklens.review.model import ChangeKind, Review
+from locklens.storage.journal import Journal
+
+LOCK = ".terraform.lock.hcl"
+OLD = lock(entry("aws"), entry("null"), entry("random"), entry("tls"))
+NEW = lock(entry("archive"), entry("aws", "2.0.0"), entry("null"), entry("random", "3.0.0"))
+"""archive came, aws and random are upgrades, tls went."""
+
+
+def git(top: Path, *words: str, given: bytes = b"") -> bytes:
+    identity = ["-c", "user.name=n", "-c", "user.email=e"]
+    done = subprocess.run(["git", *identity, *words], cwd=top, check=False, capture_output=True, input=given)
+    assert done.returncode == 0, done.stderr.decode()
+    return done.stdout
+
+
+def repository(top: Path, files: dict[str, bytes], *, options: Iterable[str] = ()) -> Path:
+    top.mkdir(exist_ok=True)
+    git(top, "init", "-q", *options)
+    put(top, files)
+    git(top, "add", "-A")
+    git(top, "commit", "-qm", "first", "--allow-empty")
+    return top
+
+
+def put(top: Path, files: dict[str, bytes]) -> None:
+    for name, data in files.items():
+        (top / name).parent.mkdir(parents=True, exist_ok=True)
+        (top / name).write_bytes(data)
+
+
+@pytest.fixture
+def top(tmp_path: Path) -> Path:
+    top = repository(tmp_path / "top", {LOCK: OLD})
+    put(top, {LOCK: NEW})
+    return top
+
+
+def reviewing(top: Path, **options: object) -> Review:
+    return review(ReviewRequest(lambda: open_git(top, **options)))  # type: ignore[arg-type]
+
+
+def marks(found: Review, *names: str) -> set[str]:
+    """Ids of the changes of some providers, of every change without names."""
+    return {one.id for one in found.changes if not names or one.address.type in names}
+
+
+def planned(top: Path, *names: str) -> Plan:
+    found = reviewing(top)
+    return plan_stage(marked_blocks(found, top, marks(found, *names)))
+
+
+def staged(top: Path, *names: str) -> Plan:
+    plan = planned(top, *names)
+    assert plan.failures == ()
+    apply(plan.proposal)
+    return plan
+
+
+def index(top: Path, path: str = LOCK) -> bytes:
+    return git(top, "cat-file", "blob", f":{path}")
+
+
+def hunks(top: Path, *options: str) -> list[str]:
+    """The changed lines of a diff, without its positions."""
+    lines = git(top, "diff", *options).decode().splitlines()
+    return [line for line in lines if line[:1] in "+-" and not line.startswith(("+++", "---"))]
+
+
+def said(data: bytes) -> dict[str, str]:
+    found = parse(data, LOCK)
+    assert found.problems == ()
+    return {one.address.type: str(one.version) for one in found.entries}
+
+
+def failures(plan: Plan) -> list[str]:
+    return [str(one.error) for one in plan.failures]
+
+
+# What is staged
+
+
+def test_only_the_marked_blocks_are_staged(top: Path) -> None:
+    plan = staged(top, "aws", "tls")
+    assert index(top) == lock(entry("aws", "2.0.0"), entry("null"), entry("random"))
+    assert hunks(top, "--cached") == [
+        '-  version = "1.0.0"', '+  version = "2.0.0"', "-",
+        '-provider "registry.terraform.io/hashicorp/tls" {', '-  version = "1.0.0"', "-  hashes = [",
+        f'-    "zh:{"0" * 64}",', "-  ]", "-}",
+    ]  # fmt: skip
+    rest = [line for line in hunks(top) if "version" in line or "provider" in line]
+    assert rest == [
+        '+provider "registry.terraform.io/hashicorp/archive" {', '+  version = "1.0.0"',
+        '-  version = "1.0.0"', '+  version = "3.0.0"',
+    ]  # fmt: skip
+    assert (top / LOCK).read_bytes() == NEW
+    assert plan.proposal.words == (
+        ".: hashicorp/aws 1.0.0 -> 2.0.0 is staged", ".: hashicorp/tls 1.0.0 -> none is staged"
+    )  # fmt: skip
+    assert plan.proposal.command == f"git add -p -- {LOCK}"
+    assert [one.words for one in plan.remarks] == ["left in the work tree: hashicorp/random, hashicorp/archive"]
+    assert (plan.proposal.target, plan.proposal.files[0].old, plan.proposal.files[0].new) == (
+        WriteTarget.INDEX, OLD, index(top)
+    )  # fmt: skip
+
+
+def test_the_planned_diff_is_one_that_git_takes_for_the_index(top: Path) -> None:
+    plan = staged(top, "archive", "random")
+    cached = git(top, "diff", "--cached")
+    git(top, "reset", "-q")
+    git(top, "apply", "--cached", given=plan.proposal.diff().encode())
+    assert git(top, "diff", "--cached") == cached
+
+
+def test_it_is_what_git_add_p_does(top: Path) -> None:
+    """Of a file whose hunks are apart, each its own provider's."""
+    names = [f"p{number}" for number in range(6)]
+    old = lock(*(entry(name, constraints=">= 1.0.0") for name in names))
+    new = lock(*(entry(name, "2.0.0", constraints=">= 1.0.0") for name in names))
+    put(top, {LOCK: old})
+    git(top, "commit", "-qam", "second")
+    put(top, {LOCK: new})
+    git(top, "add", "-p", given=b"s\n" + b"n\ny\nn\nn\ny\ny\n")
+    by_git = index(top)
+    git(top, "reset", "-q")
+    staged(top, "p1", "p4", "p5")
+    assert index(top) == by_git
+    assert said(by_git) == {name: "2.0.0" if name in {"p1", "p4", "p5"} else "1.0.0" for name in names}
+
+
+def test_all_marked_is_the_whole_file_with_header_and_layout(top: Path) -> None:
+    put(top, {LOCK: b"# by hand\n" + NEW.replace(b"  version", b"\tversion") + b"# end\n"})
+    plan = staged(top)
+    assert index(top) == (top / LOCK).read_bytes()
+    assert git(top, "status", "--porcelain") == f"M  {LOCK}\n".encode()
+    assert plan.proposal.command == f"git add -- {LOCK}"
+    assert planned(top).proposal.files == ()
+    assert [one.words for one in planned(top).remarks] == ["it is staged already"]
+
+
+def test_one_after_the_other_ends_in_the_work_tree(top: Path) -> None:
+    put(top, {LOCK: b"# by hand\n" + NEW})
+    for name in ("random", "tls", "archive"):
+        staged(top, name)
+        assert index(top).startswith(OLD[:40])
+    staged(top, "aws")
+    assert index(top) == b"# by hand\n" + NEW
+
+
+def test_what_is_staged_of_others_stays(top: Path) -> None:
+    put(top, {LOCK: lock(entry("aws", "1.5.0"), entry("null", "7.0.0"), entry("random"), entry("tls"))})
+    git(top, "add", LOCK)
+    put(top, {LOCK: NEW})
+    staged(top, "aws")
+    assert said(index(top)) == {"aws": "2.0.0", "null": "7.0.0", "random": "1.0.0", "tls": "1.0.0"}
+
+
+def test_a_new_file_gets_its_header_and_the_marked_blocks(tmp_path: Path) -> None:
+    top = repository(tmp_path / "top", {})
+    put(top, {f"a/{LOCK}": NEW, f"b/{LOCK}": NEW})
+    found = reviewing(top)
+    chosen = {one.id for root in found.roots if root.path == "b" for one in root.changes if one.address.type == "aws"}
+    apply(plan_stage(marked_blocks(found, top, chosen)).proposal)
+    assert index(top, f"a/{LOCK}") == index(top, f"b/{LOCK}") == lock(entry("aws", "2.0.0"))
+    assert git(top, "ls-files", "-s", "b").startswith(b"100644 ")
+    assert (top / f"b/{LOCK}").read_bytes() == NEW
+
+
+def test_a_file_that_git_was_told_of_is_a_new_one(tmp_path: Path) -> None:
+    top = repository(tmp_path / "top", {})
+    put(top, {LOCK: NEW})
+    git(top, "add", "-N", LOCK)
+    assert planned(top, "aws").proposal.files[0].old is None
+    staged(top, "aws")
+    assert index(top) == lock(entry("aws", "2.0.0"))
+    assert b"new file mode 100644" in git(top, "diff", "--cached")
+
+
+def test_a_repository_without_a_commit(tmp_path: Path) -> None:
+    top = tmp_path / "top"
+    top.mkdir()
+    git(top, "init", "-q")
+    put(top, {LOCK: NEW})
+    staged(top, "null")
+    assert index(top) == lock(entry("null"))
+
+
+def test_a_deleted_file(top: Path) -> None:
+    (top / LOCK).unlink()
+    staged(top, "aws")
+    assert index(top) == lock(entry("null"), entry("random"), entry("tls"))
+    plan = staged(top)
+    assert git(top, "status", "--porcelain") == f"D  {LOCK}\n".encode()
+    assert plan.proposal.command == f"git add -- {LOCK}"
+
+
+def test_a_provider_that_moved_is_two_blocks(top: Path) -> None:
+    moved = OLD.replace(b"registry.terraform.io/hashicorp/aws", b"registry.example.com/hashicorp/aws")
+    put(top, {LOCK: moved.replace(b'tls" {\n  version = "1', b'tls" {\n  version = "2')})
+    found = reviewing(top)
+    assert ChangeKind.MOVED in {one.kind for one in found.changes}
+    staged(top, "aws")
+    assert index(top) == moved
+
+
+def test_every_root_that_has_a_mark(tmp_path: Path) -> None:
+    top = repository(tmp_path / "top", {f"{root}/{LOCK}": OLD for root in ("a", "b c", "é")})
+    put(top, {f"a/{LOCK}": NEW, f"b c/{LOCK}": NEW, f"é/{LOCK}": NEW})
+    heard: list[str] = []
+    found = reviewing(top)
+    intent = marked_blocks(found, top, marks(found, "aws", "random"))
+    assert intent.title == "Stage 6 reviewed changes in 3 roots"
+    plan = plan_stage(intent, on_root=heard.append)
+    put(top, {})
+    apply(plan.proposal)
+    assert sorted(heard) == ["a", "b c", "é"]
+    assert len({index(top, f"{root}/{LOCK}") for root in heard}) == 1
+    assert said(index(top, f"é/{LOCK}")) == {"aws": "2.0.0", "null": "1.0.0", "random": "3.0.0", "tls": "1.0.0"}
+    assert plan.proposal.command == f"git add -p -- a/{LOCK} 'b c/{LOCK}' 'é/{LOCK}'"
+
+
+def test_a_change_as_young_as_the_index_and_of_the_same_size_is_seen(top: Path) -> None:
+    """Git tells such a file from an unchanged one by the time of the index alone."""
+    put(top, {LOCK: OLD.replace(b"1.0.0", b"2.0.0")})
+    git(top, "add", LOCK)
+    put(top, {LOCK: OLD.replace(b"1.0.0", b"3.0.0")})
+    staged(top)
+    assert index(top) == OLD.replace(b"1.0.0", b"3.0.0")
+
+
+def test_planning_writes_nothing(top: Path) -> None:
+    def everything() -> dict[str, bytes]:
+        return {str(path): path.read_bytes() for path in top.rglob("*") if path.is_file()}
+
+    before = everything()
+    assert planned(top, "aws").proposal.files
+    assert planned(top).proposal.files
+    assert everything() == before
+
+
+@settings(max_examples=2)
+@pytest.mark.parametrize("case", real_cases("pairs")[::9])
+@given(data=st.data())
+def test_real_changes_in_any_portions(case: Path, data: st.DataObject) -> None:
+    sides = [case / "old.lock.hcl", case / "new.lock.hcl"]
+    if not sides[1].exists() or any(parse(one.read_bytes(), LOCK).problems for one in sides if one.exists()):
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        top = repository(Path(folder), {LOCK: sides[0].read_bytes()} if sides[0].exists() else {})
+        put(top, {LOCK: sides[1].read_bytes()})
+        found = reviewing(top)
+        remaining = data.draw(st.permutations(sorted(marks(found))))
+        old = {one.address: one.version for one in parse(found.roots[0].old_data, LOCK).entries} if remaining else {}
+        chosen: set[str] = set()
+        while remaining:
+            number = data.draw(st.integers(1, len(remaining)))
+            chosen |= set(remaining[:number])
+            remaining = remaining[number:]
+            apply(plan_stage(marked_blocks(found, top, chosen)).proposal)
+            wanted = dict(old)
+            for one in found.changes:
+                if one.id in chosen:
+                    wanted.pop(one.moved_from or one.address, None)
+                    wanted.update({one.address: one.new.version} if one.new else {})
+            assert {one.address: one.version for one in parse(index(top), LOCK).entries} == wanted
+        assert not chosen or index(top) == (top / LOCK).read_bytes() == sides[1].read_bytes()
+
+
+# How git has it
+
+
+def test_line_ends_become_what_git_add_makes_of_them(tmp_path: Path) -> None:
+    top = repository(tmp_path / "top", {LOCK: OLD, ".gitattributes": b"*.hcl text\n"})
+    put(top, {LOCK: NEW.replace(b"\n", b"\r\n")})
+    staged(top, "aws")
+    assert index(top) == lock(entry("aws", "2.0.0"), entry("null"), entry("random"), entry("tls"))
+    staged(top)
+    assert index(top) == NEW
+    assert git(top, "diff", "--stat") == b""
+
+
+def test_a_file_with_crlf_in_the_index_keeps_them_under_autocrlf(tmp_path: Path) -> None:
+    """`git add` looks at the index before it converts, which `git hash-object` does not."""
+    top = repository(tmp_path / "top", {LOCK: OLD.replace(b"\n", b"\r\n")})
+    git(top, "config", "core.autocrlf", "true")
+    put(top, {LOCK: NEW.replace(b"\n", b"\r\n")})
+    staged(top, "aws")
+    wanted = lock(entry("aws", "2.0.0"), entry("null"), entry("random"), entry("tls"))
+    assert index(top) == wanted.replace(b"\n", b"\r\n")
+    staged(top)
+    by_locklens = index(top)
+    git(top, "add", LOCK)
+    assert index(top) == by_locklens == NEW.replace(b"\n", b"\r\n")
+
+
+def test_a_filter_of_the_users_own_is_run_and_one_of_the_repository_is_not(
+    top: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    put(top, {".gitattributes": b"*.hcl filter=own\n"})
+    own = tmp_path / "config"
+    own.write_text("""[filter "own"]\n\tclean = "sed 's/^# This file/# Kept/'"\n""")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(own))
+    staged(top)
+    assert index(top) == NEW.replace(b"# This file", b"# Kept")
+    git(top, "config", "filter.own.clean", "touch ran; cat")
+    put(top, {LOCK: NEW + b"\n"})
+    assert failures(planned(top)) == [
+        f"{LOCK}: it goes through the filter own, which this repository's own configuration names, so it is not staged"
+    ]
+    assert not (top / "ran").exists()
+
+
+def test_other_object_formats(tmp_path: Path) -> None:
+    top = repository(tmp_path / "top", {LOCK: OLD}, options=["--object-format=sha256"])
+    put(top, {LOCK: NEW})
+    staged(top, "tls")
+    assert said(index(top)) == {"aws": "1.0.0", "null": "1.0.0", "random": "1.0.0"}
+    staged(top)
+    assert index(top) == NEW
+
+
+def test_a_second_work_tree_has_its_own_index(top: Path, tmp_path: Path) -> None:
+    git(top, "worktree", "add", "-q", str(tmp_path / "other"))
+    put(tmp_path / "other", {LOCK: NEW})
+    staged(tmp_path / "other", "aws")
+    assert said(index(tmp_path / "other"))["aws"] == "2.0.0"
+    assert index(top) == OLD
+
+
+def test_the_mode_stays(top: Path) -> None:
+    git(top, "update-index", "--chmod=+x", LOCK)
+    staged(top)
+    assert git(top, "ls-files", "-s").startswith(b"100755 ")
+
+
+def test_a_split_index_and_a_top_with_odd_names(tmp_path: Path) -> None:
+    top = repository(tmp_path / 'a:b "c"', {LOCK: OLD})
+    git(top, "update-index", "--split-index")
+    put(top, {LOCK: NEW})
+    staged(top, "aws")
+    assert said(index(top))["aws"] == "2.0.0"
+
+
+# What is refused
+
+
+def test_what_changed_since_it_was_reviewed_is_not_staged(top: Path) -> None:
+    found = reviewing(top)
+    intent = marked_blocks(found, top, marks(found))
+    put(top, {LOCK: NEW + b"\n"})
+    plan = plan_stage(intent)
+    assert failures(plan) == [f"{LOCK}: it changed on disk since it was reviewed"]
+    assert plan.proposal.files == ()
+
+
+def test_an_index_that_changed_since_the_plan_is_left_alone(top: Path) -> None:
+    plan = planned(top, "aws")
+    git(top, "add", LOCK)
+    with pytest.raises(ConfigurationError, match="the index has something else by now"):
+        apply(plan.proposal)
+    assert index(top) == NEW
+
+
+def test_another_git_at_work_is_named(top: Path) -> None:
+    plan = planned(top, "aws")
+    (top / ".git/index.lock").touch()
+    with pytest.raises(RepositoryError, match="another git is at work") as caught:
+        apply(plan.proposal)
+    assert "index.lock" in caught.value.hint
+    (top / ".git/index.lock").unlink()
+    assert index(top) == OLD
+
+
+def test_a_file_that_is_not_merged(top: Path) -> None:
+    git(top, "commit", "-qam", "ours")
+    git(top, "branch", "ours")
+    git(top, "checkout", "-qb", "theirs", "HEAD~1")
+    put(top, {LOCK: OLD.replace(b"1.0.0", b"5.0.0")})
+    git(top, "commit", "-qam", "theirs")
+    with pytest.raises(AssertionError):
+        git(top, "merge", "-q", "ours")
+    assert b" 3\t" in git(top, "ls-files", "-s")
+    put(top, {LOCK: NEW})
+    assert failures(planned(top)) == [f"{LOCK}: it is not merged in the index, so it is not staged"]
+
+
+@pytest.mark.parametrize(
+    ("bit", "words"),
+    [("--skip-worktree", "a sparse checkout leaves it out"), ("--assume-unchanged", "git was told to assume")],
+)
+def test_what_git_was_told_to_leave_alone(top: Path, bit: str, words: str) -> None:
+    found = reviewing(top)
+    intent = marked_blocks(found, top, marks(found))
+    git(top, "update-index", bit, LOCK)
+    assert [words in one for one in failures(plan_stage(intent))] == [True]
+
+
+def test_a_git_ignored_file(tmp_path: Path) -> None:
+    top = repository(tmp_path / "top", {"main.tf": b""})
+    put(top, {LOCK: NEW})
+    found = reviewing(top)
+    intent = marked_blocks(found, top, marks(found))
+    put(top, {".gitignore": b"# tool\n*.lock.hcl\n"})
+    plan = plan_stage(intent)
+    assert failures(plan) == [f"{LOCK}: it is git-ignored, so it is not staged"]
+    assert plan.failures[0].error.hint.startswith(f"git check-ignore -v {LOCK} says why; git add -f {LOCK}")
+    git(top, "add", "-f", LOCK)
+    put(top, {LOCK: OLD})
+    assert failures(planned(top)) == []
+
+
+def test_a_link(tmp_path: Path) -> None:
+    top = repository(tmp_path / "top", {f"a/{LOCK}": OLD})
+    (top / "b").mkdir()
+    (top / "b" / LOCK).symlink_to(f"../a/{LOCK}")
+    git(top, "add", "-A")
+    git(top, "commit", "-qm", "link")
+    put(top, {f"a/{LOCK}": NEW})
+    plan = planned(top, "aws")
+    assert [one.path for one in plan.proposal.files] == [f"a/{LOCK}"]
+    assert all("link" in one for one in failures(plan))
+
+
+def test_a_file_that_moved_is_staged_with_git(tmp_path: Path) -> None:
+    top = repository(tmp_path / "top", {f"a/{LOCK}": OLD})
+    (top / "a").rename(top / "b")
+    put(top, {f"b/{LOCK}": NEW})
+    git(top, "add", "-N", "b")
+    found = reviewing(top)
+    assert [root.renamed_from for root in found.roots] == ["a"]
+    assert ["moved here from a" in one for one in failures(planned(top))] == [True]
+    put(top, {f"b/{LOCK}": OLD})
+    git(top, "add", "-A")
+    put(top, {f"b/{LOCK}": NEW})
+    staged(top, "aws")
+    assert said(index(top, f"b/{LOCK}")) == {"aws": "2.0.0", "null": "1.0.0", "random": "1.0.0", "tls": "1.0.0"}
+
+
+def test_an_index_that_is_no_lock_file(top: Path) -> None:
+    put(top, {LOCK: b"provider {"})
+    git(top, "add", LOCK)
+    put(top, {LOCK: NEW})
+    plan = planned(top, "aws")
+    assert [one.startswith(f"{LOCK}: its blocks cannot be told apart") for one in failures(plan)] == [True]
+    assert plan.failures[0].error.hint == f"git add {LOCK} stages the whole file"
+
+
+def test_what_cannot_be_staged_at_all(top: Path) -> None:
+    found = reviewing(top)
+    with pytest.raises(LockLensError, match="nothing is marked") as caught:
+        marked_blocks(found, top, set())
+    assert caught.value.hint == "mark with space first"
+    git(top, "add", LOCK)
+    for options in ({"staged": True}, {"head": "HEAD", "base": "HEAD"}):
+        other = reviewing(top, **options)
+        with pytest.raises(LockLensError, match="only what is in the work tree"):
+            marked_blocks(other, top, marks(other) or {"x"})
+
+
+# Undo
+
+
+def test_it_is_undone_in_the_index(top: Path, tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "writes")
+    for names in (("aws",), ()):
+        before = index(top)
+        assert apply(planned(top, *names).proposal, journal=journal) == ()
+        after = index(top)
+        plan = undo(top, journal=journal)
+        apply(plan.proposal, journal=journal)
+        assert index(top) == before
+        apply(undo(top, journal=journal).proposal, journal=journal)
+        assert index(top) == after
+    git(top, "reset", "-q")
+    with pytest.raises(LockLensError, match="changed since"):
+        undo(top, journal=journal)
+    assert (top / LOCK).read_bytes() == NEW
+
+
+def test_what_was_committed_since_is_not_undone(top: Path) -> None:
+    staged(top, "aws")
+    undo(top)
+    later = {**os.environ, "GIT_COMMITTER_DATE": "2099-01-01T00:00:00Z"}
+    identity = ["-c", "user.name=n", "-c", "user.email=e"]
+    subprocess.run(["git", *identity, "commit", "-qm", "staged"], cwd=top, check=True, env=later)
+    with pytest.raises(LockLensError, match="changed since"):
+        undo(top)
+
+
+def test_undoing_a_new_file_takes_it_out_of_the_index(tmp_path: Path) -> None:
+    top = repository(tmp_path / "top", {})
+    put(top, {LOCK: NEW})
+    staged(top, "aws")
+    apply(undo(top).proposal)
+    assert git(top, "status", "--porcelain") == f"?? {LOCK}\n".encode()
+
+
+def test_without_a_journal_it_is_staged_and_said(top: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    notices = apply(planned(top).proposal, journal=Journal(tmp_path / "file" / "writes"))
+    assert [one.startswith("it cannot be undone") for one in notices] == [True]
+    assert index(top) == NEW

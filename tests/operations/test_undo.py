@@ -1,0 +1,152 @@
+"""What was applied last is taken back: in the same run, in a later one, and never where somebody changed a file."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from locklens.addresses import ProviderAddress
+from locklens.cli.main import main
+from locklens.dialect import TERRAFORM
+from locklens.errors import ConfigurationError, StaleLockFileError
+from locklens.lockfile.model import LockEntry
+from locklens.lockfile.render import render
+from locklens.operations.plan.files import FileChanges, PlannedFile
+from locklens.operations.plan.model import Scope
+from locklens.operations.write.apply import apply
+from locklens.operations.write.format import format_locks
+from locklens.operations.write.prune import prune
+from locklens.operations.write.undo import undo
+from locklens.storage.journal import Journal
+from locklens.versions import Version
+
+LOCK = ".terraform.lock.hcl"
+
+
+def entry(name: str, version: str = "1.0.0") -> LockEntry:
+    address = ProviderAddress(TERRAFORM.default_host, "hashicorp", name)
+    return LockEntry(address, Version.parse(version), "", ("zh:" + "0" * 64,), 0)
+
+
+@pytest.fixture
+def top(tmp_path: Path) -> Path:
+    top = tmp_path / "top"
+    (top / "infra").mkdir(parents=True)
+    subprocess.run(["git", "init", "-q", str(top)], check=True)
+    (top / "infra" / LOCK).write_bytes(render([entry("aws"), entry("tls")], TERRAFORM))
+    (top / "infra/main.tf").write_text('terraform {\n  required_providers {\n    aws = "1.0.0"\n  }\n}\n')
+    return top
+
+
+def contents(top: Path) -> dict[str, bytes]:
+    found = (path for path in sorted(top.rglob("*")) if path.is_file() and ".git" not in path.parts)
+    return {str(path.relative_to(top)): path.read_bytes() for path in found}
+
+
+def test_it_is_taken_back_and_done_again(top: Path) -> None:
+    before = contents(top)
+    apply(prune(Scope(top, ("infra",))).proposal)
+    after = contents(top)
+    assert after != before
+    plan = undo(top / "infra")
+    assert contents(top) == after
+    assert [(change.root, change.name, change.kind) for change in plan.changes] == [("infra", "hashicorp/tls", "add")]
+    first, second = plan.proposal.words
+    assert first == "infra: hashicorp/tls 1.0.0 is added"
+    assert second.startswith("takes back what was applied on ")
+    assert second.endswith(": locklens prune --root infra")
+    apply(plan.proposal)
+    assert contents(top) == before
+    again = undo(top)
+    assert [change.kind for change in again.changes] == ["remove"]
+    apply(again.proposal)
+    assert contents(top) == after
+
+
+def test_only_the_last_one_is_taken_back(top: Path) -> None:
+    apply(prune(Scope(top, ("infra",))).proposal)
+    pruned = contents(top)
+    (top / "infra" / LOCK).write_bytes(pruned[f"infra/{LOCK}"].replace(b"\n", b"\r\n"))
+    crlf = contents(top)
+    apply(format_locks(Scope(top, ("infra",))).proposal)
+    assert contents(top) == pruned
+    plan = undo(top)
+    assert plan.changes == ()
+    apply(plan.proposal)
+    assert contents(top) == crlf
+
+
+def test_a_new_file_is_removed_and_comes_back(top: Path) -> None:
+    files = PlannedFile("a.txt", None, b"a\n"), PlannedFile("infra/main.tf", (top / "infra/main.tf").read_bytes(), b"")
+    before = contents(top)
+    apply(FileChanges(top, files, (), "locklens something"))
+    after = contents(top)
+    assert (after["a.txt"], after["infra/main.tf"]) == (b"a\n", b"")
+    plan = undo(top)
+    removed = next(file for file in plan.proposal.files if file.path == "a.txt")
+    assert (removed.old, removed.new) == (b"a\n", None)
+    assert "--- a/a.txt\n+++ /dev/null\n" in removed.diff()
+    apply(plan.proposal)
+    assert contents(top) == before
+    apply(undo(top).proposal)
+    assert contents(top) == after
+
+
+@pytest.mark.parametrize("change", ["edited", "gone"])
+def test_nothing_is_taken_back_where_a_file_changed(top: Path, change: str) -> None:
+    apply(prune(Scope(top, ("infra",))).proposal)
+    lock = top / "infra" / LOCK
+    if change == "edited":
+        lock.write_bytes(lock.read_bytes() + b"# mine\n")
+    else:
+        lock.unlink()
+    now = contents(top)
+    with pytest.raises(StaleLockFileError, match=rf"^infra/{LOCK}: changed since .*: locklens prune --root infra$"):
+        undo(top)
+    assert contents(top) == now
+
+
+def test_a_file_that_changes_after_it_was_planned(top: Path) -> None:
+    apply(prune(Scope(top, ("infra",))).proposal)
+    plan = undo(top)
+    (top / "infra" / LOCK).write_bytes(b"")
+    with pytest.raises(StaleLockFileError):
+        apply(plan.proposal)
+
+
+def test_nothing_was_applied(top: Path, tmp_path: Path) -> None:
+    for folder in (top, tmp_path):
+        with pytest.raises(ConfigurationError, match="nothing was applied here that could be undone"):
+            undo(folder)
+
+
+def test_without_git_and_with_another_journal(tmp_path: Path) -> None:
+    journal, place = Journal(tmp_path / "data"), tmp_path / "place"
+    place.mkdir()
+    apply(FileChanges(place, (PlannedFile("a", None, b"a"),), (), "x"), journal=journal)
+    apply(undo(place, journal=journal).proposal, journal=journal)
+    assert list(place.iterdir()) == []
+    journal.forget(place)
+    assert list(journal.folder.iterdir()) == []
+
+
+def test_as_a_command_in_another_process(
+    top: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = contents(top)
+    apply(prune(Scope(top, ("infra",))).proposal)
+    command = [sys.executable, "-m", "locklens", "-C", str(top / "infra"), "undo"]
+    shown = subprocess.run([*command, "--dry-run"], capture_output=True, text=True, check=True, env=os.environ)
+    assert '+provider "registry.terraform.io/hashicorp/tls"' in shown.stdout
+    assert contents(top) != before
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=os.environ)
+    assert f"wrote infra/{LOCK}" in done.stdout
+    assert contents(top) == before
+    monkeypatch.chdir(top)
+    (top / "infra" / LOCK).write_bytes(b"")
+    assert main(["undo"], lambda request, view: 99) == 2
+    assert "changed since" in capsys.readouterr().err

@@ -1,0 +1,515 @@
+"""Upgrades, planned from what registries are made to say, and applied to files on disk."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from locklens.addresses import Platform, ProviderAddress
+from locklens.dialect import OPENTOFU, TERRAFORM, Dialect
+from locklens.errors import ConfigurationError, LockLensError, UnavailableError
+from locklens.install.model import ProviderRequirement
+from locklens.lockfile.model import LockEntry
+from locklens.lockfile.parse import parse
+from locklens.lockfile.render import render
+from locklens.operations.plan.model import Plan, Scope
+from locklens.operations.write.apply import apply
+from locklens.operations.write.source import EntryPlatforms, VersionMove
+from locklens.operations.write.upgrade import UpgradeRequest, plan_upgrade
+from locklens.sources.metadata import ListedVersion
+from locklens.versions import Version
+
+LINUX, MAC, WINDOWS = Platform("linux", "amd64"), Platform("darwin", "arm64"), Platform("windows", "amd64")
+
+
+def address(name: str) -> ProviderAddress:
+    return ProviderAddress(TERRAFORM.default_host, "hashicorp", name)
+
+
+def hashes(name: str, version: str, platforms: Sequence[Platform] = (LINUX,)) -> tuple[str, ...]:
+    return tuple(f"h1:{name}-{version}-{platform}" for platform in sorted(platforms))
+
+
+def entry(name: str, version: str, constraints: str = "", *platforms: Platform) -> LockEntry:
+    return LockEntry(
+        address(name), Version.parse(version), constraints, hashes(name, version, platforms or (LINUX,)), 0
+    )
+
+
+class Shelf:
+    """Says what a registry would, and remembers what it was asked to lock."""
+
+    here = LINUX
+
+    def __init__(self, offered: Mapping[str, str], unknown: int = 0) -> None:
+        self._offered = {name: [Version.parse(text) for text in versions.split()] for name, versions in offered.items()}
+        self._unknown = unknown
+        self.broken: frozenset[str] = frozenset()
+        self.moves: list[VersionMove] = []
+        self.fetched: list[VersionMove] = []
+
+    def listed(
+        self, addresses: Sequence[ProviderAddress], tool: Dialect
+    ) -> Mapping[ProviderAddress, Sequence[ListedVersion] | LockLensError]:
+        return {
+            one: [ListedVersion(version, ("5.0",), (LINUX,)) for version in self._offered[one.type]]
+            if one.type in self._offered
+            else UnavailableError("registry.terraform.io does not answer")
+            for one in addresses
+        }
+
+    def coverage(self, entries: Sequence[LockEntry], tool: Dialect) -> Sequence[EntryPlatforms]:
+        return [
+            EntryPlatforms(
+                tuple(Platform.parse(text.rpartition("-")[2]) for text in one.hashes if "?" not in text), self._unknown
+            )
+            for one in entries
+        ]
+
+    def choose(self, wanted: Sequence[ProviderRequirement], tool: Dialect) -> Sequence[Version | LockLensError]:
+        raise NotImplementedError
+
+    def fetch(self, moves: Sequence[VersionMove], tool: Dialect) -> None:
+        self.fetched += moves
+
+    def h1s(self, address: ProviderAddress, version: Version, tool: Dialect) -> Mapping[Platform, str]:
+        raise NotImplementedError
+
+    def entries(
+        self, moves: Sequence[VersionMove], tool: Dialect
+    ) -> Mapping[ProviderAddress, LockEntry | LockLensError]:
+        self.moves += moves
+        return {
+            one.address: LockLensError("the signature is wrong", hint="ask")
+            if one.address.type in self.broken
+            else replace(entry(one.address.type, str(one.version), "", *one.platforms), address=one.address)
+            for one in moves
+        }
+
+
+Files = dict[str, str | bytes | list[LockEntry]]
+
+
+def requiring(**constraints: str) -> str:
+    lines = "".join(f'    {name} = "{text}" # why\n' for name, text in constraints.items())
+    return f"terraform {{\n  required_providers {{\n{lines}  }}\n}}\n"
+
+
+@pytest.fixture
+def top(tmp_path: Path) -> Path:
+    top = tmp_path / "top"
+    top.mkdir()
+    subprocess.run(["git", "init", "-q"], cwd=top, check=True)
+    return top
+
+
+def lay(top: Path, files: Files) -> None:
+    for name, content in files.items():
+        path = top / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if isinstance(content, list):
+            content = render(content, TERRAFORM)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+def contents(top: Path) -> dict[str, bytes]:
+    found = (path for path in top.rglob("*") if path.is_file() and ".git" not in path.parts)
+    return {str(path.relative_to(top)): path.read_bytes() for path in found}
+
+
+def planned(top: Path, shelf: Shelf, *providers: str, roots: Sequence[str] = (), **options: object) -> Plan:
+    request = UpgradeRequest(Scope(top, tuple(roots)), tuple(providers), **options)  # type: ignore[arg-type]
+    return plan_upgrade(request, shelf)
+
+
+def failures(plan: Plan) -> list[str]:
+    return [str(failed.error) for failed in plan.failures]
+
+
+def remarks(plan: Plan) -> list[str]:
+    return [f"{remark.name}: {remark.words}".removeprefix("hashicorp/") for remark in plan.remarks]
+
+
+LOCK = ".terraform.lock.hcl"
+TWO: Files = {
+    "main.tf": requiring(aws="~> 5.0", tls="~> 4.0"),
+    LOCK: [entry("aws", "5.1.0", "~> 5.0"), entry("tls", "4.0.0", "~> 4.0")],
+}
+PIN = "~> 5.0 (main.tf:3)"
+OFFERED = {"aws": "5.0.0 5.1.0 5.2.0 6.0.0 6.1.0-beta1", "tls": "4.0.0 4.1.0 4.2.0"}
+
+
+# What moves
+
+
+def test_only_the_chosen_provider_moves(top: Path) -> None:
+    lay(top, TWO)
+    data = (
+        (top / LOCK)
+        .read_bytes()
+        .replace(
+            b'provider "registry.terraform.io/hashicorp/tls"',
+            b'# mine\n\nprovider \t"registry.terraform.io/hashicorp/tls"',
+        )
+    )
+    (top / LOCK).write_bytes(data)
+    plan = planned(top, Shelf(OFFERED), "aws")
+    assert plan.proposal.words == (".: hashicorp/aws 5.1.0 becomes 5.2.0",)
+    apply(plan.proposal)
+    assert (top / LOCK).read_bytes() == data.replace(b"5.1.0", b"5.2.0")
+    assert (top / "main.tf").read_text() == TWO["main.tf"]
+
+
+def test_without_names_all_that_are_locked_and_required_move(top: Path) -> None:
+    lay(top, TWO | {"more.tf": 'resource "null_resource" "x" {}\n'})
+    lay(top, {LOCK: [entry("aws", "5.1.0"), entry("tls", "4.0.0"), entry("random", "1.0.0")]})
+    plan = planned(top, Shelf(OFFERED))
+    assert [(change.name, change.kind) for change in plan.changes] == [
+        ("hashicorp/aws", "upgrade"),
+        ("hashicorp/tls", "upgrade"),
+    ]
+    assert plan.proposal.command == "locklens upgrade"
+
+
+def test_a_version_that_is_asked_for(top: Path) -> None:
+    lay(top, TWO)
+    plan = planned(top, Shelf(OFFERED), "aws=5.0.0", "hashicorp/tls=4.1")
+    assert [(change.name, change.kind) for change in plan.changes] == [
+        ("hashicorp/aws", "downgrade"),
+        ("hashicorp/tls", "upgrade"),
+    ]
+    assert plan.proposal.command == "locklens upgrade aws=5.0.0 hashicorp/tls=4.1"
+
+
+def test_a_provider_that_is_not_locked_yet_is_added_where_it_is_named(top: Path) -> None:
+    lay(top, TWO | {LOCK: [entry("tls", "4.2.0", "~> 4.0")]})
+    assert planned(top, Shelf(OFFERED)).proposal.files == ()
+    plan = planned(top, Shelf(OFFERED), "aws")
+    apply(plan.proposal)
+    assert (top / LOCK).read_bytes() == render(
+        [entry("aws", "5.2.0", "~> 5.0"), entry("tls", "4.2.0", "~> 4.0")], TERRAFORM
+    )
+
+
+@pytest.mark.parametrize(
+    ("providers", "words"),
+    [
+        (("aws=6.0.0",), "the configuration does not admit 6.0.0: ~> 5.0 (main.tf:3)"),
+        (("aws=9.0.0",), "the registry does not offer 9.0.0"),
+        (("aws=6.1.0-beta1",), "does not admit 6.1.0-beta1: ~> 5.0 (main.tf:3); a pre-release"),
+        (("tls", "aws=9.0.0"), "the registry does not offer 9.0.0"),
+        (("random",), "nothing requires it"),
+        (("null",), "registry.terraform.io does not answer"),
+    ],
+)
+def test_what_fails_leaves_the_root_as_it_is(top: Path, providers: tuple[str, ...], words: str) -> None:
+    lay(
+        top,
+        TWO | {LOCK: [entry("aws", "5.1.0"), entry("tls", "4.0.0"), entry("random", "1.0.0"), entry("null", "1.0.0")]},
+    )
+    lay(top, {"null.tf": 'resource "null_resource" "x" {}\n'})
+    shelf = Shelf(OFFERED | {"random": "1.0.0"})
+    plan = planned(top, shelf, *providers)
+    assert plan.proposal.files == ()
+    assert plan.changes == ()
+    assert shelf.moves == []
+    (found,) = failures(plan)
+    assert words in found
+
+
+def test_a_provider_that_cannot_be_locked_keeps_the_others_from_it_too(top: Path) -> None:
+    lay(top, TWO)
+    shelf = Shelf(OFFERED)
+    shelf.broken = frozenset({"tls"})
+    plan = planned(top, shelf)
+    assert failures(plan) == ["the signature is wrong"]
+    assert plan.proposal.files == ()
+
+
+@pytest.mark.parametrize("text", ["aws=", "aws=~> 5.0", "aws=latest", "aws=v5"])
+def test_what_is_no_version(top: Path, text: str) -> None:
+    lay(top, TWO)
+    with pytest.raises(ConfigurationError, match="names no version"):
+        planned(top, Shelf(OFFERED), text)
+
+
+def test_constraints_that_cannot_hold_together(top: Path) -> None:
+    lay(top, TWO | {"m/main.tf": requiring(aws="~> 6.0"), "x.tf": 'module "m" {\n  source = "./m"\n}\n'})
+    plan = planned(top, Shelf(OFFERED), "aws")
+    assert "no available releases match the given constraints ~> 5.0, ~> 6.0" in failures(plan)[0]
+    assert plan.failures[0].error.hint == "these cannot hold together: ~> 5.0 (main.tf:3) against ~> 6.0 (m/main.tf:3)"
+
+
+def test_why_nothing_newer(top: Path) -> None:
+    lay(top, TWO | {LOCK: [entry("aws", "5.2.0"), entry("tls", "4.2.0")]})
+    assert remarks(planned(top, Shelf(OFFERED))) == [
+        f"aws: stays at 5.2.0; not 6.1.0-beta1: {PIN}, a pre-release, which only an exact constraint selects; 6.0.0: {PIN}",
+        "tls: 4.2.0 is the newest",
+    ]
+    assert remarks(planned(top, Shelf(OFFERED), "aws=5.2.0")) == ["aws: 5.2.0 is locked already"]
+
+
+# Platforms
+
+
+def test_the_platforms_that_are_locked_stay_so(top: Path) -> None:
+    lay(top, TWO | {LOCK: [entry("aws", "5.1.0", "", MAC, WINDOWS), entry("tls", "4.2.0")]})
+    shelf = Shelf(OFFERED)
+    planned(top, shelf, "aws")
+    planned(top, shelf, "aws", platforms=(LINUX, MAC))
+    assert [move.platforms for move in shelf.moves] == [(MAC, WINDOWS), (LINUX, MAC)]
+
+
+def test_platforms_that_nobody_knows_are_said(top: Path) -> None:
+    lay(top, TWO | {LOCK: [entry("aws", "5.1.0"), entry("tls", "4.2.0")]})
+    shelf = Shelf(OFFERED, unknown=2)
+    plan = planned(top, shelf, "aws")
+    (said,) = remarks(plan)
+    assert said.startswith("aws: locked for linux_amd64 alone; for which platforms 2 of the old version's h1 were")
+
+
+# Constraints that are edited
+
+
+def test_an_exact_pin_moves_with_the_lock(top: Path) -> None:
+    lay(top, {"main.tf": requiring(aws="= 5.1.0"), LOCK: [entry("aws", "5.1.0", "5.1.0")]})
+    plan = planned(top, Shelf(OFFERED), edits_constraints=True)
+    assert [file.path for file in plan.proposal.files] == ["main.tf", LOCK]
+    assert plan.proposal.words == (".: hashicorp/aws 5.1.0 becomes 6.0.0; main.tf:3 = 5.1.0 becomes = 6.0.0",)
+    assert plan.proposal.command == "locklens upgrade --edit-constraints"
+    apply(plan.proposal)
+    assert (top / "main.tf").read_text() == requiring(aws="= 6.0.0")
+    assert (top / LOCK).read_bytes() == render([entry("aws", "6.0.0", "6.0.0")], TERRAFORM)
+
+
+def test_only_what_is_in_the_way_is_edited(top: Path) -> None:
+    lay(
+        top,
+        {
+            "root/main.tf": requiring(aws=">= 5.0")
+            + 'module "a" {\n  source = "../m"\n}\nmodule "b" {\n  source = "../m"\n}\n',
+            "root/old.tf": 'provider "aws" {\n  version = "< 6"\n}\n',
+            "m/main.tf": requiring(aws="~> 5.1.0", tls="4.0.0"),
+            f"root/{LOCK}": [entry("aws", "5.1.0"), entry("tls", "4.0.0", "4.0.0")],
+        },
+    )
+    before = contents(top)
+    plan = planned(top, Shelf(OFFERED), "aws=6.0.0", roots=["root"], edits_constraints=True)
+    assert [(edit.file, edit.line, edit.new) for edit in plan.changes[0].edits] == [
+        ("root/old.tf", 2, "< 7"),
+        ("m/main.tf", 3, "~> 6.0.0"),
+    ]
+    apply(plan.proposal)
+    after = contents(top)
+    assert after["root/main.tf"] == before["root/main.tf"]
+    assert after["m/main.tf"] == before["m/main.tf"].replace(b"~> 5.1.0", b"~> 6.0.0")
+    lock = parse(after[f"root/{LOCK}"], "")
+    assert [(str(one.version), one.constraints) for one in lock.entries] == [
+        ("6.0.0", ">= 5.0.0, ~> 6.0.0, < 7.0.0"),
+        ("4.0.0", "4.0.0"),
+    ]
+
+
+def test_the_locked_version_may_be_what_is_admitted(top: Path) -> None:
+    lay(top, {"main.tf": requiring(aws="~> 4.0"), LOCK: [entry("aws", "5.2.0", "~> 5.0", LINUX, MAC)]})
+    shelf = Shelf(OFFERED)
+    plan = planned(top, shelf, "aws=5.2.0", edits_constraints=True)
+    assert shelf.moves == []
+    apply(plan.proposal)
+    assert (top / LOCK).read_bytes() == render([entry("aws", "5.2.0", "~> 5.2", LINUX, MAC)], TERRAFORM)
+
+
+FETCHED = '{"Modules":[{"Key":"","Source":"","Dir":"."},{"Key":"m","Source":"registry.terraform.io/acme/m/aws","Version":"1.0.0","Dir":".terraform/modules/m"}]}'
+
+
+@pytest.mark.parametrize(
+    ("files", "words"),
+    [
+        (
+            {
+                "x.tf": 'module "m" {\n  source = "acme/m/aws"\n}\n',
+                ".terraform/modules/modules.json": FETCHED,
+                ".terraform/modules/m/main.tf": requiring(aws="< 6.0"),
+            },
+            ".terraform/modules/m/main.tf:3: < 6.0 excludes 6.0.0, and is not rewritten: the module is fetched",
+        ),
+        (
+            {"x.tf": 'module "m" {\n  source = "./sub"\n}\n', "sub/main.tf": requiring(aws="< 6.0"), "sub/.git": ""},
+            "sub/main.tf:3: < 6.0 excludes 6.0.0, and is not rewritten: the file belongs to another git repository",
+        ),
+        ({"x.tf": 'provider "aws" {\n  version = <<EOT\n< 6.0\nEOT\n}\n'}, "x.tf:2: the constraint '< 6.0' is no plain string"),
+        ({"x.tf": 'provider "aws" {\n  version = "!= 6.0.0"\n}\n'}, "x.tf:2: != 6.0.0 excludes exactly this version"),
+    ],
+)  # fmt: skip
+def test_what_is_not_ours_to_edit(top: Path, files: Files, words: str) -> None:
+    lay(top, {"main.tf": requiring(aws="~> 5.0"), LOCK: [entry("aws", "5.1.0", "~> 5.0")], **files})
+    before = contents(top)
+    plan = planned(top, Shelf(OFFERED), "aws", edits_constraints=True)
+    assert plan.proposal.files == ()
+    assert failures(plan)[0].startswith(words)
+    unnamed = planned(top, Shelf(OFFERED), edits_constraints=True)
+    assert failures(unnamed) == []
+    assert remarks(unnamed)[0].startswith(f"aws: not moved to 6.0.0: {words}")
+    assert [str(change.new.version) for change in unnamed.changes if change.new] == ["5.2.0"]
+    assert contents(top) == before
+
+
+def test_links_out_of_the_repository_are_not_followed(top: Path, tmp_path: Path) -> None:
+    lay(tmp_path, {"shared/main.tf": requiring(aws="~> 5.0")})
+    lay(top, {"main.tf": 'module "m" {\n  source = "./m"\n}\n', LOCK: [entry("aws", "5.1.0", "~> 5.0")]})
+    (top / "m").symlink_to(tmp_path / "shared")
+    plan = planned(top, Shelf(OFFERED), "aws", edits_constraints=True)
+    assert "m: not read: it is, or is behind, a link that leads out of the repository" in failures(plan)[0]
+
+
+def test_a_pre_release_takes_an_exact_pin(top: Path) -> None:
+    lay(top, TWO)
+    plan = planned(top, Shelf(OFFERED), "aws=6.1.0-beta1", edits_constraints=True)
+    assert "6.1.0-beta1 is a pre-release, which only an exact constraint selects" in failures(plan)[0]
+    lay(top, {"main.tf": requiring(aws="5.1.0")})
+    plan = planned(top, Shelf(OFFERED), "aws=6.1.0-beta1", edits_constraints=True)
+    assert plan.changes[0].edits[0].new == "6.1.0-beta1"
+
+
+# Several roots
+
+
+def test_roots_that_share_a_module_are_planned_together(top: Path) -> None:
+    lay(top, {"m/main.tf": requiring(aws="~> 5.0")})
+    for root in ("a", "b", "c"):
+        lay(
+            top,
+            {
+                f"{root}/main.tf": 'module "m" {\n  source = "../m"\n}\n',
+                f"{root}/{LOCK}": [entry("aws", "5.1.0", "~> 5.0")],
+            },
+        )
+    subprocess.run(["git", "add", "."], cwd=top, check=True)
+    plan = planned(top, Shelf(OFFERED), "aws", roots=["a", "b"], edits_constraints=True)
+    assert [file.path for file in plan.proposal.files] == ["m/main.tf", f"a/{LOCK}", f"b/{LOCK}"]
+    assert [(remark.root, remark.words) for remark in plan.remarks] == [
+        ("c", "it still locks 5.1.0, which m/main.tf excludes then: upgrade it too")
+    ]
+    apply(plan.proposal)
+    locked = [parse((top / root / LOCK).read_bytes(), "").entries[0] for root in "abc"]
+    assert [(str(one.version), one.constraints) for one in locked] == [
+        ("6.0.0", "~> 6.0"),
+        ("6.0.0", "~> 6.0"),
+        ("5.1.0", "~> 5.0"),
+    ]
+
+
+def test_a_root_that_fails_takes_its_edits_back(top: Path) -> None:
+    lay(top, {"m/main.tf": requiring(aws="~> 5.0"), "n/main.tf": requiring(aws="!= 6.0.0")})
+    both = 'module "m" {\n  source = "../m"\n}\nmodule "n" {\n  source = "../n"\n}\n'
+    lay(
+        top,
+        {
+            "a/main.tf": both,
+            f"a/{LOCK}": [entry("aws", "5.1.0")],
+            "b/main.tf": requiring(aws="~> 5.0"),
+            f"b/{LOCK}": [entry("aws", "5.1.0")],
+        },
+    )
+    plan = planned(top, Shelf(OFFERED), "aws", roots=["a", "b"], edits_constraints=True)
+    assert [file.path for file in plan.proposal.files] == ["b/main.tf", f"b/{LOCK}"]
+    assert len(plan.failures) == 1
+
+
+# What cannot be known
+
+
+def test_missing_modules(top: Path) -> None:
+    lay(top, TWO | {"x.tf": 'module "m" {\n  source = "acme/m/aws"\n}\n'})
+    plan = planned(top, Shelf(OFFERED))
+    assert failures(plan) == ["x.tf:1: module m (acme/m/aws) cannot be read: Module not installed"]
+    assert "terraform get" in plan.failures[0].error.hint
+    plan = planned(top, Shelf(OFFERED), allows_missing=True)
+    assert len(plan.changes) == 2
+    assert remarks(plan)[0] == ": constraints in modules that cannot be read do not count: m"
+
+
+def test_a_broken_configuration(top: Path) -> None:
+    lay(top, TWO | {"x.tf": 'provider "aws" {\n  version = var.v\n}\n'})
+    assert failures(planned(top, Shelf(OFFERED)))[0].startswith("x.tf:2: Invalid version constraint")
+
+
+def test_a_broken_lock_file(top: Path) -> None:
+    lay(top, TWO | {LOCK: b"x\n"})
+    assert failures(planned(top, Shelf(OFFERED)))[0].startswith(f"{LOCK}:1: ")
+
+
+# From Terraform's registry to OpenTofu's
+
+
+def of_opentofu(top: Path, shelf: Shelf, *providers: str) -> Plan:
+    return plan_upgrade(UpgradeRequest(Scope(top, (), OPENTOFU), providers), shelf)
+
+
+@pytest.mark.parametrize("providers", [(), ("aws",), ("hashicorp/aws",)])
+def test_an_entry_of_terraforms_registry_becomes_one_of_opentofus(top: Path, providers: tuple[str, ...]) -> None:
+    lay(top, {"main.tf": requiring(aws="~> 5.0"), LOCK: [entry("aws", "5.1.0", "~> 5.0", LINUX, MAC)]})
+    shelf = Shelf(OFFERED)
+    plan = of_opentofu(top, shelf, *providers)
+    hosts = "registry.opentofu.org instead of registry.terraform.io"
+    assert plan.proposal.words == (f".: hashicorp/aws 5.1.0 becomes 5.2.0 and is locked from {hosts}",)
+    (change,) = plan.changes
+    assert (change.kind, change.moved_from, change.old and change.old.address) == (
+        "move",
+        address("aws"),
+        address("aws"),
+    )
+    assert [(move.platforms, move.prior and move.prior.hashes) for move in shelf.moves] == [((MAC, LINUX), ())]
+    apply(plan.proposal)
+    (after,) = parse((top / LOCK).read_bytes(), LOCK, dialect=OPENTOFU).entries
+    assert (after.address.host, str(after.version)) == ("registry.opentofu.org", "5.2.0")
+
+
+def test_an_entry_moves_also_where_its_version_is_the_newest(top: Path) -> None:
+    lay(top, {"main.tf": requiring(aws="~> 5.0"), LOCK: [entry("aws", "5.2.0", "~> 5.0")]})
+    plan = of_opentofu(top, Shelf(OFFERED))
+    hosts = "registry.opentofu.org instead of registry.terraform.io"
+    assert plan.proposal.words == (f".: hashicorp/aws 5.2.0 is locked from {hosts}",)
+    assert not plan.remarks
+
+
+def test_an_entry_that_is_required_by_its_own_name_stays_beside_the_new_one(top: Path) -> None:
+    both = requiring(aws="~> 5.0").replace(
+        "  }\n}\n", '    old = { source = "registry.terraform.io/hashicorp/aws" }\n  }\n}\n'
+    )
+    lay(top, {"main.tf": both, LOCK: [entry("aws", "5.2.0", "~> 5.0")]})
+    plan = of_opentofu(top, Shelf({"aws": "5.2.0"}), "registry.opentofu.org/hashicorp/aws")
+    assert plan.proposal.words == (".: hashicorp/aws 5.2.0 is added",)
+    apply(plan.proposal)
+    assert [one.address.host for one in parse((top / LOCK).read_bytes(), LOCK).entries] == [
+        "registry.opentofu.org",
+        "registry.terraform.io",
+    ]
+
+
+# Many roots
+
+
+def test_what_many_roots_take_is_got_at_once_before_the_first(top: Path) -> None:
+    names = [f"r{number}" for number in range(5)]
+    lay(top, {"m/main.tf": requiring(aws="5.1.0")})
+    for number, name in enumerate(names):
+        platforms = (LINUX, MAC) if number % 2 else (LINUX,)
+        lay(top, {f"{name}/main.tf": 'module "m" {\n  source = "../m"\n}\n'})
+        lay(top, {f"{name}/{LOCK}": [entry("aws", "5.1.0", "5.1.0", *platforms)]})
+    shelf = Shelf(OFFERED)
+    plan = planned(top, shelf, roots=names, edits_constraints=True)
+    assert not plan.failures
+    assert [len(plan.changes), len(shelf.moves)] == [5, 5]
+    assert {(str(move.version), move.platforms) for move in shelf.fetched} == {
+        ("6.0.0", (LINUX,)),
+        ("6.0.0", (MAC, LINUX)),
+    }
+    assert [move.platforms for move in shelf.fetched] == [move.platforms for move in shelf.moves]
+    edited = [change.edits for change in plan.changes if change.edits]
+    assert len(edited) == 1
+    assert plan.proposal.files[0].path == "m/main.tf"

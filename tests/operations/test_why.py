@@ -1,0 +1,455 @@
+"""Why a provider is there: found, explained and printed, from files on disk."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from msgspec.structs import replace
+from selection.making import offers
+
+from locklens.addresses import ProviderAddress
+from locklens.dialect import OPENTOFU, TERRAFORM, Dialect
+from locklens.errors import ConfigurationError, LockLensError, UnavailableError
+from locklens.lockfile.model import LockEntry
+from locklens.lockfile.render import render
+from locklens.operations.review.why import WhyRequest, explain_provider
+from locklens.project.requirements import read_configuration
+from locklens.project.tree import FileSystem
+from locklens.review.reports import why_json, why_text
+from locklens.review.why import Why
+from locklens.selection import explain_selection
+from locklens.versions import Constraints, Version
+
+TF, OT = TERRAFORM.default_host, OPENTOFU.default_host
+
+
+def write(folder: Path, files: dict[str, str | bytes]) -> Path:
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return folder
+
+
+def requiring(*wanted: str) -> str:
+    """A file that requires providers, each written as SOURCE, or SOURCE and its constraint."""
+    names: list[str] = []
+    lines = []
+    for one in wanted:
+        source, _, constraint = one.partition(" ")
+        name = source.rpartition("/")[2]
+        names.append(name if name not in names else f"{name}-{len(names)}")
+        version = f', version = "{constraint}"' if constraint else ""
+        lines.append(f'    {names[-1]} = {{ source = "{source}"{version} }}\n')
+    return f"terraform {{\n  required_providers {{\n{''.join(lines)}  }}\n}}\n"
+
+
+def lock(*locked: str, dialect: Dialect = TERRAFORM) -> bytes:
+    """A lock file with providers, each written as NAMESPACE/TYPE and its version."""
+    entries = []
+    for one in locked:
+        name, _, version = one.partition(" ")
+        address = ProviderAddress(dialect.default_host, *name.split("/"))
+        entries.append(LockEntry(address, Version.parse(version), "", ("h1:x",), 0))
+    return render(entries, dialect)
+
+
+def asked(folder: Path, provider: str, *roots: str, offered: object = None, tool: Dialect | None = None) -> Why:
+    def ask(address: ProviderAddress) -> Any:
+        if isinstance(offered, LockLensError):
+            raise offered
+        return offered
+
+    return explain_provider(WhyRequest(provider, folder, roots, tool), ask)
+
+
+def document(result: Why) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(why_json.render(result))
+    jsonschema.validate(found, why_json.why_schema(), cls=jsonschema.Draft202012Validator)
+    return found
+
+
+def said(result: Why) -> str:
+    document(result)
+    return why_text.render(result)
+
+
+NETWORK = """\
+module "a" { source = "./m" }
+module "b" { source = "./m" }
+resource "aws_s3_bucket" "x" {}
+provider "aws" {
+  alias   = "b"
+  version = "!= 5.50.0"
+}
+"""
+STATE = json.dumps(
+    {
+        "version": 4,
+        "resources": [
+            {"mode": "managed", "type": "aws_vpc", "name": "old", "provider": f'provider["{TF}/hashicorp/aws"]'},
+            {"mode": "managed", "type": "gone_x", "name": "old", "provider": f'provider["{TF}/acme/gone"]'},
+        ],
+    }
+)
+FILES: dict[str, str | bytes] = {
+    "main.tf": requiring("hashicorp/aws ~> 5.40") + NETWORK,
+    "z_override.tf": requiring("hashicorp/aws >= 5.0, < 5.91"),
+    "m/main.tf": requiring("hashicorp/aws >= 5.1") + 'module "deep" { source = "./n" }\n',
+    "m/n/main.tf": 'resource "aws_x" "y" {}\ndata "aws_x" "y" {}\n',
+    "tests/t.tftest.hcl": 'run "one" {\n  module {\n    source = "./m/n"\n  }\n}\n',
+    "terraform.tfstate": STATE,
+    ".terraform.lock.hcl": lock("hashicorp/aws 5.49.0", "hashicorp/tls 4.0.0"),
+}
+
+
+def test_all_that_requires_a_provider_is_told(tmp_path: Path) -> None:
+    assert said(asked(write(tmp_path, FILES), "aws")) == (
+        f".  {TF}/hashicorp/aws  (Terraform)\n"
+        "  locked       5.49.0  .terraform.lock.hcl:4  satisfies the constraints\n"
+        "               the lock file records other constraints: none\n"
+        "  constraints  >= 5.0.0, >= 5.1.0, != 5.50.0, < 5.91.0\n"
+        "               in effect: >= 5.1.0, != 5.50.0, < 5.91.0\n"
+        "  registry     the registry was not asked, so newer versions are not known\n"
+        "  required by  the root module\n"
+        "                 z_override.tf:3      >= 5.0, < 5.91\n"
+        "                   overrides ~> 5.40 of main.tf:3\n"
+        '                 main.tf:9            != 5.50.0  provider "aws" (b)\n'
+        "                 terraform.tfstate:1  any version, for the state still has aws_vpc.old\n"
+        "                 used once, in main.tf:8\n"
+        "               modules a, b\n"
+        "                 m/main.tf:3  >= 5.1\n"
+        "               modules a.deep, b.deep, test.tests.t.one (a test)\n"
+        "                 m/n/main.tf:1  any version, used by resource aws_x.y and 1 more\n"
+    )
+
+
+def test_what_the_registry_offers_says_what_is_held_back_and_by_whom(tmp_path: Path) -> None:
+    listed = offers("5.40.0", "5.49.0", "5.50.0", "5.60.0", "5.90.0", "5.91.0", "5.92.0-beta1", "6.0.0", "6.2.0")
+    text = said(asked(write(tmp_path, FILES), "aws", offered=listed))
+    assert (
+        "  registry     newest 6.2.0, in range 5.90.0, same major 5.91.0, same minor 5.49.0\n"
+        "  upgrade      selects 5.90.0\n"
+        "  newer        5.91.0 to 6.2.0 (3 versions)  held back: < 5.91.0 (z_override.tf:3)\n"
+        "               5.92.0-beta1  held back: < 5.91.0 (z_override.tf:3); a pre-release, which only an exact constraint\n"
+        "                 selects\n"
+        "               5.60.0 to 5.90.0 (2 versions)  an upgrade takes the newest\n"
+        "               5.50.0  held back: != 5.50.0 (main.tf:9)\n"
+    ) in text
+    registry = document(asked(tmp_path, "aws", offered=listed))["roots"][0]["registry"]
+    assert registry["init"] == {"version": "5.49.0", "obstacle": None, "nearest": []}
+    assert registry["upgrade"]["version"] == "5.90.0"
+    place = {"file": "main.tf", "line": 9, "module": ""}
+    held = {"reason": "constraint", "term": "!= 5.50.0", "required_by": [place], "names": []}
+    assert registry["newer"][-1] == {"versions": ["5.50.0"], "held_by": [held]}
+
+
+def test_a_range_without_an_offered_version_names_the_nearest(tmp_path: Path) -> None:
+    text = said(asked(write(tmp_path, FILES), "aws", offered=offers("4.0.0", "6.0.0")))
+    assert (
+        "  registry     newest 6.0.0\n"
+        "               does not offer the locked version\n"
+        "  upgrade      selects nothing: no offered version satisfies the constraints; the nearest are\n"
+        "                 6.0.0  held back: < 5.91.0 (z_override.tf:3)\n"
+        "                 4.0.0  held back: >= 5.0.0 (z_override.tf:3); >= 5.1.0 (m/main.tf:3)\n"
+        "  required by"
+    ) in text
+    assert "selects nothing: no version is offered\n" in said(asked(tmp_path, "aws", offered=()))
+
+
+def test_a_registry_that_does_not_answer_is_no_empty_one(tmp_path: Path) -> None:
+    result = asked(write(tmp_path, FILES), "aws", offered=UnavailableError("registry.terraform.io answered 503"))
+    assert "  registry     registry.terraform.io answered 503, so newer versions are not known\n" in said(result)
+    (root,) = document(result)["roots"]
+    assert (root["registry"], root["registry_silent"]) == (None, "registry.terraform.io answered 503")
+    (root,) = document(asked(tmp_path, "aws", offered=offers("5.49.0")))["roots"]
+    assert root["registry_silent"] is None
+
+
+def test_a_conflict_names_the_smallest_set_that_cannot_hold(tmp_path: Path) -> None:
+    write(tmp_path, {**FILES, "z_override.tf": "", "m/main.tf": requiring("hashicorp/aws >= 5.1, > 6")})
+    result = asked(tmp_path, "aws")
+    assert (
+        "  locked       5.49.0  .terraform.lock.hcl:4  DOES NOT SATISFY:\n"
+        "                 > 6.0.0 (m/main.tf:3)\n"
+        "               the lock file records other constraints: none\n"
+        "  constraints  >= 5.1.0, ~> 5.40, != 5.50.0, > 6.0.0\n"
+        "  CONFLICT     no version can satisfy these together:\n"
+        "                 ~> 5.40  main.tf:3\n"
+        "                 > 6.0.0  m/main.tf:3  modules a, b\n"
+        "  registry"
+    ) in said(result)
+    assert said(result).endswith("  findings     BLOCK LK005  Locked version does not satisfy the configuration\n")
+    (root,) = document(result)["roots"]
+    assert root["in_effect"] is None
+    assert [[one["term"] for one in conflict] for conflict in root["conflicts"]] == [["~> 5.40", "> 6.0.0"]]
+    assert (result.fails("block"), result.fails("never")) == (True, False)
+    (tmp_path / ".terraform.lock.hcl").unlink()
+    assert asked(tmp_path, "aws").fails("block")
+
+
+def test_an_outdated_lock_says_what_helps(tmp_path: Path) -> None:
+    write(tmp_path, {"main.tf": requiring("hashicorp/aws ~> 6.0"), ".terraform.lock.hcl": lock("hashicorp/aws 5.0.0")})
+    helps = "               `terraform init` refuses it; `init -upgrade` selects another version\n"
+    assert helps in said(asked(tmp_path, "aws"))
+    assert helps in said(asked(tmp_path, "aws", offered=offers("6.1.0")))
+    assert helps not in said(asked(tmp_path, "aws", offered=offers("5.0.0")))
+
+
+def test_what_is_only_in_the_state_or_in_the_lock(tmp_path: Path) -> None:
+    write(tmp_path, FILES)
+    gone = asked(tmp_path, "gone")
+    assert "terraform.tfstate:1  any version, for the state still has gone_x.old\n" in said(gone)
+    assert "  locked       no: .terraform.lock.hcl has no block for it, so `terraform init` adds one\n" in said(gone)
+    assert "  constraints  none: any release will do\n" in said(gone)
+    assert gone.fails("block")
+    orphan = asked(tmp_path, "tls")
+    assert "  required by  nothing\n" in said(orphan)
+    assert "  findings     WARN LK007" in said(orphan)
+    assert (orphan.fails("block"), orphan.fails("warn")) == (False, True)
+
+
+def test_what_is_not_seen_is_said(tmp_path: Path) -> None:
+    far = 'module "far" { source = "acme/far/aws" }\nterraform {\n  backend "s3" {}\n}\n'
+    write(tmp_path, {"main.tf": far, "bad.tf": "x {\n", ".terraform.lock.hcl": lock("hashicorp/aws 5.0.0")})
+    text = said(asked(tmp_path, "aws"))
+    assert "  required by  nothing that could be read\n" in text
+    assert (
+        "  not seen     what a module that is not fetched requires (`terraform get` fetches)\n"
+        "                 main.tf:1  module far from acme/far/aws\n"
+        "               what the error at bad.tf:1 hides: "
+    ) in text
+    assert '               the state is in the "s3" backend\n' in text
+    assert "INFO LK007" in text
+
+
+def test_a_lock_file_that_cannot_be_read(tmp_path: Path) -> None:
+    conflicted = b"<<<<<<< ours\n" + lock("hashicorp/aws 5.0.0") + b"=======\n>>>>>>> theirs\n"
+    write(tmp_path, {"main.tf": requiring("hashicorp/aws ~> 6.0"), ".terraform.lock.hcl": conflicted})
+    result = asked(tmp_path, "aws")
+    assert "  unreadable   .terraform.lock.hcl:1: Conflict markers" in said(result)
+    assert "  locked       cannot say: the lock file cannot be read\n" in said(result)
+    assert result.fails("block")
+
+
+def test_a_provider_that_is_part_of_the_tool(tmp_path: Path) -> None:
+    write(tmp_path, {"main.tf": 'resource "terraform_data" "x" {}\n'})
+    assert said(asked(tmp_path, "terraform")) == (
+        ".  terraform.io/builtin/terraform  (Terraform)\n"
+        "  locked       never: it is part of Terraform\n"
+        "  constraints  none: any release will do\n"
+        "  required by  the root module\n"
+        "                 main.tf:1  any version, used by resource terraform_data.x\n"
+    )
+
+
+MIXED: dict[str, str | bytes] = {
+    "main.tf": requiring("hashicorp/aws ~> 5.0", "acme/aws", "acme/x", "example.com/acme/x"),
+    ".terraform.lock.hcl": lock("hashicorp/tls 4.0.0", "acme/x 1.0.0"),
+}
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("hashicorp/aws", f"{TF}/hashicorp/aws"),
+        ("HashiCorp/AWS", f"{TF}/hashicorp/aws"),
+        (f"{TF}/hashicorp/aws", f"{TF}/hashicorp/aws"),
+        (f"{TF.upper()}:443/hashicorp/aws", f"{TF}/hashicorp/aws"),
+        ("tls", f"{TF}/hashicorp/tls"),
+        ("acme/x", f"{TF}/acme/x"),
+        ("example.com/acme/x", "example.com/acme/x"),
+    ],
+)
+def test_a_provider_may_be_typed_in_short(tmp_path: Path, typed: str, meant: str) -> None:
+    result = asked(write(tmp_path, MIXED), typed)
+    assert [root["provider"] for root in document(result)["roots"]] == [meant]
+
+
+@pytest.mark.parametrize(
+    ("typed", "words", "hint"),
+    [
+        ("aws", "'aws' may be acme/aws or hashicorp/aws", "type one of these"),
+        ("x", "'x' may be acme/x or example.com/acme/x", "type one of these"),
+        ("asw", "the root does not require or lock 'asw'", "did you mean hashicorp/aws?"),
+        ("hashicorp/tsl", "does not require or lock", "did you mean hashicorp/tls?"),
+        ("zzzzzz", "does not require or lock", "what is required or locked: acme/aws, acme/x, example.com/acme/x, "),
+        ("a/b/c/d", "'a/b/c/d' is no provider address: it has more than three parts", "write it as aws"),
+        ("", "is no provider address: must have at least one character", "write it as aws"),
+        ("a//b", "is no provider address", "write it as aws"),
+        ("\x1b[1m", "is no provider address", "write it as aws"),
+    ],
+)
+def test_what_cannot_be_meant(tmp_path: Path, typed: str, words: str, hint: str) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        asked(write(tmp_path, MIXED), typed)
+    assert words in str(caught.value)
+    assert caught.value.hint.startswith(hint)
+
+
+def test_what_is_not_required_as_far_as_can_be_told(tmp_path: Path) -> None:
+    write(tmp_path, {"main.tf": 'module "far" { source = "acme/far/aws" }\n'})
+    with pytest.raises(ConfigurationError) as caught:
+        asked(tmp_path, "aws")
+    assert str(caught.value) == (
+        "the root does not require or lock 'aws', as far as can be told (not fetched: module far (acme/far/aws))"
+    )
+    assert caught.value.hint == "nothing is required or locked here at all"
+
+
+# Several roots
+
+
+def git(folder: Path, *arguments: str) -> None:
+    subprocess.run(["git", *arguments], cwd=folder, check=True, capture_output=True)
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    top = tmp_path / "repo"
+    top.mkdir()
+    git(top, "init", "-q")
+    return write(
+        top,
+        {
+            "a/main.tf": requiring("hashicorp/aws ~> 5.0"),
+            "a/.terraform.lock.hcl": lock("hashicorp/aws 5.0.0"),
+            "b/main.tf": requiring("hashicorp/aws ~> 6.0"),
+            "b/.terraform.lock.hcl": lock("hashicorp/aws 5.0.0"),
+            "c/main.tofu": requiring("hashicorp/aws"),
+            "c/.terraform.lock.hcl": lock("hashicorp/aws 6.0.0", dialect=OPENTOFU),
+            "d/main.tf": requiring("hashicorp/tls"),
+            "d/.terraform.lock.hcl": lock("hashicorp/tls 4.0.0"),
+            "e/main.tf": 'module "far" { source = "acme/far/aws" }\n',
+            "e/.terraform.lock.hcl": lock("hashicorp/tls 4.0.0"),
+            "f/.terraform.lock.hcl": lock("hashicorp/aws 5.0.0"),
+            "modules/m/main.tf": requiring("hashicorp/aws >= 4, < 4"),
+        },
+    )
+
+
+def test_every_root_of_the_repository_is_asked(repo: Path) -> None:
+    result = asked(repo / "d", "aws")
+    text = said(result)
+    assert text.startswith(
+        "4 roots require or lock aws:\n"
+        "  b  5.0.0  BLOCK  ~> 6.0\n"
+        "  a  5.0.0  ok     ~> 5.0\n"
+        "  c  6.0.0  ok\n"
+        "  f  5.0.0  -\n"
+        f"\nb  {TF}/hashicorp/aws  (Terraform)\n"
+    )
+    assert f"\nc  {OT}/hashicorp/aws  (OpenTofu)\n" in text
+    assert "  required by  cannot say: there is no configuration in this folder\n" in text
+    assert text.endswith(
+        "\nWhether these roots require it cannot be said:\n  e  not fetched: module far (acme/far/aws)\n"
+        "\n1 more root neither requires nor locks it.\n"
+    )
+    assert [root.path for root in asked(repo, "aws").roots] == ["a", "b", "c", "f"]
+    assert document(result)["others"] == 1
+
+
+def test_chosen_roots_alone(repo: Path) -> None:
+    assert [root.path for root in asked(repo, "aws", "a", "c/.terraform.lock.hcl", "./a").roots] == ["a", "c"]
+    assert [root.path for root in asked(repo / "a", "aws", "../b").roots] == ["b"]
+    for root, words in (("nowhere", "nowhere: neither .terraform.lock.hcl"), ("../..", "outside of the repository")):
+        with pytest.raises(ConfigurationError, match=words):
+            asked(repo, "aws", root)
+    with pytest.raises(ConfigurationError, match="none of the 2 roots requires or locks 'aws'"):
+        asked(repo, "aws", "d", "e")
+
+
+def test_a_folder_that_was_never_initialised_is_a_root_where_one_stands_in_it(repo: Path) -> None:
+    result = asked(repo / "modules/m", "aws")
+    assert [root.path for root in result.roots] == ["a", "b", "c", "f", "modules/m"]
+    assert "no version can satisfy this:" not in said(result)
+    assert "                 >= 4.0.0  modules/m/main.tf:3\n                 < 4.0.0   modules/m/main.tf:3\n" in said(
+        result
+    )
+    assert "  locked       no: there is no lock file yet\n" in said(result)
+    assert said(result).startswith(
+        "5 roots require or lock aws:\n  modules/m  not locked  CONFLICT  >= 4.0.0, < 4.0.0\n"
+    )
+
+
+def test_the_tool_may_be_given(repo: Path) -> None:
+    (root,) = asked(repo, "hashicorp/aws", "a", tool=OPENTOFU).roots
+    assert (root.tool, str(root.explanation.address)) == (OPENTOFU, f"{OT}/hashicorp/aws")
+    assert "  locked       no: a/.terraform.lock.hcl has no block for it, so `tofu init` adds one\n" in said(
+        asked(repo, "hashicorp/aws", "a", tool=OPENTOFU)
+    )
+
+
+def test_outside_of_a_repository_it_is_the_folder(tmp_path: Path) -> None:
+    write(tmp_path, {"a/main.tf": requiring("hashicorp/aws ~> 5.0"), "empty/x": ""})
+    assert [root.path for root in asked(tmp_path / "a", "aws").roots] == [""]
+    assert [root.path for root in asked(tmp_path, "aws", "a").roots] == ["a"]
+    assert [root.path for root in asked(tmp_path / "empty", "aws", "../a").roots] == ["../a"]
+    with pytest.raises(LockLensError, match="not inside a git repository"):
+        asked(tmp_path / "empty", "aws")
+    git(tmp_path, "init", "-q")
+    with pytest.raises(ConfigurationError, match="no configuration in this folder"):
+        asked(tmp_path / "empty", "aws")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="file names")
+def test_nothing_foreign_reaches_the_terminal(tmp_path: Path) -> None:
+    name = "a\x1b[31m\u202e.tf"
+    write(
+        tmp_path,
+        {
+            name: requiring("hashicorp/aws > 2") + 'resource "aws_x" "y" {}\n',
+            "b.tf": 'provider "aws" {\n  version = "< 1"\n}\n',
+        },
+    )
+    text = said(asked(tmp_path, "aws", offered=offers("1.0.0")))
+    assert "CONFLICT" in text
+    assert text.replace("\n", "").isprintable()
+    assert "a\\x1b[31m\\u202e.tf:3" in text
+
+
+# Configurations that people wrote, in the folder that LOCKLENS_CONFIGURATIONS names
+
+MATERIAL = Path(os.environ.get("LOCKLENS_CONFIGURATIONS") or "/nonexistent")
+
+
+def real_modules() -> list[Any]:
+    found = sorted(MATERIAL.glob("modules/*/meta.json"))
+    skip = pytest.mark.skip(reason="needs LOCKLENS_CONFIGURATIONS, the folder of real material")
+    return [pytest.param(path, id=path.parent.name) for path in found] or [pytest.param(None, marks=skip)]
+
+
+@pytest.mark.parametrize("path", real_modules())
+def test_real_modules_are_explained(path: Path, tmp_path: Path) -> None:
+    about = json.loads(path.read_text("utf-8"))
+    folder = tmp_path / "src"
+    shutil.copytree(path.parent / "src", folder)
+    root = folder / about["root"]
+    tool = OPENTOFU if path.parent.name.endswith("-tofu") else TERRAFORM
+    tree = FileSystem(root)
+    configuration = read_configuration(tree, "", dialect=tool, worktree=tree)
+    for address in sorted(configuration.required()):
+        requirements = configuration.of(address)
+        result = asked(root, str(address), tool=tool)
+        (found,) = document(result)["roots"]
+        assert why_text.render(result).startswith(f".  {address}  (")
+        assert found["constraints"] == str(configuration.constraints(address))
+        assert found["conflicts"] == []
+        assert found["locked"] is None or found["locked"]["satisfies"]
+        places = {(one["file"], one["line"]) for by in found["required_by"] for one in by["declared"] + by["uses"]}
+        assert places == {(one.file, one.line) for one in requirements}
+        # One more module asks for something that none of the others can live with.
+        for one in requirements:
+            if one.constraints:
+                rival = replace(one, constraints=Constraints.parse("!= 0.0.1, < 0.0.2"), module="rival")
+                explained = explain_selection(address, (*requirements, rival), None, None)
+                assert all(conflict for conflict in explained.conflicts)
+                told = {demand.requirements[-1].module for conflict in explained.conflicts for demand in conflict}
+                assert "rival" in told

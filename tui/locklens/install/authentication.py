@@ -1,0 +1,224 @@
+"""Whether a release may be installed or locked: the tool's judgement, in its words, and what of it enters the lock.
+
+Two things are done otherwise than the tools do them. A blank or odd line in SHA256SUMS is skipped and named, and the
+other lines count, where a tool would crash or take next to nothing. And what is signed of another release is refused;
+see `locklens.trust.belonging`.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from locklens.addresses import display_host
+from locklens.dialect import OPENTOFU
+from locklens.errors import TrustError
+from locklens.hashes import packages_of
+from locklens.trust.authentication import AuthenticationOutcome, Lenience, Refusal, Release, authenticate
+from locklens.trust.belonging import Build, foreign_words
+from locklens.trust.checksums import Match, Oddity, read_checksums
+from locklens.trust.continuity import Origin, judge_packages
+from locklens.trust.model import Tier
+from locklens.trust.tiers import PublishedKey, Verifying
+
+if TYPE_CHECKING:
+    from locklens.addresses import ProviderAddress
+    from locklens.dialect import Dialect
+    from locklens.lockfile.model import LockEntry
+    from locklens.sources.metadata import PackageMetadata, SignedChecksums
+    from locklens.trust.authentication import Authentication, Enforcement
+    from locklens.trust.checksums import Checksums
+    from locklens.trust.continuity import PackageHashes
+    from locklens.trust.model import Verification
+    from locklens.versions import Version
+
+_AUTHOR = "please contact the provider author"
+_UNKNOWN = "authentication signature from unknown issuer"
+_WORDS = {
+    Refusal.BROKEN_KEY: "error decoding signing key: no OpenPGP key can be read",
+    Refusal.BROKEN_SIGNATURE: "error checking signature: openpgp: the signature file cannot be read",
+    Refusal.BAD_SIGNATURE: "error checking signature: openpgp: invalid signature: SHA256SUMS is not what was signed",
+    Refusal.REVOKED_KEY: "error checking signature: openpgp: key revoked",
+    Refusal.EXPIRED_SIGNATURE: "error checking signature: openpgp: signature expired",
+    Refusal.UNKNOWN_ISSUER: _UNKNOWN,
+    Refusal.NO_KEYS: _UNKNOWN,
+    Refusal.BAD_TRUST_SIGNATURE: "error verifying trust signature of the signing key",
+}
+_LINES_NAMED = 5
+
+
+class _Preparing(Verifying, Protocol):
+    def prepare(self, armored_keys: tuple[str, ...]) -> None: ...
+
+
+class AuthenticatedRelease(Struct, frozen=True):
+    """A release that may be installed.
+
+    Attributes:
+        authentication: The tool's judgement.
+        checksums: Its SHA256SUMS.
+        hashes: What of it enters the lock file.
+        warnings: What is odd about it, in sentences without their full stops.
+    """
+
+    authentication: Authentication
+    checksums: Checksums
+    hashes: frozenset[str]
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def signed(self) -> frozenset[str]:
+        """What a key vouches for; nothing where the tool skips signatures."""
+        return self.hashes if self.authentication.key is not None else frozenset()
+
+    @property
+    def signer(self) -> str:
+        """Who signed, for a sentence."""
+        key = self.authentication.key
+        if key is None:
+            return "nobody"
+        names = f" ({key.user_ids[0]})" if key.user_ids else ""
+        return f"key {key.fingerprint}{names}"
+
+    @property
+    def sums(self) -> str:
+        """What its list of checksums is called in a sentence."""
+        is_signed = self.authentication.key is not None
+        return f"the SHA256SUMS that {self.signer} signs today" if is_signed else "its unsigned SHA256SUMS"
+
+    def added_to(self, prior: LockEntry | None, address: ProviderAddress, version: Version) -> PackageHashes:
+        """Judges, as a review does, what comes of adding these hashes to a lock entry, which may be of any version."""
+        had = prior.hashes if prior is not None and prior.version == version else ()
+        return judge_packages(had, (*had, *self.hashes), self.checksums, (address.type, str(version)))
+
+    def change_words(self, prior: LockEntry | None, address: ProviderAddress, version: Version) -> str:
+        """What became of the release since it was locked, as of `added_to`: a sentence, "" where it is as it was."""
+        judged = self.added_to(prior, address, version)
+        if judged.has(Origin.GROWN):
+            return judged.grown_words(self.sums)
+        if not judged.has(Origin.REPUBLISHED):
+            return ""
+        locked = len(packages_of(prior.hashes)) if prior is not None else 0
+        return f"the version was published again: {judged.republished_words(locked, self.sums)}"
+
+
+class ReleaseAuthenticator:
+    """Judges releases; each signature is verified once, whoever asks. Any number of threads may use it."""
+
+    def __init__(self, dialect: Dialect, verifier: _Preparing, enforcement: Enforcement) -> None:
+        self._dialect = dialect
+        self._verifier = _Once(verifier)
+        self._enforcement = enforcement
+
+    def prepare(self, metadata: PackageMetadata) -> None:
+        """Does what can be done for a release before its checksums are there."""
+        if metadata.signing_keys:
+            self._verifier.prepare(tuple(key.ascii_armor for key in metadata.signing_keys))
+
+    def admit(self, metadata: PackageMetadata, signed: SignedChecksums) -> AuthenticatedRelease:
+        """Judges the release of one package.
+
+        Raises:
+            TrustError: The tool would refuse it, or nobody can say.
+        """
+        release = Release(
+            metadata.address.host,
+            signed.sums,
+            signed.signature,
+            tuple(PublishedKey(key.ascii_armor, key.trust_signature) for key in metadata.signing_keys),
+            metadata.filename,
+            metadata.shasum,
+        )
+        judged = authenticate(release, self._dialect, self._verifier, self._enforcement)
+        checksums = read_checksums(signed.sums)
+        # A blank line alone makes the tool crash after all else was found good.
+        is_good = judged.outcome in {AuthenticationOutcome.ACCEPTED, AuthenticationOutcome.SKIPPED} or (
+            judged.refusal is Refusal.CRASH and judged.tier is not Tier.UNKNOWN
+        )
+        if not is_good:
+            raise self._refused(judged, release, checksums)
+        wanted = Build(metadata.address.type, metadata.version, metadata.platform)
+        if foreign := foreign_words(checksums, metadata.filename, wanted):
+            hint = f"tell who runs {display_host(metadata.address.host)}, and stay on the version that is locked"
+            raise TrustError(f"the registry passes another release off as {wanted}: {foreign}", hint=hint)
+        lost = checksums.odd and checksums.collected().hashes != checksums.hashes
+        hashes = checksums.hashes if lost or not judged.locked else judged.locked
+        is_own = self._dialect is OPENTOFU and release.host == OPENTOFU.default_host
+        is_recording = is_own and not self._enforcement.validation
+        warnings = _warnings(judged, checksums, metadata, is_recording=is_recording)
+        return AuthenticatedRelease(judged, checksums, hashes, tuple(warnings))
+
+    def words(self, vouched: AuthenticatedRelease) -> str:
+        """What the tool says of the signature."""
+        judged = vouched.authentication
+        if judged.outcome is AuthenticationOutcome.REFUSED:
+            judged = replace(
+                judged, outcome=AuthenticationOutcome.ACCEPTED if judged.key else AuthenticationOutcome.SKIPPED
+            )
+        return judged.words(self._dialect)
+
+    def _refused(self, judged: Authentication, release: Release, checksums: Checksums) -> TrustError:
+        if judged.outcome is AuthenticationOutcome.UNKNOWN:
+            problem = judged.problem
+            words = f"the signature cannot be checked: {problem}"
+            return TrustError(words, hint=problem.hint if problem is not None else "")
+        assert judged.refusal is not None
+        if judged.refusal not in _WORDS:
+            return TrustError(_checksum_words(judged.refusal, release, checksums))
+        words = _WORDS[judged.refusal]
+        if self._dialect is OPENTOFU:
+            words = f"the provider is not signed with a valid signing key; {_AUTHOR} ({words})"
+        return TrustError(words)
+
+
+class _Once:
+    """Verifies each signature once, also where several threads want the same."""
+
+    def __init__(self, verifier: _Preparing) -> None:
+        self._verifier = verifier
+        self.prepare = verifier.prepare
+        self._lock = threading.Lock()
+        self._turns: dict[tuple[bytes, bytes, tuple[str, ...]], threading.Lock] = {}
+        self._known: dict[tuple[bytes, bytes, tuple[str, ...]], Verification] = {}
+
+    def verify(self, data: bytes, signature: bytes, armored_keys: tuple[str, ...]) -> Verification:
+        """Holds a detached signature against keys."""
+        key = data, signature, armored_keys
+        with self._lock:
+            turn = self._turns.setdefault(key, threading.Lock())
+        with turn:
+            if key not in self._known:
+                self._known[key] = self._verifier.verify(data, signature, armored_keys)
+            return self._known[key]
+
+
+def _checksum_words(refusal: Refusal, release: Release, checksums: Checksums) -> str:
+    if refusal is Refusal.NOT_LISTED:
+        return f'checksum list has no SHA-256 hash for "{release.filename}"'
+    match = checksums.matching(release.filename)
+    if refusal is Refusal.OTHER_CHECKSUM and match.outcome is not Match.CRASH:
+        listed = match.zh.removeprefix("zh:") or "a shorter one"
+        return f"checksum list has unexpected SHA-256 hash {listed} (expected {release.shasum})"
+    return f'checksum list has invalid SHA256 hash for "{release.filename}"'
+
+
+def _warnings(
+    judged: Authentication, checksums: Checksums, metadata: PackageMetadata, *, is_recording: bool
+) -> list[str]:
+    """What is odd about a release; `is_recording`: whether the tool would record what the registry reports."""
+    found = []
+    if checksums.odd:
+        named = [f"line {odd.line} ({odd.why})" for odd in checksums.odd[:_LINES_NAMED]]
+        more = f" and {len(checksums.odd) - _LINES_NAMED} more" if len(checksums.odd) > _LINES_NAMED else ""
+        named = ["the whole file (too large)"] if checksums.odd[0].why is Oddity.TOO_LARGE else named
+        found.append(f"its SHA256SUMS has lines that list nothing and were skipped: {', '.join(named)}{more}")
+    if judged.lenience is Lenience.EXPIRED_KEY:
+        found.append("gpg key expired: the signature is good, and counts")
+    elif judged.lenience is Lenience.EXPIRED_SIGNATURE:
+        found.append("gpg key expired or the signature has: it is good otherwise, and counts")
+    if metadata.packages and is_recording:
+        found.append("the registry's own list of hashes (`packages`) is not recorded yet")
+    return found

@@ -1,0 +1,132 @@
+"""Opens the comparison of two sides of a git repository: work tree, index or revision."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from locklens.errors import ConfigurationError, NoRepositoryError, RepositoryError
+from locklens.operations.compare_files import open_files
+from locklens.operations.comparison import Base, Comparison, Side, within
+from locklens.operations.review.conversions import conversions
+from locklens.project.roots import LOCK_FILE, find_roots, lock_paths
+from locklens.project.tree import EmptyTree, WorkTree
+from locklens.review.model import PolicySide
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from locklens.project.git import Repository, UncommittedSide
+
+
+def open_git(
+    folder: Path,
+    *,
+    base: str | None = None,
+    head: str | None = None,
+    staged: bool = False,
+    merge_base: bool = False,
+    fork_of: str = "",
+    roots: Sequence[str] = (),
+) -> Comparison:
+    """Compares a revision with the work tree, the index or another revision.
+
+    In a repository without commits everything is new against HEAD.
+
+    Args:
+        folder: A folder in the repository.
+        base: The old revision; None where none was named, for HEAD.
+        head: The new revision; None for the work tree or the index.
+        staged: Whether the new side is the index.
+        merge_base: Whether the old side is the common ancestor of `base` and `head` (HEAD without one).
+        fork_of: The revision whose common ancestor with `base` is the old side, whatever the new one is; "" for none.
+        roots: Root folders, relative to `folder`, to which the comparison is restricted.
+
+    Raises:
+        ConfigurationError: The arguments exclude each other, or one of `roots` is no root.
+        RepositoryError: There is no repository or no such revision.
+    """
+    if staged and head is not None:
+        raise ConfigurationError("--staged and --head cannot be used together")
+    from locklens.project.git import Repository
+    from locklens.project.gitoutput import ChangeStatus, PathChange
+
+    fork_of = fork_of or ((head or "HEAD") if merge_base else "")
+    repository = Repository.discover(folder)
+    try:
+        only = [within(repository, folder, root) for root in roots]
+        new, new_place = _head_side(repository, head, staged=staged)
+        old, old_place = _base_side(repository, "HEAD" if base is None else base, fork_of)
+        changes = repository.changed(old_place, new_place)
+        converted = conversions(old.tree, new.tree)
+        anew = (PathChange(ChangeStatus.MODIFIED, path, path) for path, one in converted.items() if one.is_new)
+        pairs = find_roots(repository, old.tree, new.tree, (*changes, *anew), only=only)
+        all_locks = lock_paths(repository, new.tree)
+    except BaseException:
+        repository.close()
+        raise
+    return Comparison(
+        base=old,
+        head=new,
+        roots=pairs,
+        worktree=None if repository.is_bare else WorkTree(repository.top),
+        top=repository.top,
+        repository=repository,
+        all_locks=all_locks,
+        policy_side=PolicySide.BASE,
+        converted=converted,
+        is_base_named=base is not None,
+    )
+
+
+def open_locked(folder: Path, *, base: Base | None = None, roots: Sequence[str] = ()) -> Comparison:
+    """Opens all that is locked: the work tree beside its base, or without git the folder's own lock file.
+
+    Args:
+        folder: A folder in the repository, or one with a lock file.
+        base: What was named; None for nothing.
+        roots: Root folders, relative to `folder`, to which it is restricted.
+
+    Raises:
+        ConfigurationError: One of `roots` is no root.
+        RepositoryError: There is neither a repository nor a lock file.
+    """
+    base = base or Base()
+    try:
+        return open_git(folder, base=base.name, fork_of=base.fork_of, roots=roots)
+    except NoRepositoryError:
+        if roots or base.name is not None or not (folder / LOCK_FILE).is_file():
+            raise
+        opened = open_files(LOCK_FILE, LOCK_FILE, config=None, cwd=folder, stdin=bytes)
+        return replace(opened, policy_side=PolicySide.HEAD, is_base_named=False)
+
+
+def _head_side(repository: Repository, head: str | None, *, staged: bool) -> tuple[Side, str | UncommittedSide]:
+    from locklens.project.git import UncommittedSide
+    from locklens.project.gittree import IndexTree, RevisionTree
+
+    if head is not None:
+        revision = repository.resolve(head)
+        return Side("git", head, revision, RevisionTree(repository, revision)), revision
+    if staged:
+        return Side("index", "index", None, IndexTree(repository)), UncommittedSide.INDEX
+    return Side("worktree", "worktree", None, WorkTree(repository.top)), UncommittedSide.WORK_TREE
+
+
+def _base_side(repository: Repository, base: str, fork_of: str) -> tuple[Side, str | UncommittedSide]:
+    from locklens.project.git import UncommittedSide
+    from locklens.project.gittree import RevisionTree
+
+    try:
+        revision = repository.resolve(base)
+    except RepositoryError:
+        if base in ("HEAD", "@") and repository.is_unborn:
+            return Side("empty", base, None, EmptyTree()), UncommittedSide.EMPTY
+        raise
+    name = base
+    if fork_of:
+        revision = repository.merge_base(revision, repository.resolve(fork_of))
+        name = f"{base}...{fork_of}"
+    return Side("git", name, revision, RevisionTree(repository, revision)), revision

@@ -1,0 +1,111 @@
+"""A comparison of two sides, and the root modules in it."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Literal
+
+from msgspec import Struct
+
+from locklens.errors import ConfigurationError
+from locklens.project.roots import LOCK_FILE, RootPair
+from locklens.review.model import PolicySide
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from locklens.operations.review.conversions import Conversion
+    from locklens.project.git import Repository
+    from locklens.project.tree import Tree
+
+
+SideKind = Literal["git", "worktree", "index", "file", "empty"]
+
+
+class Side(Struct, frozen=True):
+    """One side of a comparison.
+
+    Attributes:
+        kind: Where it is from.
+        name: As the user named it; of two revisions' common ancestor "BASE...HEAD", as git writes it.
+        revision: The full commit id, None where it is no commit.
+        tree: Its files.
+    """
+
+    kind: SideKind
+    name: str
+    revision: str | None
+    tree: Tree
+
+
+class Base(Struct, frozen=True):
+    """The base that was named for a run; every command and screen of the run compares with it.
+
+    Attributes:
+        name: A revision. None: nobody named one, and the work tree is compared with HEAD.
+        fork_of: The revision whose common ancestor with `name` is meant; "" for `name` itself.
+    """
+
+    name: str | None = None
+    fork_of: str = ""
+
+
+class Comparison(Struct, frozen=True):
+    """Two sides and the roots that they have.
+
+    Attributes:
+        base: The old side.
+        head: The new side.
+        roots: Changed or not, in the order of their paths.
+        worktree: The files on disk, for what git ignores (`.terraform`); None where there are none.
+        top: What paths of the head side are relative to, None where it is not on disk.
+        repository: The one that is asked, None without git. Whoever opened the comparison closes it.
+        all_locks: Path of every lock file of the head side, also where `roots` is restricted.
+        policy_side: Which side's top has the policy that counts, NONE where neither has.
+        converted: Files of the head side that git checks out with other bytes, by path.
+        is_base_named: Whether the user named the base. HEAD that stands in for a name may be the very branch that is
+            looked at, so it vouches for what differs from it and for nothing else.
+    """
+
+    base: Side
+    head: Side
+    roots: tuple[RootPair, ...]
+    worktree: Tree | None
+    top: Path | None
+    repository: Repository | None
+    all_locks: tuple[str, ...]
+    policy_side: PolicySide = PolicySide.NONE
+    converted: Mapping[str, Conversion] = {}
+    is_base_named: bool = False
+
+    def close(self) -> None:
+        """Ends the process that reads git's objects, if there is one."""
+        if self.repository is not None:
+            self.repository.close()
+
+
+def within(repository: Repository, folder: Path, path: str) -> str:
+    """Returns a path, given relative to a folder, relative to the repository's top.
+
+    Raises:
+        ConfigurationError: It is outside.
+    """
+    top = os.path.realpath(repository.top)
+    name = path.removesuffix(LOCK_FILE) if os.path.basename(path) == LOCK_FILE else path  # noqa: PTH119
+    place = os.path.join(os.path.realpath(folder), name)  # noqa: PTH118
+    relative = path_below_top(top, os.path.realpath(place))
+    if relative is None:
+        # What is no link on disk any more may still be a folder of the old side.
+        relative = path_below_top(top, os.path.normpath(place))
+    if relative is None:
+        raise ConfigurationError("outside of the repository", path=path, hint=f"the repository is {repository.top}")
+    return relative
+
+
+def path_below_top(top: str, place: str) -> str | None:
+    """Returns a POSIX path relative to a folder, None where the place is not in it."""
+    if place == top:
+        return ""
+    prefix = top if top.endswith(os.sep) else top + os.sep
+    return place[len(prefix) :].replace(os.sep, "/") if place.startswith(prefix) else None

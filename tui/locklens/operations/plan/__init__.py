@@ -1,0 +1,1 @@
+"""Plans: file changes that are known in full before anything is written."""

@@ -1,0 +1,140 @@
+"""The commit message for a plan: what it does in one line, and in trailers how it was reviewed and who signed it. Pure.
+
+Trailers are the last paragraph, `Key: value` each, as `git interpret-trailers` reads them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from locklens.addresses import display_host
+from locklens.project.roots import LOCK_FILE
+from locklens.review.model import ChangeKind
+from locklens.review.reports.words import severity_counts
+from locklens.text import counted, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from locklens.operations.plan.model import Plan, PlannedChange
+    from locklens.review.model import Review
+
+SUBJECT_LENGTH = 72
+"""Columns that tools show of a subject."""
+
+_VERBS = {
+    "upgrade": "Upgrade",
+    "downgrade": "Downgrade",
+    "add": "Lock",
+    "move": "Move",
+    "remove": "Remove",
+    "hashes": "Update the hashes of",
+    "constraints": "Update the constraints of",
+}
+_KINDS = {
+    ChangeKind.UPGRADE: "upgrade",
+    ChangeKind.DOWNGRADE: "downgrade",
+    ChangeKind.NEW_PROVIDER: "new provider",
+    ChangeKind.REMOVED: "removal",
+    ChangeKind.MOVED: "move",
+    ChangeKind.CONSTRAINTS_ONLY: "change of constraints",
+}
+_HASHES = "change of hashes"
+_PLURALS = {"change of constraints": "changes of constraints", _HASHES: "changes of hashes"}
+_NAMED = 2
+
+
+def commit_message(plan: Plan, review: Review | None) -> str:
+    """Returns the whole message, without a line feed at its end; "" for a plan that writes nothing.
+
+    Args:
+        plan: What is written.
+        review: What it was foreseen to be; None where that is not known, and then there are no trailers.
+    """
+    if not plan.proposal.files:
+        return ""
+    subject = _subject(plan)
+    parts = [subject]
+    if review is not None:
+        parts.append("\n".join(_trailers(review)))
+    return "\n\n".join(parts)
+
+
+def _subject(plan: Plan) -> str:
+    roots = sorted({file.path.rpartition("/")[0] for file in plan.proposal.files if file.path.endswith(LOCK_FILE)})
+    where = _places(roots)
+    tries = (_told(plan, where, is_brief=False), _told(plan, where, is_brief=True))
+    brief = _told(plan, counted(len(roots), "root"), is_brief=True)
+    return next((text for text in tries if len(text) <= SUBJECT_LENGTH), brief)
+
+
+def _told(plan: Plan, where: str, *, is_brief: bool) -> str:
+    if not plan.changes:
+        return f"Put the lock file format right in {where}"
+    groups: dict[str, list[PlannedChange]] = {}
+    for change in plan.changes:
+        groups.setdefault(_what(change), []).append(change)
+    clauses = [_clause(what, own, is_brief=is_brief) for what, own in groups.items()]
+    told = ", ".join([clauses[0], *(clause[0].lower() + clause[1:] for clause in clauses[1:])])
+    return f"{told} in {where}"
+
+
+def _what(change: PlannedChange) -> str:
+    if change.kind != "change" or change.old is None or change.new is None:
+        return change.kind
+    return "hashes" if set(change.old.hashes) != set(change.new.hashes) else "constraints"
+
+
+def _clause(what: str, changes: Sequence[PlannedChange], *, is_brief: bool) -> str:
+    names = list(dict.fromkeys(_named(what, change) for change in changes))
+    providers = len({change.address for change in changes})
+    if is_brief or len(names) > _NAMED:
+        return f"{_VERBS[what]} {counted(providers, 'provider')}"
+    return f"{_VERBS[what]} {' and '.join(names)}"
+
+
+def _named(what: str, change: PlannedChange) -> str:
+    name = visible(change.address.type)
+    if what in {"upgrade", "downgrade"} and change.new is not None:
+        return f"{name} to {visible(str(change.new.version))}"
+    if what == "move":
+        return f"{name} to {visible(display_host(change.address.host))}"
+    if what == "add" and change.new is not None:
+        return f"{name} {visible(str(change.new.version))}"
+    return name
+
+
+def _places(roots: Sequence[str]) -> str:
+    """Names roots, but for those that a shell would not take for plain words: a message is pasted into quotes too."""
+    if len(roots) > _NAMED or not all(map(_is_plain, roots)):
+        return counted(len(roots), "root")
+    return " and ".join(root or "the top folder" for root in roots)
+
+
+def _is_plain(root: str) -> bool:
+    return visible(root) == root and all(one.isalnum() or one in " _-+./@" for one in root)
+
+
+def _trailers(review: Review) -> Iterable[str]:
+    yield f"Lock-Review: {_reviewed(review)}"
+    keys = {
+        key.fingerprint
+        for change in review.changes
+        if change.new is not None and change.new_signer is not None
+        for key in change.new_signer.keys
+    }
+    if keys:
+        yield f"Lock-Signers: {', '.join(sorted(keys))}"
+
+
+def _reviewed(review: Review) -> str:
+    kinds = Counter(_KINDS.get(change.kind, _HASHES) for change in review.changes)
+    told = [counted(number, kind, _PLURALS.get(kind, "")) for kind, number in kinds.items()]
+    found = severity_counts(review)
+    by_severity = ", ".join(f"{number} {severity.value}" for severity, number in found.items() if number)
+    told.append(counted(sum(found.values()), "finding") + (f" ({by_severity})" if by_severity else ""))
+    added = sum(len(change.added) for change in review.changes)
+    if added:
+        told.append(f"{sum(change.explained for change in review.changes)}/{added} explained")
+    return ", ".join(told)

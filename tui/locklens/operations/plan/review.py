@@ -1,0 +1,189 @@
+"""Reviews what is planned before it is written: the files as they would be against the files as they are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from locklens.errors import NoRepositoryError
+from locklens.lockfile.model import differing
+from locklens.lockfile.parse import parse
+from locklens.operations.comparison import Comparison, Side
+from locklens.operations.review.run import complete_review, review_lock_files
+from locklens.project.roots import LOCK_FILE, RootPair, lock_paths, with_changed_configuration
+from locklens.project.tree import FileSystem, OverlayTree, WorkTree
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Callable, Iterator, Mapping
+
+    from locklens.operations.plan.files import PlannedFile
+    from locklens.operations.plan.model import Plan
+    from locklens.operations.review.events import ReviewEvent
+    from locklens.operations.review.request import ReviewRequest
+    from locklens.project.git import Repository
+    from locklens.project.tree import Tree
+    from locklens.review.model import Change, Finding, Review, RootReview
+
+
+_OF_THE_CONFIGURATION = frozenset({"LK005", "LK006", "LK007"})
+
+
+class PlanReview(Struct, frozen=True):
+    """What would come of a plan.
+
+    Attributes:
+        review: The planned files against those on disk; findings of entries that are what the base has count
+            as accepted.
+        untouched: How many entries of the planned lock files stay as they are.
+        against: The base that the files were compared with, such as "HEAD"; "" where it is no revision.
+        left: How many providers of these lock files would differ from that.
+    """
+
+    review: Review
+    untouched: int
+    against: str = ""
+    left: int = 0
+
+
+def review_plan(
+    plan: Plan,
+    request: ReviewRequest,
+    reviewed: Review,
+    *,
+    on_event: Callable[[ReviewEvent], None] = lambda _: None,
+    cancel: threading.Event | None = None,
+) -> PlanReview:
+    """Reviews a plan with the same machinery as any other change. Nothing is written.
+
+    Registries are asked about what is planned as they were for the review that it was made from, and its policy and
+    its tools count: a plan is judged by nothing that the change under review brings along.
+
+    Args:
+        plan: With files to write.
+        request: Whom to ask, and what counts; what it opens does not matter.
+        reviewed: What the plan was made from.
+        on_event: Called in this thread.
+        cancel: Set by another thread to stop.
+
+    Raises:
+        LockLensError: A side cannot be read, or `cancel` was set.
+    """
+    comparison = _comparison(plan)
+    try:
+        request = replace(request, include_unchanged=False, prove="none")
+        against, committed = _committed(plan, comparison.repository, reviewed)
+        drafted = review_lock_files(comparison, request, made_from=reviewed)
+        review = complete_review(comparison, drafted, request, on_event=on_event, cancel=cancel)
+        if against:
+            review = _accepted(review, plan, committed, f"{against} has it so")
+        return PlanReview(review, _untouched(plan), against, _left(plan, committed) if against else 0)
+    finally:
+        comparison.close()
+
+
+def _comparison(plan: Plan) -> Comparison:
+    from locklens.project.git import Repository
+
+    proposal = plan.proposal
+    try:
+        repository: Repository | None = Repository.discover(proposal.top)
+    except NoRepositoryError:
+        repository = None
+    disk: Tree = FileSystem(proposal.top) if repository is None else WorkTree(repository.top)
+    before, after = ({file.path: getattr(file, side) for file in proposal.files} for side in ("old", "new"))
+    old, new = OverlayTree(before, disk), OverlayTree(after, disk)
+    written = {file.path: file for file in _locks(plan)}
+    locks = set(written)
+    if repository is not None:
+        locks.update(lock_paths(repository, disk))
+    touched = [file.path for file in proposal.files if file.path not in written]
+    configured = with_changed_configuration(new, touched, {_folder(path) for path in locks}) if touched else set()
+    pairs = tuple(
+        RootPair(
+            path=_folder(path),
+            old_lock=None if path in written and written[path].old is None else path,
+            new_lock=None if path in written and written[path].new is None else path,
+            lock_changed=path in written,
+            configuration_changed=_folder(path) in configured,
+            renamed_from=None,
+        )
+        for path in sorted(locks)
+        if path in written or _folder(path) in configured
+    )
+    all_locks = tuple(sorted(path for path in locks if path not in written or written[path].new is not None))
+    return Comparison(
+        base=Side("worktree", "as it is", None, old),
+        head=Side("worktree", "as planned", None, new),
+        roots=pairs,
+        worktree=disk,
+        top=proposal.top,
+        repository=repository,
+        all_locks=all_locks,
+    )
+
+
+def _folder(path: str) -> str:
+    return path.rpartition("/")[0]
+
+
+def _locks(plan: Plan) -> Iterator[PlannedFile]:
+    return (file for file in plan.proposal.files if file.path.rpartition("/")[2] == LOCK_FILE)
+
+
+def _committed(plan: Plan, repository: Repository | None, reviewed: Review) -> tuple[str, Mapping[str, bytes]]:
+    """The planned lock files as the reviewed base has them, and the name of that; "" where it is no revision."""
+    base = reviewed.base
+    if repository is None or base.revision is None:
+        return "", {}
+    found = {file.path: repository.show(base.revision, file.path) for file in _locks(plan)}
+    return base.name, {path: data for path, data in found.items() if data is not None}
+
+
+def _accepted(review: Review, plan: Plan, committed: Mapping[str, bytes], reason: str) -> Review:
+    """Accepts what is found of changes that make an entry what was committed: somebody has judged it by then.
+
+    What the configuration asks for is another matter, and stays.
+    """
+    changed = {
+        (file.path, address)
+        for file in _locks(plan)
+        for address, _, _ in differing(
+            parse(committed.get(file.path, b""), file.path), parse(file.new or b"", file.path)
+        )
+    }
+
+    def judged(root: RootReview) -> RootReview:
+        return replace(
+            root,
+            changes=tuple(
+                one if (root.lock_file, one.address) in changed else replace(one, findings=_as(one, reason))
+                for one in root.changes
+            ),
+        )
+
+    return replace(review, roots=tuple(map(judged, review.roots)))
+
+
+def _as(change: Change, reason: str) -> tuple[Finding, ...]:
+    return tuple(one if one.rule in _OF_THE_CONFIGURATION else replace(one, accepted=reason) for one in change.findings)
+
+
+def _left(plan: Plan, committed: Mapping[str, bytes]) -> int:
+    """How many providers of the planned lock files differ from the committed ones."""
+    return sum(
+        1
+        for file in _locks(plan)
+        for _ in differing(parse(committed.get(file.path, b""), file.path), parse(file.new or b"", file.path))
+    )
+
+
+def _untouched(plan: Plan) -> int:
+    """How many entries of the planned lock files are as they were."""
+    number = 0
+    for file in _locks(plan):
+        old, new = parse(file.old or b"", file.path), parse(file.new or b"", file.path)
+        number += len(new.entries) - sum(after is not None for _, _, after in differing(old, new))
+    return number

@@ -1,0 +1,128 @@
+"""Which provider a person means, among those that roots require or have locked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from locklens.addresses import normalise_host, normalise_part
+from locklens.errors import ConfigurationError
+from locklens.review.findings import unknown_reason
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from locklens.addresses import ProviderAddress
+    from locklens.operations.root_modules import Root
+
+
+_NAMES_SHOWN = 8
+
+
+def check_address(text: str) -> None:
+    """Refuses what cannot be a provider, before anything is read.
+
+    Raises:
+        ConfigurationError: It is none.
+    """
+    _Wanted.parse(text)
+
+
+def resolve_providers(text: str, roots: Sequence[Root]) -> dict[str, tuple[ProviderAddress, ...]]:
+    """Returns what a provider, as a person typed it, stands for in each root, by the root's path; () for nothing.
+
+    Args:
+        text: TYPE, NAMESPACE/TYPE or HOST/NAMESPACE/TYPE.
+        roots: Those that are looked at.
+
+    Raises:
+        ConfigurationError: It is no provider, stands for several, or for none at all.
+    """
+    wanted = _Wanted.parse(text)
+    found = {root.path: wanted.among(root) for root in roots}
+    _refuse_ambiguity(text, roots, found)
+    if not any(found.values()):
+        raise _not_found(text, roots)
+    return found
+
+
+class _Wanted(Struct, frozen=True):
+    """A provider as a person typed it, in normal form; None is what was left out."""
+
+    host: str | None
+    namespace: str | None
+    type: str
+
+    @classmethod
+    def parse(cls, text: str) -> _Wanted:
+        """Reads TYPE, NAMESPACE/TYPE or HOST/NAMESPACE/TYPE."""
+        parts = text.split("/")
+        hint = "write it as aws, hashicorp/aws or registry.terraform.io/hashicorp/aws"
+        if len(parts) > 3:
+            raise ConfigurationError(f"{text!r} is no provider address: it has more than three parts", hint=hint)
+        try:
+            host = normalise_host(parts[0]) if len(parts) == 3 else None
+            names = [normalise_part(part) for part in parts[-2:]]
+        except ValueError as error:
+            raise ConfigurationError(f"{text!r} is no provider address: {error}", hint=hint) from error
+        return cls(host, names[0] if len(names) == 2 else None, names[-1])
+
+    def among(self, root: Root) -> tuple[ProviderAddress, ...]:
+        """The root's providers that it may stand for: with a namespace and no host first of all the tool's own."""
+        found = sorted(
+            one
+            for one in root.providers
+            if one.type == self.type and self.namespace in {None, one.namespace} and self.host in {None, one.host}
+        )
+        if self.host is None:
+            successors = dict(root.migration.moved)
+            found = [one for one in found if successors.get(one) not in found]
+        own = [one for one in found if self.namespace is not None and one.host == root.tool.default_host]
+        return tuple(own if self.host is None and own else found)
+
+
+def _refuse_ambiguity(text: str, roots: Sequence[Root], meant: dict[str, tuple[ProviderAddress, ...]]) -> None:
+    addresses = {address for found in meant.values() for address in found}
+    names = {root.name_of(address) for root in roots for address in meant[root.path]}
+    if len(addresses) > 1 and len(names) > 1:
+        raise ConfigurationError(f"{text!r} may be {_listing(sorted(names), 'or')}", hint="type one of these")
+
+
+def _not_found(text: str, roots: Sequence[Root]) -> ConfigurationError:
+    import difflib
+
+    names = sorted({root.name_of(address) for root in roots for address in root.providers})
+    by_type = {name.rpartition("/")[2]: name for name in names}
+    near = difflib.get_close_matches(text, names, 1) or difflib.get_close_matches(text.rpartition("/")[2], by_type, 1)
+    if near:
+        hint = f"did you mean {by_type.get(near[0], near[0])}?"
+    elif names:
+        hint = f"what is required or locked: {_listing(names, 'and')}"
+    else:
+        hint = "nothing is required or locked here at all"
+    unknown = next((reason for root in roots if (reason := unknown_reason(root.configuration))), "")
+    unsure = f", as far as can be told ({unknown})" if unknown else ""
+    place = "the root" if len(roots) == 1 else f"none of the {len(roots)} roots"
+    verbs = "does not require or lock" if len(roots) == 1 else "requires or locks"
+    return ConfigurationError(f"{place} {verbs} {text!r}{unsure}", hint=hint)
+
+
+def _listing(names: Sequence[str], word: str) -> str:
+    shown = list(names[:_NAMES_SHOWN])
+    if len(names) > _NAMES_SHOWN:
+        shown.append(f"{len(names) - _NAMES_SHOWN} more")
+    return f"{', '.join(shown[:-1])} {word} {shown[-1]}" if len(shown) > 1 else shown[0]
+
+
+def selected_by_root(providers: Sequence[str], roots: Sequence[Root]) -> dict[str, frozenset[ProviderAddress]]:
+    """Returns which providers were named, by root.
+
+    Raises:
+        ConfigurationError: One of them is none, stands for several, or is in no root.
+    """
+    found: dict[str, set[ProviderAddress]] = {root.path: set() for root in roots}
+    for text in providers:
+        for path, addresses in resolve_providers(text, roots).items():
+            found[path].update(addresses)
+    return {path: frozenset(addresses) for path, addresses in found.items()}

@@ -1,0 +1,1 @@
+"""Reviews: which roots are compared, what registries know of them, and what follows."""

@@ -1,0 +1,32 @@
+"""Which hosts a review may contact, and what became of each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from locklens.addresses import display_host
+from locklens.review.model import HostState
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from locklens.review.releases import Fact, FactRequest
+
+
+def host_states(known: Mapping[FactRequest, Fact], *, is_offline: bool) -> tuple[HostState, ...]:
+    """Returns whom the questions went to, and what came of it."""
+    hosts: dict[str, list[Fact]] = {}
+    for question, fact in known.items():
+        hosts.setdefault(question.address.host, []).append(fact)
+    return tuple(_host_state(host, facts, is_offline=is_offline) for host, facts in sorted(hosts.items()))
+
+
+def _host_state(host: str, facts: list[Fact], *, is_offline: bool) -> HostState:
+    troubles = [fact.trouble for fact in facts if fact.trouble is not None and not fact.trouble.is_no]
+    asked = not is_offline and any(fact.trouble is None or fact.trouble.was_asked for fact in facts)
+    moments = [fact.as_of for fact in facts if fact.as_of]
+    errors = [one.words for one in troubles if one.was_asked]
+    hints = [one.hint for one in troubles if one.is_unvouched]
+    return HostState(
+        display_host(host), asked, min(moments, default=None), next(iter(errors), None), next(iter(hints), "")
+    )

@@ -1,0 +1,211 @@
+"""Proves `h1` hashes: downloads packages whose `zh` is signed, hashes them on the way, and remembers what came out."""
+
+from __future__ import annotations
+
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from queue import SimpleQueue
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from locklens.errors import LockLensError, RunCancelledError, SourceError
+from locklens.operations.review.events import PackageDone, PackageDownloading, ProvingPlanned, RootsKnown
+from locklens.operations.review.session import ReviewSession
+from locklens.review.evidence import explained_changes, hashes_to_look_up
+from locklens.review.inquiry import FactSubject
+from locklens.review.proving import targets
+from locklens.sources.asked import NotAsked
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Callable, Collection, Sequence
+
+    from locklens.addresses import ProviderAddress
+    from locklens.operations.review.events import ReviewEvent
+    from locklens.operations.review.request import NetworkSettings
+    from locklens.review.model import Review, RootReview
+    from locklens.review.proving import Package, ProvingTarget
+    from locklens.sources.metadata import PackageMetadata
+    from locklens.sources.registry import Registry
+
+PROVING_WORKERS = 4
+"""Packages that arrive at the same time: enough to fill a line, few enough for two processors to hash."""
+
+_TELL_EVERY = 1 << 20
+"""Bytes between two events about one package."""
+
+
+def prove(
+    review: Review,
+    chosen: Collection[tuple[str, ProviderAddress]],
+    asking: NetworkSettings,
+    *,
+    confirm: Callable[[ProvingPlanned], bool],
+    on_event: Callable[[ReviewEvent], None],
+    cancel: threading.Event,
+) -> tuple[RootReview, ...]:
+    """Proves the `h1` that chosen changes have, as far as packages that are signed have them.
+
+    Args:
+        review: Whose changes they are.
+        chosen: The changes, each by lock file and provider.
+        asking: Whom to ask. What the review asked already is remembered, and not asked again.
+        confirm: Called before anything is downloaded, in this thread; False leaves it at that.
+        on_event: Called in this thread.
+        cancel: Set by another thread to stop; what was proven by then is remembered.
+
+    Returns:
+        The roots of which more is known now.
+
+    Raises:
+        RunCancelledError: `cancel` was set.
+    """
+    subjects = [
+        FactSubject(root.lock_file, root.tool, change)
+        for root in review.roots
+        for change in root.changes
+        if (root.lock_file, change.address) in chosen and change.new is not None
+    ]
+    with ReviewSession(asking, review.base_hosts, cancel, asks_ages=review.policy.cooldown is not None) as run:
+        run.inquiry.start(subjects)
+        settled = list(run.inquiry.settled(is_patient=True))
+        if not Proving(run, settled, everything=True).work(confirm, on_event):
+            return ()
+        found: dict[str, dict[ProviderAddress, FactSubject]] = {}
+        for subject in settled:
+            found.setdefault(subject.lock_file, {})[subject.change.address] = subject
+        known, policy = run.inquiry.known, review.policy
+        changed = tuple(
+            replace(
+                root,
+                changes=tuple(
+                    explained_changes(change, own[change.address], known, run.hashed, policy=policy)
+                    if change.address in own
+                    else change
+                    for change in root.changes
+                ),
+            )
+            for root in review.roots
+            if (own := found.get(root.lock_file))
+        )
+    on_event(RootsKnown(changed))
+    return changed
+
+
+class Proving:
+    """The downloads of one run.
+
+    Args:
+        run: Asks registries and remembers.
+        subjects: Settled changes.
+        everything: Whether hashes are to be proven that were locked for the version before.
+    """
+
+    def __init__(self, run: ReviewSession, subjects: Sequence[FactSubject], *, everything: bool) -> None:
+        self._run = run
+        known = run.inquiry.known
+        wanted = {zh for one in subjects for zh in hashes_to_look_up(one.change, one.tool, known)}
+        self._targets = targets(subjects, known, run.hashed(wanted), everything=everything)
+        self._events: SimpleQueue[ReviewEvent] = SimpleQueue()
+
+    def work(self, confirm: Callable[[ProvingPlanned], bool], on_event: Callable[[ReviewEvent], None]) -> bool:
+        """Downloads and hashes; arguments as of `prove`.
+
+        Returns:
+            Whether anything was hashed.
+
+        Raises:
+            RunCancelledError: The run was cancelled.
+        """
+        if not self._targets:
+            return False
+        with ThreadPoolExecutor(PROVING_WORKERS, "locklens-prove") as pool:
+            try:
+                plan = self._plan(pool)
+                if not confirm(plan):
+                    return False
+                working = {pool.submit(self._prove, target) for target in self._targets}
+                while working:
+                    done, working = wait(working, 0.05, FIRST_COMPLETED)
+                    self._hand_on(on_event)
+                    if self._run.cancel.is_set():
+                        raise RunCancelledError("proving was cancelled")
+                    for future in done:
+                        future.result()
+                self._hand_on(on_event)
+            except BaseException:
+                # Whatever went wrong, Ctrl+C too: nobody waits for packages that are still on their way.
+                self._run.cancel.set()
+                pool.shutdown(wait=True, cancel_futures=True)
+                raise
+        return True
+
+    def _hand_on(self, on_event: Callable[[ReviewEvent], None]) -> None:
+        while not self._events.empty():
+            on_event(self._events.get())
+
+    def _plan(self, pool: ThreadPoolExecutor) -> ProvingPlanned:
+        """Says what is likely to be downloaded, with its size as far as anybody says it."""
+        likely = [(target, package) for target in self._targets for package in target.packages[: len(target.unproven)]]
+        sizes: list[Future[int | None]] = [pool.submit(self._size, target, package) for target, package in likely]
+        known = [size for size in (future.result() for future in sizes) if size is not None]
+        return ProvingPlanned(
+            hashes=sum(len(target.unproven) for target in self._targets),
+            likely=len(likely),
+            likely_bytes=sum(known) if len(known) == len(likely) else None,
+            at_most=sum(len(target.packages) for target in self._targets),
+        )
+
+    def _size(self, target: ProvingTarget, package: Package) -> int | None:
+        if package.size is not None:
+            return package.size
+        try:
+            registry, metadata = self._metadata(target, package)
+            return registry.package_size(metadata)
+        except SourceError:
+            return None  # Whatever is wrong is said when it is downloaded.
+
+    def _metadata(self, target: ProvingTarget, package: Package) -> tuple[Registry, PackageMetadata]:
+        registry = self._run.asker.registry(target.release)
+        if isinstance(registry, NotAsked):
+            raise SourceError(str(registry), hint=registry.hint)
+        return registry, registry.package(target.release.address, target.release.version, package.platform)
+
+    def _prove(self, target: ProvingTarget) -> None:
+        """Hashes one package after the other until each hash in question has its package."""
+        unproven = set(target.unproven)
+        for package in target.packages:
+            if not unproven or self._run.cancel.is_set():
+                return
+            label = f"{target.release.address.type} {target.release.version} {package.platform}"
+            try:
+                unproven.discard(self._hash(target, package, label))
+            except RunCancelledError:
+                raise
+            except LockLensError as error:
+                self._run.troubles.append(f"{label} was not hashed: {error}")
+                self._events.put(PackageDone(label, 0, str(error)))
+
+    def _hash(self, target: ProvingTarget, package: Package, label: str) -> str:
+        """Downloads one package, remembers its hashes if it is the signed one, and returns its `h1`."""
+        from locklens.errors import PackageError
+        from locklens.packages.hashing import hash_package
+        from locklens.packages.limits import Limits
+
+        registry, metadata = self._metadata(target, package)
+        received = told = 0
+        with registry.open_package(metadata) as download:
+
+            def tell(size: int) -> None:
+                nonlocal received, told
+                received += size
+                if received - told >= _TELL_EVERY:
+                    told = received
+                    self._events.put(PackageDownloading(label, received, download.length or package.size))
+
+            hashed = hash_package(download.chunks, limit=Limits(), on_bytes=tell, cancel=self._run.cancel)
+        if hashed.zh != package.zh:
+            raise PackageError(f"the package is not the one that is signed: it is {hashed.zh}, signed is {package.zh}")
+        self._run.keep_package(hashed)
+        self._events.put(PackageDone(label, hashed.size))
+        return hashed.h1

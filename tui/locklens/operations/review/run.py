@@ -1,0 +1,463 @@
+"""The review as a use case: first from the lock files alone, which is quick, then with each root's configuration."""
+
+from __future__ import annotations
+
+import os
+import time
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from locklens.addresses import display_host
+from locklens.errors import RunCancelledError
+from locklens.lockfile.model import LockEntry, LockFile
+from locklens.operations.review.conversions import judge
+from locklens.operations.review.events import LookupProgress, Progress, RootsKnown
+from locklens.operations.review.policy import EffectivePolicy, effective_policy
+from locklens.operations.root_modules import is_of_registry_of, read_lock, tool_before, tool_of
+from locklens.project.configuration import Configuration
+from locklens.project.files import configuration_files
+from locklens.review.changes import compare
+from locklens.review.evidence import explain_alone, explained_changes
+from locklens.review.findings import judge_agreement, judge_change, judge_file, judge_requirements, judge_tool
+from locklens.review.inquiry import FactSubject
+from locklens.review.model import (
+    Change,
+    ChangeKind,
+    Finding,
+    HostState,
+    LockStatus,
+    Review,
+    RootReview,
+    Severity,
+    SideName,
+)
+from locklens.review.verdicts import in_order
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from locklens.addresses import ProviderAddress
+    from locklens.dialect import Dialect
+    from locklens.operations.comparison import Comparison, Side
+    from locklens.operations.review.events import ProvingPlanned, ReviewEvent
+    from locklens.operations.review.request import ReviewRequest
+    from locklens.operations.review.session import ReviewSession
+    from locklens.policy import Policy
+    from locklens.project.modules import ModuleReader
+    from locklens.project.roots import RootPair
+    from locklens.review.releases import Fact, FactRequest
+
+
+BATCH_SECONDS = 0.1
+"""Roots of which more is known are passed on at most this often, so that a fast run does not drown the screen."""
+
+
+def review(
+    request: ReviewRequest,
+    *,
+    cancel: threading.Event | None = None,
+    on_event: Callable[[ReviewEvent], None] = lambda _: None,
+) -> Review:
+    """Opens the comparison and reviews it whole.
+
+    Args:
+        request: What is to be reviewed.
+        cancel: Set by another thread to stop.
+        on_event: Called in this thread.
+
+    Raises:
+        LockLensError: A side cannot be opened.
+    """
+    comparison = request.open()
+    try:
+        drafted = review_lock_files(comparison, request)
+        return complete_review(comparison, drafted, request, cancel=cancel, on_event=on_event)
+    finally:
+        comparison.close()
+
+
+def review_lock_files(comparison: Comparison, request: ReviewRequest, *, made_from: Review | None = None) -> Review:
+    """Reviews the lock files alone; each root's `configuration` is None, and each change's `evidence`.
+
+    Roots of which neither the lock file nor the configuration changed are left out, unless the request includes
+    what is unchanged.
+
+    Args:
+        comparison: What is to be reviewed.
+        request: How.
+        made_from: The review that a plan was made from, where the comparison is of that plan: its policy and its hosts
+            count, which were read from its base. None: those of the comparison's own base.
+
+    Raises:
+        ConfigurationError: The policy has a mistake.
+    """
+    counting = (
+        EffectivePolicy(made_from.policy, made_from.policy_side)
+        if made_from is not None
+        else effective_policy(comparison, request.policy)
+    )
+    include_unchanged, tool = request.include_unchanged, request.tool
+    concerned = [pair for pair in comparison.roots if include_unchanged or _is_concerned(pair, comparison)]
+    pairs = [(pair, *_read_pair(comparison, pair, tool)) for pair in concerned]
+    tools = {root.path: root.tool for root in made_from.roots} if made_from is not None else {}
+    setting = _Setting(include_unchanged, tool, counting.policy, tools)
+    roots = [_root(comparison, pair, old, new, setting) for pair, old, new in pairs]
+    if any(root.changes for root in roots):
+        own = {pair.path: new for pair, _, new in pairs}
+        locks, names = _all_entries(comparison, own)
+        roots = list(judge_agreement(roots, locks, names))
+    return Review(
+        at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        offline=request.asking is None or request.asking.is_offline,
+        hosts=(),
+        base=_name(comparison.base),
+        head=_name(comparison.head),
+        roots=tuple(_ordered(root) for root in roots),
+        lock_files=len(comparison.all_locks),
+        notes=(counting.note,) if counting.note else (),
+        policy=counting.policy,
+        policy_side=counting.side,
+        base_hosts=_vouched(comparison, pairs) if made_from is None else made_from.base_hosts,
+    )
+
+
+def complete_review(
+    comparison: Comparison,
+    review: Review,
+    request: ReviewRequest,
+    *,
+    on_event: Callable[[ReviewEvent], None] = lambda _: None,
+    cancel: threading.Event | None = None,
+) -> Review:
+    """Reads the configuration of each root, asks registries about what changed, and judges by both.
+
+    Args:
+        comparison: What `review` was drafted from.
+        review: The draft.
+        request: Whom to ask, and where test files are.
+        on_event: Called in this thread; with roots not more often than BATCH_SECONDS.
+        cancel: Set by another thread to stop.
+
+    Raises:
+        RunCancelledError: `cancel` was set.
+    """
+    completion = _Completion(review, on_event, cancel)
+    read = _configuration_reader(comparison, request.test_directory)
+    subjects = [
+        FactSubject(root.lock_file, root.tool, change) for root in review.roots for change in root.changes if change.new
+    ]
+    if request.asking is None or not subjects:
+        completion.read_configurations(comparison, read)
+        return completion.settled_by_nobody()
+    from locklens.operations.review.hosts import host_states
+    from locklens.operations.review.session import ReviewSession
+
+    with ReviewSession(request.asking, review.base_hosts, cancel, asks_ages=review.policy.cooldown is not None) as run:
+        run.inquiry.start(subjects)
+        completion.read_configurations(comparison, read, meanwhile=lambda: completion.settle(run, is_patient=False))
+        completion.settle(run, is_patient=True)
+        if request.prove != "none":
+            completion.prove(run, subjects, everything=request.prove == "all")
+        on_event(LookupProgress(run.log))
+        hosts = host_states(run.inquiry.known, is_offline=request.asking.is_offline)
+        return replace(completion.finished(), hosts=hosts, notes=(*review.notes, *run.notes))
+
+
+class _Completion:
+    """A review on its way from the draft to the whole; its roots are replaced as more becomes known of them."""
+
+    def __init__(
+        self,
+        review: Review,
+        on_event: Callable[[ReviewEvent], None],
+        cancel: threading.Event | None,
+    ) -> None:
+        self._review = review
+        self._on_event = on_event
+        self._cancel = cancel
+        self._roots = {root.lock_file: root for root in review.roots}
+        self._changes = {root.lock_file: _by_address(root) for root in review.roots}
+        self._early: dict[str, list[FactSubject]] = {}
+        """Settled subjects of roots whose configuration is still to be read."""
+        self._unread = set(self._roots)
+        self._touched: set[str] = set()
+        self._last = float("-inf")
+        self._pause = BATCH_SECONDS
+
+    def read_configurations(
+        self,
+        comparison: Comparison,
+        read: Callable[[RootReview], Configuration],
+        meanwhile: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Reads the configuration of each root and holds the lock file against it."""
+        for done, draft in enumerate(self._review.roots, start=1):
+            if self._cancel is not None and self._cancel.is_set():
+                raise RunCancelledError("the review was cancelled")
+            configuration = read(draft)
+            if configuration.has_files:
+                present = draft.lock_file if draft.status is not LockStatus.DELETED else None
+                lock = read_lock(comparison.head.tree, present, draft.tool)
+                judged = judge_requirements(draft, lock, configuration)
+            else:
+                judged = replace(draft, configuration=configuration)
+            found = tuple(judge(comparison.head.tree, comparison.converted, configuration.files))
+            if found:
+                judged = replace(judged, findings=in_order((*judged.findings, *found)))
+            self._roots[draft.lock_file] = judged
+            self._changes[draft.lock_file] = _by_address(judged)
+            self._unread.discard(draft.lock_file)
+            self._touch(draft.lock_file)
+            self._on_event(Progress("configuration", done, len(self._review.roots)))
+            meanwhile()
+
+    def settle(self, run: ReviewSession, *, is_patient: bool) -> None:
+        """Takes what registries said by now, or waits until all is said."""
+        for subject in run.inquiry.settled(is_patient=is_patient):
+            if subject.lock_file in self._unread:
+                self._early.setdefault(subject.lock_file, []).append(subject)
+                continue
+            for one in (*self._early.pop(subject.lock_file, ()), subject):
+                self._explain(one, run.inquiry.known, run.hashed)
+            self._on_event(Progress("evidence", run.inquiry.done, run.inquiry.total))
+        for lock_file in self._early.keys() - self._unread:
+            for one in self._early.pop(lock_file):
+                self._explain(one, run.inquiry.known, run.hashed)
+
+    def prove(self, run: ReviewSession, subjects: Sequence[FactSubject], *, everything: bool) -> None:
+        """Proves `h1` hashes by downloads, and explains once more what that was about."""
+        from locklens.operations.review.prove import Proving
+
+        def confirm(plan: ProvingPlanned) -> bool:
+            self._on_event(plan)
+            return True
+
+        if Proving(run, subjects, everything=everything).work(confirm, self._on_event):
+            for subject in subjects:
+                self._explain(subject, run.inquiry.known, run.hashed)
+
+    def _explain(
+        self,
+        subject: FactSubject,
+        known: Mapping[FactRequest, Fact],
+        hashed: Callable[[Iterable[str]], Mapping[str, str]],
+    ) -> None:
+        changes, address = self._changes[subject.lock_file], subject.change.address
+        changes[address] = explained_changes(changes[address], subject, known, hashed, policy=self._review.policy)
+        self._touch(subject.lock_file)
+
+    def settled_by_nobody(self) -> Review:
+        """The whole review where no registry is asked."""
+        for name, root in self._roots.items():
+            policy = self._review.policy
+            for address, change in self._changes[name].items():
+                self._changes[name][address] = explain_alone(change, root.tool, name, policy=policy)
+            self._touch(name)
+        hosts = sorted({change.address.host for change in self._review.changes})
+        return replace(self.finished(), hosts=tuple(HostState(display_host(host), asked=False) for host in hosts))
+
+    def _touch(self, lock_file: str) -> None:
+        self._touched.add(lock_file)
+        if time.monotonic() - self._last >= self._pause:
+            self._flush()
+
+    def _flush(self) -> None:
+        begun = time.monotonic()
+        if self._touched:
+            self._on_event(RootsKnown(tuple(map(self._whole, self._touched))))
+            self._touched.clear()
+        self._last = time.monotonic()
+        # Roots are told whole: where that takes long, it is done less often.
+        self._pause = max(BATCH_SECONDS, 4 * (self._last - begun))
+
+    def finished(self) -> Review:
+        """The review with all that is known."""
+        self._flush()
+        return replace(self._review, roots=tuple(self._whole(root.lock_file) for root in self._review.roots))
+
+    def _whole(self, lock_file: str) -> RootReview:
+        return _ordered(replace(self._roots[lock_file], changes=tuple(self._changes[lock_file].values())))
+
+
+def _configuration_reader(comparison: Comparison, test_directory: str) -> Callable[[RootReview], Configuration]:
+    """Returns what reads a root's configuration; it loads what that takes with the first root that has one."""
+    tree = comparison.head.tree
+    modules = {pair.path for pair in comparison.roots if pair.is_module}
+    shared: ModuleReader | None = None
+
+    def read(root: RootReview) -> Configuration:
+        nonlocal shared
+        if root.path in modules or not configuration_files(tree.list(root.path), root.tool):
+            return Configuration.absent(root.path, root.tool)
+        from locklens.project.modules import ModuleReader
+        from locklens.project.requirements import read_configuration
+
+        shared = shared or ModuleReader()
+        return read_configuration(
+            tree,
+            root.path,
+            dialect=root.tool,
+            worktree=comparison.worktree,
+            environ=os.environ,
+            test_directory=test_directory,
+            module_reader=shared,
+        )
+
+    return read
+
+
+def watched_files(comparison: Comparison, review: Review) -> tuple[Path, ...]:
+    """The files on disk whose change makes the review out of date."""
+    top = comparison.top
+    if top is None:
+        return ()
+    files = {top / root.lock_file for root in review.roots}
+    for root in review.roots:
+        if root.configuration is not None:
+            files.update(top / name for name in root.configuration.files)
+    return tuple(sorted(files))
+
+
+def _name(side: Side) -> SideName:
+    return SideName(side.kind, side.name, side.revision)
+
+
+def _read_pair(comparison: Comparison, pair: RootPair, tool: Dialect | None) -> tuple[LockFile, LockFile]:
+    return read_lock(comparison.base.tree, pair.old_lock, tool), read_lock(comparison.head.tree, pair.new_lock, tool)
+
+
+def _vouched(comparison: Comparison, pairs: Iterable[tuple[RootPair, LockFile, LockFile]]) -> frozenset[str]:
+    """The hosts that the base's lock files name: of every root where the base was named, else of those that differ."""
+    return frozenset(
+        entry.address.host
+        for pair, old, _ in pairs
+        if comparison.is_base_named or pair.lock_changed
+        for entry in old.entries
+    )
+
+
+class _Setting(Struct, frozen=True):
+    """What the draft of each root depends on besides its files; `tools` are those of roots that are settled."""
+
+    include_unchanged: bool
+    tool: Dialect | None
+    policy: Policy
+    tools: Mapping[str, Dialect]
+
+
+def _is_concerned(pair: RootPair, comparison: Comparison) -> bool:
+    if pair.lock_changed or pair.configuration_changed:
+        return True
+    found = judge(comparison.head.tree, comparison.converted, [pair.new_lock] if pair.new_lock is not None else [])
+    return any(finding.severity is Severity.BLOCK for finding in found)
+
+
+def _root(comparison: Comparison, pair: RootPair, old: LockFile, new: LockFile, setting: _Setting) -> RootReview:
+    tree = comparison.head.tree
+    lock_file = pair.new_lock or pair.old_lock or ""
+    tool = setting.tool or setting.tools.get(pair.path)
+    other_tool: tuple[Finding, ...] = ()
+    if tool is None:
+        tool, other_tool = _judging_tool(comparison, pair, old, new)
+    earlier, notes = _comparable(old)
+    found = compare(earlier, new, include_unchanged=setting.include_unchanged)
+    differs = old.data != new.data or old.exists != new.exists
+    is_whole = old.is_valid and new.is_valid and old.exists and new.exists
+    return RootReview(
+        path=pair.path,
+        lock_file=lock_file,
+        tool=tool,
+        status=_status(old, new, differs=differs),
+        format_only=differs and is_whole and all(change.kind is ChangeKind.UNCHANGED for change in found),
+        changes=tuple(judge_change(change, lock_file, setting.policy) for change in found),
+        findings=(
+            *judge_file(new, changed=differs),
+            *notes,
+            *other_tool,
+            *judge(tree, comparison.converted, [lock_file] if new.exists else []),
+        ),
+        renamed_from=pair.renamed_from,
+        conflict=new.conflict,
+        old_data=old.data,
+        new_data=new.data,
+    )
+
+
+def _judging_tool(
+    comparison: Comparison, pair: RootPair, old: LockFile, new: LockFile
+) -> tuple[Dialect, tuple[Finding, ...]]:
+    """Returns the tool by whose rules a root is judged: that of the base, for a comment is changed with two words.
+
+    Where the entries themselves went over to the other tool's registry, they can be judged by that tool's rules alone:
+    it is a migration, and nothing but the finding about it is to be said of it.
+    """
+    old_folder = pair.path if pair.renamed_from is None else pair.renamed_from
+    before = tool_before(comparison.base.tree, old_folder, old)
+    now = tool_of(comparison.head.tree, pair.path, new) if new.exists or before is None else before
+    if before is None or before is now:
+        return now, ()
+    has_migrated = is_of_registry_of(now, new)
+    return now if has_migrated else before, (judge_tool(before, now, new.path, has_migrated=has_migrated),)
+
+
+def _comparable(old: LockFile) -> tuple[LockFile, tuple[Finding, ...]]:
+    """What to compare with where the old side cannot be read: one side of its conflict, else nothing."""
+    if old.is_valid:
+        return old, ()
+    if old.is_complete:
+        side, shown = old, "compared with what of it could be understood"
+    elif old.conflict is not None:
+        side, shown = old.conflict.ours, f"compared with {old.conflict.markers[0].ours}"
+    else:
+        side, shown = LockFile.absent(old.path), "every provider is shown as new"
+    problem = old.problems[0]
+    note = Finding(
+        "LK019", Severity.INFO, f"the old side cannot be read ({problem.summary}): {shown}", old.path, problem.line
+    )
+    return side, (note,)
+
+
+def _status(old: LockFile, new: LockFile, *, differs: bool) -> LockStatus:
+    if new.problems:
+        return LockStatus.INVALID
+    if not new.exists:
+        return LockStatus.DELETED
+    if not old.exists:
+        return LockStatus.ADDED
+    return LockStatus.MODIFIED if differs else LockStatus.UNCHANGED
+
+
+def _all_entries(
+    comparison: Comparison, own: Mapping[str, LockFile]
+) -> tuple[dict[str, Iterable[LockEntry]], dict[str, str]]:
+    """The entries of every lock file of the new side, and the files' names, by root folder."""
+    entries: dict[str, Iterable[LockEntry]] = {folder: lock.entries for folder, lock in own.items() if lock.exists}
+    names = {folder: lock.path for folder, lock in own.items()}
+    for path in comparison.all_locks:
+        folder = path.rpartition("/")[0]
+        if folder not in entries:
+            entries[folder] = read_lock(comparison.head.tree, path, None).entries
+            names[folder] = path
+    return entries, names
+
+
+def _ordered(root: RootReview) -> RootReview:
+    return replace(root, changes=tuple(sorted(root.changes, key=_alarm)))
+
+
+def _by_address(root: RootReview) -> dict[ProviderAddress, Change]:
+    return {change.address: change for change in root.changes}
+
+
+_KINDS = {kind: place for place, kind in enumerate(ChangeKind)}
+
+
+def _alarm(change: Change) -> tuple[int, int, tuple[bytes, bytes, bytes]]:
+    """Sort key: the worst first."""
+    severity = change.severity
+    return severity.rank if severity else len(Severity), _KINDS[change.kind], change.address.sort_key

@@ -1,0 +1,115 @@
+"""Who signed what was locked before: git's history tells which versions, the registries who signed them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from locklens.dialect import OPENTOFU, TERRAFORM
+from locklens.errors import RepositoryError, RunCancelledError
+from locklens.lockfile.parse import parse
+from locklens.operations.review.events import Progress
+from locklens.review.keys import PastUse
+from locklens.review.releases import ReleaseFacts, ReleaseId, nobody_asked
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Callable
+
+    from locklens.addresses import ProviderAddress
+    from locklens.operations.review.events import ReviewEvent
+    from locklens.operations.review.request import ReviewRequest
+    from locklens.project.git import Repository
+    from locklens.review.keys import SignerUses
+    from locklens.review.releases import Fact
+    from locklens.versions import Version
+
+MOST_COMMITS = 200
+"""Of one lock file that are looked at: years, even where a machine opens the changes."""
+
+MOST_RELEASES = 60
+"""That registries are asked about at once; of more, the newest."""
+
+_Past = tuple["ProviderAddress", "Version", str, str]
+"""Provider, version, commit and date."""
+
+
+def signing_history(
+    request: ReviewRequest,
+    signer: SignerUses,
+    *,
+    on_event: Callable[[ReviewEvent], None] = lambda _: None,
+    cancel: threading.Event | None = None,
+) -> tuple[PastUse, ...]:
+    """Returns which other versions of a signer's providers were locked before, and who signed those.
+
+    Args:
+        request: Where the repository is, and whom to ask.
+        signer: Whose providers they are.
+        on_event: Called in this thread.
+        cancel: Set by another thread to stop.
+
+    Returns:
+        The newest first, not more than MOST_RELEASES.
+
+    Raises:
+        RepositoryError: There is no repository, or git failed.
+        RunCancelledError: `cancel` was set.
+    """
+    comparison = request.open()
+    try:
+        if comparison.repository is None:
+            raise RepositoryError("without a git repository there is no history")
+        past = _locked_before(comparison.repository, signer, cancel)
+    finally:
+        comparison.close()
+    past = past[:MOST_RELEASES]
+    questions = [_question(address, version) for address, version, _, _ in past]
+    if request.asking is None:
+        facts: list[Fact] = [nobody_asked(question) for question in questions]
+    else:
+        from locklens.operations.review.session import ReviewSession
+
+        # These hosts are locked now, and were asked for that.
+        hosts = {use.address.host for use in signer.uses if use.as_of is not None}
+        with ReviewSession(request.asking, hosts, cancel) as run:
+            facts = []
+            for done, fact in enumerate(run.answers(questions), start=1):
+                facts.append(fact)
+                on_event(Progress("evidence", done, len(questions)))
+    return tuple(_past_use(one, fact) for one, fact in zip(past, facts, strict=True))
+
+
+def _locked_before(repository: Repository, signer: SignerUses, cancel: threading.Event | None) -> list[_Past]:
+    """Finds versions that are not locked any more, each where it was locked last; the newest first."""
+    now = {(use.address, use.version) for use in signer.uses}
+    wanted = frozenset(signer.addresses)
+    found: dict[tuple[ProviderAddress, Version], tuple[str, str]] = {}
+    for path in dict.fromkeys(path for use in signer.uses for path in use.lock_files):
+        for commit, date in repository.touching(path, MOST_COMMITS):
+            if cancel is not None and cancel.is_set():
+                raise RunCancelledError("the search was cancelled")
+            data = repository.show(commit, path)
+            for entry in parse(data, path).entries if data is not None else ():
+                release = entry.address, entry.version
+                if entry.address not in wanted or (entry.address, str(entry.version)) in now:
+                    continue
+                if release not in found or date > found[release][1]:
+                    found[release] = commit, date
+    past = [(address, version, commit, date) for (address, version), (commit, date) in found.items()]
+    return sorted(past, key=lambda one: (one[3], str(one[0]), str(one[1])), reverse=True)
+
+
+def _question(address: ProviderAddress, version: Version) -> ReleaseId:
+    tool = OPENTOFU if address.host == OPENTOFU.default_host else TERRAFORM
+    return ReleaseId(tool.name, address, version)
+
+
+def _past_use(past: _Past, fact: Fact) -> PastUse:
+    address, version, commit, date = past
+    assert isinstance(fact, ReleaseFacts)
+    signer = fact.signer
+    problem = fact.trouble.words if fact.trouble is not None else ""
+    if signer is None:
+        return PastUse(address, str(version), commit, date, problem=problem)
+    key = signer.keys[0] if signer.keys else None
+    return PastUse(address, str(version), commit, date, key, signer.tier, problem)

@@ -1,0 +1,216 @@
+"""Reads root modules: lock file, configuration and the tool whose rules apply."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from locklens.dialect import DIALECTS, OPENTOFU, TERRAFORM
+from locklens.errors import ConfigurationError, LockLensError
+from locklens.hcl import ConfigurationProblem
+from locklens.install.model import ProviderRequirement
+from locklens.lockfile.model import LockFile
+from locklens.lockfile.parse import parse
+from locklens.lockfile.update import migrated
+from locklens.project.modules import ModuleReader
+from locklens.project.requirements import read_configuration
+from locklens.project.roots import LOCK_FILE, lock_paths
+from locklens.project.tree import EntryKind, name_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from locklens.addresses import ProviderAddress
+    from locklens.dialect import Dialect
+    from locklens.lockfile.update import Migration
+    from locklens.project.configuration import Configuration
+    from locklens.project.git import Repository
+    from locklens.project.tree import Tree
+
+
+class Root(Struct, frozen=True):
+    """A root as it was read; `others` are providers that may be meant too, such as those that a revision had locked."""
+
+    path: str
+    tool: Dialect
+    lock: LockFile
+    configuration: Configuration
+    others: frozenset[ProviderAddress] = frozenset()
+
+    @property
+    def name(self) -> str:
+        """What it is called in messages."""
+        return self.path or "."
+
+    @property
+    def migration(self) -> Migration:
+        """The entries that its tool goes by: with OpenTofu, also what it makes of Terraform's."""
+        return migrated(self.lock.entries, self.tool)
+
+    @property
+    def providers(self) -> frozenset[ProviderAddress]:
+        """All that it requires or has locked."""
+        required = {one.address for one in self.configuration.requirements}
+        return frozenset(required | {entry.address for entry in self.lock.entries} | self.others)
+
+    def wanted(self, skipped: frozenset[ProviderAddress] = frozenset()) -> list[ProviderRequirement]:
+        """The providers that it requires, in their order."""
+        prior = {entry.address: entry for entry in reversed(self.migration.entries)}
+        found = sorted(self.configuration.required() - skipped)
+        return [ProviderRequirement(address, self.configuration.of(address), prior.get(address)) for address in found]
+
+    def name_of(self, address: ProviderAddress) -> str:
+        """What a provider is called here."""
+        return address.short(self.tool.default_host)
+
+
+class RootReader:
+    """Reads roots, and each file once.
+
+    Args:
+        tool: Whose rules count for every root; None: each root's own tool.
+        test_directory: Where a root's test files are, relative to the root.
+        environ: The tools' settings; None for those of this process.
+        for_locking: Whether it is for `providers lock`, which looks neither at test files nor at the state.
+    """
+
+    def __init__(
+        self,
+        tool: Dialect | None,
+        test_directory: str,
+        *,
+        environ: Mapping[str, str] | None = None,
+        for_locking: bool = False,
+    ) -> None:
+        self._tool = tool
+        self._test_directory = test_directory
+        self._environ = os.environ if environ is None else environ
+        self._for_locking = for_locking
+        self._modules = ModuleReader()
+
+    def read(self, tree: Tree, path: str) -> Root | None:
+        """Reads a root; None where there is neither a lock file nor a configuration.
+
+        Args:
+            tree: Where it is on disk.
+            path: Its folder.
+        """
+        root = self.read_folder(tree, path)
+        return root if root.lock.exists or root.configuration.has_files else None
+
+    def read_folder(self, tree: Tree, path: str) -> Root:
+        """Reads a folder as a root, whatever is there; arguments as of `read`."""
+        lock = read_lock(tree, lock_path(path), self._tool)
+        tool = self._tool or tool_of(tree, path, lock)
+        if lock.writer is not tool:
+            lock = read_lock(tree, lock.path, tool)
+        configuration = read_configuration(
+            tree,
+            path,
+            dialect=tool,
+            worktree=tree,
+            environ=self._environ,
+            test_directory=self._test_directory,
+            module_reader=self._modules,
+            for_locking=self._for_locking,
+        )
+        return Root(path, tool, lock, configuration)
+
+
+def require_folder(tree: Tree, path: str) -> str:
+    """Returns what a folder that was named is called in a tree.
+
+    Raises:
+        ConfigurationError: There is no such folder.
+    """
+    folder = tree.join("", path) or ""
+    if not tree.has_folder(folder):
+        raise ConfigurationError("there is no such folder", path=path, hint="name the folder of a root module")
+    return folder
+
+
+def enclosing(folder: Path, roots: Sequence[Path]) -> Path:
+    """Returns the top of what may be written where some roots are worked on: the repository that all of them are in.
+
+    It is found without git, by its `.git`. Where there is none, the folder that has all of them and the one in which
+    the user works stands for it.
+    """
+    from pathlib import Path
+
+    here, places = os.path.realpath(folder), [os.path.realpath(root) for root in roots]
+    common = Path(common_folder(places or [here]))
+    whole = Path(common_folder([here, *places]))
+    return next((top for top in (common, *common.parents) if os.path.lexists(top / ".git")), whole)
+
+
+def common_folder(places: Sequence[str]) -> str:
+    """Returns the innermost folder that all places are in.
+
+    Raises:
+        ConfigurationError: There is none: they are on several drives.
+    """
+    try:
+        return os.path.commonpath(places)
+    except ValueError as error:
+        hint = "name roots of one drive"
+        raise ConfigurationError("the roots are on several drives, and are written together", hint=hint) from error
+
+
+def lock_path(path: str) -> str:
+    """Returns where a root's lock file is."""
+    return f"{path}/{LOCK_FILE}" if path else LOCK_FILE
+
+
+def no_root(path: str) -> ConfigurationError:
+    """Returns what to say of a folder that is no root."""
+    return ConfigurationError(f"neither {LOCK_FILE} nor a configuration is there", path=path or ".")
+
+
+def folders_with_locks(repository: Repository, tree: Tree) -> list[str]:
+    """Returns the folder of every lock file of a repository, in order."""
+    folders = {path.rpartition("/")[0] for path in lock_paths(repository, tree)}
+    return sorted(folders, key=name_bytes)
+
+
+def read_lock(tree: Tree, path: str | None, tool: Dialect | None) -> LockFile:
+    """Reads a lock file; None for one that does not exist. What cannot be read is one with a problem."""
+    try:
+        data = tree.read(path) if path is not None else None
+        if data is None and path is not None and tree.has_folder(path):
+            raise ConfigurationError("it is a folder", path=path)
+    except LockLensError as error:
+        refused = ConfigurationProblem(1, 1, "Failed to read file", str(error))
+        return LockFile(path or "", b"", exists=True, writer=None, entries=(), problems=(refused,), is_complete=False)
+    return LockFile.absent(path or "") if data is None else parse(data, path or "", dialect=tool)
+
+
+def tool_of(tree: Tree, folder: str, lock: LockFile) -> Dialect:
+    """Finds out which tool a root is for: by the lock's header, `.tofu` files, the hosts in it; else Terraform."""
+    return _told(tree, folder, lock) or TERRAFORM
+
+
+def tool_before(tree: Tree, folder: str, lock: LockFile) -> Dialect | None:
+    """Returns which tool a root was for; None where it had no lock file, and nothing else tells. Arguments as above."""
+    return _told(tree, folder, lock) or (TERRAFORM if lock.exists else None)
+
+
+def is_of_registry_of(tool: Dialect, lock: LockFile) -> bool:
+    """Whether a lock file has providers of one tool's own registry, and none of the other's.
+
+    That is what a tool makes of sources that name no host, and what no change of a comment can feign.
+    """
+    hosts = {entry.address.host for entry in lock.entries}
+    defaults = {one.default_host for one in DIALECTS.values()}
+    return hosts & defaults == {tool.default_host}
+
+
+def _told(tree: Tree, folder: str, lock: LockFile) -> Dialect | None:
+    if lock.writer is not None:
+        return lock.writer
+    names = [entry.name for entry in tree.list(folder) if entry.kind is EntryKind.FILE]
+    if any(name.endswith((".tofu", ".tofu.json")) for name in names):
+        return OPENTOFU
+    return next((one for one in DIALECTS.values() if is_of_registry_of(one, lock)), None)

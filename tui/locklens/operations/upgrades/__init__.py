@@ -1,0 +1,1 @@
+"""Upgrade candidates: which versions are available, recommended and selected."""

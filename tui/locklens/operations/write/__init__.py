@@ -1,0 +1,1 @@
+"""The operations that change files, and `apply`, the only writer of the user's files."""

@@ -1,0 +1,254 @@
+"""Puts a planned write on disk, or into git's index: the only writer of the user's files.
+
+Every file is the old or the new one, byte for byte, at every moment. That all of them are is kept by a journal: what
+was interrupted between two files is completed, or taken back, by the next run in the repository; see
+`locklens.operations.write.recover`.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from contextlib import ExitStack, contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from locklens.errors import ConfigurationError, StaleLockFileError
+from locklens.operations.plan.files import WriteTarget
+from locklens.storage.journal import Journal, Record, WrittenFile
+from locklens.storage.placing import (
+    current,
+    is_below,
+    is_within,
+    link_at,
+    put_in_place,
+    sync_folder,
+    temporary,
+    write_temporary,
+)
+from locklens.text import reason_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from locklens.operations.plan.files import FileChanges, PlannedFile
+
+_NEW_MODE = 0o644
+_WAIT_SECONDS = 10.0
+
+
+def apply(proposal: FileChanges, *, journal: Journal | None = None) -> tuple[str, ...]:
+    """Writes all files of a proposal, or none.
+
+    Args:
+        proposal: What is to be written.
+        journal: Where it is kept until it is done, and afterwards to be taken back; None for the user's own.
+
+    Returns:
+        What limits it, in sentences.
+
+    Raises:
+        StaleLockFileError: A file is not the one any more that the plan was made from.
+        ConfigurationError: A file cannot be written, is outside of the repository, or another run is writing there.
+        RepositoryError: Git cannot stage it.
+    """
+    if not proposal.files:
+        return ()
+    journal = journal or Journal()
+    with ExitStack() as stack:
+        refusal = _hold(stack, journal, proposal)
+        if not refusal and journal.pending(proposal.top) is not None:
+            words = "an interrupted write in this repository is still to be settled"
+            raise ConfigurationError(words, hint="the next run of locklens here says what is in its way")
+        is_staging = proposal.target is WriteTarget.INDEX
+        targets = _paths(proposal) if is_staging else _targets(proposal)
+        record = Record(
+            id=os.urandom(6).hex(),
+            top=os.fsencode(os.path.realpath(proposal.top)),
+            words=proposal.words,
+            command=proposal.command,
+            at=datetime.now(UTC).isoformat(timespec="seconds"),
+            files=tuple(targets),
+            target=proposal.target,
+        )
+        if is_staging:
+            refusal = _put_in_index(proposal, record, None if refusal else journal) or refusal
+        else:
+            refusal = refusal or _begin(journal, record)
+            writing = _Writing(record, {target.place: name for target, name in targets.items()})
+            refusal = writing.run(None if refusal else journal) or refusal
+    return (f"it cannot be undone: {refusal}",) if refusal else ()
+
+
+def _hold(stack: ExitStack, journal: Journal, proposal: FileChanges) -> str:
+    """Keeps other runs away while the stack is open; returns why there is no journal, "" where there is one."""
+    try:
+        is_held = stack.enter_context(journal.held(proposal.top, wait=_WAIT_SECONDS))
+    except OSError as error:
+        return _without_journal(journal, error, len(proposal.files) if proposal.target is WriteTarget.FILES else 1)
+    if not is_held:
+        raise ConfigurationError("another locklens is writing in this repository", hint="try again when it has ended")
+    return ""
+
+
+def _begin(journal: Journal, record: Record) -> str:
+    """Begins a record; returns why there is no journal, "" where there is one."""
+    try:
+        journal.begin(record)
+    except OSError as error:
+        return _without_journal(journal, error, len(record.files))
+    return ""
+
+
+def _without_journal(journal: Journal, error: OSError, number: int) -> str:
+    """Returns why there is no journal, with which one file may be written all the same."""
+    words = f"the data folder {journal.folder} cannot be used: {reason_of(error)}"
+    if number > 1:
+        hint = "several files are written together only with a journal there; XDG_DATA_HOME names another folder"
+        raise ConfigurationError(words, hint=hint) from error
+    return words
+
+
+def _put_in_index(proposal: FileChanges, record: Record, journal: Journal | None) -> str:
+    """Stages all files or none; returns why that cannot be undone, "" where it can."""
+    from locklens.project.git import Repository
+
+    with Repository.discover(proposal.top) as repository:
+        repository.index.put({file.path: (file.old, file.new) for file in proposal.files})
+    if journal is None:
+        return ""
+    try:
+        journal.keep(record)
+    except OSError as error:
+        return f"the data folder {journal.folder} cannot be used: {reason_of(error)}"
+    return ""
+
+
+def _paths(proposal: FileChanges) -> dict[WrittenFile, str]:
+    """Returns the files of a proposal that goes into the index, where paths are names and lead nowhere."""
+    top = os.path.realpath(proposal.top)
+    places = {file.path: os.fsencode(os.path.join(top, file.path)) for file in proposal.files}  # noqa: PTH118
+    return {WrittenFile(places[file.path], file.old, file.new, _NEW_MODE): file.path for file in proposal.files}
+
+
+def _targets(proposal: FileChanges) -> dict[WrittenFile, str]:
+    """Finds all files' places, with the name of each; a file that links give two names is written once."""
+    found: dict[bytes, tuple[WrittenFile, str]] = {}
+    for file in proposal.files:
+        target = _target(proposal.top, file)
+        other, name = found.setdefault(target.place, (target, file.path))
+        if other != target:
+            hint = "change one after the other"
+            raise ConfigurationError(
+                f"it is the same file as {name}, and is to become another", path=file.path, hint=hint
+            )
+    return dict(found.values())
+
+
+def _target(top: Path, file: PlannedFile) -> WrittenFile:
+    """Finds a file's true place, and checks that it is there as it was read."""
+    real_top = os.path.realpath(top)
+    name = os.path.join(real_top, file.path)  # noqa: PTH118
+    place = _of_tools(name) if file.is_tools else os.path.realpath(name)
+    if not is_within(real_top, place):
+        hint = "locklens writes no file outside of the repository"
+        raise ConfigurationError(f"it leads out of the repository, to {place}", path=file.path, hint=hint)
+    if not is_below(real_top, place):
+        hint = "locklens writes nothing into git's own folder"
+        raise ConfigurationError(f"it leads to {place}", path=file.path, hint=hint)
+    link = link_at(os.fsencode(place)) if file.is_tools else None
+    target = WrittenFile(os.fsencode(place), file.old, file.new, _NEW_MODE, link)
+    _require_unchanged(target, file.path)
+    if file.old is None or file.is_tools:
+        return target
+    return WrittenFile(target.place, file.old, file.new, stat.S_IMODE(os.stat(place).st_mode))  # noqa: PTH116
+
+
+def _of_tools(name: str) -> str:
+    """Returns a file's place without following it where it is a link itself."""
+    folder, base = os.path.split(name)
+    return os.path.join(os.path.realpath(folder), base)  # noqa: PTH118
+
+
+def _require_unchanged(file: WrittenFile, name: str) -> None:
+    try:
+        is_same = current(file) == file.old
+    except OSError as error:
+        raise ConfigurationError(f"cannot be read: {reason_of(error)}", path=name) from error
+    if not is_same:
+        hint = "nothing was written; run it again"
+        raise StaleLockFileError("it changed on disk since it was read", path=name, hint=hint)
+
+
+class _Writing:
+    """Puts the files of one record in their places, or back.
+
+    Args:
+        record: What is written.
+        names: Of each place, as the user knows it.
+    """
+
+    def __init__(self, record: Record, names: dict[bytes, str]) -> None:
+        self._record = record
+        self._names = names
+        self._top = Path(os.fsdecode(record.top))
+
+    def run(self, journal: Journal | None) -> str:
+        """Writes all, or leaves all as it was; returns why it cannot be undone, "" where it can."""
+        files = self._record.files
+        try:
+            for file in files:
+                if file.new is not None:
+                    with _told(self._names[file.place]):
+                        write_temporary(file, file.new, temporary(self._record, file))
+            for file in files:
+                _require_unchanged(file, self._names[file.place])
+            for file in files:
+                with _told(self._names[file.place]):
+                    self._put(file)
+            for folder in {Path(file.path).parent for file in files}:
+                sync_folder(folder)
+        except BaseException:
+            self._take_back(journal)
+            raise
+        return "" if journal is None else self._finished(journal)
+
+    def _finished(self, journal: Journal) -> str:
+        try:
+            journal.finish(self._top)
+        except OSError as error:
+            # All is written: a record that stays pending would stand in the way of the next write.
+            with suppress(OSError):
+                journal.discard(self._top)
+            return f"the data folder {journal.folder} cannot be used: {reason_of(error)}"
+        return ""
+
+    def _put(self, file: WrittenFile) -> None:
+        if file.new is None:
+            Path(file.path).unlink(missing_ok=True)
+        else:
+            os.replace(temporary(self._record, file), file.path)  # noqa: PTH105
+
+    def _take_back(self, journal: Journal | None) -> None:
+        try:
+            for file in self._record.files:
+                if file.new != file.old and current(file) == file.new:
+                    put_in_place(file, file.old, temporary(self._record, file))
+                with suppress(OSError):  # Where nothing can be written there is none.
+                    Path(temporary(self._record, file)).unlink(missing_ok=True)
+            if journal is not None:
+                journal.discard(self._top)
+        except OSError as error:
+            words = f"what was written cannot be taken back: {reason_of(error)}"
+            raise ConfigurationError(words, hint="the next run of locklens here tries again") from error
+
+
+@contextmanager
+def _told(name: str) -> Iterator[None]:
+    """Makes the system's errors ours."""
+    try:
+        yield
+    except OSError as error:
+        words = f"cannot be written: {reason_of(error)}"
+        raise ConfigurationError(words, path=name, hint="nothing was written") from error

@@ -1,0 +1,230 @@
+"""`init` as a use case: reads a root, installs its providers, and writes its lock file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Self
+
+from locklens.addresses import Platform
+from locklens.install.folders import DataFolder
+from locklens.install.installer import install, installed
+from locklens.install.run import InstallRun
+from locklens.lockfile.update import Difference, after_init, difference, rewritten
+from locklens.operations.root_modules import RootReader, require_folder
+from locklens.operations.write.diagnostics import (
+    Readonly,
+    RootResult,
+    failed,
+    incomplete,
+    look_alikes,
+    orphans_kept,
+    refused_change,
+    removed,
+    routed,
+    unmanaged,
+    unreadable,
+    untouched,
+    unused_cache,
+    warnings,
+)
+from locklens.project.clifiles import this_platform
+from locklens.project.state import data_folder
+from locklens.project.tree import FileSystem
+from locklens.storage.folder_lock import turn
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+    from types import TracebackType
+
+    from locklens.addresses import ProviderAddress
+    from locklens.dialect import Dialect
+    from locklens.install.events import InstallEvent
+    from locklens.install.model import Settled
+    from locklens.lockfile.model import LockEntry
+    from locklens.operations.plan.files import PlannedFile
+    from locklens.operations.root_modules import Root
+    from locklens.operations.write.diagnostics import RootOptions
+    from locklens.storage.cache import Cache
+
+
+class Init:
+    """The runs of one command, one for each tool; use it in a `with` statement.
+
+    Args:
+        options: What holds for every root.
+        cache: What is remembered of verifications and packages.
+        on_event: Told of what happens, from any thread, but never from two at once.
+        cancel: Set by another thread to stop.
+    """
+
+    def __init__(
+        self,
+        options: RootOptions,
+        cache: Cache,
+        *,
+        on_event: Callable[[InstallEvent], None] = lambda _: None,
+        on_waiting: Callable[[], None] = lambda: None,
+        cancel: threading.Event | None = None,
+    ) -> None:
+        self._options = options
+        self._cache = cache
+        self._on_event = on_event
+        self._on_waiting = on_waiting
+        self._cancel = cancel
+        self._reader = RootReader(options.tool, options.test_directory, environ=options.environ)
+        self._runs: dict[str, InstallRun] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for run in self._runs.values():
+            run.__exit__(kind, error, trace)
+
+    def run(self, tool: Dialect) -> InstallRun:
+        """Returns the run as a tool's settings have it."""
+        found = self._runs.get(tool.name)
+        if found is None:
+            found = self._runs[tool.name] = InstallRun(
+                tool, self._options.environ, self._cache, on_event=self._on_event, cancel=self._cancel
+            )
+        return found
+
+    @property
+    def log(self) -> tuple[str, ...]:
+        """What was asked of whom, and how long it took."""
+        return tuple(line for run in self._runs.values() for line in run.log)
+
+    def init(self, path: str, *, upgrade: bool, readonly: Readonly) -> RootResult:
+        """Installs what a root requires, and brings its lock file up to date.
+
+        Raises:
+            ConfigurationError: There is no such folder, or the lock file cannot be written.
+            RunCancelledError: The run was cancelled; the lock file is as it was.
+        """
+        tree = FileSystem(self._options.folder)
+        path = require_folder(tree, path)
+        root = self._reader.read_folder(tree, path)
+        if not root.configuration.has_files:
+            return RootResult(root.name, root.lock.path, root.tool, is_empty=True)
+        troubles = unreadable(root, allows_missing=self._options.allow_missing_modules)
+        troubles = troubles or routed(root, self.run(root.tool), self._options)
+        if troubles:
+            return untouched(root, troubles)
+        initialising = _Initialising(self.run(root.tool), self._options, upgrade=upgrade, readonly=readonly)
+        outcome = None if upgrade else initialising.without_asking(root)
+        if outcome is not None:
+            return outcome
+        if self._options.dry_run:
+            return initialising.work(root)
+        with turn(*data_folder_of(root, self._options).turns, cancel=self._cancel, on_waiting=self._on_waiting):
+            # Another process may have had its turn in between.
+            return initialising.work(self._reader.read_folder(tree, path))
+
+
+def data_folder_of(root: Root, options: RootOptions) -> DataFolder:
+    """Returns a root's data folder."""
+    found = data_folder(FileSystem(options.folder), root.path, options.environ)
+    return DataFolder.of(options.folder / root.path, options.folder / (found or ".terraform"))
+
+
+class _Initialising:
+    """`init` of one root."""
+
+    def __init__(self, run: InstallRun, options: RootOptions, *, upgrade: bool, readonly: Readonly) -> None:
+        self._run = run
+        self._options = options
+        self._upgrade = upgrade
+        self._readonly = readonly
+        self._here = Platform.parse(this_platform())
+        self._skipped = unmanaged(run.dialect, options.environ)
+
+    def without_asking(self, root: Root) -> RootResult | None:
+        """The outcome where all is installed as it is locked, and the lock file is as it has to be; else None."""
+        wanted = root.wanted(self._skipped)
+        if any(one.prior is None for one in wanted):
+            return None
+        after = self._after(root, {one.address: one.prior for one in wanted if one.prior})
+        if difference(root.migration.entries, after) is not Difference.NONE:
+            return None
+        settled = installed(wanted, self._run, into=self._data(root), here=self._here)
+        return None if settled is None else self._concluded(root, settled)
+
+    def work(self, root: Root) -> RootResult:
+        """Installs, and writes."""
+        settled = install(
+            root.wanted(self._skipped),
+            self._run,
+            into=self._data(root),
+            here=self._here,
+            upgrade=self._upgrade,
+            for_real=not self._options.dry_run,
+        )
+        if settled.failures:
+            return untouched(root, [failed(one) for one in settled.failures])
+        return self._concluded(root, settled)
+
+    def _after(self, root: Root, settled: Mapping[ProviderAddress, LockEntry]) -> tuple[LockEntry, ...]:
+        required, before = root.configuration.required(), root.migration.entries
+        kept = [] if root.configuration.complete else [one.address for one in before if one.address not in required]
+        return after_init(before, settled.values(), kept=kept)
+
+    def _concluded(self, root: Root, settled: Settled) -> RootResult:
+        after = self._after(root, settled.entries)
+        change = difference(root.migration.entries, after)
+        data = rewritten(root.lock, after, root.tool) if change is not Difference.NONE else root.lock.data
+        troubles = [*warnings(root), *look_alikes(root), *unused_cache(self._run)]
+        notices: tuple[str, ...] = ()
+        is_written = False
+        top, planned = self._planned(root, data) if data != root.lock.data else (None, None)
+        if change is not Difference.NONE and self._readonly is not Readonly.NO:
+            troubles.append(refused_change(change, self._readonly))
+        elif change is not Difference.NONE:
+            troubles += incomplete(settled, self._run, self._here)
+            if not self._options.dry_run and top is not None and planned is not None:
+                notices = self._write(root, after, top, planned)
+                is_written = True
+        return RootResult(
+            root.name,
+            root.lock.path,
+            root.tool,
+            difference=change,
+            was_absent=not root.lock.entries,
+            before=root.lock.data,
+            after=data,
+            planned=planned,
+            is_written=is_written,
+            troubles=tuple(troubles),
+            notes=(*removed(root, after), *orphans_kept(root, after), *notices),
+        )
+
+    def _data(self, root: Root) -> DataFolder:
+        return data_folder_of(root, self._options)
+
+    def _planned(self, root: Root, data: bytes) -> tuple[Path, PlannedFile]:
+        """The top of what may be written, and the lock file with new bytes."""
+        from locklens.operations.plan.builder import path_below, planned_lock
+        from locklens.operations.root_modules import enclosing
+
+        path = self._options.folder / root.path
+        top = enclosing(self._options.folder, [path])
+        return top, planned_lock(root, path_below(top, path), data)
+
+    def _write(self, root: Root, after: Sequence[LockEntry], top: Path, planned: PlannedFile) -> tuple[str, ...]:
+        """Writes the lock file, and returns what there is to say of that."""
+        from locklens.operations.plan.builder import planned_changes
+        from locklens.operations.plan.command_line import command_line
+        from locklens.operations.plan.files import FileChanges
+        from locklens.operations.plan.model import Scope, change_words
+        from locklens.operations.write.apply import apply
+
+        words = ["--upgrade"] if self._upgrade else []
+        words += ["--allow-missing-modules"] if self._options.allow_missing_modules else []
+        options = self._options
+        where = Scope(options.folder, (root.path,) if root.path else (), options.tool, options.test_directory)
+        told = tuple(map(change_words, planned_changes(root, planned.path.rpartition("/")[0], after)))
+        proposal = FileChanges(top, (planned,), told, command_line("init", where, words))
+        return apply(proposal)

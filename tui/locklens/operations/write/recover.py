@@ -1,0 +1,114 @@
+"""Completes, or takes back, a write that was interrupted between two files; every run looks for one at its start."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from locklens.errors import ConfigurationError
+from locklens.storage.journal import Journal
+from locklens.storage.placing import current, is_below, is_within, put_in_place, temporary
+from locklens.text import reason_of
+
+if TYPE_CHECKING:
+    from locklens.storage.journal import Record, WrittenFile
+
+
+_ELSEWHERE = object()
+
+
+def recover_at(folder: Path, *, journal: Journal | None = None) -> tuple[str, ...]:
+    """Does so for every repository that a folder is in, or that is in it.
+
+    Args:
+        folder: Where the run works.
+        journal: Where the records are; None for the user's own.
+
+    Returns:
+        What was done, in sentences; () where nothing was interrupted, or another run is still at it.
+    """
+    journal = journal or Journal()
+    here = os.path.realpath(folder)
+    found: list[str] = []
+    try:
+        for top in journal.unfinished():
+            if is_within(here, str(top)) or (is_within(str(top), here) and _is_top_of(top, folder)):
+                found += _recover(top, journal)
+            elif is_within(str(top), here):
+                found.append(f"an interrupted write in {top} was left alone: run locklens there to settle it")
+    except ConfigurationError as error:
+        found.append(f"{error}; {error.hint}")
+    return tuple(found)
+
+
+def _is_top_of(top: Path, folder: Path) -> bool:
+    """Whether a folder is the top of what is written where another one is worked on."""
+    from locklens.operations.root_modules import enclosing
+
+    return enclosing(folder, [folder]) == top
+
+
+def _recover(top: Path, journal: Journal) -> tuple[str, ...]:
+    try:
+        with journal.held(top, wait=0) as is_held:
+            record = journal.pending(top) if is_held else None
+            return () if record is None else (_settle(record, top, journal),)
+    except OSError as error:
+        reason = reason_of(error)
+        return (f"an interrupted write in {top} can be neither completed nor taken back: {reason}",)
+
+
+def _settle(record: Record, top: Path, journal: Journal) -> str:
+    """Makes all files new where some are already and nobody touched the others, else all old; says which."""
+    what = f"an interrupted write ({record.command})"
+    if not _stays_below(record, top):
+        where = f"it would write outside of {top}; remove {journal.place(top)}"
+        return f"{what} was left alone: {where}"
+    now = {file: _now(file) for file in record.files}
+    for file in record.files:
+        if now[file] is not _ELSEWHERE:
+            Path(temporary(record, file)).unlink(missing_ok=True)
+    written = [file for file in record.files if now[file] == file.new]
+    touched = [file for file in record.files if now[file] not in (file.old, file.new)]
+    if not written and not touched:
+        journal.discard(top)
+        return f"{what} had changed no file yet, and was dropped"
+    if not written:
+        journal.discard(top)
+        names = _names(touched, top)
+        return f"{what} can be neither completed nor taken back, because {names} changed since: look at git diff"
+    if all(now[file] not in (file.old, _ELSEWHERE) for file in record.files if file.old != file.new):
+        # It wrote the last file too; what changed since is somebody's own.
+        journal.finish(top)
+        return f"{what} was completed: {_names(record.files, top)}"
+    if not touched:
+        for file in record.files:
+            if now[file] != file.new:
+                put_in_place(file, file.new, temporary(record, file))
+        journal.finish(top)
+        return f"{what} was completed: {_names(record.files, top)}"
+    for file in written:
+        put_in_place(file, file.old, temporary(record, file))
+    journal.discard(top)
+    return f"{what} was taken back in {_names(written, top)}, because {_names(touched, top)} changed since"
+
+
+def _stays_below(record: Record, top: Path) -> bool:
+    """Whether a record is of the repository that it is kept for, and names places below its top alone."""
+    own = str(top)
+    return (
+        os.fsdecode(record.top) == own == os.path.realpath(own)
+        and record.id.isalnum()
+        and all(file.path == os.path.normpath(file.path) and is_below(own, file.path) for file in record.files)
+    )
+
+
+def _now(file: WrittenFile) -> object:
+    """What is at a file's place: bytes, None for nothing, _ELSEWHERE where a link leads to another place by now."""
+    folder = os.path.dirname(file.path)  # noqa: PTH120
+    return current(file) if os.path.realpath(folder) == folder else _ELSEWHERE
+
+
+def _names(files: tuple[WrittenFile, ...] | list[WrittenFile], top: Path) -> str:
+    return ", ".join(os.path.relpath(file.path, top) for file in files)

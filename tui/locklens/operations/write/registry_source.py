@@ -1,0 +1,221 @@
+"""What an upgrade is told of versions and hashes: registries are asked and packages are locked, as `lock` does it."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Self
+
+from locklens.addresses import Platform
+from locklens.errors import LockLensError, OfflineError, RunCancelledError
+from locklens.install.fetching import admitted
+from locklens.install.lock import Locker, choose
+from locklens.install.model import LockRequest, ProviderFailure
+from locklens.install.run import InstallRun
+from locklens.operations.write.source import EntryPlatforms
+from locklens.project.clifiles import this_platform
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Callable, Mapping, Sequence
+    from types import TracebackType
+
+    from locklens.addresses import ProviderAddress
+    from locklens.dialect import Dialect
+    from locklens.install.events import InstallEvent
+    from locklens.install.model import ProviderRequirement
+    from locklens.lockfile.model import LockEntry
+    from locklens.operations.write.source import VersionMove
+    from locklens.sources.metadata import ListedVersion
+    from locklens.storage.cache import Cache
+    from locklens.versions import Version
+
+
+class RegistrySource:
+    """Asks registries for the length of one command; use it in a `with` statement.
+
+    Args:
+        environ: The tools' settings.
+        cache: What is remembered of verifications and packages.
+        hosts: Registries that may be asked beside those of the user's settings, comparison form; None: all that the
+            roots require, as the tools ask them.
+        on_event: Told of what happens, from any thread, but never from two at once.
+        cancel: Set by another thread to stop.
+    """
+
+    def __init__(
+        self,
+        environ: Mapping[str, str],
+        cache: Cache,
+        *,
+        hosts: frozenset[str] | None = None,
+        on_event: Callable[[InstallEvent], None] = lambda _: None,
+        cancel: threading.Event | None = None,
+    ) -> None:
+        self._environ = environ
+        self._cache = cache
+        self._hosts = hosts
+        self._on_event = on_event
+        self._cancel = cancel
+        self._stack = ExitStack()
+        self._runs: dict[str, InstallRun] = {}
+        self._lockers: dict[str, Locker] = {}
+        self._listed: dict[str, dict[ProviderAddress, Sequence[ListedVersion] | LockLensError]] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stack.__exit__(kind, error, trace)
+
+    @property
+    def here(self) -> Platform:
+        """The platform of this machine."""
+        return Platform.parse(this_platform())
+
+    @property
+    def log(self) -> tuple[str, ...]:
+        """What was asked of whom, and how long it took."""
+        return tuple(line for run in self._runs.values() for line in run.log)
+
+    def listed(
+        self, addresses: Sequence[ProviderAddress], tool: Dialect
+    ) -> Mapping[ProviderAddress, Sequence[ListedVersion] | LockLensError]:
+        """Returns what is offered of each provider, or why nobody can say."""
+        run, known = self._run(tool), self._listed.setdefault(tool.name, {})
+
+        def ask(address: ProviderAddress) -> Sequence[ListedVersion] | LockLensError:
+            try:
+                return run.registry(address).versions(address).versions
+            except RunCancelledError:
+                raise
+            except LockLensError as error:
+                return error
+
+        missing = [one for one in dict.fromkeys(addresses) if one not in known]
+        known.update(zip(missing, run.all(ask, missing), strict=True))
+        return {one: known[one] for one in addresses}
+
+    def coverage(self, entries: Sequence[LockEntry], tool: Dialect) -> Sequence[EntryPlatforms]:
+        """Returns for which platforms each entry has an `h1`: as the registry says, or as it was hashed here before."""
+        run = self._run(tool)
+        return run.all(lambda entry: self._coverage(entry, run), entries)
+
+    def _coverage(self, entry: LockEntry, run: InstallRun) -> EntryPlatforms:
+        own = entry.with_scheme("h1")
+        if not own:
+            return EntryPlatforms(())
+        try:
+            metadata, vouched = admitted(run, entry.address, entry.version, self.here)
+        except RunCancelledError:
+            raise
+        except LockLensError:
+            return EntryPlatforms((), len(own))
+        listed = vouched.checksums.packages(entry.address.type, str(entry.version))
+        platforms = {zh: platform for platform, zhs in listed.items() for zh in zhs}
+        known = {h1: platforms[zh] for zh, h1 in self._cache.hashes(platforms).items()}
+        known |= {text: one.platform for one in metadata.packages for text in one.hashes if text.startswith("h1:")}
+        return EntryPlatforms(
+            tuple(sorted({known[h1] for h1 in own if h1 in known})), sum(h1 not in known for h1 in own)
+        )
+
+    def choose(self, wanted: Sequence[ProviderRequirement], tool: Dialect) -> Sequence[Version | LockLensError]:
+        """Returns which version of each is to be locked, or why there is none."""
+        found = choose(wanted, self._run(tool))
+        return [_error(one) if isinstance(one, ProviderFailure) else one for one in found]
+
+    def fetch(self, moves: Sequence[VersionMove], tool: Dialect) -> None:
+        """Gets what the moves of all roots take, all at once."""
+        self._locker(tool).fetch(list(map(_request, moves)))
+
+    def entries(
+        self, moves: Sequence[VersionMove], tool: Dialect
+    ) -> Mapping[ProviderAddress, LockEntry | LockLensError]:
+        """Returns the new entry of each provider of one root, or why there is none."""
+        found = self._locker(tool).entries(list(map(_request, moves)))
+        return {
+            move.address: _error(one) if isinstance(one, ProviderFailure) else one
+            for move, one in zip(moves, found, strict=True)
+        }
+
+    def h1s(self, address: ProviderAddress, version: Version, tool: Dialect) -> Mapping[Platform, str]:
+        """Returns the `h1` of the packages that this run got; nobody is asked."""
+        return self._locker(tool).h1s(address, version)
+
+    def _locker(self, tool: Dialect) -> Locker:
+        if tool.name not in self._lockers:
+            self._lockers[tool.name] = Locker(self._run(tool))
+        return self._lockers[tool.name]
+
+    def _run(self, tool: Dialect) -> InstallRun:
+        run = self._runs.get(tool.name)
+        if run is None:
+            run = InstallRun(
+                tool, self._environ, self._cache, hosts=self._hosts, on_event=self._on_event, cancel=self._cancel
+            )
+            self._runs[tool.name] = self._stack.enter_context(run)
+        return run
+
+
+class OfflineSource:
+    """Has no answer, for nobody is to be asked; what needs none can be planned all the same."""
+
+    @property
+    def here(self) -> Platform:
+        """The platform of this machine."""
+        return Platform.parse(this_platform())
+
+    def listed(
+        self,
+        addresses: Sequence[ProviderAddress],  # noqa: ARG002
+        tool: Dialect,  # noqa: ARG002
+    ) -> Mapping[ProviderAddress, Sequence[ListedVersion] | LockLensError]:
+        """Says that nobody is asked."""
+        raise _offline()
+
+    def coverage(
+        self,
+        entries: Sequence[LockEntry],  # noqa: ARG002
+        tool: Dialect,  # noqa: ARG002
+    ) -> Sequence[EntryPlatforms]:
+        """Says that nobody is asked."""
+        raise _offline()
+
+    def choose(
+        self,
+        wanted: Sequence[ProviderRequirement],  # noqa: ARG002
+        tool: Dialect,  # noqa: ARG002
+    ) -> Sequence[Version | LockLensError]:
+        """Says that nobody is asked."""
+        raise _offline()
+
+    def fetch(self, moves: Sequence[VersionMove], tool: Dialect) -> None:  # noqa: ARG002
+        """Says that nobody is asked."""
+        raise _offline()
+
+    def h1s(self, address: ProviderAddress, version: Version, tool: Dialect) -> Mapping[Platform, str]:  # noqa: ARG002
+        """Returns nothing, for nothing was got."""
+        return {}
+
+    def entries(
+        self,
+        moves: Sequence[VersionMove],  # noqa: ARG002
+        tool: Dialect,  # noqa: ARG002
+    ) -> Mapping[ProviderAddress, LockEntry | LockLensError]:
+        """Says that nobody is asked."""
+        raise _offline()
+
+
+def _offline() -> OfflineError:
+    return OfflineError("it takes the registries, and nobody is asked offline", hint="leave out --offline")
+
+
+def _request(move: VersionMove) -> LockRequest:
+    return LockRequest(
+        move.address, move.version, move.platforms, move.constraints, move.prior, move.accepts_republished
+    )
+
+
+def _error(found: ProviderFailure) -> LockLensError:
+    return LockLensError(found.words, hint=found.hint)

@@ -1,0 +1,135 @@
+"""Restores entries from the lock file of a revision."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from locklens.errors import ConfigurationError
+from locklens.lockfile.parse import parse
+from locklens.operations.plan.builder import PlanBuilder, no_progress, put_entries, require_sound, require_valid
+from locklens.operations.plan.command_line import command_line
+from locklens.operations.plan.model import Plan, PlanFailure, PlanNote, Scope, joined_plans
+from locklens.operations.provider_names import selected_by_root
+from locklens.operations.root_modules import lock_path
+from locklens.operations.write.operation import listed_providers, listed_roots
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from locklens.addresses import ProviderAddress
+    from locklens.lockfile.model import LockEntry, LockFile
+    from locklens.operations.root_modules import Root
+    from locklens.operations.write.source import ProviderSource
+
+
+class RestoredProviders(Struct, frozen=True):
+    """Which providers are to be as they were, in which roots."""
+
+    roots: tuple[str, ...]
+    providers: tuple[str, ...]
+
+
+class Restore(Struct, frozen=True):
+    """Takes entries from the lock files of a revision.
+
+    Attributes:
+        where: The folder that the roots are relative to; its own roots do not count.
+        restored: What; no root is in two of them.
+        revision: Of git.
+    """
+
+    where: Scope
+    restored: tuple[RestoredProviders, ...]
+    revision: str = "HEAD"
+
+    @property
+    def title(self) -> str:
+        """What it is."""
+        roots = [root for one in self.restored for root in one.roots]
+        providers = tuple(dict.fromkeys(name for one in self.restored for name in one.providers))
+        return f"Restore {listed_providers(providers)} from {self.revision} in {listed_roots(roots)}"
+
+    def plan(self, supply: ProviderSource, *, on_root: Callable[[str], None] = lambda _: None) -> Plan:  # noqa: ARG002
+        """Plans to restore it; nobody is asked."""
+        from locklens.operations.write.restore import restore
+
+        return joined_plans(
+            [
+                restore(replace(self.where, roots=one.roots), one.providers, self.revision, on_root=on_root)
+                for one in self.restored
+            ]
+        )
+
+
+def restore(
+    request: Scope,
+    providers: Sequence[str],
+    revision: str = "HEAD",
+    *,
+    on_root: Callable[[str], None] = no_progress,
+) -> Plan:
+    """Plans to take entries from the lock file of a revision; what is not in it is removed.
+
+    A lock file that is gone comes back with those entries.
+
+    Args:
+        request: Where; in a git repository.
+        providers: Which, as typed.
+        revision: Of git.
+        on_root: Told of each root that it comes to.
+
+    Raises:
+        ConfigurationError: One of `providers` is none, or a folder is no root.
+        RepositoryError: There is no repository, or no such revision.
+    """
+    from locklens.project.git import Repository, printable_name
+
+    draft = PlanBuilder(request)
+    with Repository.discover(request.folder) as repository:
+        commit = repository.resolve(revision)
+        before = {root.path: repository.show(commit, root.lock.path) for root in draft.roots}
+    locks = {path: _lock_of(data, path, revision) for path, data in before.items() if data is not None}
+    roots = [
+        replace(root, others=frozenset(locks[root.path].by_address) if root.path in locks else frozenset())
+        for root in draft.roots
+    ]
+    chosen = selected_by_root(providers, roots)
+    for root in roots:
+        on_root(root.path)
+        with draft.attempt(root):
+            if root.lock.exists:
+                require_sound(root)
+            lock = locks.get(root.path)
+            if lock is None:
+                words = f"{printable_name(revision)} has no such file"
+                raise ConfigurationError(words, path=root.lock.path, hint="name another revision with --from")
+            require_valid(lock)
+            _restore_root(draft, root, lock, chosen[root.path])
+    command = command_line("restore", request, [*providers, *(["--from", revision] if revision != "HEAD" else [])])
+    return draft.plan(command)
+
+
+def _lock_of(data: bytes, path: str, revision: str) -> LockFile:
+    return parse(data, f"{revision}:{lock_path(path)}")
+
+
+def _restore_root(draft: PlanBuilder, root: Root, lock: LockFile, chosen: frozenset[ProviderAddress]) -> None:
+    going: dict[ProviderAddress, LockEntry | None] = {}
+    now, then = root.lock.by_address, lock.by_address
+    for address in sorted(chosen):
+        name, entry = root.name_of(address), then.get(address)
+        if address not in now and entry is None:
+            words = f"{name} is locked neither now nor in {lock.path}"
+            draft.failures.append(PlanFailure(root.path, name, ConfigurationError(words, path=root.lock.path)))
+        elif address in now and entry is not None and now[address].says == entry.says:
+            draft.remarks.append(PlanNote(root.path, name, f"it is as in {lock.path} already"))
+        else:
+            going[address] = entry
+            constraints = root.configuration.constraints(address)
+            if entry is not None and root.configuration.of(address) and not constraints.admits(entry.version):
+                words = f"the configuration does not admit {entry.version}: {constraints}"
+                draft.remarks.append(PlanNote(root.path, name, words))
+    put_entries(draft, root, going)

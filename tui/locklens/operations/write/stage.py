@@ -1,0 +1,221 @@
+"""Plans to stage what was reviewed: the marked providers' blocks go into git's index, the rest stays on disk."""
+
+from __future__ import annotations
+
+from pathlib import Path  # noqa: TC003 - msgspec reads the annotations
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from locklens.errors import ConfigurationError, LockLensError, StaleLockFileError
+from locklens.lockfile.graft import graft
+from locklens.lockfile.model import differing
+from locklens.lockfile.parse import parse
+from locklens.operations.plan.files import FileChanges, PlannedFile, WriteTarget
+from locklens.operations.plan.model import Plan, PlanFailure, PlannedChange, PlanNote
+from locklens.project.tree import WorkTree
+from locklens.review.model import ChangeKind, LockStatus, RootReview
+from locklens.text import counted, shell_word, shell_words
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Mapping
+
+    from locklens.addresses import ProviderAddress
+    from locklens.operations.write.source import ProviderSource
+    from locklens.project.gitindex import GitIndex, IndexedFile
+    from locklens.review.model import Review
+
+
+class StagedBlocks(Struct, frozen=True):
+    """What is staged of one root.
+
+    Attributes:
+        root: As it was reviewed; a file that is another by now is not staged.
+        providers: Whose blocks.
+        number: How many changes of the review that is.
+        left: The names of those that changed too and are not chosen.
+    """
+
+    root: RootReview
+    providers: frozenset[ProviderAddress]
+    number: int
+    left: tuple[str, ...] = ()
+
+
+class Stage(Struct, frozen=True):
+    """Puts the blocks of chosen providers into git's index, as `git add -p` would; `top` is the work tree's."""
+
+    top: Path
+    chosen: tuple[StagedBlocks, ...]
+
+    @property
+    def title(self) -> str:
+        """What it is."""
+        number = sum(one.number for one in self.chosen)
+        places = self.chosen[0].root.path or "." if len(self.chosen) == 1 else f"{len(self.chosen)} roots"
+        return f"Stage {counted(number, 'reviewed change')} in {places}"
+
+    def plan(self, supply: ProviderSource, *, on_root: Callable[[str], None] = lambda _: None) -> Plan:  # noqa: ARG002
+        """Plans to stage them; nobody is asked."""
+        return plan_stage(self, on_root=on_root)
+
+
+def marked_blocks(review: Review, top: Path | None, marks: Collection[str]) -> Stage:
+    """Returns the intent to stage every change that is marked as reviewed.
+
+    Args:
+        review: Of the work tree.
+        top: The work tree's.
+        marks: Ids of the marked changes.
+
+    Raises:
+        ConfigurationError: What is reviewed is not the work tree of a repository, or nothing is marked.
+    """
+    if review.head.kind != "worktree" or top is None:
+        words = "only what is in the work tree can be staged"
+        raise ConfigurationError(words, hint="locklens review without --head, --staged and --old compares it")
+    chosen = tuple(one for one in (_chosen(root, marks) for root in review.roots) if one is not None)
+    if not chosen:
+        raise ConfigurationError("nothing is marked as reviewed, so nothing is staged", hint="mark with space first")
+    return Stage(top, chosen)
+
+
+def _chosen(root: RootReview, marks: Collection[str]) -> StagedBlocks | None:
+    changes = [change for change in root.changes if change.kind is not ChangeKind.UNCHANGED]
+    marked = [change for change in changes if change.id in marks]
+    if not marked:
+        return None
+    # One that moved is two blocks: the old address goes, the new one comes.
+    providers = frozenset(address for one in marked for address in (one.address, one.moved_from) if address is not None)
+    left = tuple(one.address.short(root.tool.default_host) for one in changes if one.id not in marks)
+    return StagedBlocks(root, providers, len(marked), left)
+
+
+def plan_stage(intent: Stage, *, on_root: Callable[[str], None] = lambda _: None) -> Plan:
+    """Plans to stage the blocks of chosen providers, byte for byte as `git add` would put them.
+
+    Where no other provider differs between index and work tree, the whole file is staged, header and layout included.
+
+    Args:
+        intent: What is to be staged.
+        on_root: Told of each root that it comes to.
+
+    Raises:
+        RepositoryError: Git failed.
+    """
+    from locklens.project.git import Repository
+
+    with Repository.discover(intent.top) as repository:
+        staging = _Staging(repository.index, WorkTree(repository.top), on_root)
+        staging.run(intent.chosen)
+        return staging.plan(repository.top)
+
+
+class _Staging:
+    """What comes of each root while the plan is made."""
+
+    def __init__(self, index: GitIndex, disk: WorkTree, on_root: Callable[[str], None]) -> None:
+        self._index = index
+        self._disk = disk
+        self._on_root = on_root
+        self._files: list[PlannedFile] = []
+        self._changes: list[PlannedChange] = []
+        self._remarks: list[PlanNote] = []
+        self._failures: list[PlanFailure] = []
+        self._words: list[str] = []
+        self._whole: list[str] = []
+        self._partial: list[str] = []
+
+    def run(self, chosen: Iterable[StagedBlocks]) -> None:
+        """Plans every root; one that fails stays as it is."""
+        wanted = {one.root.lock_file: one for one in chosen}
+        before = self._index.read(tuple(wanted))
+        sound = {path: one for path, one in wanted.items() if self._is_sound(one, before[path])}
+        there = [path for path, one in sound.items() if one.root.status is not LockStatus.DELETED]
+        added = self._added(there, sound)
+        for path, one in sound.items():
+            self._on_root(one.root.path)
+            if path in added or path not in there:
+                # What was read by git has to be what was reviewed, also afterwards.
+                self._attempt(one, before[path], added.get(path))
+
+    def plan(self, top: Path) -> Plan:
+        """Returns what was planned."""
+        commands = [("git", "add", "--", *self._whole)] if self._whole else []
+        commands += [("git", "add", "-p", "--", *self._partial)] if self._partial else []
+        command = " && ".join(map(shell_words, commands))
+        files = tuple(sorted(self._files, key=lambda file: file.path.encode("utf-8", "surrogateescape")))
+        proposal = FileChanges(top, files, tuple(self._words), command, WriteTarget.INDEX)
+        return Plan(proposal, tuple(self._changes), tuple(self._remarks), tuple(self._failures))
+
+    def _is_sound(self, one: StagedBlocks, indexed: IndexedFile) -> bool:
+        try:
+            self._require_reviewed(one.root)
+            if indexed.problem is not None:
+                raise indexed.problem
+            if one.root.renamed_from is not None and indexed.data is None:
+                words = f"its lock file moved here from {one.root.renamed_from or '.'}, which is staged as a whole"
+                hint = f"git add {shell_word(one.root.lock_file)}, and git rm --cached the old one"
+                raise ConfigurationError(words, path=one.root.lock_file, hint=hint)
+        except LockLensError as error:
+            self._failures.append(PlanFailure(one.root.path, "", error))
+            return False
+        return True
+
+    def _require_reviewed(self, root: RootReview) -> None:
+        data = self._disk.read(root.lock_file)
+        if (data or b"") != root.new_data or (data is None) != (root.status is LockStatus.DELETED):
+            hint = "review it again"
+            raise StaleLockFileError("it changed on disk since it was reviewed", path=root.lock_file, hint=hint)
+
+    def _added(self, paths: list[str], chosen: Mapping[str, StagedBlocks]) -> dict[str, IndexedFile]:
+        """What `git add` would put into the index; where it refuses one file, it is asked for each by itself."""
+        try:
+            return self._index.as_added(paths) if paths else {}
+        except LockLensError as error:
+            if len(paths) == 1:
+                self._failures.append(PlanFailure(chosen[paths[0]].root.path, "", error))
+                return {}
+        return {path: found for one in paths for path, found in self._added([one], chosen).items()}
+
+    def _attempt(self, one: StagedBlocks, indexed: IndexedFile, added: IndexedFile | None) -> None:
+        root = one.root
+        try:
+            self._require_reviewed(root)
+            new = self._grafted(one, indexed.data, added.data if added is not None else None)
+        except LockLensError as error:
+            self._failures.append(PlanFailure(root.path, "", error))
+            return
+        if new == indexed.data:
+            self._remarks.append(PlanNote(root.path, "", "it is staged already"))
+            return
+        self._files.append(PlannedFile(root.lock_file, indexed.data, new))
+        is_whole = new == (added.data if added is not None else None)
+        (self._whole if is_whole else self._partial).append(root.lock_file)
+        self._tell(one, indexed.data, new, is_whole=is_whole)
+
+    def _grafted(self, one: StagedBlocks, old: bytes | None, donor: bytes | None) -> bytes | None:
+        try:
+            new = graft(old or b"", donor or b"", one.providers, dialect=one.root.tool)
+        except ConfigurationError as error:
+            hint = f"git add {shell_word(one.root.lock_file)} stages the whole file"
+            raise ConfigurationError(str(error), path=one.root.lock_file, hint=hint) from error
+        return None if donor is None and not new else new
+
+    def _tell(self, one: StagedBlocks, old: bytes | None, new: bytes | None, *, is_whole: bool) -> None:
+        root = one.root
+        locks = (parse(data or b"", root.lock_file, dialect=root.tool) for data in (old, new))
+        for address, before, after in differing(*locks):
+            name = address.short(root.tool.default_host)
+            change = PlannedChange(root.path, address, name, before, after)
+            self._changes.append(change)
+            self._words.append(f"{root.path or '.'}: {name} {_versions(change)} is staged")
+        if is_whole:
+            self._words.append(f"{root.path or '.'}: the whole lock file is staged")
+        elif one.left:
+            self._remarks.append(PlanNote(root.path, "", f"left in the work tree: {', '.join(one.left)}"))
+
+
+def _versions(change: PlannedChange) -> str:
+    old, new = (str(entry.version) if entry else "none" for entry in (change.old, change.new))
+    return new if old == new else f"{old} -> {new}"

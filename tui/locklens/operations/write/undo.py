@@ -1,0 +1,155 @@
+"""Plans to take back what was applied last in a repository, also by an earlier run.
+
+An undo is a write like any other: it lands on the same Preview, and once applied it is what was applied last. Undoing
+it does the first thing again.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from locklens.errors import ConfigurationError, NoRepositoryError, StaleLockFileError
+from locklens.lockfile.model import differing
+from locklens.lockfile.parse import parse
+from locklens.operations.plan.files import FileChanges, PlannedFile, WriteTarget
+from locklens.operations.plan.model import Plan, PlannedChange, change_words
+from locklens.project.roots import LOCK_FILE
+from locklens.storage.journal import Journal
+from locklens.storage.placing import current
+from locklens.text import reason_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from locklens.operations.write.source import ProviderSource
+    from locklens.storage.journal import Record, WrittenFile
+
+
+_NAMED = 3
+
+
+_COMMAND_SHOWN = 100
+
+
+_SECONDS = len("2026-11-21T14:02:11")
+
+
+def undo(folder: Path, *, journal: Journal | None = None) -> Plan:
+    """Plans to put the old bytes back, as long as every file is the one that was written.
+
+    Args:
+        folder: In the repository, or the folder that was written in where there is none.
+        journal: Where the records are; None for the user's own.
+
+    Raises:
+        ConfigurationError: Nothing was applied here, or a file cannot be read.
+        StaleLockFileError: Files changed since; it names them.
+        RepositoryError: Git failed.
+    """
+    journal = journal or Journal()
+    top = _top(folder)
+    record = journal.last(top)
+    if record is None:
+        raise ConfigurationError("nothing was applied here that could be undone", path=str(top))
+    real_top = os.path.realpath(top)
+    names = {file: os.path.relpath(file.path, real_top).replace(os.sep, "/") for file in record.files}
+    target = WriteTarget(record.target)
+    if target is WriteTarget.INDEX:
+        touched = _staged_since(top, {names[file]: file.new for file in record.files}, record.at)
+    else:
+        touched = [names[file] for file in record.files if not _is_as_written(file, names[file])]
+    if touched:
+        more = len(touched) - _NAMED
+        named = ", ".join(touched[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+        words = f"changed since {_moment(record)}, so that it cannot be undone: {_short(record.command)}"
+        raise StaleLockFileError(f"{named}: {words}", hint="git shows what changed; git restore takes back more")
+    files = tuple(PlannedFile(names[file], file.new, file.old) for file in record.files)
+    changes = tuple(change for file in files for change in _changes(file))
+    taken_back = f"takes back what was applied on {_moment(record)}: {_short(record.command)}"
+    proposal = FileChanges(top, files, (*map(change_words, changes), taken_back), _command(top), target)
+    return Plan(proposal, changes, (), ())
+
+
+def _staged_since(top: Path, written: Mapping[str, bytes | None], moment: str) -> list[str]:
+    """Returns the files of which the index has something else than what was staged, or a commit has it by now.
+
+    Args:
+        top: The repository's.
+        written: What was staged, by path.
+        moment: When, ISO 8601 in UTC.
+    """
+    from locklens.project.git import Repository
+
+    with Repository.discover(top) as repository:
+        found = repository.index.read(tuple(written))
+        commits = {path: repository.touching(path, 1) for path in written}
+    committed = {path for path, ones in commits.items() for _, date in ones if date[:_SECONDS] > moment[:_SECONDS]}
+    return [path for path, data in written.items() if found[path].data != data or path in committed]
+
+
+def _top(folder: Path) -> Path:
+    from locklens.project.git import Repository
+
+    try:
+        with Repository.discover(folder) as repository:
+            return repository.top
+    except NoRepositoryError:
+        return Path(os.path.realpath(folder))
+
+
+def _is_as_written(file: WrittenFile, name: str) -> bool:
+    try:
+        return current(file) == file.new
+    except OSError as error:
+        reason = reason_of(error)
+        raise ConfigurationError(f"cannot be read: {reason}", path=name) from error
+
+
+def _command(top: Path) -> str:
+    from locklens.operations.plan.command_line import command_line
+    from locklens.operations.plan.model import Scope
+
+    return command_line("undo", Scope.at(top, (), tool=None, test_directory="tests"), ())
+
+
+def _short(command: str) -> str:
+    """A command line as far as it fits into a sentence."""
+    return command if len(command) <= _COMMAND_SHOWN else f"{command[:_COMMAND_SHOWN]} …"
+
+
+def _moment(record: Record) -> str:
+    """When it was applied, to the minute."""
+    day, _, time = record.at.partition("T")
+    return f"{day} {time[:5]} UTC"
+
+
+def _changes(file: PlannedFile) -> Iterator[PlannedChange]:
+    """What becomes of the providers of a lock file."""
+    if os.path.basename(file.path) != LOCK_FILE:  # noqa: PTH119
+        return
+    old, new = (parse(data or b"", file.path) for data in (file.old, file.new))
+    tool = new.writer or old.writer
+    for address, before, after in differing(old, new):
+        name = address.short(tool.default_host) if tool else str(address)
+        yield PlannedChange(file.path.rpartition("/")[0], address, name, before, after)
+
+
+class Undo(Struct, frozen=True):
+    """Takes back what was applied last in the repository that a folder is in."""
+
+    folder: Path
+
+    @property
+    def title(self) -> str:
+        """What it is."""
+        return "Undo the last apply"
+
+    def plan(self, supply: ProviderSource, *, on_root: Callable[[str], None] = lambda _: None) -> Plan:  # noqa: ARG002
+        """Plans to take it back; nobody is asked."""
+        from locklens.operations.write.undo import undo
+
+        return undo(self.folder)

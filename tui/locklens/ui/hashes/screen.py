@@ -1,0 +1,221 @@
+"""The screen of hashes: what is locked, for which platforms, and what proves it. Owns the marks for v and L."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from textual import on
+
+from locklens.text import counted
+from locklens.ui.hashes.bars import hashes_facts, hashes_head, hashes_status
+from locklens.ui.hashes.detail import hash_detail
+from locklens.ui.hashes.hash_list import HashList
+from locklens.ui.hashes.help import hashes_help
+from locklens.ui.hashes.keys import HASHES
+from locklens.ui.hashes.rows import HashRow, LookupState, Named, hash_rows, selected_hash_row
+from locklens.ui.review.actions import locking
+from locklens.ui.shell.key_table import bindings
+from locklens.ui.shell.placeholders import locked_notice
+from locklens.ui.shell.row_actions import RowActionsScreen, RowTarget
+from locklens.ui.text.clipboard import change_copied
+from locklens.ui.text.spans import FilePlace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from textual.binding import BindingType
+
+    from locklens.review.model import Review
+    from locklens.text import Printable
+    from locklens.ui.shell.marks import MarkKeeper
+    from locklens.ui.shell.source import ReviewSource
+    from locklens.ui.text.spans import Line
+    from locklens.ui.widgets.bar import BarLayout
+
+
+class HashesScreen(RowActionsScreen):
+    """Shows what is locked, root by root."""
+
+    TABLE = HASHES
+    VIEW = "hashes"
+    FILTER_WORDS = "text: provider, root, platform, proof, hash, finding; not-covered, not-proven"
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings(HASHES)]
+
+    def __init__(self, source: ReviewSource, keeper: MarkKeeper) -> None:
+        super().__init__(source, keeper)
+        self.narrowed = ""
+        self.chosen: frozenset[Named] = frozenset()
+        """The providers that v and L are for; none: those of the highlighted row."""
+        self.in_full = False
+
+    def make_list(self) -> HashList:
+        """Returns the list of roots and providers."""
+        return HashList(id="hashes")
+
+    @property
+    def left(self) -> HashList:
+        """The list of roots and providers."""
+        return self.query_one(HashList)
+
+    @property
+    def handed(self) -> RowTarget:
+        """The highlighted provider, its entry in the lock file and its release."""
+        row = self.left.current
+        if row is None:
+            return RowTarget()
+        change = row.change
+        if change is None or change.new is None:
+            return RowTarget("", FilePlace(row.root.lock_file, 1))
+        place = FilePlace(row.root.lock_file, change.new.line)
+        return RowTarget(change_copied(change), place, (change.address, str(change.new.version)))
+
+    def report(self, review: Review, form: Literal["json", "text"]) -> Printable:
+        """Returns the report that the command line prints."""
+        from locklens.review.reports import hashes_json, hashes_text
+
+        return hashes_json.render(review) if form == "json" else hashes_text.render(review)
+
+    # What is shown
+
+    def refresh_list(self, *, cursor_key: str | None = None) -> None:
+        """Shows the rows anew, with the marks and the filter as they are now."""
+        if self.review is None or not self.is_open:
+            return
+        asked = LookupState(self.is_asking, self.review.offline)
+        rows = hash_rows(self.review, asked=asked, chosen=self.chosen, narrowed=self.narrowed)
+        self.left.show_rows(rows, cursor_key=cursor_key)
+        self.facts.show_lines(hashes_facts(self.review, self.progress))
+        self.refresh_notice()
+        self.refresh_bars()
+
+    def review_arrived(self) -> None:
+        """Shows the new review; what is not locked any more is not marked any more either."""
+        if self.review is not None:
+            self.chosen &= {
+                (root.lock_file, one.address) for root in self.review.roots for one in root.changes if one.new
+            }
+        self.refresh_list()
+
+    def notice(self) -> tuple[Line, ...]:
+        """What to say where there is no list."""
+        return locked_notice(self.review, self.error, narrowed=self.narrowed, has_rows=bool(self.left.rows))
+
+    def head_layouts(self) -> tuple[BarLayout, ...]:
+        """How much is locked, proven and covered."""
+        return hashes_head(self.review)
+
+    def status_layouts(self) -> tuple[BarLayout, ...]:
+        """How far the asking is, or a message."""
+        return hashes_status(
+            self.review, self.progress, marked=len(self.chosen), is_narrowed=self.is_narrowed, message=self.told
+        )
+
+    def help_lines(self) -> Iterable[Line]:
+        """All keys, columns, proofs, and how to want platforms."""
+        return hashes_help()
+
+    def narrow(self, text: str) -> None:
+        """Shows what a filter admits."""
+        self.narrowed = text.strip()
+        self.refresh_list()
+
+    @property
+    def is_narrowed(self) -> bool:
+        """Whether there is a filter."""
+        return bool(self.narrowed)
+
+    @on(HashList.Highlighted)
+    def _show_detail(self, event: HashList.Highlighted) -> None:
+        if self.review is None or event.row is None:
+            self.show_detail("", ())
+        else:
+            lines = hash_detail(event.row, self.review, in_full=self.in_full, is_asking=self.is_asking)
+            self.show_detail(event.row.key, lines)
+
+    @on(HashList.Opened)
+    def _open_detail(self, event: HashList.Opened) -> None:
+        del event
+        self.focus_detail()
+
+    def action_expand(self) -> None:
+        """Shows the detail in full, or in short again."""
+        self.in_full = not self.in_full
+        self.left.tell_highlighted()
+        self.say("whole hashes and rules" if self.in_full else "short hashes")
+
+    def action_why(self) -> None:
+        """Shows who requires the provider."""
+        row = self.left.current
+        if row is None or row.change is None:
+            self.say("why: choose a row with a provider")
+            return
+        self.show_why(row.root.path, row.change.address)
+
+    # Moving
+
+    def action_finding(self, by: int) -> None:
+        """Goes to the next or previous row with a finding, round and round."""
+        found = [index for index, row in enumerate(self.left.rows) if row.severity is not None]
+        if not found:
+            self.say("no findings among the rows shown")
+            return
+        ahead = [index for index in found if (index - self.left.cursor) * by > 0]
+        self.left.cursor = (ahead or found)[0 if by > 0 else -1]
+
+    def action_root(self, by: int) -> None:
+        """Goes to the next or previous root."""
+        roots = [index for index, row in enumerate(self.left.rows) if row.change is None]
+        ahead = [index for index in roots if (index - self.left.cursor) * by > 0]
+        if ahead:
+            self.left.cursor = ahead[0] if by > 0 else ahead[-1]
+
+    # Marking
+
+    def action_mark(self) -> None:
+        """Marks the provider or the root, or takes the mark back."""
+        if self.left.current is not None:
+            self._toggle((self.left.current,))
+
+    def action_mark_shown(self) -> None:
+        """Marks all that the filter shows, or takes all marks back."""
+        self._toggle([row for row in self.left.rows if row.change is not None])
+
+    @on(HashList.MarkToggled)
+    def _mark_row(self, event: HashList.MarkToggled) -> None:
+        self._toggle((event.row,))
+
+    def _toggle(self, rows: Iterable[HashRow]) -> None:
+        named = selected_hash_row(rows)
+        if not named:
+            self.say("nothing is locked here that could be marked")
+            return
+        is_marked = named <= self.chosen
+        self.chosen = self.chosen - named if is_marked else self.chosen | named
+        self.refresh_list()
+        number = counted(len(named), "provider")
+        self.say(f"took the mark of {number} back" if is_marked else f"marked {number} for v and L")
+
+    def _meant(self) -> frozenset[Named]:
+        """What v and L are for."""
+        return self.chosen or selected_hash_row((self.left.current,) if self.left.current is not None else ())
+
+    # Acting
+
+    def action_prove(self) -> None:
+        """Proves by download what is not proven."""
+        chosen = self._meant()
+        if self.review is None or not chosen:
+            self.say("prove: choose a row with a provider")
+        else:
+            self.prove(chosen)
+
+    def action_lock(self) -> None:
+        """Plans to lock the wanted platforms that are missing."""
+        chosen = self._meant()
+        if self.review is None or not chosen:
+            self.say("lock: choose a row with a provider")
+            return
+        if self.is_asking:
+            self.say("lock: the registries are still being asked; press L again when they have answered")
+            return
+        self.decide("lock", lambda: locking(chosen, self.review, self.top, self.source.where))

@@ -1,0 +1,113 @@
+"""The right pane of the Preview: each file's diff and how it is judged, or one change as a review has it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from locklens.project.roots import LOCK_FILE
+from locklens.ui.preview.plan_pane import COMMAND, Group
+from locklens.ui.preview.planned_diff import planned_lines
+from locklens.ui.review.detail import detail_lines, finding_lines
+from locklens.ui.review.tree import Grouping, Node, outline
+from locklens.ui.text.clipboard import change_copied
+from locklens.ui.text.diff import file_diff_lines
+from locklens.ui.text.phrases import what_happened
+from locklens.ui.text.spans import FilePlace, Line, Role, Span, line, severity_span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from locklens.operations.plan.files import PlannedFile
+    from locklens.review.model import Review, RootReview
+    from locklens.ui.preview.plan_pane import PlanProgress
+
+_FILES = 8
+"""Files of which the diffs are shown under each other."""
+
+
+def preview_detail(standing: PlanProgress, about: Group | str | None, *, in_full: bool) -> Iterator[Line]:
+    """Returns what to show beside the highlighted line.
+
+    Args:
+        standing: Where it stands.
+        about: What the highlighted line is about, as `Item.about`.
+        in_full: Whole hashes, and what each rule means.
+    """
+    plan = standing.plan
+    if plan is None:
+        return
+    files = plan.proposal.files
+    if not files:
+        yield line(Span("No file would change.", Role.DIM))
+        return
+    review = standing.foreseen.review if standing.foreseen is not None else None
+    if isinstance(about, Group):
+        node = _node(about, review) if review is not None else None
+        if node is not None and review is not None:
+            yield from detail_lines(node, review, in_full=in_full)
+            return
+        folders = {change.root for change in about.changes}
+        files = tuple(file for file in files if file.path.rpartition("/")[0] in folders) or files
+    elif about is not None and about != COMMAND:
+        files = tuple(file for file in files if file.path == about)
+    yield from _file_lines(files, review, in_full=in_full)
+
+
+def raw_diff(files: Iterable[PlannedFile]) -> tuple[Line, ...]:
+    """Returns the whole diff of all files."""
+    return tuple(one for file in files for one in file_diff_lines(file.path, file.old, file.new))
+
+
+def _file_lines(files: tuple[PlannedFile, ...], review: Review | None, *, in_full: bool) -> Iterator[Line]:
+    roots = {root.lock_file: root for root in review.roots} if review is not None else {}
+    for number, file in enumerate(files[:_FILES]):
+        if number:
+            yield Line()
+        yield from planned_lines(file, in_full=in_full)
+        root = roots.get(file.path)
+        if root is not None:
+            yield from _judged_lines(root, in_full=in_full)
+    if review is not None:
+        shown = {file.path for file in files}
+        for root in review.roots:
+            if root.lock_file not in shown and root.all_findings and len(files) > 1:
+                yield from _judged_lines(root, in_full=in_full)
+    if len(files) > _FILES:
+        yield Line()
+        told = f"{len(files) - _FILES} more files: choose one at the left, or d for the whole diff"
+        yield line(Span(told, Role.DIM))
+
+
+def _judged_lines(root: RootReview, *, in_full: bool) -> Iterator[Line]:
+    """What the changes of a root are, and the findings about them."""
+    yield Line()
+    yield line(Span(f"AS REVIEWED  {root.path or '.'}", Role.HEADING))
+    for change in root.changes:
+        entry = change.old or change.new
+        place = FilePlace(root.lock_file, entry.line) if entry is not None and root.old_data else None
+        name = change.address.short(root.tool.default_host)
+        lead = (" ", severity_span(change.severity, width=6), Span(f"{name}  ", Role.STRONG))
+        yield line(*lead, what_happened(change), hanging=8, copied=change_copied(change), place=place)
+        for finding in change.findings:
+            yield from finding_lines(finding, in_full=in_full)
+    for finding in root.findings:
+        yield from finding_lines(finding, in_full=in_full)
+    if not root.changes and not root.findings:
+        told = "the same providers, versions and hashes; the bytes differ"
+        yield line(Span(f"  {told}" if root.lock_file.endswith(LOCK_FILE) else "", Role.DIM), hanging=4)
+
+
+def _node(group: Group, review: Review) -> Node | None:
+    """The row that a review of the plan has for a group, that with the most of its roots."""
+    wanted = {(change.root, change.address) for change in group.changes}
+    best, most = None, 0
+    for section in outline(review, Grouping.ROOT):
+        for node in section.children:
+            hits = sum(
+                (subject.root.path, address) in wanted
+                for subject in node.subjects
+                for address in {subject.change.address, subject.change.moved_from}
+            )
+            if hits > most:
+                best, most = node, hits
+    return best

@@ -1,0 +1,1 @@
+"""The dialog that verifies hashes by download."""

@@ -1,0 +1,237 @@
+"""The dialog that proves hashes by download: says how much that is, asks, shows how far it is, and what came of it."""
+
+from __future__ import annotations
+
+import time
+from threading import Event as Signal
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, assert_never
+
+from textual import on, work
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.message import Message
+from textual.screen import ModalScreen
+from textual.worker import get_current_worker
+
+from locklens.errors import LockLensError, RunCancelledError
+from locklens.operations.review.events import (
+    LookupProgress,
+    PackageDone,
+    PackageDownloading,
+    Progress,
+    ProvingPlanned,
+    RootsKnown,
+)
+from locklens.ui.prove.lines import nothing_to_prove, outcome, plan_lines
+from locklens.ui.text.downloads import Downloads, download_lines
+from locklens.ui.text.spans import Line, Role, Span, line
+from locklens.ui.widgets.bar import Bar, BarLayout, Piece
+from locklens.ui.widgets.line_view import LineView
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from textual.app import ComposeResult
+
+    from locklens.operations.review.events import ReviewEvent
+    from locklens.review.model import Review, RootReview
+    from locklens.ui.prove.lines import ProvingSelection
+    from locklens.ui.shell.source import ReviewSource
+
+_REDRAW_SECONDS = 0.1
+
+
+class Proved(NamedTuple):
+    """How it ended, in words, and whether more is remembered than is shown."""
+
+    words: str
+    is_partial: bool = False
+
+
+class ProveDialog(ModalScreen[Proved]):
+    """Asks before anything is downloaded; esc stops it at any time.
+
+    Args:
+        source: Does the work.
+        review: Whose changes are to be proven.
+        chosen: Which of them.
+        on_roots: Called with the roots of which more is known.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "agree", "Download", show=False),
+        Binding("escape,q", "stop", "Stop", show=False),
+    ]
+
+    class Planned(Message):
+        """The user is to be asked."""
+
+        def __init__(self, plan: ProvingPlanned) -> None:
+            super().__init__()
+            self.plan = plan
+
+    class Known(Message):
+        """More is known of some roots."""
+
+        def __init__(self, roots: tuple[RootReview, ...]) -> None:
+            super().__init__()
+            self.roots = roots
+
+    class Ended(Message):
+        """The worker is done."""
+
+        def __init__(self, roots: tuple[RootReview, ...], error: LockLensError | None = None) -> None:
+            super().__init__()
+            self.roots = roots
+            self.error = error
+
+    def __init__(
+        self,
+        source: ReviewSource,
+        review: Review,
+        chosen: ProvingSelection,
+        on_roots: Callable[[tuple[RootReview, ...]], None],
+    ) -> None:
+        super().__init__()
+        self._source = source
+        self._review = review
+        self._chosen = chosen
+        self._on_roots = on_roots
+        self._plan: ProvingPlanned | None = None
+        self._answered = Signal()
+        self._is_wanted = False
+        self._is_stopped = False
+        self._result: Proved | None = None
+        self._downloads = Downloads()
+
+    def compose(self) -> ComposeResult:
+        """A frame with a title, the lines and the keys."""
+        with Vertical(id="dialog"):
+            yield Bar(id="dialog-title")
+            yield LineView(id="dialog-lines")
+            yield Bar(id="dialog-keys")
+
+    def on_mount(self) -> None:
+        """Begins to find out how much it is."""
+        self.query_one("#dialog-title", Bar).show_layouts(BarLayout((Piece(" Prove h1 by download", Role.STRONG),)))
+        self._redraw()
+        self.query_one(LineView).focus()
+        self._worker = self._prove()
+        self.set_interval(_REDRAW_SECONDS, self._redraw)
+
+    @work(thread=True, group="prove")
+    def _prove(self) -> None:
+        cancel = get_current_worker().cancelled_event
+
+        def confirm(plan: ProvingPlanned) -> bool:
+            self.post_message(self.Planned(plan))
+            while not self._answered.wait(0.05):
+                if cancel.is_set():
+                    return False
+            return self._is_wanted
+
+        try:
+            roots = self._source.prove(self._review, self._chosen, confirm=confirm, on_event=self._hear, cancel=cancel)
+        except LockLensError as error:
+            self.post_message(self.Ended((), error))
+        else:
+            self.post_message(self.Ended(roots))
+
+    def _hear(self, event: ReviewEvent) -> None:
+        """Takes an event in the worker's thread."""
+        now = time.monotonic()
+        match event:
+            case PackageDownloading():
+                self._downloads.arrive(event.label, event.received, event.size, now)
+            case PackageDone():
+                self._downloads.end(event.label, now, received=event.size, problem=event.problem)
+            case RootsKnown():
+                self.post_message(self.Known(event.roots))
+            case Progress() | LookupProgress() | ProvingPlanned():
+                pass
+            case _:
+                assert_never(event)
+
+    @on(Planned)
+    def _ask(self, event: Planned) -> None:
+        self._plan = event.plan
+        self._redraw()
+
+    @on(Known)
+    def _hand_on(self, event: Known) -> None:
+        self._on_roots(event.roots)
+
+    @on(Ended)
+    def _end(self, event: Ended) -> None:
+        if event.roots:
+            self._on_roots(event.roots)
+        self._result = self._conclude(event)
+        if self._downloads.has_failed and not self._is_stopped:
+            self._redraw()
+        else:
+            self.dismiss(self._result)
+
+    def _conclude(self, event: Ended) -> Proved:
+        hashed = bool(self._downloads.hashed)
+        if self._is_stopped or isinstance(event.error, RunCancelledError):
+            if not self._is_wanted:
+                return Proved("nothing was downloaded")
+            told = "; what was hashed by then is remembered" if hashed else ""
+            return Proved(f"proving was cancelled{told}", is_partial=hashed)
+        if event.error is not None:
+            told = f"; {event.error.hint}" if event.error.hint else ""
+            return Proved(f"not proven: {event.error}{told}", is_partial=hashed)
+        if self._plan is None:
+            return Proved(nothing_to_prove(self._review, self._chosen))
+        return Proved(outcome(self._review, self._chosen, event.roots or self._review.roots))
+
+    def _redraw(self) -> None:
+        self.query_one(LineView).show_lines(self._lines(), keep_place=True)
+        pieces = [Piece(" ")]
+        for key, words, action in self._keys():
+            pieces += [Piece(key, Role.INFO, action), Piece(f" {words}   ", Role.DIM, action)]
+        self.query_one("#dialog-keys", Bar).show_layouts(BarLayout(tuple(pieces)))
+
+    def _lines(self) -> tuple[Line, ...]:
+        if self._result is not None:
+            return (*download_lines(self._downloads.in_order, time.monotonic()), line(), line(self._result.words))
+        if self._is_stopped:
+            return (line(Span("Stopping …", Role.DIM)),)
+        if self._plan is None:
+            return (line(Span("Finding out what is to be downloaded …", Role.DIM)),)
+        if not self._is_wanted:
+            return tuple(plan_lines(self._plan))
+        return tuple(download_lines(self._downloads.in_order, time.monotonic())) or (
+            line(Span("Beginning …", Role.DIM)),
+        )
+
+    def _keys(self) -> tuple[tuple[str, str, str], ...]:
+        if self._result is not None:
+            return (("enter esc", "close", "stop"),)
+        if self._plan is not None and not self._is_wanted:
+            return ("enter", "download", "agree"), ("esc", "do not", "stop")
+        return (("esc", "cancel", "stop"),)
+
+    async def on_bar_clicked(self, event: Bar.Clicked) -> None:
+        """Does what the clicked piece says."""
+        event.stop()
+        await self.run_action(event.action)
+
+    def action_agree(self) -> None:
+        """Downloads, or closes what is to be read at the end."""
+        if self._result is not None:
+            self.dismiss(self._result)
+        elif self._plan is not None and not self._is_stopped:
+            self._is_wanted = True
+            self._answered.set()
+            self._redraw()
+
+    def action_stop(self) -> None:
+        """Downloads nothing, or stops the download, or closes what is to be read at the end."""
+        if self._result is not None:
+            self.dismiss(self._result)
+            return
+        self._is_stopped = True
+        self._answered.set()
+        self._worker.cancel()
+        self._redraw()

@@ -1,0 +1,117 @@
+"""Head, status line and facts of the Review screen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from locklens.review.model import ChangeKind, Review, Severity
+from locklens.review.reports import words
+from locklens.text import counted
+from locklens.ui.review.tree import Grouping
+from locklens.ui.shell.bars import Reading, fact_line, joined_parts, registry_lines
+from locklens.ui.text.phrases import configuration_read, explained_words, registries_in_short, reviewed_words, verdict
+from locklens.ui.text.spans import Line, Role, Span, line
+from locklens.ui.widgets.bar import BarLayout, Piece
+
+_ROLES = {Severity.BLOCK: Role.BLOCK, Severity.WARN: Role.WARN, Severity.INFO: Role.INFO}
+
+
+_LEGEND = (
+    (ChangeKind.UPGRADE, "up"),
+    (ChangeKind.DOWNGRADE, "down"),
+    (ChangeKind.MOVED, "moved"),
+    (ChangeKind.NEW_PROVIDER, "new"),
+    (ChangeKind.REMOVED, "removed"),
+    (ChangeKind.CONSTRAINTS_ONLY, "constraints"),
+    (ChangeKind.NEW_HASHES, "hashes added"),
+    (ChangeKind.REMOVED_HASHES, "hashes removed"),
+    (ChangeKind.CHANGED_HASHES, "hashes changed"),
+    (ChangeKind.REPLACED_HASHES, "hashes replaced"),
+)
+
+
+def review_head(review: Review | None) -> tuple[BarLayout, ...]:
+    """The first line: what is compared, and the counts."""
+    if review is None:
+        return (BarLayout((Piece(" locklens  ", Role.STRONG), Piece("review", Role.DIM))),)
+    sides = " -> ".join(words.side(one.kind, one.name, one.revision) for one in (review.base, review.head))
+    roots, changes = counted(len(review.roots), "root"), counted(len(review.changes), "change")
+    counts = [Piece(f"  {roots}  {changes}", Role.PLAIN), *_severity_counts(review), Piece(" ")]
+    name = Piece(" locklens  ", Role.STRONG)
+    short = (Piece(f" {changes}"), *_severity_counts(review), Piece(" "))
+    return (
+        BarLayout((name, Piece("review  ", Role.DIM), Piece(sides)), tuple(counts)),
+        BarLayout((Piece(" review  ", Role.DIM), Piece(sides)), tuple(counts)),
+        BarLayout((Piece(f" {sides}"),), tuple(counts)),
+        BarLayout((Piece(f" {sides}"),), short),
+        BarLayout((*short, Piece(sides))),
+    )
+
+
+def _severity_counts(review: Review) -> list[Piece]:
+    counts = words.severity_counts(review)
+    pieces = []
+    for severity, role in _ROLES.items():
+        number = counts[severity]
+        action = f"only('sev:{severity.value}')" if number else ""
+        pieces.append(Piece(f"  {number} {severity.value.upper()}", role if number else Role.DIM, action))
+    return pieces
+
+
+@dataclass(frozen=True, slots=True)
+class StatusFacts:
+    """What the status line is about."""
+
+    review: Review | None
+    marks: frozenset[str]
+    progress: Reading
+    grouping: Grouping
+    narrowed: str
+    fail_on: str
+    message: str = ""
+
+
+def review_status(facts: StatusFacts) -> tuple[BarLayout, ...]:
+    """The line above the keys: a message while there is one, otherwise where the review stands."""
+    parts: list[Piece] = []
+    if facts.review is not None:
+        code, told = verdict(facts.review, facts.fail_on)
+        parts += [
+            Piece(told, Role.BLOCK if code else Role.GOOD),
+            Piece(f"{reviewed_words(facts.review, facts.marks)} reviewed"),
+        ]
+    if facts.progress.words:
+        parts.append(Piece(facts.progress.words, Role.INFO))
+    elif facts.review is not None and (told := registries_in_short(facts.review)):
+        parts.append(Piece(told, Role.WARN))
+    if facts.review is not None and facts.review.notes:
+        parts.append(Piece(counted(len(facts.review.notes), "note"), Role.WARN))
+    if facts.grouping is not Grouping.ROOT:
+        parts.append(Piece(f"by {facts.grouping}", Role.DIM))
+    if facts.narrowed:
+        parts.append(Piece("filtered", Role.WARN))
+    standing = joined_parts(parts)
+    if facts.message:
+        message = Piece(f" {facts.message}", Role.STRONG)
+        return BarLayout((message,), (Piece("  "), *standing, Piece(" "))), BarLayout((message,))
+    if facts.review is not None:
+        more = joined_parts([*parts, Piece(f"{explained_words(facts.review)} hashes explained", Role.DIM)])
+        return BarLayout((Piece(" "), *more)), BarLayout((Piece(" "), *standing))
+    return (BarLayout((Piece(" "), *standing)),)
+
+
+def review_facts(review: Review, marks: frozenset[str], progress: Reading) -> tuple[Line, ...]:
+    """The panel below the list: what is known, of whom, what limits it, and the legend."""
+    facts = (
+        ("added hashes explained", explained_words(review)),
+        ("changes reviewed", reviewed_words(review, marks)),
+        ("configurations read", configuration_read(review)),
+    )
+    lines = [fact_line(name, Span(text)) for name, text in facts]
+    signs = [(words.kind_sign(kind), meaning) for kind, meaning in _LEGEND] + [
+        ("?", "about the root"),
+        ("✓", "reviewed"),
+    ]
+    cells = [(Span(f" {symbol:<2} ", Role.STRONG), Span(meaning.ljust(15), Role.DIM)) for symbol, meaning in signs]
+    legend = [line(*(span for cell in cells[start : start + 3] for span in cell)) for start in range(0, len(cells), 3)]
+    return (*lines, *registry_lines(review, progress), line(), *legend)

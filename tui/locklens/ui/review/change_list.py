@@ -1,0 +1,176 @@
+"""The list on the left: paints the rows of a review, and says what was done to which."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.cells import cell_len
+from textual.binding import Binding, BindingType
+from textual.message import Message
+
+from locklens.ui.review.rows import Mark, Row
+from locklens.ui.review.tree import Node, NodeKind
+from locklens.ui.text.spans import Role, Span, severity_span
+from locklens.ui.widgets.row_list import RowList
+from locklens.ui.widgets.strips import Painted, fitted, fitted_end, harmless
+
+if TYPE_CHECKING:
+    from textual import events
+
+_LEAD = 15
+"""Columns before the name: cursor, fold, mark, severity, sign."""
+
+_ROOM_FOR_EVIDENCE = 30
+"""Columns behind the lead below which there is no room to say how far the hashes are explained."""
+
+_MARK_ROLES = {Mark.ALL: Role.GOOD, Mark.SOME: Role.GOOD, Mark.OPEN: Role.DIM, Mark.NONE_POSSIBLE: Role.DIM}
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """How wide the columns after the lead are; what is left belongs to `rest`, and `evidence` stands at the end."""
+
+    name: int
+    phrase: int
+    rest: int
+    evidence: int = 0
+
+    @classmethod
+    def fitting(cls, rows: tuple[Row, ...], width: int) -> Columns:
+        """Shares the width: name and versions get what their texts need, within bounds."""
+        plain = [row for row in rows if row.node.kind in {NodeKind.CHANGE, NodeKind.GROUP, NodeKind.CONFLICT}]
+        room = max(0, width - _LEAD)
+        evidence = max((len(row.evidence.text) for row in rows), default=0) if room >= _ROOM_FOR_EVIDENCE else 0
+        room -= evidence + 1 if evidence else 0
+        phrase = min(max((len(row.phrase) for row in plain), default=0), max(room * 4 // 9, 10))
+        name = max((len(row.name) for row in plain), default=0)
+        name = max(min(name, room - phrase - 2), min(name, 12))
+        return cls(name, phrase, max(0, room - name - phrase - 2), evidence)
+
+
+class ChangeList(RowList[Row]):
+    """The rows of a review, one line each."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("h,left", "fold(True)", "Fold", show=False),
+        Binding("l,right", "fold(False)", "Unfold", show=False),
+    ]
+
+    @dataclass
+    class Highlighted(Message):
+        """Another row, or the same one with other content, is under the cursor; None where there are no rows."""
+
+        node: Node | None
+
+    @dataclass
+    class Opened(Message):
+        """The user wants to see a row's detail."""
+
+        node: Node
+
+    @dataclass
+    class Turned(Message):
+        """The user folded or unfolded a row."""
+
+        node: Node
+
+    @dataclass
+    class MarkToggled(Message):
+        """The user clicked a row's mark."""
+
+        node: Node
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._columns = Columns(0, 0, 0)
+
+    def tell_highlighted(self) -> None:
+        """Says what is under the cursor."""
+        self.post_message(self.Highlighted(self.current.node if self.current is not None else None))
+
+    def lay_out(self, rows: tuple[Row, ...], width: int) -> None:
+        """Shares the width."""
+        self._columns = Columns.fitting(rows, width)
+
+    def painted(self, row: Row, width: int, *, cursor: bool) -> Painted:
+        """Paints a section or what is in one."""
+        return self._section(row, width, cursor=cursor) if row.depth == 0 else self._entry(row, width, cursor=cursor)
+
+    def _lead(self, row: Row, *, cursor: bool) -> list[Span]:
+        fold = {None: " ", True: "▸", False: "▾"}[row.folded]
+        return [Span(">" if cursor else " ", Role.STRONG), Span(" " * min(row.depth, 1) + fold + " ", Role.DIM)]
+
+    def _section(self, row: Row, width: int, *, cursor: bool) -> Painted:
+        tail = [severity_span(row.severity, width=5), Span(f" {row.tally:>7} ", Role.DIM)]
+        room = width - 3 - sum(len(span.text) for span in tail) - 1
+        title = harmless(row.node.title)
+        note = row.where if cell_len(title) + len(row.where) + 2 <= room else ""
+        # The last folders of a path say more than the first.
+        shown = (fitted if row.node.root is None else fitted_end)(title, min(room, cell_len(title)))
+        gap = room - cell_len(shown) - (len(note) + 2 if note else 0)
+        spans = [*self._lead(row, cursor=cursor), Span(shown, Role.HEADING)]
+        return [*spans, Span(f"  {note}" if note else "", Role.DIM), Span(" " * (gap + 1)), *tail]
+
+    def _entry(self, row: Row, width: int, *, cursor: bool) -> Painted:
+        spans = self._lead(row, cursor=cursor)
+        is_said = row.severity is not None or row.node.kind is not NodeKind.NOTE
+        severity = severity_span(row.severity, width=5) if is_said else Span("     ")
+        spans += [Span(row.mark.value + " ", _MARK_ROLES[row.mark]), severity, Span(f" {row.sign:<2} ", severity.role)]
+        columns = self._columns
+        if row.node.kind in {NodeKind.FINDING, NodeKind.NOTE}:
+            name = f"{row.node.title} " if row.node.kind is NodeKind.FINDING else ""
+            where = f"{harmless(row.where)}: " if row.where else ""
+            return [*spans, Span(name, Role.STRONG), Span(fitted(where + row.what, width - _LEAD - len(name)))]
+        if row.node.kind is NodeKind.MEMBER:
+            room = width - _LEAD - (columns.evidence + 1 if columns.evidence else 0)
+            spans.append(Span(fitted(f"  {row.node.title}  {row.what}", room), Role.PLACE))
+            return [*spans, *self._evidence(row)]
+        done = row.mark is Mark.ALL
+        spans.append(Span(fitted_end(row.name, columns.name), Role.DIM if done else Role.STRONG))
+        return [*spans, *self._versions(row, Role.DIM if done else Role.PLAIN), *self._evidence(row)]
+
+    def _versions(self, row: Row, role: Role) -> Painted:
+        """The versions, and behind them what else there is room for: names come first, and some versions are long."""
+        columns = self._columns
+        room = columns.phrase + 1 + columns.rest
+        phrase = harmless(row.phrase)
+        left = room - min(cell_len(phrase), room) - 1
+        where = fitted_end(row.where, min(left, cell_len(harmless(row.where)))) if left > 0 else ""
+        what = f" {row.what}" if where else row.what
+        what = what if cell_len(where) + cell_len(harmless(what)) <= left else ""
+        used = cell_len(where) + cell_len(harmless(what))
+        gap = max(columns.phrase + 1, cell_len(phrase) + 1) if used <= columns.rest else room - used
+        lead = fitted(phrase, min(gap, room) if used else room)
+        end = room - cell_len(lead) - used
+        return [Span(" "), Span(lead, role), Span(where, Role.PLACE), Span(harmless(what) + " " * end, Role.DIM)]
+
+    def _evidence(self, row: Row) -> Painted:
+        """How far the row's hashes are explained, at the right."""
+        width = self._columns.evidence
+        return [Span(f" {row.evidence.text:>{width}}", row.evidence.role)] if width else []
+
+    def action_fold(self, folded: bool) -> None:
+        """Folds or unfolds the highlighted row; folding what does not fold goes to the row that holds it."""
+        row = self.current
+        if row is None:
+            return
+        if row.folded is (not folded):
+            self.post_message(self.Turned(row.node))
+        elif folded and row.depth:
+            self.cursor = next(index for index in range(self.cursor, -1, -1) if self._rows[index].depth < row.depth)
+
+    def action_open(self) -> None:
+        """Opens the highlighted row's detail."""
+        if self.current is not None:
+            self.post_message(self.Opened(self.current.node))
+
+    def clicked(self, row: Row, event: events.Click) -> None:
+        """Folds at the fold sign, marks at the mark; a second click anywhere else opens the detail."""
+        match event.x:
+            case 0 | 1 | 2 | 3 if row.folded is not None:
+                self.post_message(self.Turned(row.node))
+            case 4 | 5 if row.depth and row.mark is not Mark.NONE_POSSIBLE:
+                self.post_message(self.MarkToggled(row.node))
+            case _:
+                super().clicked(row, event)

@@ -1,0 +1,235 @@
+"""What the right pane says of the highlighted row, as lines with roles. Wrapping and colours are the widget's."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, assert_never
+
+from locklens.hashes import count_by_scheme
+from locklens.project.configuration import Contributor
+from locklens.review.findings import unknown_reason
+from locklens.review.rules import RULES
+from locklens.text import counted
+from locklens.ui.review.root_detail import asked_lines, missing_module_lines, root_lines, section_lines
+from locklens.ui.review.rows import differences, rules_of, side_in_short
+from locklens.ui.review.tree import ConflictPair, Node, NodeKind, RootChange
+from locklens.ui.text.clipboard import change_copied, finding_copied
+from locklens.ui.text.evidence import evidence_lines, hash_lines, why_unknown
+from locklens.ui.text.phrases import what_happened
+from locklens.ui.text.signers import signer_change_lines
+from locklens.ui.text.spans import FilePlace, Line, Role, Span, heading, line, severity_span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from locklens.project.configuration import Requirement
+    from locklens.review.model import Change, Finding, Review
+
+_LABEL = 13
+
+
+def detail_lines(node: Node, review: Review, *, in_full: bool = False, is_asking: bool = False) -> tuple[Line, ...]:
+    """Returns the detail of a row.
+
+    Args:
+        node: The highlighted row's.
+        review: For the facts that are about the whole comparison.
+        in_full: Show hashes whole, and what the findings' rules mean.
+        is_asking: Whether the review is still on its way.
+    """
+    match node.kind:
+        case NodeKind.SECTION:
+            own = root_lines(node, in_full=in_full) if node.root is not None else section_lines(node)
+            return (*own, *asked_lines(review, is_asking=is_asking))
+        case NodeKind.CHANGE | NodeKind.MEMBER:
+            return tuple(_change_lines(node.subjects[0], review, in_full=in_full, is_asking=is_asking))
+        case NodeKind.GROUP:
+            return tuple(_group_lines(node, review, in_full=in_full, is_asking=is_asking))
+        case NodeKind.FINDING if node.finding is not None and node.root is not None:
+            return (
+                _where(node.root.path, node.root.lock_file, None),
+                Line(),
+                *finding_lines(node.finding, in_full=True),
+            )
+        case NodeKind.CONFLICT if node.pair is not None:
+            return tuple(_conflict_lines(node, node.pair))
+        case NodeKind.NOTE | NodeKind.FINDING | NodeKind.CONFLICT:
+            return tuple(root_lines(node, in_full=in_full))
+        case _:
+            assert_never(node.kind)
+
+
+def _where(path: str, lock_file: str, number: int | None) -> Line:
+    place = FilePlace(lock_file, number or 1)
+    shown = str(place) if number else lock_file
+    return line(Span(shown, Role.PLACE), copied=path or ".", place=place)
+
+
+def _change_lines(subject: RootChange, review: Review, *, in_full: bool, is_asking: bool) -> Iterator[Line]:
+    change = subject.change
+    entry = change.new or change.old
+    yield line(Span(str(change.address), Role.STRONG), copied=change_copied(change))
+    yield _where(subject.root.path, subject.root.lock_file, entry.line if entry else None)
+    yield Line()
+    yield line(what_happened(change))
+    if change.findings:
+        yield from heading("FINDINGS")
+        for finding in sorted(change.findings, key=_worst_first):
+            yield from finding_lines(finding, in_full=in_full)
+    yield Line()
+    yield from _entry_lines(change)
+    yield from _signer_lines(change, review, is_asking=is_asking)
+    yield from evidence_lines(change, review, is_asking=is_asking)
+    yield from _requirement_lines(subject, in_full=in_full)
+    yield from hash_lines(change, is_asking=is_asking, in_full=in_full)
+
+
+def _group_lines(node: Node, review: Review, *, in_full: bool, is_asking: bool) -> Iterator[Line]:
+    subject = node.subjects[0]
+    change = subject.change
+    yield line(Span(str(change.address), Role.STRONG), copied=change_copied(change))
+    yield line(f"The same change in {counted(len(node.children), 'root')}: one decision, one mark.")
+    yield Line()
+    yield line(what_happened(change))
+    if unlike := differences(node):
+        yield line(
+            Span("Not alike in all of them: ", Role.WARN), f"{', '.join(unlike)}. Unfold to see each.", hanging=2
+        )
+    found = {finding.rule: finding for one in node.subjects for finding in one.change.findings}
+    if found:
+        yield from heading("FINDINGS")
+        for finding in sorted(found.values(), key=_worst_first):
+            hit = sum(any(own.rule == finding.rule for own in one.change.findings) for one in node.subjects)
+            yield from finding_lines(finding, in_full=in_full, hit=f"in {hit} of {len(node.subjects)}")
+    yield Line()
+    yield from _entry_lines(change)
+    yield from _signer_lines(change, review, is_asking=is_asking)
+    yield from evidence_lines(change, review, is_asking=is_asking)
+    yield from heading(f"IN {counted(len(node.children), 'ROOT').upper()}")
+    for child in node.children:
+        own = child.subjects[0]
+        entry = own.change.new or own.change.old
+        place = FilePlace(own.root.lock_file, entry.line if entry else 1)
+        note = Span(f"  {rules_of(own.change)}", Role.DIM)
+        yield line(
+            " ",
+            severity_span(child.severity, width=6),
+            Span(child.title, Role.PLACE),
+            note,
+            hanging=8,
+            copied=child.title,
+            place=place,
+        )
+    yield from hash_lines(change, is_asking=is_asking, in_full=in_full)
+
+
+def finding_lines(finding: Finding, *, in_full: bool, hit: str = "") -> Iterator[Line]:
+    """A finding with its place, and in full what its rule means and what to do."""
+    rule = RULES.get(finding.rule)
+    title = rule.title if rule else ""
+    place = FilePlace(finding.file, finding.line) if finding.line is not None else None
+    spans = [Span(" "), severity_span(finding.severity, width=6), Span(finding.rule, Role.STRONG), Span(f"  {title}")]
+    if hit:
+        spans.append(Span(f"  {hit}", Role.DIM))
+    yield line(*spans, hanging=14, copied=finding_copied(finding), place=place)
+    yield line(f"       {finding.message}", hanging=7)
+    if finding.file:
+        yield line("       ", Span(str(place) if place else finding.file, Role.PLACE), hanging=7)
+    if finding.accepted is not None:
+        yield line(Span(f"       accepted: {finding.accepted}", Role.GOOD), hanging=7)
+    if in_full and rule is not None:
+        for label, text in (("means", rule.meaning), ("matters", rule.why), ("check", rule.check), ("do", rule.remedy)):
+            yield line("       ", Span(label.ljust(9), Role.DIM), text, hanging=16)
+    elif rule is not None:
+        yield line("       ", Span(f"-> {rule.remedy}", Role.DIM), hanging=10)
+
+
+def _worst_first(finding: Finding) -> tuple[int, str]:
+    return finding.severity.rank, finding.rule
+
+
+def _labelled(label: str, *spans: Span | str) -> Line:
+    return line(Span(label.ljust(_LABEL), Role.HEADING), *spans, hanging=_LABEL)
+
+
+def _entry_lines(change: Change) -> Iterator[Line]:
+    old, new = change.old, change.new
+    versions = [str(side.version) if side else "-" for side in (old, new)]
+    constraints = [(side.constraints or "none") if side else "-" for side in (old, new)]
+    for label, (before, after) in (("VERSION", versions), ("CONSTRAINTS", constraints)):
+        if before == after:
+            yield _labelled(label, after, Span("  unchanged", Role.DIM))
+        else:
+            yield _labelled(label, Span(before, Role.REMOVED), " -> ", Span(after, Role.ADDED))
+
+
+def _signer_lines(change: Change, review: Review, *, is_asking: bool) -> Iterator[Line]:
+    if change.new is not None:
+        yield from signer_change_lines(
+            change.old_signer, change.new_signer, unknown=why_unknown(change, review, is_asking=is_asking)
+        )
+
+
+def _requirement_lines(subject: RootChange, *, in_full: bool) -> Iterator[Line]:
+    yield from heading("REQUIRED BY")
+    configuration = subject.root.configuration
+    if configuration is None:
+        yield line(Span("  configuration not read yet", Role.DIM))
+        return
+    if not configuration.has_files:
+        yield line(Span("  there is no configuration in this folder", Role.DIM))
+        return
+    for requirement in subject.change.required_by:
+        yield from _asker_lines(requirement, subject.root.path)
+    missing = configuration.missing_modules
+    yield from missing_module_lines(configuration, indent=2, in_full=in_full)
+    if subject.change.required_by or missing:
+        return
+    if reason := unknown_reason(configuration):
+        yield line(Span(f"  cannot say: {reason}", Role.WARN), hanging=4)
+    else:
+        yield line(Span("  nothing in the configuration", Role.WARN if subject.change.new else Role.DIM))
+
+
+def _asker_lines(requirement: Requirement, root: str) -> Iterator[Line]:
+    """Who asks, with what constraint, and what an override hid; places as seen from the root's folder."""
+    place = FilePlace(requirement.file, requirement.line)
+    constraint = requirement.constraint or "any version"
+    via = f"  module {requirement.module}" if requirement.module else ""
+    if requirement.contributor is not Contributor.REQUIRED_PROVIDERS:
+        via += f"  {requirement.contributor} {requirement.subject}"
+    yield line(
+        "  ",
+        Span(place.seen_from(root), Role.PLACE),
+        f"  {constraint}",
+        Span(via, Role.DIM),
+        hanging=4,
+        copied=constraint,
+        place=place,
+    )
+    if (hidden := requirement.overrides) is not None:
+        hid = FilePlace(hidden.file, hidden.line)
+        told = f"    overrides {hidden.constraint or 'any version'} of {hid.seen_from(root)}"
+        yield line(Span(told, Role.DIM), hanging=6, place=hid)
+
+
+def _conflict_lines(node: Node, pair: ConflictPair) -> Iterator[Line]:
+    root = node.root
+    names = {"ours": "ours", "theirs": "theirs"}
+    yield line(Span(str(pair.address), Role.STRONG), copied=str(pair.address))
+    if root is not None and root.conflict is not None:
+        marker = root.conflict.markers[0] if root.conflict.markers else None
+        yield _where(root.path, root.lock_file, marker.line if marker else None)
+        if marker is not None:
+            names = {"ours": f"ours {marker.ours}".strip(), "theirs": f"theirs {marker.theirs}".strip()}
+    yield Line()
+    yield line("Git left a conflict here: each side locks this provider in its own way. Resolve it to compare.")
+    for side, entry in (("ours", pair.ours), ("theirs", pair.theirs)):
+        yield from heading(names[side])
+        yield line(f"  version      {side_in_short(pair, side)}", copied=side_in_short(pair, side))
+        if entry is not None:
+            yield line(f"  constraints  {entry.constraints or 'none'}", hanging=15)
+            yield line(f"  hashes       {count_by_scheme(entry.hashes) or 'none'}")
+    if pair.ours is not None and pair.theirs is not None:
+        both = set(pair.ours.hashes) & set(pair.theirs.hashes)
+        yield Line()
+        yield line(f"{counted(len(both), 'hash', 'hashes')} on both sides.")

@@ -1,0 +1,31 @@
+"""The raw diff of what a row of the Review list stands for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from locklens.ui.review.tree import Node, NodeKind, RootChange
+from locklens.ui.text.diff import _bytes, _diff, file_diff_lines
+
+if TYPE_CHECKING:
+    from locklens.ui.text.spans import Line
+
+
+def diff_lines(node: Node) -> tuple[Line, ...]:
+    """Returns the diff of what a row stands for; () where nothing differs."""
+    if node.root is not None and node.change is None and node.pair is None:
+        root = node.root
+        return tuple(file_diff_lines(root.lock_file, root.old_data, root.new_data))
+    subjects = node.subjects[:1] if node.kind is NodeKind.GROUP else node.subjects
+    if node.pair is not None and node.root is not None:
+        return tuple(
+            _diff(node.root.lock_file, _bytes([node.pair.ours]), _bytes([node.pair.theirs]), sides=("ours", "theirs"))
+        )
+    by_file: dict[str, list[RootChange]] = {}
+    for subject in subjects:
+        by_file.setdefault(subject.root.lock_file, []).append(subject)
+    return tuple(
+        one
+        for path, own in by_file.items()
+        for one in _diff(path, _bytes(each.change.old for each in own), _bytes(each.change.new for each in own))
+    )

@@ -1,0 +1,140 @@
+"""What the right pane says of a root and of other sections. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from locklens.review.reports.words import phrase
+from locklens.review.rules import RULES
+from locklens.text import counted
+from locklens.ui.review.rows import kind_in_short
+from locklens.ui.review.tree import Node, NodeKind, root_note
+from locklens.ui.text.clipboard import change_copied, finding_copied
+from locklens.ui.text.phrases import host_in_short
+from locklens.ui.text.spans import FilePlace, Line, Role, Span, heading, line, severity_span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from locklens.project.configuration import Configuration
+    from locklens.review.model import Review, RootReview
+
+_LABEL = 15
+_MODULES_SHOWN = 3
+
+
+def _fact(label: str, *spans: Span | str, place: FilePlace | None = None) -> Line:
+    return line(Span(label.ljust(_LABEL), Role.HEADING), *spans, hanging=_LABEL, place=place)
+
+
+def root_lines(node: Node, *, in_full: bool) -> Iterator[Line]:
+    """A root: its lock file, its configuration, its findings, what changed in it."""
+    root = node.root
+    if root is None:
+        return
+    yield line(Span(root.path or ". (the top folder)", Role.STRONG), copied=root.path or ".")
+    yield Line()
+    yield _fact(
+        "LOCK FILE", Span(root.lock_file, Role.PLACE), f"  {root.status.value}", place=FilePlace(root.lock_file, 1)
+    )
+    if root.renamed_from is not None:
+        yield _fact("MOVED FROM", root.renamed_from or ".")
+    yield _fact("TOOL", root.tool.product)
+    yield from _configuration_lines(root.configuration, in_full=in_full)
+    if note := root_note(root):
+        yield Line()
+        yield line(note[0].upper() + note[1:] + ".")
+    yield from _root_findings(root, in_full=in_full)
+    listed = [subject.change for subject in node.subjects] or list(root.changes)
+    if listed:
+        yield from heading("CHANGES")
+    width = min(max((len(str(change.address.short(root.tool.default_host))) for change in listed), default=0), 36)
+    for change in listed:
+        name = change.address.short(root.tool.default_host).ljust(width)
+        told = Span(f"  {phrase(change)}  {kind_in_short(change)}", Role.DIM)
+        yield line(" ", severity_span(change.severity, width=6), name, told, hanging=8, copied=change_copied(change))
+    if node.kind is NodeKind.SECTION and (more := len(root.changes) - len(listed)) > 0 and node.note:
+        yield line(
+            Span(f"       {counted(more, 'more change')} that several roots have alike, listed there", Role.DIM),
+            hanging=7,
+        )
+
+
+def missing_module_lines(configuration: Configuration, *, indent: int, in_full: bool) -> Iterator[Line]:
+    """Of which modules nobody knows what they require; the first few of many, all of them in full."""
+    missing = configuration.missing_modules
+    shown = missing if in_full or len(missing) <= _MODULES_SHOWN else missing[: _MODULES_SHOWN - 1]
+    for module in shown:
+        told = f"cannot say: module {module.call} is not fetched"
+        yield line(" " * indent, Span(told, Role.WARN), hanging=indent + 2, place=FilePlace(module.file, module.line))
+    if len(shown) < len(missing):
+        get = f"{configuration.dialect.command} get"
+        told = f"nor are {len(missing) - len(shown)} more: x lists them, {get} fetches them"
+        yield line(" " * indent, Span(told, Role.WARN), hanging=indent + 2)
+
+
+def _configuration_lines(configuration: Configuration | None, *, in_full: bool) -> Iterator[Line]:
+    if configuration is None:
+        yield _fact("CONFIGURATION", Span("not read yet", Role.DIM))
+        return
+    state = "complete" if configuration.complete else "incomplete"
+    files = counted(len(configuration.files), "file")
+    yield _fact("CONFIGURATION", f"{state}, {files} read", Span("  without init", Role.DIM))
+    yield from missing_module_lines(configuration, indent=_LABEL, in_full=in_full)
+    for problem in configuration.problems:
+        role = Role.WARN if problem.is_error else Role.DIM
+        place = FilePlace(problem.file, problem.line or 1)
+        told = f"{problem.summary}: {problem.detail}"
+        yield line(" " * _LABEL, Span(f"{place} ", Role.PLACE), Span(told, role), hanging=_LABEL, place=place)
+
+
+def _root_findings(root: RootReview, *, in_full: bool) -> Iterator[Line]:
+    if not root.findings:
+        return
+    yield from heading("FINDINGS ABOUT THE ROOT")
+    for finding in root.findings:
+        place = FilePlace(finding.file, finding.line) if finding.line is not None else None
+        spans = (" ", severity_span(finding.severity, width=6), Span(finding.rule, Role.STRONG), f"  {finding.message}")
+        yield line(*spans, hanging=14, copied=finding_copied(finding), place=place)
+        if in_full and (rule := RULES.get(finding.rule)) is not None:
+            yield line(" " * 14, Span(f"-> {rule.remedy}", Role.DIM), hanging=17)
+
+
+def asked_lines(review: Review, *, is_asking: bool) -> Iterator[Line]:
+    """Whom the review asked and what came of it, and what limits all of it."""
+    yield from heading("REGISTRIES")
+    if is_asking:
+        yield line(Span("  … ", Role.STRONG), "being asked")
+    for host in review.hosts:
+        told = Span(host_in_short(host, review), Role.WARN if host.error or not host.asked else Role.DIM)
+        yield line(f"  {host.host}  ", told, hanging=4, copied=host.host)
+    if not review.hosts and not is_asking:
+        yield line(Span("  none: no provider changed", Role.DIM))
+    if review.notes:
+        yield from heading("NOTES")
+        for note in review.notes:
+            yield line(Span("  ! ", Role.WARN), note, hanging=4, copied=note)
+
+
+def section_lines(node: Node) -> Iterator[Line]:
+    """A section that is no root."""
+    yield line(Span(node.title, Role.STRONG), copied=node.title)
+    yield Line()
+    roots = len({subject.root.path for subject in node.subjects})
+    if node.key == "section:shared":
+        yield line(
+            "Each row is one change that several roots have alike: same provider, same versions, same zh hashes."
+        )
+        yield line("Reviewing it once reviews it everywhere; l unfolds it to its roots.")
+        return
+    yield line(f"{counted(len(node.subjects), 'change')} in {counted(roots, 'root')}.")
+    yield Line()
+    for child in node.children:
+        change = child.change
+        told = child.note if change is None else f"{phrase(change)}  {kind_in_short(change)}"
+        where = (
+            counted(len(child.children), "root") if child.children else (child.root.path or ".") if child.root else ""
+        )
+        yield line(
+            " ", severity_span(child.severity, width=6), f"{child.title}  {told}  ", Span(where, Role.PLACE), hanging=8
+        )

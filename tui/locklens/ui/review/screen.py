@@ -1,0 +1,304 @@
+"""The review screen: changes at the left, the highlighted one at the right. Owns what is shown, answers the keys."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from textual import on
+
+from locklens.errors import LockLensError
+from locklens.text import counted
+from locklens.ui.dialogs.text import TextDialog
+from locklens.ui.review.actions import formatting, locking, pruning, restoring
+from locklens.ui.review.bars import StatusFacts, review_facts, review_head, review_status
+from locklens.ui.review.change_list import ChangeList
+from locklens.ui.review.detail import detail_lines
+from locklens.ui.review.diff import diff_lines
+from locklens.ui.review.filter import PLACEHOLDER, Filter, parse_filter
+from locklens.ui.review.help import review_help
+from locklens.ui.review.keys import REVIEW
+from locklens.ui.review.rows import Setting, is_folded, rows
+from locklens.ui.review.tree import Grouping, Node, NodeKind, outline
+from locklens.ui.shell.key_table import bindings
+from locklens.ui.shell.messages import ViewWanted
+from locklens.ui.shell.placeholders import notice_lines
+from locklens.ui.shell.row_actions import RowActionsScreen, RowTarget
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+
+    from textual.binding import BindingType
+
+    from locklens.operations.write.operation import Operation
+    from locklens.review.model import Review
+    from locklens.text import Printable
+    from locklens.ui.review.actions import Where
+    from locklens.ui.shell.marks import MarkKeeper
+    from locklens.ui.shell.source import ReviewSource
+    from locklens.ui.text.spans import Line
+    from locklens.ui.widgets.bar import BarLayout
+
+
+class ReviewScreen(RowActionsScreen):
+    """Shows what changed, worst first."""
+
+    TABLE = REVIEW
+    VIEW = "review"
+    FILTER_WORDS = PLACEHOLDER
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings(REVIEW)]
+
+    def __init__(self, source: ReviewSource, keeper: MarkKeeper) -> None:
+        super().__init__(source, keeper)
+        self.grouping = Grouping.ROOT
+        self.narrowed = Filter()
+        self.turned: frozenset[str] = frozenset()
+        """Keys of the rows whose fold the user turned."""
+        self.in_full = False
+        self._outline: tuple[Node, ...] = ()
+
+    def make_list(self) -> ChangeList:
+        """Returns the list of changes."""
+        return ChangeList(id="changes")
+
+    @property
+    def left(self) -> ChangeList:
+        """The list of changes."""
+        return self.query_one(ChangeList)
+
+    @property
+    def node(self) -> Node | None:
+        """What the highlighted row stands for."""
+        row = self.left.current
+        return row.node if row is not None else None
+
+    @property
+    def handed(self) -> RowTarget:
+        """What the highlighted row hands out."""
+        return RowTarget.of_node(self.node)
+
+    def report(self, review: Review, form: Literal["json", "text"]) -> Printable:
+        """Returns the report that the command line prints."""
+        from locklens.review.reports import json, text
+
+        return json.render(review) if form == "json" else text.render(review)
+
+    # What is shown
+
+    def refresh_list(self, *, cursor_key: str | None = None) -> None:
+        """Shows the rows anew, with marks, folds and the filter as they are now."""
+        if self.review is None or not self.is_open:
+            return
+        self._outline = outline(self.review, self.grouping, narrowed=self.narrowed, marks=self.marks)
+        setting = Setting(self.grouping, self.turned, self.marks, self.is_asking, self.review.offline)
+        self.left.show_rows(rows(self._outline, setting), cursor_key=cursor_key)
+        self.facts.show_lines(review_facts(self.review, self.marks, self.progress))
+        self.refresh_notice()
+        self.refresh_bars()
+
+    def notice(self) -> tuple[Line, ...]:
+        """What to say where there is no list."""
+        return notice_lines(self.review, self.error, narrowed=self.narrowed, has_rows=bool(self.left.rows))
+
+    def head_layouts(self) -> tuple[BarLayout, ...]:
+        """What is compared, and the counts."""
+        return review_head(self.review)
+
+    def status_layouts(self) -> tuple[BarLayout, ...]:
+        """Where the review stands, or a message."""
+        message = self.message or self.narrowed.problem or self.told
+        facts = StatusFacts(
+            self.review, self.marks, self.progress, self.grouping, self.narrowed.text, self.source.fail_on, message
+        )
+        return review_status(facts)
+
+    def help_lines(self) -> Iterable[Line]:
+        """All keys, signs and words of the filter."""
+        return review_help()
+
+    @on(ChangeList.Highlighted)
+    def _show_detail(self, event: ChangeList.Highlighted) -> None:
+        if self.review is None or event.node is None:
+            self.show_detail("", ())
+        else:
+            lines = detail_lines(event.node, self.review, in_full=self.in_full, is_asking=self.is_asking)
+            self.show_detail(event.node.key, lines)
+
+    @on(ChangeList.Opened)
+    def _open_detail(self, event: ChangeList.Opened) -> None:
+        if event.node.kind is NodeKind.SECTION and event.node.root is None:
+            self._turn(event.node)
+        else:
+            self.focus_detail()
+
+    @on(ChangeList.Turned)
+    def _turn_row(self, event: ChangeList.Turned) -> None:
+        self._turn(event.node)
+
+    def _turn(self, node: Node) -> None:
+        self.turned = self.turned ^ {node.key}
+        self.refresh_list(cursor_key=node.key)
+
+    @on(ChangeList.MarkToggled)
+    def _mark_row(self, event: ChangeList.MarkToggled) -> None:
+        self._toggle_marks([event.node])
+
+    # Moving
+
+    def action_finding(self, by: int) -> None:
+        """Goes to the next or previous row with a finding, round and round; unfolds what hides it."""
+        entries = [(section, node) for section in self._outline for node in section.children]
+        found = [index for index, (_, node) in enumerate(entries) if node.severity is not None]
+        if not found:
+            self.say("no findings among the rows shown")
+            return
+        here = self._position_in(entries, by)
+        ahead = [index for index in found if (index - here) * by > 0]
+        target = (ahead or found)[0 if by > 0 else -1]
+        section, node = entries[target]
+        if is_folded(section, self.turned):
+            self.turned = self.turned ^ {section.key}
+        self.refresh_list(cursor_key=node.key)
+
+    def _position_in(self, entries: list[tuple[Node, Node]], by: int) -> float:
+        """Where the highlighted row is among the entries; between two of them for a section."""
+        current = self.node
+        for index, (section, node) in enumerate(entries):
+            if current is node or current in node.children:
+                return index
+            if current is section:
+                return index - 0.5
+        return -1 if by > 0 else len(entries)
+
+    def action_root(self, by: int) -> None:
+        """Goes to the next or previous section."""
+        here = self.left.cursor
+        sections = [index for index, row in enumerate(self.left.rows) if row.depth == 0]
+        ahead = [index for index in sections if (index - here) * by > 0]
+        if ahead:
+            self.left.cursor = ahead[0] if by > 0 else ahead[-1]
+
+    # Reviewing
+
+    def action_prove(self) -> None:
+        """Proves the `h1` of what the highlighted row stands for."""
+        chosen = [subject for subject in (self.node.subjects if self.node is not None else ()) if subject.change.new]
+        if self.review is None or not chosen:
+            self.say("prove: choose a row with a provider that is locked")
+        else:
+            self.prove(frozenset((subject.root.lock_file, subject.change.address) for subject in chosen))
+
+    # Deciding: what the row stands for counts, marks say only what was reviewed
+
+    def action_restore(self) -> None:
+        """Plans to restore what the highlighted row stands for from the base."""
+        self._decide("restore", restoring)
+
+    def action_prune(self) -> None:
+        """Plans to prune the highlighted orphan, or those of the row's roots."""
+        self._decide("prune", pruning)
+
+    def action_format(self) -> None:
+        """Plans to format the lock files of the row's roots."""
+        self._decide("format", formatting)
+
+    def action_lock(self) -> None:
+        """Plans to lock the platforms that the row's providers lack."""
+        if self.is_asking:
+            self.say("lock: the registries are still being asked; press L again when they have answered")
+            return
+        subjects = self.node.subjects if self.node is not None else ()
+        chosen = {(subject.root.lock_file, subject.change.address) for subject in subjects if subject.change.new}
+        self.decide("lock", lambda: locking(chosen, self.review, self.top, self.source.where))
+
+    def action_upgrade(self) -> None:
+        """Goes to the provider on the screen of upgrades."""
+        node = self.node
+        subject = node.subjects[0] if node is not None and node.change is not None else None
+        if self.review is not None and self.review.head.kind == "git":
+            self.say("upgrade: two revisions are compared, and only the work tree can be written")
+        elif subject is None or subject.change.new is None:
+            self.post_message(ViewWanted("upgrade", self.top))
+        else:
+            self.post_message(ViewWanted("upgrade", self.top, (subject.root.path, subject.change.address)))
+
+    def _decide(
+        self, what: str, intent_of: Callable[[Node | None, Review | None, Path | None, Where], Operation]
+    ) -> None:
+        self.decide(what, lambda: intent_of(self.node, self.review, self.top, self.source.where))
+
+    # Marks
+
+    def action_mark(self) -> None:
+        """Marks what the highlighted row stands for, or takes the mark back."""
+        if self.node is not None:
+            self._toggle_marks([self.node])
+
+    def action_mark_shown(self) -> None:
+        """Marks all that the filter shows, or takes all marks back."""
+        self._toggle_marks([*self._outline])
+
+    def _toggle_marks(self, nodes: Iterable[Node]) -> None:
+        subjects = [subject for node in nodes for subject in node.subjects]
+        ids = frozenset(subject.change.id for subject in subjects)
+        if not ids:
+            self.say("only changes can be marked as reviewed")
+            return
+        marked = not ids <= self.marks
+        number = counted(len(subjects), "change")
+        self.set_marks(ids, marked=marked)
+        self.say(f"marked {number} as reviewed" if marked else f"took the mark of {number} back")
+        self.refresh_list()
+
+    def action_stage(self) -> None:
+        """Plans to stage all changes that are marked, whatever the filter shows."""
+        from locklens.operations.write.stage import marked_blocks
+
+        if self.review is None:
+            self.say("nothing to stage yet")
+            return
+        try:
+            intent = marked_blocks(self.review, self.top, self.marks)
+        except LockLensError as error:
+            self.say(f"{error}; {error.hint}")
+        else:
+            self.preview(intent)
+
+    def action_group(self) -> None:
+        """Groups by the next thing."""
+        self.grouping = self.grouping.following
+        self.refresh_list()
+        self.say(f"grouped by {self.grouping}")
+
+    def narrow(self, text: str) -> None:
+        """Shows what a filter admits."""
+        self.narrowed = parse_filter(text)
+        self.refresh_list()
+
+    @property
+    def is_narrowed(self) -> bool:
+        """Whether there is a filter."""
+        return bool(self.narrowed.text)
+
+    def action_expand(self) -> None:
+        """Shows the detail in full, or in short again."""
+        self.in_full = not self.in_full
+        self.left.tell_highlighted()
+        self.say("whole hashes and rules" if self.in_full else "short hashes")
+
+    def action_diff(self) -> None:
+        """Shows the raw diff."""
+        lines = diff_lines(self.node) if self.node is not None else ()
+        if not lines:
+            self.say("nothing differs here in the lock file")
+            return
+        self.app.push_screen(TextDialog("Raw diff of the lock file", lines, closing="d"))
+
+    def action_why(self) -> None:
+        """Shows who requires the provider, and what holds it back."""
+        node = self.node
+        if node is None or node.provider is None:
+            self.say("why: choose a row with a provider")
+            return
+        first, *others = [subject.root.path for subject in node.subjects] or [node.root.path if node.root else ""]
+        self.show_why(first, node.provider, others=others)

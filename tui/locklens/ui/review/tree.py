@@ -1,0 +1,309 @@
+"""The review as a tree of what the list shows: sections, changes, groups. Knows no fold, cursor or width.
+
+The same change in several roots is one decision, so it is one node with a child for each root.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from operator import attrgetter
+from typing import TYPE_CHECKING, TypeVar, assert_never
+
+from locklens.review.model import Change, ChangeKind, Finding, LockStatus, Review, RootReview, Severity, worst
+from locklens.ui.review.filter import Candidate, Filter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable
+
+    from locklens.addresses import ProviderAddress
+    from locklens.lockfile.model import LockEntry
+
+_RANK_OK = len(Severity)
+_KIND_ORDER = {kind: order for order, kind in enumerate(ChangeKind)}
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
+
+
+class Grouping(StrEnum):
+    """What the list's sections are."""
+
+    ROOT = "root"
+    PROVIDER = "provider"
+    SEVERITY = "severity"
+
+    @property
+    def following(self) -> Grouping:
+        """The next one, round and round."""
+        order = list(Grouping)
+        return order[(order.index(self) + 1) % len(order)]
+
+
+class NodeKind(StrEnum):
+    """What a node of the list is."""
+
+    SECTION = "section"
+    CHANGE = "change"
+    GROUP = "group"
+    MEMBER = "member"
+    FINDING = "finding"
+    CONFLICT = "conflict"
+    NOTE = "note"
+
+
+@dataclass(frozen=True, slots=True)
+class RootChange:
+    """One change in one root."""
+
+    root: RootReview
+    change: Change
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictPair:
+    """One provider of a file with conflict markers: what either side has for it."""
+
+    address: ProviderAddress
+    ours: LockEntry | None
+    theirs: LockEntry | None
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One thing of the list.
+
+    Attributes:
+        key: The same for the same thing after a reload, so that cursor and folds stay where they were.
+        title: From outside: may hold anything.
+        severity: That of the worst finding in it.
+        subjects: The changes it stands for, its children's included.
+        root: Set where all of it is about one root.
+        note: What to say of a node that is no change.
+    """
+
+    key: str
+    kind: NodeKind
+    title: str
+    severity: Severity | None = None
+    subjects: tuple[RootChange, ...] = ()
+    root: RootReview | None = None
+    finding: Finding | None = None
+    pair: ConflictPair | None = None
+    note: str = ""
+    children: tuple[Node, ...] = ()
+
+    @property
+    def change(self) -> Change | None:
+        """The change, or one of the group's; None for anything else."""
+        if self.kind in {NodeKind.CHANGE, NodeKind.GROUP, NodeKind.MEMBER}:
+            return self.subjects[0].change
+        return None
+
+    @property
+    def provider(self) -> ProviderAddress | None:
+        """Which provider the node is about; None where it is about several or none."""
+        if self.change is not None:
+            return self.change.address
+        if self.pair is not None:
+            return self.pair.address
+        return self.finding.provider if self.finding is not None else None
+
+
+def outline(
+    review: Review, grouping: Grouping, *, narrowed: Filter | None = None, marks: Collection[str] = ()
+) -> tuple[Node, ...]:
+    """Returns the sections, worst first, of what the filter admits."""
+    admits = (narrowed or Filter()).admits
+    subjects = [
+        RootChange(root, change)
+        for root in review.roots
+        for change in root.changes
+        if admits(Candidate(root, change, reviewed=change.id in marks))
+    ]
+    others = [node for root in review.roots for node in _root_nodes(root, admits)]
+    changes = _change_nodes(subjects)
+    match grouping:
+        case Grouping.ROOT:
+            sections = _by_root(review, changes, others)
+        case Grouping.PROVIDER:
+            sections = _by_provider(changes, others)
+        case Grouping.SEVERITY:
+            sections = _by_severity(changes, others)
+        case _:
+            assert_never(grouping)
+    return tuple(sorted(sections, key=_rank))
+
+
+def _rank(node: Node) -> int:
+    return _RANK_OK if node.severity is None else node.severity.rank
+
+
+def _worst(nodes: Iterable[Node]) -> Severity | None:
+    return min((node.severity for node in nodes if node.severity is not None), key=attrgetter("rank"), default=None)
+
+
+def _worst_first(nodes: Iterable[Node]) -> tuple[Node, ...]:
+    return tuple(sorted(nodes, key=_order))
+
+
+def _order(node: Node) -> tuple[int, int, str, str]:
+    change = node.change
+    return _rank(node), -1 if change is None else _KIND_ORDER[change.kind], node.title, node.key
+
+
+def _collected(values: Iterable[_Value], key: Callable[[_Value], _Key]) -> dict[_Key, list[_Value]]:
+    found: dict[_Key, list[_Value]] = {}
+    for value in values:
+        found.setdefault(key(value), []).append(value)
+    return found
+
+
+def _change_nodes(subjects: list[RootChange]) -> list[Node]:
+    """One node for each change, one for a change of several roots."""
+    groups = _collected(subjects, lambda subject: (subject.change.group, subject.change.kind))
+    return [_group_node(members) if len(members) > 1 else _change_node(members[0]) for members in groups.values()]
+
+
+def provider_name(subject: RootChange) -> str:
+    """The provider as messages name it: without the host where that is the tool's default registry."""
+    return subject.change.address.short(subject.root.tool.default_host)
+
+
+def _change_node(subject: RootChange) -> Node:
+    key = f"change:{subject.root.path}:{subject.change.id}:{subject.change.address}"
+    name = provider_name(subject)
+    return Node(key, NodeKind.CHANGE, name, subject.change.severity, (subject,), subject.root)
+
+
+def _group_node(members: list[RootChange]) -> Node:
+    children = _worst_first(
+        Node(
+            f"member:{one.root.path}:{one.change.id}:{one.change.address}",
+            NodeKind.MEMBER,
+            one.root.path or ".",
+            one.change.severity,
+            (one,),
+            one.root,
+        )
+        for one in members
+    )
+    worst_member = children[0].subjects[0]
+    key = f"group:{worst_member.change.group}:{worst_member.change.kind}"
+    ordered = tuple(subject for child in children for subject in child.subjects)
+    return Node(key, NodeKind.GROUP, provider_name(worst_member), _worst(children), ordered, children=children)
+
+
+def _root_nodes(root: RootReview, admits: Callable[[Candidate], bool]) -> list[Node]:
+    """What is to be said of a root besides its changes."""
+    nodes = [
+        Node(
+            f"finding:{root.path}:{number}:{one.rule}",
+            NodeKind.FINDING,
+            one.rule,
+            one.severity,
+            (),
+            root,
+            one,
+            note=one.message,
+        )
+        for number, one in enumerate(root.findings)
+        if admits(Candidate(root, finding=one))
+    ]
+    if not admits(Candidate(root)):
+        return nodes
+    nodes += [
+        Node(
+            f"conflict:{root.path}:{pair.address}",
+            NodeKind.CONFLICT,
+            pair.address.short(root.tool.default_host),
+            worst(root.findings),
+            (),
+            root,
+            pair=pair,
+        )
+        for pair in conflict_pairs(root)
+    ]
+    if not root.changes and not root.findings and (note := root_note(root)):
+        nodes.append(Node(f"note:{root.path}", NodeKind.NOTE, note, None, (), root, note=note))
+    return nodes
+
+
+def root_note(root: RootReview) -> str:
+    """What happened to a root's lock file as such; "" where its changes say it all."""
+    match root.status:
+        case LockStatus.ADDED:
+            return "lock file added"
+        case LockStatus.DELETED:
+            return "lock file deleted"
+        case LockStatus.INVALID:
+            return "lock file cannot be read"
+        case LockStatus.MODIFIED if root.format_only:
+            return "format only: the providers are the same, the bytes differ"
+        case LockStatus.MODIFIED | LockStatus.UNCHANGED:
+            return f"moved from {root.renamed_from or '.'}" if root.renamed_from is not None else ""
+        case _:
+            assert_never(root.status)
+
+
+def conflict_pairs(root: RootReview) -> tuple[ConflictPair, ...]:
+    """The providers that the two sides of git's conflict do not have alike."""
+    if root.conflict is None:
+        return ()
+    ours, theirs = root.conflict.ours.by_address, root.conflict.theirs.by_address
+    pairs = (ConflictPair(address, ours.get(address), theirs.get(address)) for address in sorted({*ours, *theirs}))
+    return tuple(pair for pair in pairs if _content(pair.ours) != _content(pair.theirs))
+
+
+def _content(entry: LockEntry | None) -> tuple[str, str, frozenset[str]] | None:
+    return None if entry is None else (str(entry.version), entry.constraints, frozenset(entry.hashes))
+
+
+def _section(key: str, title: str, nodes: Iterable[Node], *, root: RootReview | None = None, note: str = "") -> Node:
+    children = _worst_first(nodes)
+    subjects = tuple(subject for child in children for subject in child.subjects)
+    return Node(
+        f"section:{key}", NodeKind.SECTION, title, _worst(children), subjects, root, note=note, children=children
+    )
+
+
+def _by_root(review: Review, changes: list[Node], others: list[Node]) -> list[Node]:
+    shared = [node for node in changes if node.kind is NodeKind.GROUP]
+    alone = _collected((*(node for node in changes if node.kind is not NodeKind.GROUP), *others), _path)
+    elsewhere = {root.path: 0 for root in review.roots}
+    for subject in (subject for node in shared for subject in node.subjects):
+        elsewhere[subject.root.path] += 1
+    roots = {root.path: root for root in review.roots}
+    sections = [
+        _section(
+            f"root:{path}",
+            path or ".",
+            nodes,
+            root=roots[path],
+            note=f"+{elsewhere[path]} shared" if elsewhere[path] else "",
+        )
+        for path, nodes in alone.items()
+    ]
+    return [_section("shared", "in several roots", shared), *sections] if shared else sections
+
+
+def _path(node: Node) -> str:
+    return node.root.path if node.root is not None else ""
+
+
+def _by_provider(changes: list[Node], others: list[Node]) -> list[Node]:
+    by_address = _collected(changes, lambda node: node.subjects[0].change.address)
+    pairs = [node for node in others if node.pair is not None]
+    sections = [_section(f"provider:{address}", str(address), nodes) for address, nodes in sorted(by_address.items())]
+    rest = [node for node in others if node.pair is None]
+    if pairs:
+        sections.append(_section("provider:conflicts", "conflicts", pairs))
+    return [*sections, _section("provider:", "about roots as such", rest)] if rest else sections
+
+
+def _by_severity(changes: list[Node], others: list[Node]) -> list[Node]:
+    found = _collected((*changes, *others), lambda node: node.severity)
+    names = {severity: severity.value.upper() for severity in Severity}
+    return [
+        _section(f"severity:{severity}", "no findings" if severity is None else names[severity], nodes)
+        for severity, nodes in found.items()
+    ]

@@ -1,0 +1,1 @@
+"""What every screen has: bars, keys, help, palette, panes."""

@@ -1,0 +1,97 @@
+"""Bars that every screen has: tabs, key line, registry facts. Builds layouts from values; draws nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from locklens.ui.shell.key_table import TABS, KeyTable
+from locklens.ui.text.phrases import host_in_short
+from locklens.ui.text.spans import Line, Role, Span, line
+from locklens.ui.widgets.bar import BarLayout, Piece
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from locklens.review.model import Review
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How far the reading or the asking is; `done` is None when nothing is going on."""
+
+    done: int | None = None
+    total: int = 0
+    what: str = "configuration"
+
+    @property
+    def words(self) -> str:
+        """What the status line says."""
+        if self.done is None:
+            return ""
+        if self.what == "evidence":
+            return f"asking registries, {self.done}/{self.total} changes settled"
+        return f"reading configuration {self.done}/{self.total} roots" if self.total else "reading lock files"
+
+
+def tabs(active: str) -> tuple[BarLayout, ...]:
+    """The strip of the six screens; `active` is the view of the one that is shown."""
+
+    def strip(gap: str) -> BarLayout:
+        pieces = []
+        for tab in TABS:
+            shown = f"[{tab.key} {tab.title}]" if tab.view == active else f" {tab.key} {tab.title} "
+            role = Role.STRONG if tab.view == active else Role.DIM
+            pieces += [Piece(gap), Piece(shown, role, f"tab({tab.key!r})")]
+        return BarLayout(tuple(pieces))
+
+    return strip("  "), strip("")
+
+
+def joined_parts(parts: list[Piece]) -> tuple[Piece, ...]:
+    """The parts of a status line with what stands between them."""
+    return tuple(piece for part in parts for piece in (Piece(" | ", Role.DIM), part))[1:]
+
+
+def key_line(table: KeyTable, *, in_detail: bool) -> tuple[BarLayout, ...]:
+    """The last line: the keys of the focused pane that are needed most, clickable; fewer of them on narrow screens."""
+    known = {
+        key.shown.split(",")[0].removesuffix(" ctrl+p"): key
+        for group in table.groups
+        for key in group.keys
+        if key.short
+    }
+    urgent = table.in_detail if in_detail else table.in_list
+    layouts = []
+    for number in range(len(urgent), 0, -1):
+        pieces = [Piece(" ")]
+        for label in (one for one in known if one in urgent[:number]):
+            key = known[label]
+            pieces += [Piece(label, Role.INFO, key.action), Piece(f" {key.short}  ", Role.DIM, key.action)]
+        layouts.append(BarLayout(tuple(pieces)))
+    return tuple(layouts)
+
+
+FACT_WIDTH = 26
+
+
+def registry_lines(review: Review, progress: Reading) -> Iterator[Line]:
+    """Each registry with what came of asking it, and what limits the whole review."""
+    name = "registries"
+    if progress.done is not None:
+        yield fact_line(name, Span(progress.words, Role.INFO))
+        name = ""
+    for host in review.hosts:
+        is_good = host.asked and host.error is None
+        told = host_in_short(host, review)
+        yield fact_line(name, Span(f"{host.host}  "), Span(told, Role.DIM if is_good else Role.WARN))
+        name = ""
+    if name:
+        yield fact_line(name, Span("none asked"))
+    for note in review.notes:
+        yield fact_line("note", Span(note, Role.WARN))
+
+
+def fact_line(name: str, *spans: Span) -> Line:
+    """A line of the panel below the list."""
+    return line(Span(f" {name}".ljust(FACT_WIDTH), Role.DIM), *spans, hanging=FACT_WIDTH)

@@ -1,0 +1,242 @@
+"""A screen that loads a review in steps and keeps it fresh. What it shows is up to the screens built on it."""
+
+from __future__ import annotations
+
+import time
+from abc import abstractmethod
+from typing import TYPE_CHECKING, assert_never
+
+from textual import on, work
+from textual.worker import get_current_worker
+
+from locklens.errors import LockLensError
+from locklens.operations.review.events import (
+    LookupProgress,
+    PackageDone,
+    PackageDownloading,
+    Progress,
+    ProvingPlanned,
+    RootsKnown,
+)
+from locklens.ui.shell.bars import Reading
+from locklens.ui.shell.file_watch import Stamps, changed_since, roots_of, stamps_of
+from locklens.ui.shell.messages import (
+    FilesChanged,
+    MarksNotKept,
+    ProgressMade,
+    ReviewCompleted,
+    ReviewDrafted,
+    ReviewFailed,
+    RootsRead,
+)
+from locklens.ui.shell.review_merge import renewed
+from locklens.ui.shell.screen import LockLensScreen
+from locklens.ui.shell.throttle import Throttle
+from locklens.ui.text.phrases import changed_on_disk
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from textual.timer import Timer
+
+    from locklens.operations.review.events import ReviewEvent
+    from locklens.review.model import Review, RootReview
+    from locklens.ui.shell.marks import MarkKeeper
+    from locklens.ui.shell.source import ReviewSource
+
+_LOOK_SECONDS = 1.0
+_SHOW_SECONDS = 0.1
+"""What arrives is shown at most this often."""
+
+
+class ReviewLoadingScreen(LockLensScreen[int]):
+    """Owns the review, the marks and the way they got here.
+
+    Args:
+        source: Opens the comparison.
+        keeper: Remembers marks.
+    """
+
+    def __init__(self, source: ReviewSource, keeper: MarkKeeper) -> None:
+        super().__init__()
+        self.source = source
+        self.keeper = keeper
+        self.review: Review | None = None
+        """What is shown; None until the lock files were compared."""
+        self.error: LockLensError | None = None
+        """Why there is nothing to show, or why it could not be read again."""
+        self.marks: frozenset[str] = frozenset()
+        """Ids of the reviewed changes."""
+        self.progress = Reading()
+        self.top: Path | None = None
+        self.repository = ""
+        self._run = 0
+        self._stamps: Stamps = {}
+        self._changed: tuple[str, ...] = ()
+        self._draft: Review | None = None
+        self._known: dict[str, RootReview] = {}
+        self._told: frozenset[str] = frozenset()
+        self._pace = Throttle(_SHOW_SECONDS)
+        self._timer: Timer | None = None
+
+    @abstractmethod
+    def review_arrived(self) -> None:
+        """Shows `review`, which is new or more complete, and `progress`."""
+
+    @abstractmethod
+    def progress_made(self) -> None:
+        """Shows `progress` or `error`."""
+
+    @property
+    def is_asking(self) -> bool:
+        """Whether the review is still on its way."""
+        return self.progress.done is not None
+
+    def on_mount(self) -> None:
+        """Starts to read and to watch."""
+        self.reload()
+        self.set_interval(_LOOK_SECONDS, self._look)
+
+    def reload(self, *, is_fresh: bool = False) -> None:
+        """Reads everything again; what is shown of a root stays until as much is known of it again.
+
+        Args:
+            is_fresh: Whether registries are asked again, whatever is remembered.
+        """
+        self._run += 1
+        self._draft, self._known = None, {}
+        self.progress = Reading(0)
+        self.progress_made()
+        self._load(self._run, is_fresh=is_fresh)
+
+    @work(thread=True, exclusive=True, group="review")
+    def _load(self, run: int, *, is_fresh: bool) -> None:
+        cancel = get_current_worker().cancelled_event
+        try:
+            opened = self.source.open(is_fresh=is_fresh)
+            try:
+                draft = opened.draft
+                stamps = stamps_of(opened.watched(draft))
+                marks = self.keeper.read(opened.repository)
+                self.post_message(ReviewDrafted(run, draft, opened.top, opened.repository, marks, stamps))
+                review = opened.complete(on_event=lambda event: self._post(run, event), cancel=cancel)
+                self.post_message(ReviewCompleted(run, review, {**stamps_of(opened.watched(review)), **stamps}))
+            finally:
+                opened.close()
+        except LockLensError as error:
+            if not cancel.is_set():
+                self.post_message(ReviewFailed(run, error))
+
+    def _post(self, run: int, event: ReviewEvent) -> None:
+        """Hands on what a worker's review tells; safe from any thread."""
+        match event:
+            case RootsKnown():
+                self.post_message(RootsRead(run, event.roots))
+            case Progress():
+                self.post_message(ProgressMade(run, event))
+            case LookupProgress() | ProvingPlanned() | PackageDownloading() | PackageDone():
+                pass
+            case _:
+                assert_never(event)
+
+    @on(ReviewDrafted)
+    def _take_draft(self, event: ReviewDrafted) -> None:
+        if event.run != self._run:
+            return
+        self.top, self.repository, self.error = event.top, event.repository, None
+        self.marks, self._stamps = event.marks, event.stamps
+        self._draft = event.review
+        self.progress = Reading(0, len(event.review.roots))
+        self._show()
+
+    @on(RootsRead)
+    def _take_roots(self, event: RootsRead) -> None:
+        if event.run == self._run:
+            self._known |= {root.lock_file: root for root in event.roots}
+            self._show_soon()
+
+    @on(ProgressMade)
+    def _take_progress(self, event: ProgressMade) -> None:
+        if event.run == self._run:
+            self.progress = Reading(event.progress.done, event.progress.total, event.progress.what)
+            self._show_soon()
+
+    def _show_soon(self) -> None:
+        """Shows what arrived: at once, or with what arrives next where that would be too often."""
+        if self._timer is None and self._draft is not None:
+            wait = self._pace.wait(time.monotonic())
+            self._timer = self.set_timer(wait, self._show) if wait else None
+            if not wait:
+                self._show()
+
+    def _show(self) -> None:
+        if self._timer is not None:
+            self._timer.stop()
+            self._timer = None
+        if self._draft is None:
+            return
+        began = time.monotonic()
+        self.review = renewed(self.review or self._draft, self._draft, self._known)
+        self.review_arrived()
+        self._pace.took(began, time.monotonic())
+
+    @on(ReviewCompleted)
+    def _take_review(self, event: ReviewCompleted) -> None:
+        if event.run != self._run:
+            return
+        self.review, self._stamps, self.progress = event.review, event.stamps, Reading()
+        self._draft, self._known = None, {}
+        if self._changed:
+            self.notify(changed_on_disk(self._changed), timeout=4)
+            self._changed = ()
+        self._tell_notes(event.review.notes)
+        self.review_arrived()
+
+    def _tell_notes(self, notes: tuple[str, ...]) -> None:
+        """Shows what limits the whole review, once."""
+        for note in notes:
+            if note not in self._told:
+                self.notify(note, severity="warning", timeout=10)
+        self._told |= frozenset(notes)
+
+    @on(ReviewFailed)
+    def _take_failure(self, event: ReviewFailed) -> None:
+        if event.run != self._run:
+            return
+        self.error, self.progress, self._changed = event.error, Reading(), ()
+        self._draft = None
+        if self.review is not None:
+            self.review_arrived()
+        self.progress_made()
+
+    @property
+    def _is_reading(self) -> bool:
+        """Whether files are being read, which takes little time; asking registries may take long."""
+        return self.is_asking and self.progress.what != "evidence"
+
+    def _look(self) -> None:
+        """Asks for changed files, unless they are being read anyway or nobody looks here."""
+        if self._stamps and self.is_current and not self._is_reading:
+            self._compare_stamps(self._run, self._stamps)
+
+    @work(thread=True, exclusive=True, group="watch")
+    def _compare_stamps(self, run: int, stamps: Stamps) -> None:
+        if paths := changed_since(stamps):
+            self.post_message(FilesChanged(run, paths))
+
+    @on(FilesChanged)
+    def _take_changed_files(self, event: FilesChanged) -> None:
+        if event.run != self._run or self.review is None or self._is_reading:
+            return
+        self._stamps = {}
+        self._changed = roots_of(event.paths, self.review, self.top)
+        self.reload()
+
+    def set_marks(self, change_ids: frozenset[str], *, marked: bool) -> None:
+        """Marks changes as reviewed or takes their marks back; they are kept for later runs."""
+        self.marks = self.marks | change_ids if marked else self.marks - change_ids
+        self.keeper.set(self.repository, change_ids, marked=marked)
+
+    @on(MarksNotKept)
+    def _tell_of_marks(self, event: MarksNotKept) -> None:
+        self.notify(event.notice, severity="warning", timeout=10)

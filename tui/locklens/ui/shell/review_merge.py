@@ -1,0 +1,58 @@
+"""Merges a review in progress into the one that is shown."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from locklens.ui.text.evidence import is_settled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from locklens.review.model import Review, RootReview
+
+
+def with_roots(review: Review, finished: Iterable[RootReview]) -> Review:
+    """The review with some roots replaced by their finished selves, unless their files are others by now."""
+    from msgspec.structs import replace
+
+    by_file = {root.lock_file: root for root in finished}
+    return replace(
+        review,
+        roots=tuple(
+            found if (found := by_file.get(root.lock_file)) is not None and _is_of_same_files(root, found) else root
+            for root in review.roots
+        ),
+    )
+
+
+def renewed(shown: Review, draft: Review, known: Mapping[str, RootReview]) -> Review:
+    """What to show while a review is on its way: never less of a root than is shown already.
+
+    Args:
+        shown: What is on the screen; the draft itself for the first review.
+        draft: Of the review that is on its way.
+        known: Its roots of which more is known by now, by lock file.
+    """
+    from msgspec.structs import replace
+
+    before = {root.lock_file: root for root in shown.roots}
+
+    def best(root: RootReview) -> RootReview:
+        old, new = before.get(root.lock_file), known.get(root.lock_file)
+        if old is None:
+            return new or root
+        if new is None:
+            return old
+        is_better = _is_settled(new) or not _is_settled(old) or not _is_of_same_files(old, new)
+        return new if is_better else old
+
+    return replace(draft, roots=tuple(map(best, draft.roots)), hosts=shown.hosts, notes=shown.notes)
+
+
+def _is_settled(root: RootReview) -> bool:
+    return root.configuration is not None and all(map(is_settled, root.changes))
+
+
+def _is_of_same_files(one: RootReview, other: RootReview) -> bool:
+    return (one.old_data, one.new_data) == (other.old_data, other.new_data)

@@ -1,0 +1,189 @@
+"""A screen whose highlighted thing can leave it: to the clipboard, an editor, a browser, a file."""
+
+from __future__ import annotations
+
+import os
+from abc import abstractmethod
+from functools import partial
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from textual import on, work
+
+from locklens.errors import LockLensError
+from locklens.operations.review.why import WhySubject
+from locklens.ui.dialogs.export import ExportDialog
+from locklens.ui.prove.dialog import Proved, ProveDialog
+from locklens.ui.review.row_target import node_copied
+from locklens.ui.shell.external import has_browser, node_place, release_page, work_tree_file
+from locklens.ui.shell.messages import Exported
+from locklens.ui.shell.review_merge import with_roots
+from locklens.ui.shell.two_panes import TwoPaneScreen
+from locklens.ui.text.clipboard import copied_line
+from locklens.ui.why.dialog import WhyDialog
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from locklens.addresses import ProviderAddress
+    from locklens.review.model import Review, RootReview
+    from locklens.review.why import Why
+    from locklens.text import Printable
+    from locklens.ui.prove.lines import ProvingSelection
+    from locklens.ui.review.tree import Node
+    from locklens.ui.text.spans import FilePlace
+
+
+class RowTarget(NamedTuple):
+    """What a highlighted row hands out.
+
+    Attributes:
+        copied: For the clipboard; "" for nothing that can be named without a path.
+        place: For the editor.
+        release: For the browser: a provider and its version.
+    """
+
+    copied: str = ""
+    place: FilePlace | None = None
+    release: tuple[ProviderAddress, str] | None = None
+
+    @classmethod
+    def of_node(cls, node: Node | None) -> RowTarget:
+        """What a row of the review hands out."""
+        if node is None:
+            return cls()
+        change = node.change
+        entry = (change.new or change.old) if change is not None else None
+        release = (change.address, str(entry.version)) if change is not None and entry is not None else None
+        return cls(node_copied(node), node_place(node), release)
+
+
+class RowActionsScreen(TwoPaneScreen):
+    """Hands out what is highlighted. Nothing of it writes to the reviewed files."""
+
+    @property
+    @abstractmethod
+    def handed(self) -> RowTarget:
+        """What the highlighted row hands out."""
+
+    @abstractmethod
+    def report(self, review: Review, form: Literal["json", "text"]) -> Printable:
+        """Returns what the screen shows as a report; called in a thread of its own."""
+
+    def action_copy(self) -> None:
+        """Copies what is highlighted."""
+        line = self.line
+        text = line.copied if line is not None else self.handed.copied
+        if not text:
+            self.say("nothing here to copy")
+            return
+        self.app.copy_to_clipboard(copied_line(text))
+        self.say(f"copied: {copied_line(text)}")
+
+    def action_edit(self) -> None:
+        """Opens the highlighted line in the editor."""
+        line = self.line
+        place = line.place if line is not None and line.place is not None else self.handed.place
+        if problem := self.edit(place):
+            self.say(problem)
+
+    def edit(self, place: FilePlace | None) -> str:
+        """Opens a place in the editor; returns what kept it from that, "" for nothing."""
+        try:
+            path = work_tree_file(self.review, self.top, place)
+        except LockLensError as error:
+            return f"{error}; {error.hint}" if error.hint else str(error)
+        return self.open_editor(path, place.line if place else 1, self.top)
+
+    def prove(self, chosen: ProvingSelection) -> None:
+        """Proves hashes by download, once the registries have answered; asks before anything is downloaded."""
+        if self.review is None or self.is_asking:
+            self.say("prove: the registries are still being asked; press v again when they have answered")
+            return
+        self.app.push_screen(ProveDialog(self.source, self.review, chosen, self._take_proven), self._tell_of_proving)
+
+    def _take_proven(self, roots: tuple[RootReview, ...]) -> None:
+        if self.review is not None:
+            self.review = with_roots(self.review, roots)
+            self.refresh_list()
+
+    def _tell_of_proving(self, proved: Proved | None) -> None:
+        if proved is not None:
+            self.say(proved.words)
+            if proved.is_partial:
+                self.reload()
+
+    def show_why(self, root: str, address: ProviderAddress, *, others: Sequence[str] = ()) -> None:
+        """Shows why a provider is there, and what holds it back.
+
+        Args:
+            root: The root's folder.
+            address: The provider.
+            others: More roots that are to be told of.
+        """
+        roots = tuple(dict.fromkeys((root, *others)))
+
+        def explain(*, is_asking: bool, is_fresh: bool, cancel: threading.Event) -> Why:
+            if self.review is None:
+                raise LockLensError("nothing is read yet")
+            subject = WhySubject(self.review, self.top, roots, address)
+            return self.source.why(subject, is_asking=is_asking, is_fresh=is_fresh, cancel=cancel)
+
+        self.app.push_screen(WhyDialog(address, explain, self.edit))
+
+    def action_open_page(self) -> None:
+        """Opens the release's page, or copies its address."""
+        release = self.handed.release
+        if release is None:
+            self.say("a page: choose a row with a provider")
+            return
+        try:
+            url = release_page(*release)
+        except LockLensError as error:
+            self.say_error(error)
+            return
+        if has_browser(os.environ):
+            self._browse(url)
+            self.say(f"opened {url}")
+        else:
+            self.app.copy_to_clipboard(url)
+            self.say(f"no browser here, copied {url}")
+
+    @work(thread=True, group="browser")
+    def _browse(self, url: str) -> None:
+        import webbrowser
+
+        webbrowser.open(url)
+
+    def action_export(self, form: Literal["json", "text"]) -> None:
+        """Asks where to write the report."""
+        if self.review is None:
+            self.say("nothing to export yet")
+            return
+        suggestion = f"locklens-{self.VIEW}.{'json' if form == 'json' else 'txt'}"
+        self.app.push_screen(
+            ExportDialog(form.upper() if form == "json" else form, suggestion), partial(self._export_to, form)
+        )
+
+    def _export_to(self, form: Literal["json", "text"], path: Path | None) -> None:
+        if path is not None:
+            self._export(form, path)
+
+    @work(thread=True, group="export")
+    def _export(self, form: Literal["json", "text"], path: Path) -> None:
+        from locklens.storage.files import write_atomically
+
+        if self.review is None:
+            return
+        report = self.report(self.review, form)
+        try:
+            write_atomically(path, report.encode())
+        except LockLensError as error:
+            self.post_message(Exported(path, str(error)))
+        else:
+            self.post_message(Exported(path))
+
+    @on(Exported)
+    def _tell_of_export(self, event: Exported) -> None:
+        self.say(event.error or f"written: {event.path}")

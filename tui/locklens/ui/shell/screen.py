@@ -1,0 +1,136 @@
+"""What every whole screen has: a message for some seconds, bars to click, help, palette, the way to the editor."""
+
+from __future__ import annotations
+
+import os
+from abc import abstractmethod
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.screen import Screen, ScreenResultType
+
+from locklens.errors import LockLensError
+from locklens.ui.dialogs.text import TextDialog
+from locklens.ui.shell.external import editor_command
+from locklens.ui.widgets.bar import Bar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from textual.command import Provider
+    from textual.timer import Timer
+
+    from locklens.ui.shell.key_table import KeyTable
+    from locklens.ui.text.spans import Line
+
+_MESSAGE_SECONDS = 8.0
+_FACTS_FROM_HEIGHT = 28
+_LEGEND_FROM_HEIGHT = 40
+_TWO_PANES_FROM_WIDTH = 100
+_WIDTHS = [(0, "-narrow"), (_TWO_PANES_FROM_WIDTH, "-wide")]
+_HEIGHTS = [(0, "-short"), (_FACTS_FROM_HEIGHT, "-tall"), (_LEGEND_FROM_HEIGHT, "-taller")]
+
+
+def _commands() -> type[Provider]:
+    """The palette's commands; loaded when it is opened."""
+    from locklens.ui.shell.palette import ScreenCommands
+
+    return ScreenCommands
+
+
+class LockLensScreen(Screen[ScreenResultType]):
+    """Owns the message; what the bars say is up to those built on it.
+
+    Class attributes:
+        TABLE: The screen's keys.
+    """
+
+    TABLE: ClassVar[KeyTable]
+    COMMANDS: ClassVar = {_commands}
+    HORIZONTAL_BREAKPOINTS = _WIDTHS
+    VERTICAL_BREAKPOINTS = _HEIGHTS
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.message = ""
+        self._message_timer: Timer | None = None
+
+    @abstractmethod
+    def refresh_bars(self) -> None:
+        """Shows head, status and keys anew."""
+
+    @abstractmethod
+    def help_lines(self) -> Iterable[Line]:
+        """All keys and signs in words."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there is anything to show things in: what arrives while the app ends finds nothing."""
+        return bool(self.children)
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether there is room for one pane only."""
+        return self.size.width < _TWO_PANES_FROM_WIDTH
+
+    def on_descendant_focus(self) -> None:
+        """Shows the keys of the pane that has the focus."""
+        self.refresh_bars()
+
+    def say(self, words: str) -> None:
+        """Puts a message into the status line for some seconds."""
+        self.message = words
+        if self._message_timer is not None:
+            self._message_timer.stop()
+        self._message_timer = self.set_timer(_MESSAGE_SECONDS, self._say_no_more)
+        self.refresh_bars()
+
+    def say_error(self, error: LockLensError) -> None:
+        """Puts an error and what helps into the status line."""
+        self.say(f"{error}; {error.hint}" if error.hint else str(error))
+
+    def _say_no_more(self) -> None:
+        self.message = ""
+        self.refresh_bars()
+
+    @on(Bar.Clicked)
+    async def _click_bar(self, event: Bar.Clicked) -> None:
+        await self.run_action(event.action)
+
+    def open_editor(self, path: Path, number: int, folder: Path | None) -> str:
+        """Opens a line in the editor; the screen comes back when the editor is closed.
+
+        Args:
+            path: The file.
+            number: The line, from 1.
+            folder: Where the editor starts.
+
+        Returns:
+            What kept it from that, "" for nothing.
+        """
+        import subprocess
+
+        from textual.app import SuspendNotSupported
+
+        try:
+            command = editor_command(os.environ, path, number)
+            with self.app.suspend():
+                subprocess.run(command, check=False, cwd=folder)
+        except LockLensError as error:
+            return f"{error}; {error.hint}" if error.hint else str(error)
+        except (OSError, SuspendNotSupported) as error:
+            return f"the editor cannot be started: {error}"
+        return ""
+
+    def action_help(self) -> None:
+        """Shows all keys."""
+        self.app.push_screen(TextDialog("All keys of this screen", self.help_lines(), closing="question_mark"))
+
+    def action_palette(self) -> None:
+        """Opens the command palette."""
+        self.app.action_command_palette()
+
+    def action_theme(self) -> None:
+        """Switches between dark and light."""
+        self.app.theme = "locklens-light" if self.app.current_theme.dark else "locklens-dark"

@@ -1,0 +1,20 @@
+"""Help of the Signers screen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from locklens.ui.shell.help import help_section, key_help
+from locklens.ui.signers.keys import SIGNERS
+from locklens.ui.text.signers import TIER_MEANINGS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from locklens.ui.text.spans import Line
+
+
+def signers_help() -> Iterator[Line]:
+    """The keys of the screen of signers, and its words."""
+    yield from key_help(SIGNERS)
+    yield from help_section("SIGNED BY", TIER_MEANINGS)

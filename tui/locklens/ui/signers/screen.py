@@ -1,0 +1,173 @@
+"""The screen of keys: who signed what is locked in the repository at the left, the highlighted one at the right."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from textual import on, work
+from textual.worker import get_current_worker
+
+from locklens.errors import LockLensError
+from locklens.operations.review.events import Progress
+from locklens.review.keys import signers
+from locklens.ui.shell import bars
+from locklens.ui.shell.key_table import bindings
+from locklens.ui.shell.messages import HistoryRead
+from locklens.ui.shell.placeholders import locked_notice
+from locklens.ui.shell.row_actions import RowActionsScreen, RowTarget
+from locklens.ui.signers.bars import signers_head, signers_status
+from locklens.ui.signers.detail import History, signer_detail
+from locklens.ui.signers.help import signers_help
+from locklens.ui.signers.keys import SIGNERS
+from locklens.ui.signers.rows import SignerRow, signer_rows
+from locklens.ui.signers.signer_list import SignerList
+from locklens.ui.text.spans import FilePlace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from textual.binding import BindingType
+
+    from locklens.operations.review.events import ReviewEvent
+    from locklens.review.keys import SignerUses
+    from locklens.review.model import Review
+    from locklens.text import Printable
+    from locklens.ui.shell.marks import MarkKeeper
+    from locklens.ui.shell.source import ReviewSource
+    from locklens.ui.text.spans import Line
+    from locklens.ui.widgets.bar import BarLayout
+
+
+class SignersScreen(RowActionsScreen):
+    """Shows who signed what, the most trusted first."""
+
+    TABLE = SIGNERS
+    VIEW = "keys"
+    FILTER_WORDS = "text: name, fingerprint, tier, provider, version, lock file"
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings(SIGNERS)]
+
+    def __init__(self, source: ReviewSource, keeper: MarkKeeper) -> None:
+        super().__init__(source, keeper)
+        self.narrowed = ""
+        self._signers: tuple[SignerUses, ...] = ()
+        self._histories: dict[str, History] = {}
+
+    def make_list(self) -> SignerList:
+        """Returns the list of signers."""
+        return SignerList(id="signers")
+
+    @property
+    def left(self) -> SignerList:
+        """The list of signers."""
+        return self.query_one(SignerList)
+
+    @property
+    def handed(self) -> RowTarget:
+        """The key of the highlighted signer, and the highlighted release or else the first that it signed."""
+        row = self.left.current
+        if row is None:
+            return RowTarget()
+        copied = self.line.copied if self.line is not None else ""
+        uses = row.signer.uses
+        use = next((use for use in uses if use.name == copied), uses[0])
+        whole = row.signer.key.fingerprint if row.signer.key is not None else use.name
+        return RowTarget(whole, FilePlace(use.lock_files[0], 1), (use.address, use.version))
+
+    def report(self, review: Review, form: Literal["json", "text"]) -> Printable:
+        """Returns the report that the command line prints."""
+        from locklens.review.reports import keys_json, keys_text
+
+        return keys_json.render(review) if form == "json" else keys_text.render(review)
+
+    # What is shown
+
+    def review_arrived(self) -> None:
+        """Gathers the signers anew."""
+        if self.review is not None:
+            self._signers = signers(self.review)
+        self.refresh_list()
+
+    def refresh_list(self, *, cursor_key: str | None = None) -> None:
+        """Shows the signers that the filter admits."""
+        if self.review is None or not self.is_open:
+            return
+        rows = signer_rows(self._signers, is_asking=self.is_asking, narrowed=self.narrowed)
+        self.left.show_rows(rows, cursor_key=cursor_key)
+        self.facts.show_lines(bars.registry_lines(self.review, self.progress))
+        self.refresh_notice()
+        self.refresh_bars()
+
+    def notice(self) -> tuple[Line, ...]:
+        """What to say where there is no list."""
+        return locked_notice(self.review, self.error, narrowed=self.narrowed, has_rows=bool(self.left.rows))
+
+    def head_layouts(self) -> tuple[BarLayout, ...]:
+        """How much is locked and signed."""
+        return signers_head(self.review, self._signers)
+
+    def status_layouts(self) -> tuple[BarLayout, ...]:
+        """How far the asking is, or a message."""
+        return signers_status(self.review, self.progress, is_narrowed=self.is_narrowed, message=self.told)
+
+    def help_lines(self) -> Iterable[Line]:
+        """All keys, and what the tiers mean."""
+        return signers_help()
+
+    def narrow(self, text: str) -> None:
+        """Shows what a filter admits."""
+        self.narrowed = text.strip()
+        self.refresh_list()
+
+    @property
+    def is_narrowed(self) -> bool:
+        """Whether there is a filter."""
+        return bool(self.narrowed)
+
+    @on(SignerList.Highlighted)
+    def _show_detail(self, event: SignerList.Highlighted) -> None:
+        if self.review is None or event.row is None:
+            self.show_detail("", ())
+        else:
+            history = self._histories.get(event.row.key)
+            self.show_detail(event.row.key, signer_detail(event.row, self.review, history))
+
+    # The history
+
+    @on(SignerList.Opened)
+    def _open_detail(self, event: SignerList.Opened) -> None:
+        self.focus_detail()
+        known = self._histories.get(event.row.key)
+        if known is None or known.problem:
+            self._histories = {key: one for key, one in self._histories.items() if one.is_read}
+            self._histories[event.row.key] = History()
+            self.left.tell_highlighted()
+            self._read_history(event.row)
+
+    @work(thread=True, exclusive=True, group="history")
+    def _read_history(self, row: SignerRow) -> None:
+        cancel = get_current_worker().cancelled_event
+
+        def tell(event: ReviewEvent) -> None:
+            if isinstance(event, Progress):
+                told = f"asking registries, {event.done}/{event.total} releases"
+                self.post_message(HistoryRead(row.key, History(progress=told)))
+
+        try:
+            uses = self.source.history(row.signer, on_event=tell, cancel=cancel)
+        except LockLensError as error:
+            if not cancel.is_set():
+                told = f"{error}; {error.hint}" if error.hint else str(error)
+                self.post_message(HistoryRead(row.key, History(is_read=True, problem=told)))
+        else:
+            self.post_message(HistoryRead(row.key, History(is_read=True, uses=uses)))
+
+    @on(HistoryRead)
+    def _take_history(self, event: HistoryRead) -> None:
+        if event.key in self._histories:
+            self._histories[event.key] = event.history
+            self.left.tell_highlighted()
+
+    def reload(self, *, is_fresh: bool = False) -> None:
+        """Reads everything again, histories too when they are wanted again."""
+        self._histories = {}
+        super().reload(is_fresh=is_fresh)

@@ -1,0 +1,66 @@
+"""The list on the left of the screen of keys: a line for each signer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from textual.message import Message
+
+from locklens.ui.signers.rows import SignerRow
+from locklens.ui.text.signers import tier_span
+from locklens.ui.text.spans import Role, Span
+from locklens.ui.widgets.row_list import RowList
+from locklens.ui.widgets.strips import Painted, fitted
+
+_TIER = 11
+_COUNT = 3
+_COUNT_IN_WORDS = 13
+_STATE = 9
+_WORDS_FROM_WIDTH = 70
+
+
+class SignerList(RowList[SignerRow]):
+    """The signers, the most trusted first."""
+
+    @dataclass
+    class Highlighted(Message):
+        """Another signer, or the same one with other content, is under the cursor; None where there are none."""
+
+        row: SignerRow | None
+
+    @dataclass
+    class Opened(Message):
+        """The user wants to see a signer's detail."""
+
+        row: SignerRow
+
+    def tell_highlighted(self) -> None:
+        """Says who is under the cursor."""
+        self.post_message(self.Highlighted(self.current))
+
+    def action_open(self) -> None:
+        """Opens the signer's detail."""
+        if self.current is not None:
+            self.post_message(self.Opened(self.current))
+
+    def lay_out(self, rows: tuple[SignerRow, ...], width: int) -> None:
+        """Leaves to the name what the other columns do not need."""
+        del rows
+        self._is_wordy = width >= _WORDS_FROM_WIDTH
+        count = _COUNT_IN_WORDS if self._is_wordy else _COUNT
+        self._room = max(0, width - 2 - _TIER - count - _STATE - 3)
+
+    def painted(self, row: SignerRow, width: int, *, cursor: bool) -> Painted:
+        """Paints name, tier, number of providers, and what is wrong."""
+        del width
+        signer, tier = row.signer, tier_span(row.signer.tier)
+        number = len(signer.addresses)
+        words = f" {'provider' if number == 1 else 'providers':<9}" if self._is_wordy else ""
+        known = Role.STRONG if signer.key is not None else Role.PLAIN
+        return [
+            Span("> " if cursor else "  ", Role.STRONG),
+            Span(fitted(row.name, self._room), known),
+            Span(f" {tier.text:<{_TIER}}", tier.role),
+            Span(f" {number:>{_COUNT}}{words} ", Role.PLAIN),
+            Span(row.state.text, row.state.role),
+        ]

@@ -1,0 +1,1 @@
+"""Styled text and phrases that several screens show."""

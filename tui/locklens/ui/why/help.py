@@ -1,0 +1,18 @@
+"""Help of the Why dialog."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from locklens.ui.shell.help import key_help
+from locklens.ui.why.keys import WHY
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from locklens.ui.text.spans import Line
+
+
+def why_help() -> Iterator[Line]:
+    """The keys of the answer to why a provider is there."""
+    yield from key_help(WHY)

@@ -1,0 +1,30 @@
+"""The keys of the answer to why a provider is there."""
+
+from __future__ import annotations
+
+from locklens.ui.shell.key_table import Key, KeyGroup, KeyTable
+
+WHY = KeyTable(
+    (
+        KeyGroup(
+            "Why",
+            (
+                Key("", "j k, arrows", "", "next and previous line that can be copied or opened", "move"),
+                Key("", "g G", "", "first and last line"),
+                Key("e", "e", "edit", "open the highlighted line in $VISUAL or $EDITOR", "edit"),
+                Key(
+                    "y",
+                    "y",
+                    "copy",
+                    "copy the highlighted version or constraint, without its path",
+                    "copy",
+                ),
+                Key("r", "r", "again", "read it and ask the registry again", "ask again"),
+                Key("question_mark", "?", "help", "this help", "keys"),
+                Key("escape,q,w,enter", "esc q w", "close", "back", "back"),
+            ),
+        ),
+    ),
+    ("esc q w", "j k", "e", "y", "r", "?"),
+    (),
+)
