@@ -118,6 +118,11 @@ def require_sound(root: Root) -> None:
 
 
 def require_valid(lock: LockFile) -> None:
+    """Refuses a lock file that the tools cannot read.
+
+    Raises:
+        ConfigurationError: It has conflict markers or a syntax error; with file and line.
+    """
     if lock.conflict is not None:
         marker = lock.conflict.markers[0]
         words = "git left a conflict in the lock file"

@@ -77,4 +77,5 @@ class FileChanges(Struct, frozen=True):
 
 
 def file_order(path: str) -> tuple[bool, bytes]:
+    """Returns the sort key of a planned file: configurations before lock files, then by the bytes of the path."""
     return path.endswith(LOCK_FILE), name_bytes(path)

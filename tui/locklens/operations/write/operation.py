@@ -1,7 +1,4 @@
-"""What the user wants to write, before it is known what that comes to: each intent makes a plan of itself.
-
-The command line and the terminal UI make the same intents; only `locklens.operations.write.apply` writes what they planned.
-"""
+"""Operations that the user can request. Each builds its own `Plan`; only `apply` writes."""
 
 from __future__ import annotations
 

@@ -15,6 +15,7 @@ _WIDTH = 18
 
 
 def key_help(table: KeyTable) -> Iterator[Line]:
+    """Yields every key of a table with its meaning, then the mouse."""
     for group in table.groups:
         yield line(Span(group.title.upper(), Role.HEADING))
         if group.title == UNSUPPORTED.title:
@@ -30,9 +31,11 @@ def key_help(table: KeyTable) -> Iterator[Line]:
 
 
 def help_section(title: str, meanings: Mapping[str, str]) -> Iterator[Line]:
+    """Yields a heading and one entry for each word."""
     yield from heading(title)
     yield from (help_entry(word, meaning) for word, meaning in meanings.items())
 
 
 def help_entry(what: str, words: str) -> Line:
+    """Returns one word in its column, with its meaning behind it."""
     return line("  ", Span(what.ljust(_WIDTH), Role.STRONG), words, hanging=_WIDTH + 2)

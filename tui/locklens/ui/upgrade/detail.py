@@ -31,8 +31,8 @@ _GROUPS_SHOWN = 6
 _MEANINGS = {
     Eligibility.READY: "A newer version is in range, near enough, and old enough. space chooses, left and right step to"
     " another version, U shows what would be written.",
-    Eligibility.HELD: "There is a newer version, and something holds it back. w says all of it, e opens the line; with right"
-    " a version can be chosen for which a constraint is edited.",
+    Eligibility.HELD: "There is a newer version, and something holds it back. w says all of it, e opens the line; with"
+    " right a version can be chosen for which a constraint is edited.",
     Eligibility.CURRENT: "Nothing newer is released.",
     Eligibility.UNKNOWN: "The registry has not said what there is, or nothing can be upgraded in the root.",
 }
