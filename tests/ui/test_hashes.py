@@ -38,7 +38,7 @@ from locklens.review.reports import hashes_text
 from locklens.storage.cache import Cache
 from locklens.ui.app import LockLensApp
 from locklens.ui.hashes.detail import hash_detail
-from locklens.ui.hashes.keys import HASHES
+from locklens.ui.hashes.keys import HASHES_KEYS
 from locklens.ui.hashes.rows import LookupState, hash_rows
 from locklens.ui.hashes.screen import HashesScreen
 from locklens.ui.preview.screen import PreviewScreen
@@ -369,7 +369,7 @@ async def test_reading(repository: Review, opened: Opened, monkeypatch: pytest.M
         assert zh(LINUX, "acme/demo") not in on.said
         await on.press("question_mark")
         help_text = "\n".join(one.text for one in app.screen.query_one("#dialog LineView").lines)  # type: ignore[attr-defined]
-        for shown in (key.shown for group in HASHES.groups for key in group.keys):
+        for shown in (key.shown for group in HASHES_KEYS.groups for key in group.keys):
             assert shown in help_text
         for words in ("not-covered", "plugin-cache", 'linux_amd64 = "CI, production"', "STALE", "3/4?"):
             assert words in help_text
@@ -387,7 +387,7 @@ async def test_every_action_of_the_table_is_one(repository: Review, opened: Open
     async with app.run_test(size=(120, 40)) as pilot:
         on = HashesDriver(app, pilot)
         await on.settle()
-        for action in (key.action for group in HASHES.groups for key in group.keys if key.action):
+        for action in (key.action for group in HASHES_KEYS.groups for key in group.keys if key.action):
             assert hasattr(on.hashes, f"action_{action.partition('(')[0]}"), action
 
 

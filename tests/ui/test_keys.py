@@ -11,9 +11,10 @@ from textual.widgets import Input
 
 from locklens.ui.dialogs.export import ExportDialog
 from locklens.ui.dialogs.text import TextDialog
-from locklens.ui.review.keys import REVIEW
+from locklens.ui.review.keys import REVIEW_KEYS
 from locklens.ui.review.tree import Grouping
-from locklens.ui.shell.key_table import TABS, UNSUPPORTED
+from locklens.ui.shell.key_table import UNSUPPORTED
+from locklens.ui.views import VIEWS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -157,7 +158,7 @@ async def test_marking(samples: Samples, running: Running) -> None:
         assert "marked 1 change as reviewed" in on.text
         assert "✓ BLOCK !! acme/demo" in on.text
         await on.press("space")
-        assert on.screen.marks == frozenset()
+        assert on.screen.loader.marks == frozenset()
         await on.go_to("hashicorp/random")
         await on.press("space")
         assert "marked 8 changes as reviewed" in on.text
@@ -259,7 +260,7 @@ async def test_diff_and_help(samples: Samples, running: Running) -> None:
 async def test_the_help_says_every_key(samples: Samples, running: Running) -> None:
     async with running(samples.full(), size=(120, 150)) as on:
         await on.press("question_mark")
-        for group in REVIEW.groups:
+        for group in REVIEW_KEYS.groups:
             for key in group.keys:
                 assert key.shown in on.text
                 assert key.words.split(":")[0][:50] in on.text
@@ -352,7 +353,7 @@ async def test_what_is_not_built_yet_says_so(samples: Samples, running: Running)
         for key in UNSUPPORTED.keys:
             await on.press(key.keys)
             assert "not supported yet: " in on.lines[-2], key
-        for tab in (tab for tab in TABS if not tab.view):
+        for tab in (view for view in VIEWS if not view.name):
             await on.press(tab.key)
             assert f"{tab.title}: not supported yet" in on.lines[-2]
         await on.press("1")
@@ -431,7 +432,7 @@ async def test_the_theme(samples: Samples, running: Running) -> None:
 
 async def test_every_action_of_the_table_exists(samples: Samples, running: Running) -> None:
     async with running(samples.full()) as on:
-        for key in (key for group in REVIEW.groups for key in group.keys if key.action):
+        for key in (key for group in REVIEW_KEYS.groups for key in group.keys if key.action):
             assert hasattr(on.screen, f"action_{key.action.partition('(')[0]}"), key
 
 
@@ -441,7 +442,7 @@ async def test_the_mouse(samples: Samples, running: Running) -> None:
         assert on.current.node.title == "acme/netbox"
         await on.pilot.click("#changes", offset=(4, 2))
         await on.pilot.pause()
-        assert len(on.screen.marks) == 1
+        assert len(on.screen.loader.marks) == 1
         count = len(on.changes.rows)
         await on.pilot.click("#changes", offset=(1, 0))
         await on.pilot.pause()

@@ -29,7 +29,7 @@ async def test_every_row_of_the_demo_can_be_looked_at(tmp_path: Path) -> None:
         assert screen.review is not None
         assert screen.review.roots == expected.roots
         assert screen.top == tmp_path / "infrastructure"
-        assert screen.repository == str(tmp_path / "infrastructure")
+        assert screen.loader.repository == str(tmp_path / "infrastructure")
         screen.action_expand()
         for row in screen.query_one("#changes").rows:  # type: ignore[attr-defined]
             screen.turned = screen.turned ^ {row.key} if row.folded else screen.turned
@@ -41,7 +41,7 @@ async def test_every_row_of_the_demo_can_be_looked_at(tmp_path: Path) -> None:
                 assert screen.detail.lines, screen.left.rows[index].key
         for key in ("d", "escape", "w", "escape", "a"):
             await pilot.press(key)
-        assert {change.id for change in expected.changes} == screen.marks
+        assert {change.id for change in expected.changes} == screen.loader.marks
 
 
 async def test_an_error_of_opening_reaches_the_screen(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ from locklens.trust.model import SigningKey, Tier
 from locklens.ui.app import LockLensApp
 from locklens.ui.dialogs.export import ExportDialog
 from locklens.ui.review.screen import ReviewScreen
-from locklens.ui.signers.keys import SIGNERS
+from locklens.ui.signers.keys import SIGNERS_KEYS
 from locklens.ui.signers.screen import SignersScreen
 from locklens.ui.text.signers import grouped
 from locklens.ui.workspace_source import WorkspaceSource
@@ -209,11 +209,11 @@ async def test_keys_of_the_screen(
         assert "Health: not supported yet" in on.lines[-2]
         await on.press("question_mark")
         assert "All keys of this screen" in on.text
-        for shown in (key.shown for group in SIGNERS.groups[:2] for key in group.keys):
+        for shown in (key.shown for group in SIGNERS_KEYS.groups[:2] for key in group.keys):
             assert shown in on.text
         await on.press("question_mark", "escape")
         assert "q quits" in on.lines[-2]
-        for action in (key.action for group in SIGNERS.groups for key in group.keys if key.action):
+        for action in (key.action for group in SIGNERS_KEYS.groups for key in group.keys if key.action):
             assert hasattr(on.signers, f"action_{action.partition('(')[0]}"), action
         await on.press("q")
     assert app.return_value == 0

@@ -29,11 +29,12 @@ from locklens.operations.upgrades.candidates import CandidateTable, RefusedRoot
 from locklens.operations.write.upgrade import SelectedUpgrade
 from locklens.policy import Policy
 from locklens.storage.cache import Cache
+from locklens.ui import views
 from locklens.ui.app import LockLensApp
 from locklens.ui.dialogs.export import ExportDialog
 from locklens.ui.review.screen import ReviewScreen
 from locklens.ui.shell.messages import ViewWanted
-from locklens.ui.upgrade.keys import UPGRADE
+from locklens.ui.upgrade.keys import UPGRADE_KEYS
 from locklens.ui.upgrade.screen import UpgradeScreen
 from locklens.ui.why.dialog import WhyDialog
 from locklens.ui.workspace_source import WorkspaceSource
@@ -492,7 +493,7 @@ async def test_other_keys(opening: Opening) -> None:
         await on.press("question_mark")
         assert "All keys of this screen" in on.text
         help_text = "\n".join(line.text for line in on.upgrades.help_lines())
-        for group in UPGRADE.groups:
+        for group in UPGRADE_KEYS.groups:
             for entry in group.keys:
                 assert entry.words[:40] in help_text
         await on.press("question_mark")
@@ -548,7 +549,7 @@ async def test_from_another_screen_to_a_provider(samples: Samples, tmp_path: Pat
         on = UpgradeDriver(app, pilot)
         await on.settle()
         wanted = ("b", ProviderAddress("registry.terraform.io", "acme", "twice"))
-        app.post_message(ViewWanted("upgrade", tmp_path, wanted))
+        app.post_message(ViewWanted(views.UPGRADE, tmp_path, wanted))
         await on.settle()
         assert on.title == "b"
         await on.press("1")
@@ -556,7 +557,7 @@ async def test_from_another_screen_to_a_provider(samples: Samples, tmp_path: Pat
         await on.press("2")
         assert on.title == "b"  # it stays as it was
         await on.press("slash", *"held", "enter")
-        app.post_message(ViewWanted("upgrade", tmp_path, ("a", READY.address)))
+        app.post_message(ViewWanted(views.UPGRADE, tmp_path, ("a", READY.address)))
         await on.pilot.pause()
         assert on.title == "acme/ready"
         assert source.asked_views == [("upgrade", tmp_path)]

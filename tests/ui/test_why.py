@@ -21,7 +21,7 @@ from locklens.review.reports import why_text
 from locklens.ui.dialogs.text import TextDialog
 from locklens.ui.text.spans import FilePlace
 from locklens.ui.why.dialog import WhyDialog
-from locklens.ui.why.keys import WHY
+from locklens.ui.why.keys import WHY_KEYS
 from locklens.ui.why.lines import why_lines
 from locklens.ui.widgets.line_view import LineView
 
@@ -229,7 +229,7 @@ async def test_the_help_says_every_key(samples: Samples, running: Running, tmp_p
         await opened(on)
         await on.press("question_mark")
         assert isinstance(on.app.screen, TextDialog)
-        for group in WHY.groups:
+        for group in WHY_KEYS.groups:
             for key in group.keys:
                 assert key.words[:40] in on.text
         await on.press("question_mark")

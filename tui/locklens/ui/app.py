@@ -9,12 +9,15 @@ from textual.app import App
 
 from locklens.text import visible
 from locklens.ui.hashes.screen import HashesScreen
+from locklens.ui.preview.screen import Applied, PreviewScreen
 from locklens.ui.review.screen import ReviewScreen
 from locklens.ui.shell.marks import MarkKeeper
-from locklens.ui.shell.messages import FilesWritten, MarksNotKept, ViewWanted
+from locklens.ui.shell.messages import MarksNotKept, PreviewWanted, ViewWanted
+from locklens.ui.shell.two_panes import TwoPaneScreen
 from locklens.ui.signers.screen import SignersScreen
 from locklens.ui.themes import DARK, THEMES
 from locklens.ui.upgrade.screen import UpgradeScreen
+from locklens.ui.views import VIEWS
 from locklens.ui.workspace_source import WorkspaceSource
 
 if TYPE_CHECKING:
@@ -25,10 +28,11 @@ if TYPE_CHECKING:
 
     from locklens.operations.review.request import ReviewRequest
     from locklens.ui.shell.source import ReviewSource
-    from locklens.ui.shell.two_panes import TwoPaneScreen
+    from locklens.ui.views import View
 
-_SCREENS: tuple[type[TwoPaneScreen], ...] = (ReviewScreen, UpgradeScreen, HashesScreen, SignersScreen)
-_VIEWS = {screen.VIEW: screen for screen in _SCREENS}
+_SCREENS: dict[str, type[TwoPaneScreen]] = {
+    screen.VIEW.name: screen for screen in (ReviewScreen, UpgradeScreen, HashesScreen, SignersScreen)
+}
 
 
 class LockLensApp(App[int]):
@@ -59,7 +63,7 @@ class LockLensApp(App[int]):
         self._source = source
         self._first_view = view
         self._views: dict[str, TwoPaneScreen] = {}
-        self._keeper = MarkKeeper(store_path, self._tell_screen)
+        self._keeper = MarkKeeper(store_path, lambda notice: self.post_message(MarksNotKept(notice)))
         for theme in THEMES:
             self.register_theme(theme)
         self.theme = DARK.name
@@ -86,39 +90,53 @@ class LockLensApp(App[int]):
 
     def on_mount(self) -> None:
         """Opens the first screen."""
-        self._open(self._first_view, self._source)
+        self._open(next(view for view in VIEWS if view.name == self._first_view), self._source)
         for words in self._notices:
             self.notify(words, title="An earlier run", severity="warning", timeout=20)
 
-    def _open(self, view: str, source: ReviewSource) -> None:
-        screen = self._views[view] = _VIEWS[view](source, self._keeper)
-        self.install_screen(screen, view)
+    def _open(self, view: View, source: ReviewSource) -> None:
+        screen = self._views[view.name] = _SCREENS[view.name](source, self._keeper)
+        self.install_screen(screen, view.name)
         self.push_screen(screen, self.exit)
 
     @on(ViewWanted)
     def _show_view(self, event: ViewWanted) -> None:
         """Goes to another screen, and opens it where it is not open; what the one before shows stays as it is."""
-        screen = self._views.get(event.view)
+        name = event.view.name
+        screen = self._views.get(name)
         if screen is None:
-            self._open(event.view, self._source.of_view(event.view, event.folder))
+            self._open(event.view, self._source.of_view(name, event.folder))
         elif screen not in self.screen_stack:
             self.push_screen(screen, self.exit)
         else:
             while self.screen is not screen:
                 self.pop_screen()
         if event.provider is not None:
-            self._views[event.view].show_provider(*event.provider)
+            self._views[name].show_provider(*event.provider)
 
-    @on(FilesWritten)
+    @on(PreviewWanted)
+    def _show_preview(self, event: PreviewWanted) -> None:
+        """Opens the Preview; the screen below says how it ended, and every open view reads again what was written."""
+        screen = self.screen
+        if not isinstance(screen, TwoPaneScreen):
+            self.notify("a Preview is open already")
+            return
+
+        def tell(applied: Applied | None) -> None:
+            screen.say(applied.words if applied is not None else "nothing was written")
+            if applied is not None:
+                self._reload_views()
+
+        self.push_screen(PreviewScreen(event.source, event.operation, event.review), tell)
+
     def _reload_views(self) -> None:
-        """Has every open screen read again."""
         for screen in self._views.values():
             if screen.is_open:
                 screen.reload()
 
-    def _tell_screen(self, notice: str) -> None:
-        if (screen := next(iter(self._views.values()), None)) is not None:
-            screen.post_message(MarksNotKept(notice))
+    @on(MarksNotKept)
+    def _tell_of_marks(self, event: MarksNotKept) -> None:
+        self.notify(event.notice, severity="warning", timeout=10)
 
     def on_unmount(self) -> None:
         """Waits for marks that are still being written."""

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from locklens.review.releases import ReleaseFacts, ReleaseId
     from locklens.versions import Version
 
+_LOOKED_UP = 60
+"""Ready upgrades whose signers are looked up although they are neither highlighted nor selected."""
+
 CandidateKey = tuple[str, "ProviderAddress"]
 """Root and provider."""
 
@@ -42,6 +45,7 @@ class UpgradeSelection(Struct, frozen=True):
         standings: Where each provider stands.
         chosen: Those that are to be moved.
         stepped: The versions that the user went to, where that is not the suggested one.
+        as_safe: Those of `chosen` that were selected because nothing known spoke against them.
     """
 
     offers: CandidateTable = CandidateTable()
@@ -50,6 +54,7 @@ class UpgradeSelection(Struct, frozen=True):
     standings: Mapping[CandidateKey, Recommendation] = MappingProxyType({})
     chosen: frozenset[CandidateKey] = frozenset()
     stepped: Mapping[CandidateKey, Version] = MappingProxyType({})
+    as_safe: frozenset[CandidateKey] = frozenset()
 
     # What there is
 
@@ -117,7 +122,52 @@ class UpgradeSelection(Struct, frozen=True):
     def toggled(self, offers: Collection[UpgradeCandidates]) -> UpgradeSelection:
         """Chooses all of these that have a version to move to, or takes the choice back where all are chosen."""
         keys = frozenset(candidate_key(one) for one in offers if self.picked(one) is not None)
-        return replace(self, chosen=self.chosen - keys if keys <= self.chosen else self.chosen | keys)
+        chosen = self.chosen - keys if keys <= self.chosen else self.chosen | keys
+        return replace(self, chosen=chosen, as_safe=self.as_safe - keys)
+
+    def without_any(self) -> UpgradeSelection:
+        """Selects nothing."""
+        return replace(self, chosen=frozenset(), as_safe=frozenset())
+
+    @property
+    def safe(self) -> tuple[UpgradeCandidates, ...]:
+        """The providers that may be upgraded without a doubt, as far as is known."""
+        return tuple(one for one in self.offers.providers if self.is_safe(one))
+
+    def with_safe(self) -> UpgradeSelection:
+        """Selects every safe upgrade beside what is selected already."""
+        keys = frozenset(map(candidate_key, self.safe))
+        return replace(self, chosen=self.chosen | keys, as_safe=keys)
+
+    def without_suspects(self) -> tuple[UpgradeSelection, tuple[UpgradeCandidates, ...]]:
+        """Deselects what was selected as safe and is known by now to have another signer, or none.
+
+        Returns:
+            The selection, and the providers that were deselected.
+        """
+        found = tuple(
+            offer
+            for offer, choice in self.choices
+            if candidate_key(offer) in self.as_safe and self.is_suspect(offer, choice)
+        )
+        keys = frozenset(map(candidate_key, found))
+        return replace(self, chosen=self.chosen - keys, as_safe=self.as_safe - keys), found
+
+    def unknown_releases(self, first: Iterable[UpgradeCandidates]) -> tuple[ReleaseId, ...]:
+        """Returns the releases whose signers bear on a selection: of `first`, of what is selected, of what is ready.
+
+        Args:
+            first: The most wanted providers, such as the highlighted ones.
+        """
+        chosen = (offer for offer, _ in self.choices)
+        ready = [one for one in self.offers.providers if self.standing(one).state is Eligibility.READY][:_LOOKED_UP]
+        found: dict[ReleaseId, None] = {}
+        for offer in (*first, *chosen, *ready):
+            choice = self.picked(offer)
+            if choice is not None:
+                versions = (choice.version, *((offer.locked,) if offer.locked is not None else ()))
+                found |= dict.fromkeys(release_id(offer, version) for version in versions)
+        return tuple(found)
 
     def is_safe(self, offer: UpgradeCandidates) -> bool:
         """Whether nothing that is known speaks against what is suggested.

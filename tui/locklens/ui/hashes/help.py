@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.ui.hashes.detail import PROOFS
-from locklens.ui.hashes.keys import HASHES
+from locklens.ui.hashes.keys import HASHES_KEYS
 from locklens.ui.shell.help import help_section, key_help
 from locklens.ui.text.spans import Line, Role, Span, heading, line
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def hashes_help() -> Iterator[Line]:
     """The keys of the screen of hashes, its columns and its words."""
-    yield from key_help(HASHES)
+    yield from key_help(HASHES_KEYS)
     yield from help_section("COLUMNS", _HASH_COLUMNS)
     yield from help_section("PROOF OF A HASH", PROOFS)
     yield from help_section("INSTALL PATHS", _INSTALL_PATHS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from locklens.ui.shell.key_table import EVERYWHERE, UNDO, UNSUPPORTED, Key, KeyGroup, KeyTable, elsewhere
 
-HASHES = KeyTable(
+HASHES_KEYS = KeyTable(
     (
         KeyGroup(
             "Moving",

@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from textual import on
 
 from locklens.text import counted
+from locklens.ui import views
 from locklens.ui.hashes.bars import hashes_facts, hashes_head, hashes_status
 from locklens.ui.hashes.detail import hash_detail
 from locklens.ui.hashes.hash_list import HashList
 from locklens.ui.hashes.help import hashes_help
-from locklens.ui.hashes.keys import HASHES
+from locklens.ui.hashes.keys import HASHES_KEYS
 from locklens.ui.hashes.rows import HashRow, LookupState, Named, hash_rows, selected_hash_row
 from locklens.ui.review.actions import locking
-from locklens.ui.shell.key_table import bindings
+from locklens.ui.row_actions import RowActionsScreen, RowTarget
+from locklens.ui.shell.key_table import view_bindings
 from locklens.ui.shell.placeholders import locked_notice
-from locklens.ui.shell.row_actions import RowActionsScreen, RowTarget
 from locklens.ui.text.clipboard import change_copied
 from locklens.ui.text.spans import FilePlace
 
@@ -36,10 +37,10 @@ if TYPE_CHECKING:
 class HashesScreen(RowActionsScreen):
     """Shows what is locked, root by root."""
 
-    TABLE = HASHES
-    VIEW = "hashes"
+    TABLE = HASHES_KEYS
+    VIEW = views.HASHES
     FILTER_WORDS = "text: provider, root, platform, proof, hash, finding; not-covered, not-proven"
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings(HASHES)]
+    BINDINGS: ClassVar[list[BindingType]] = [*view_bindings(HASHES_KEYS)]
 
     def __init__(self, source: ReviewSource, keeper: MarkKeeper) -> None:
         super().__init__(source, keeper)
@@ -58,7 +59,7 @@ class HashesScreen(RowActionsScreen):
         return self.query_one(HashList)
 
     @property
-    def handed(self) -> RowTarget:
+    def row_target(self) -> RowTarget:
         """The highlighted provider, its entry in the lock file and its release."""
         row = self.left.current
         if row is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from locklens.ui.shell.key_table import EVERYWHERE, Key, KeyGroup, KeyTable
 
-PREVIEW = KeyTable(
+PREVIEW_KEYS = KeyTable(
     (
         KeyGroup(
             "Deciding",

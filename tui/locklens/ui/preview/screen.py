@@ -18,12 +18,12 @@ from locklens.ui.preview.bars import preview_head, preview_status
 from locklens.ui.preview.detail import preview_detail, raw_diff
 from locklens.ui.preview.help import preview_help
 from locklens.ui.preview.install_progress import take
-from locklens.ui.preview.keys import PREVIEW
+from locklens.ui.preview.keys import PREVIEW_KEYS
 from locklens.ui.preview.plan_pane import COMMAND, Item, PlanProgress, Stage, items, refusal
 from locklens.ui.shell import bars
 from locklens.ui.shell.bars import Reading
 from locklens.ui.shell.external import file_below
-from locklens.ui.shell.key_table import screen_bindings
+from locklens.ui.shell.key_table import dialog_bindings
 from locklens.ui.shell.screen import LockLensScreen
 from locklens.ui.text.clipboard import ShellText, copied_line
 from locklens.ui.text.downloads import Downloads
@@ -66,8 +66,8 @@ class PreviewScreen(LockLensScreen[Applied | None]):
         review: What it was made from; None where nothing could be reviewed.
     """
 
-    TABLE = PREVIEW
-    BINDINGS: ClassVar[list[BindingType]] = [*screen_bindings(PREVIEW)]
+    TABLE = PREVIEW_KEYS
+    BINDINGS: ClassVar[list[BindingType]] = [*dialog_bindings(PREVIEW_KEYS)]
 
     class Planned(Message):
         """The plan is made."""

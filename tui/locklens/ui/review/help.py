@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from locklens.review.reports.words import SIGN_MEANINGS
 from locklens.ui.hashes.detail import PROOFS
-from locklens.ui.review.keys import REVIEW
+from locklens.ui.review.keys import REVIEW_KEYS
 from locklens.ui.shell.help import help_section, key_help
 from locklens.ui.text.evidence import MEANINGS
 from locklens.ui.text.signers import TIER_MEANINGS
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def review_help() -> Iterator[Line]:
     """The review's keys, then the signs, the words for hashes, and the filter's words."""
-    yield from key_help(REVIEW)
+    yield from key_help(REVIEW_KEYS)
     others = {
         "?": "a finding about the root itself",
         "<": "a conflict that git left",

@@ -106,7 +106,7 @@ PROGRAM = KeyGroup(
     (*EVERYWHERE, Key("q", "q", "leave", "quit; below 100 columns first back to the list", "quit")),
 )
 
-REVIEW = KeyTable(
+REVIEW_KEYS = KeyTable(
     (MOVING, REVIEWING, DECIDING, PROGRAM, UNSUPPORTED),
     ("?", "q", "space", "enter", "n", "/", "v", "S", "d", "b", "R", "P", "x", "w", ":", "y", "e", "tab", "r", "j k"),
     ("?", "esc", "j k", "y", "e", "x", "v", "space", "R", "d", "w", "n", "tab", "q", ":", "r"),

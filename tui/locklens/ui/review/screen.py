@@ -8,6 +8,7 @@ from textual import on
 
 from locklens.errors import LockLensError
 from locklens.text import counted
+from locklens.ui import views
 from locklens.ui.dialogs.text import TextDialog
 from locklens.ui.review.actions import formatting, locking, pruning, restoring
 from locklens.ui.review.bars import StatusFacts, review_facts, review_head, review_status
@@ -16,13 +17,14 @@ from locklens.ui.review.detail import detail_lines
 from locklens.ui.review.diff import diff_lines
 from locklens.ui.review.filter import PLACEHOLDER, Filter, parse_filter
 from locklens.ui.review.help import review_help
-from locklens.ui.review.keys import REVIEW
+from locklens.ui.review.keys import REVIEW_KEYS
 from locklens.ui.review.rows import Setting, is_folded, rows
 from locklens.ui.review.tree import Grouping, Node, NodeKind, outline
-from locklens.ui.shell.key_table import bindings
+from locklens.ui.row_actions import RowActionsScreen, RowTarget
+from locklens.ui.shell.key_table import view_bindings
 from locklens.ui.shell.messages import ViewWanted
 from locklens.ui.shell.placeholders import notice_lines
-from locklens.ui.shell.row_actions import RowActionsScreen, RowTarget
+from locklens.ui.text.spans import Line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -43,10 +45,10 @@ if TYPE_CHECKING:
 class ReviewScreen(RowActionsScreen):
     """Shows what changed, worst first."""
 
-    TABLE = REVIEW
-    VIEW = "review"
+    TABLE = REVIEW_KEYS
+    VIEW = views.REVIEW
     FILTER_WORDS = PLACEHOLDER
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings(REVIEW)]
+    BINDINGS: ClassVar[list[BindingType]] = [*view_bindings(REVIEW_KEYS)]
 
     def __init__(self, source: ReviewSource, keeper: MarkKeeper) -> None:
         super().__init__(source, keeper)
@@ -73,7 +75,7 @@ class ReviewScreen(RowActionsScreen):
         return row.node if row is not None else None
 
     @property
-    def handed(self) -> RowTarget:
+    def row_target(self) -> RowTarget:
         """What the highlighted row hands out."""
         return RowTarget.of_node(self.node)
 
@@ -89,10 +91,10 @@ class ReviewScreen(RowActionsScreen):
         """Shows the rows anew, with marks, folds and the filter as they are now."""
         if self.review is None or not self.is_open:
             return
-        self._outline = outline(self.review, self.grouping, narrowed=self.narrowed, marks=self.marks)
-        setting = Setting(self.grouping, self.turned, self.marks, self.is_asking, self.review.offline)
+        self._outline = outline(self.review, self.grouping, narrowed=self.narrowed, marks=self.loader.marks)
+        setting = Setting(self.grouping, self.turned, self.loader.marks, self.is_asking, self.review.offline)
         self.left.show_rows(rows(self._outline, setting), cursor_key=cursor_key)
-        self.facts.show_lines(review_facts(self.review, self.marks, self.progress))
+        self.facts.show_lines(review_facts(self.review, self.loader.marks, self.progress))
         self.refresh_notice()
         self.refresh_bars()
 
@@ -108,7 +110,13 @@ class ReviewScreen(RowActionsScreen):
         """Where the review stands, or a message."""
         message = self.message or self.narrowed.problem or self.told
         facts = StatusFacts(
-            self.review, self.marks, self.progress, self.grouping, self.narrowed.text, self.source.fail_on, message
+            self.review,
+            self.loader.marks,
+            self.progress,
+            self.grouping,
+            self.narrowed.text,
+            self.source.fail_on,
+            message,
         )
         return review_status(facts)
 
@@ -218,9 +226,9 @@ class ReviewScreen(RowActionsScreen):
         if self.review is not None and self.review.head.kind == "git":
             self.say("upgrade: two revisions are compared, and only the work tree can be written")
         elif subject is None or subject.change.new is None:
-            self.post_message(ViewWanted("upgrade", self.top))
+            self.post_message(ViewWanted(views.UPGRADE, self.top))
         else:
-            self.post_message(ViewWanted("upgrade", self.top, (subject.root.path, subject.change.address)))
+            self.post_message(ViewWanted(views.UPGRADE, self.top, (subject.root.path, subject.change.address)))
 
     def _decide(
         self, what: str, intent_of: Callable[[Node | None, Review | None, Path | None, Where], Operation]
@@ -244,9 +252,9 @@ class ReviewScreen(RowActionsScreen):
         if not ids:
             self.say("only changes can be marked as reviewed")
             return
-        marked = not ids <= self.marks
+        marked = not ids <= self.loader.marks
         number = counted(len(subjects), "change")
-        self.set_marks(ids, marked=marked)
+        self.loader.set_marks(ids, marked=marked)
         self.say(f"marked {number} as reviewed" if marked else f"took the mark of {number} back")
         self.refresh_list()
 
@@ -258,7 +266,7 @@ class ReviewScreen(RowActionsScreen):
             self.say("nothing to stage yet")
             return
         try:
-            intent = marked_blocks(self.review, self.top, self.marks)
+            intent = marked_blocks(self.review, self.top, self.loader.marks)
         except LockLensError as error:
             self.say(f"{error}; {error.hint}")
         else:

@@ -5,15 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from locklens.ui.shell.key_table import TABS, KeyTable
 from locklens.ui.text.phrases import host_in_short
 from locklens.ui.text.spans import Line, Role, Span, line
+from locklens.ui.views import VIEWS, View
 from locklens.ui.widgets.bar import BarLayout, Piece
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from locklens.review.model import Review
+    from locklens.ui.shell.key_table import KeyTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,15 +35,15 @@ class Reading:
         return f"reading configuration {self.done}/{self.total} roots" if self.total else "reading lock files"
 
 
-def tabs(active: str) -> tuple[BarLayout, ...]:
-    """The strip of the six screens; `active` is the view of the one that is shown."""
+def tabs(active: View) -> tuple[BarLayout, ...]:
+    """The strip of all views; `active` is the one that is shown."""
 
     def strip(gap: str) -> BarLayout:
         pieces = []
-        for tab in TABS:
-            shown = f"[{tab.key} {tab.title}]" if tab.view == active else f" {tab.key} {tab.title} "
-            role = Role.STRONG if tab.view == active else Role.DIM
-            pieces += [Piece(gap), Piece(shown, role, f"tab({tab.key!r})")]
+        for view in VIEWS:
+            shown = f"[{view.key} {view.title}]" if view == active else f" {view.key} {view.title} "
+            role = Role.STRONG if view == active else Role.DIM
+            pieces += [Piece(gap), Piece(shown, role, f"view({view.key!r})")]
         return BarLayout(tuple(pieces))
 
     return strip("  "), strip("")

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from textual.binding import Binding
 
+from locklens.ui.views import VIEWS
+
 
 @dataclass(frozen=True, slots=True)
 class Key:
@@ -90,36 +92,13 @@ UNSUPPORTED = KeyGroup(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Tab:
-    """One of the six screens.
-
-    Attributes:
-        view: Its name; "" for one that is not built yet.
-    """
-
-    key: str
-    title: str
-    view: str = ""
-
-
-TABS = (
-    Tab("1", "Review", "review"),
-    Tab("2", "Upgrade", "upgrade"),
-    Tab("3", "Hashes", "hashes"),
-    Tab("4", "Keys", "keys"),
-    Tab("5", "Health"),
-    Tab("6", "Doctor"),
-)
-
-
-def screen_bindings(table: KeyTable) -> list[Binding]:
-    """The bindings of a screen that is none of the six."""
+def dialog_bindings(table: KeyTable) -> list[Binding]:
+    """Returns the bindings of a screen that no number key opens."""
     keys = [key for group in table.groups for key in group.keys if key.keys]
     bound = [Binding(key.keys, key.action, key.words, show=False) for key in keys]
     return [*bound, Binding("h,left", "focus_list", "Back to the list", show=False)]
 
 
-def bindings(table: KeyTable) -> list[Binding]:
-    """The bindings of one of the six screens."""
-    return screen_bindings(table) + [Binding(tab.key, f"tab({tab.key!r})", tab.title, show=False) for tab in TABS]
+def view_bindings(table: KeyTable) -> list[Binding]:
+    """Returns the bindings of a view."""
+    return dialog_bindings(table) + [Binding(view.key, f"view({view.key!r})", view.title, show=False) for view in VIEWS]

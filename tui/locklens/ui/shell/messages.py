@@ -1,4 +1,7 @@
-"""What the workers tell the screen. Each message has its run's number, so that a replaced run is not heard."""
+"""Messages from worker threads to the review loader, and from screens to the app.
+
+Those of a reading carry its number, so that what a replaced reading still sends is dropped.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +16,11 @@ if TYPE_CHECKING:
     from locklens.addresses import ProviderAddress
     from locklens.errors import LockLensError
     from locklens.operations.review.events import Progress
-    from locklens.operations.upgrades.candidates import CandidateTable
-    from locklens.operations.upgrades.download_estimate import KnownRelease
+    from locklens.operations.write.operation import Operation
     from locklens.review.model import Review, RootReview
     from locklens.ui.shell.file_watch import Stamps
-    from locklens.ui.signers.detail import History
+    from locklens.ui.shell.source import ReviewSource
+    from locklens.ui.views import View
 
 
 @dataclass
@@ -81,14 +84,6 @@ class MarksNotKept(Message):
 
 
 @dataclass
-class Exported(Message):
-    """A report was written, or was not (`error`)."""
-
-    path: Path
-    error: str = ""
-
-
-@dataclass
 class ViewWanted(Message):
     """The user wants another screen.
 
@@ -97,45 +92,19 @@ class ViewWanted(Message):
         provider: What is to be highlighted there: a root's folder and a provider of it; None for nothing in particular.
     """
 
-    view: str
+    view: View
     folder: Path | None
     provider: tuple[str, ProviderAddress] | None = None
 
 
 @dataclass
-class CandidatesRead(Message):
-    """More is known of what could be upgraded to; `is_final` with the last of it."""
+class PreviewWanted(Message):
+    """The user wants to see an operation as a plan before anything is written.
 
-    run: int
-    offers: CandidateTable
-    is_final: bool = False
+    Attributes:
+        review: The one that the operation was requested on, whose base judges the plan.
+    """
 
-
-@dataclass
-class CandidatesFailed(Message):
-    """It could not be found out what could be upgraded to."""
-
-    run: int
-    error: LockLensError
-
-
-@dataclass
-class ReleasesRead(Message):
-    """More is known of versions that may be picked; `is_final` where nothing more is being asked."""
-
-    run: int
-    releases: tuple[KnownRelease, ...] = ()
-    is_final: bool = False
-
-
-@dataclass
-class FilesWritten(Message):
-    """A plan was applied: what the screens show is of before."""
-
-
-@dataclass
-class HistoryRead(Message):
-    """What was locked before of a signer's providers; `key` is the signer's row's."""
-
-    key: str
-    history: History
+    source: ReviewSource
+    operation: Operation
+    review: Review | None

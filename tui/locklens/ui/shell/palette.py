@@ -1,20 +1,21 @@
-"""The command palette: every key's action by name, export, themes. All words are our own."""
+"""The command palette: every action of the screen below it by name."""
 
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 from textual.markup import escape
 
-from locklens.ui.shell.key_table import TABS, KeyTable
-from locklens.ui.shell.screen import LockLensScreen
-from locklens.ui.shell.two_panes import TwoPaneScreen
+from locklens.ui.views import VIEWS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
+
+    from locklens.ui.shell.key_table import KeyTable
+    from locklens.ui.views import View
 
 
 class Command(NamedTuple):
@@ -25,8 +26,16 @@ class Command(NamedTuple):
     action: str
 
 
+@runtime_checkable
+class HasCommands(Protocol):
+    """A screen that has commands for the palette."""
+
+    def palette_commands(self) -> Iterable[Command]:
+        """Returns its commands, in the order in which the palette lists them."""
+
+
 def key_commands(table: KeyTable) -> Iterator[Command]:
-    """What a screen's keys do, and what no key does."""
+    """Yields the commands of a screen's keys, and the theme."""
     yield Command("Switch between dark and light", "the theme, for this run", "theme")
     # Those that move come last: who looks for one by name does not look for an arrow.
     for group in (*table.groups[1:], table.groups[0]):
@@ -39,31 +48,29 @@ def key_commands(table: KeyTable) -> Iterator[Command]:
                 )
 
 
-def commands(table: KeyTable, command: str) -> Iterator[Command]:
-    """All commands of one of the six screens, those without a key first.
+def view_commands(table: KeyTable, shown: View) -> Iterator[Command]:
+    """Yields all commands of a view, those without a key first.
 
     Args:
-        table: The screen's keys.
-        command: The one of the command line that prints the same, by name.
+        table: The view's keys.
+        shown: The view that is open.
     """
     for form in ("json", "text"):
         name = form.upper() if form == "json" else form
-        told = "what this screen says" if command == "upgrade" else f"what `locklens {command} --format {form}` prints"
+        is_upgrade = shown.name == "upgrade"
+        told = "what this screen says" if is_upgrade else f"what `locklens {shown.name} --format {form}` prints"
         yield Command(f"Export as {name}", told, f"export({form!r})")
     yield from key_commands(table)
-    for tab in TABS:
-        told = "this screen" if tab.view == command else "opens it" if tab.view else "not supported yet"
-        yield Command(f"Go to {tab.title}", told, f"tab({tab.key!r})")
+    for view in VIEWS:
+        told = "this screen" if view == shown else "opens it" if view.name else "not supported yet"
+        yield Command(f"Go to {view.title}", told, f"view({view.key!r})")
 
 
 class ScreenCommands(Provider):
-    """Offers the commands to the palette and runs them on the screen below it."""
+    """Offers the commands of the screen below the palette, and runs them there."""
 
-    def _commands(self) -> Iterator[Command]:
-        screen = self.screen
-        if isinstance(screen, TwoPaneScreen):
-            return commands(screen.TABLE, screen.VIEW)
-        return key_commands(screen.TABLE) if isinstance(screen, LockLensScreen) else iter(())
+    def _commands(self) -> Iterable[Command]:
+        return self.screen.palette_commands() if isinstance(self.screen, HasCommands) else ()
 
     async def discover(self) -> Hits:
         """All of them, before anything is typed."""

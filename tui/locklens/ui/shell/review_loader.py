@@ -1,12 +1,14 @@
-"""A screen that loads a review in steps and keeps it fresh. What it shows is up to the screens built on it."""
+"""Loads a review in steps and reloads it when its files change: a child of a screen that draws nothing itself."""
 
 from __future__ import annotations
 
 import time
-from abc import abstractmethod
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, assert_never
 
 from textual import on, work
+from textual.message import Message
+from textual.widget import Widget
 from textual.worker import get_current_worker
 
 from locklens.errors import LockLensError
@@ -22,19 +24,17 @@ from locklens.ui.shell.bars import Reading
 from locklens.ui.shell.file_watch import Stamps, changed_since, roots_of, stamps_of
 from locklens.ui.shell.messages import (
     FilesChanged,
-    MarksNotKept,
     ProgressMade,
     ReviewCompleted,
     ReviewDrafted,
     ReviewFailed,
     RootsRead,
 )
-from locklens.ui.shell.review_merge import renewed
-from locklens.ui.shell.screen import LockLensScreen
+from locklens.ui.shell.review_merge import renewed, with_roots
 from locklens.ui.shell.throttle import Throttle
-from locklens.ui.text.phrases import changed_on_disk
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from textual.timer import Timer
@@ -49,43 +49,57 @@ _SHOW_SECONDS = 0.1
 """What arrives is shown at most this often."""
 
 
-class ReviewLoadingScreen(LockLensScreen[int]):
-    """Owns the review, the marks and the way they got here.
+class ReviewLoader(Widget):
+    """Owns the review, its marks, and the threads that read them. Draws nothing.
 
     Args:
         source: Opens the comparison.
-        keeper: Remembers marks.
+        keeper: Stores marks.
     """
+
+    DEFAULT_CSS = "ReviewLoader { display: none; }"
+
+    @dataclass
+    class Changed(Message):
+        """`review` is new or more complete.
+
+        Attributes:
+            notes: What limits the whole review, in sentences; only with a completed one.
+            reread: The roots or files whose change on disk caused the reload.
+        """
+
+        notes: tuple[str, ...] = ()
+        reread: tuple[str, ...] = ()
+
+    @dataclass
+    class Progressed(Message):
+        """`progress` or `error` changed, and `review` did not."""
 
     def __init__(self, source: ReviewSource, keeper: MarkKeeper) -> None:
         super().__init__()
-        self.source = source
-        self.keeper = keeper
+        self._source = source
+        self._keeper = keeper
         self.review: Review | None = None
-        """What is shown; None until the lock files were compared."""
+        """The review to show; None until the lock files were compared."""
         self.error: LockLensError | None = None
         """Why there is nothing to show, or why it could not be read again."""
         self.marks: frozenset[str] = frozenset()
         """Ids of the reviewed changes."""
         self.progress = Reading()
         self.top: Path | None = None
+        """The folder that the review's paths are relative to; None where they are not on disk."""
+        self.run = 0
+        """The number of the newest reading; what arrives of an older one is dropped."""
         self.repository = ""
-        self._run = 0
+        """What marks are stored for: the same for the same repository in every run."""
         self._stamps: Stamps = {}
         self._changed: tuple[str, ...] = ()
         self._draft: Review | None = None
         self._known: dict[str, RootReview] = {}
-        self._told: frozenset[str] = frozenset()
-        self._pace = Throttle(_SHOW_SECONDS)
+        self._throttle = Throttle(_SHOW_SECONDS)
+        self._is_drawing = False
+        """Whether the screen was told of a change, and has not shown it yet."""
         self._timer: Timer | None = None
-
-    @abstractmethod
-    def review_arrived(self) -> None:
-        """Shows `review`, which is new or more complete, and `progress`."""
-
-    @abstractmethod
-    def progress_made(self) -> None:
-        """Shows `progress` or `error`."""
 
     @property
     def is_asking(self) -> bool:
@@ -101,23 +115,34 @@ class ReviewLoadingScreen(LockLensScreen[int]):
         """Reads everything again; what is shown of a root stays until as much is known of it again.
 
         Args:
-            is_fresh: Whether registries are asked again, whatever is remembered.
+            is_fresh: Whether registries are asked again, whatever is cached.
         """
-        self._run += 1
+        self.run += 1
         self._draft, self._known = None, {}
+        self.error = None if is_fresh else self.error
         self.progress = Reading(0)
-        self.progress_made()
-        self._load(self._run, is_fresh=is_fresh)
+        self.post_message(self.Progressed())
+        self._load(self.run, is_fresh=is_fresh)
+
+    def drew(self, began: float, ended: float) -> None:
+        """Notes how long the screen took to show the review, so that drawing never takes most of the time.
+
+        Args:
+            began: When it began, on the monotonic clock.
+            ended: When it was done.
+        """
+        self._is_drawing = False
+        self._throttle.took(began, ended)
 
     @work(thread=True, exclusive=True, group="review")
     def _load(self, run: int, *, is_fresh: bool) -> None:
         cancel = get_current_worker().cancelled_event
         try:
-            opened = self.source.open(is_fresh=is_fresh)
+            opened = self._source.open(is_fresh=is_fresh)
             try:
                 draft = opened.draft
                 stamps = stamps_of(opened.watched(draft))
-                marks = self.keeper.read(opened.repository)
+                marks = self._keeper.read(opened.repository)
                 self.post_message(ReviewDrafted(run, draft, opened.top, opened.repository, marks, stamps))
                 review = opened.complete(on_event=lambda event: self._post(run, event), cancel=cancel)
                 self.post_message(ReviewCompleted(run, review, {**stamps_of(opened.watched(review)), **stamps}))
@@ -141,7 +166,7 @@ class ReviewLoadingScreen(LockLensScreen[int]):
 
     @on(ReviewDrafted)
     def _take_draft(self, event: ReviewDrafted) -> None:
-        if event.run != self._run:
+        if event.run != self.run:
             return
         self.top, self.repository, self.error = event.top, event.repository, None
         self.marks, self._stamps = event.marks, event.stamps
@@ -151,20 +176,20 @@ class ReviewLoadingScreen(LockLensScreen[int]):
 
     @on(RootsRead)
     def _take_roots(self, event: RootsRead) -> None:
-        if event.run == self._run:
+        if event.run == self.run:
             self._known |= {root.lock_file: root for root in event.roots}
             self._show_soon()
 
     @on(ProgressMade)
     def _take_progress(self, event: ProgressMade) -> None:
-        if event.run == self._run:
+        if event.run == self.run:
             self.progress = Reading(event.progress.done, event.progress.total, event.progress.what)
             self._show_soon()
 
     def _show_soon(self) -> None:
         """Shows what arrived: at once, or with what arrives next where that would be too often."""
         if self._timer is None and self._draft is not None:
-            wait = self._pace.wait(time.monotonic())
+            wait = _SHOW_SECONDS if self._is_drawing else self._throttle.wait(time.monotonic())
             self._timer = self.set_timer(wait, self._show) if wait else None
             if not wait:
                 self._show()
@@ -175,39 +200,26 @@ class ReviewLoadingScreen(LockLensScreen[int]):
             self._timer = None
         if self._draft is None:
             return
-        began = time.monotonic()
         self.review = renewed(self.review or self._draft, self._draft, self._known)
-        self.review_arrived()
-        self._pace.took(began, time.monotonic())
+        self._is_drawing = True
+        self.post_message(self.Changed())
 
     @on(ReviewCompleted)
     def _take_review(self, event: ReviewCompleted) -> None:
-        if event.run != self._run:
+        if event.run != self.run:
             return
         self.review, self._stamps, self.progress = event.review, event.stamps, Reading()
         self._draft, self._known = None, {}
-        if self._changed:
-            self.notify(changed_on_disk(self._changed), timeout=4)
-            self._changed = ()
-        self._tell_notes(event.review.notes)
-        self.review_arrived()
-
-    def _tell_notes(self, notes: tuple[str, ...]) -> None:
-        """Shows what limits the whole review, once."""
-        for note in notes:
-            if note not in self._told:
-                self.notify(note, severity="warning", timeout=10)
-        self._told |= frozenset(notes)
+        changed, self._changed = self._changed, ()
+        self.post_message(self.Changed(event.review.notes, changed))
 
     @on(ReviewFailed)
     def _take_failure(self, event: ReviewFailed) -> None:
-        if event.run != self._run:
+        if event.run != self.run:
             return
         self.error, self.progress, self._changed = event.error, Reading(), ()
         self._draft = None
-        if self.review is not None:
-            self.review_arrived()
-        self.progress_made()
+        self.post_message(self.Progressed() if self.review is None else self.Changed())
 
     @property
     def _is_reading(self) -> bool:
@@ -216,8 +228,8 @@ class ReviewLoadingScreen(LockLensScreen[int]):
 
     def _look(self) -> None:
         """Asks for changed files, unless they are being read anyway or nobody looks here."""
-        if self._stamps and self.is_current and not self._is_reading:
-            self._compare_stamps(self._run, self._stamps)
+        if self._stamps and self.screen.is_current and not self._is_reading:
+            self._compare_stamps(self.run, self._stamps)
 
     @work(thread=True, exclusive=True, group="watch")
     def _compare_stamps(self, run: int, stamps: Stamps) -> None:
@@ -226,17 +238,19 @@ class ReviewLoadingScreen(LockLensScreen[int]):
 
     @on(FilesChanged)
     def _take_changed_files(self, event: FilesChanged) -> None:
-        if event.run != self._run or self.review is None or self._is_reading:
+        if event.run != self.run or self.review is None or self._is_reading:
             return
         self._stamps = {}
         self._changed = roots_of(event.paths, self.review, self.top)
         self.reload()
 
-    def set_marks(self, change_ids: frozenset[str], *, marked: bool) -> None:
-        """Marks changes as reviewed or takes their marks back; they are kept for later runs."""
-        self.marks = self.marks | change_ids if marked else self.marks - change_ids
-        self.keeper.set(self.repository, change_ids, marked=marked)
+    def take_roots(self, roots: Iterable[RootReview]) -> None:
+        """Replaces roots of which more is known, such as after proving hashes."""
+        if self.review is not None:
+            self.review = with_roots(self.review, roots)
+            self.post_message(self.Changed())
 
-    @on(MarksNotKept)
-    def _tell_of_marks(self, event: MarksNotKept) -> None:
-        self.notify(event.notice, severity="warning", timeout=10)
+    def set_marks(self, change_ids: frozenset[str], *, marked: bool) -> None:
+        """Marks changes as reviewed, or unmarks them; marks are kept for later runs."""
+        self.marks = self.marks | change_ids if marked else self.marks - change_ids
+        self._keeper.set(self.repository, change_ids, marked=marked)

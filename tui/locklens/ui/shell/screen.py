@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from textual.timer import Timer
 
     from locklens.ui.shell.key_table import KeyTable
+    from locklens.ui.shell.palette import Command
     from locklens.ui.text.spans import Line
 
 _MESSAGE_SECONDS = 8.0
@@ -63,6 +64,12 @@ class LockLensScreen(Screen[ScreenResultType]):
     @abstractmethod
     def help_lines(self) -> Iterable[Line]:
         """All keys and signs in words."""
+
+    def palette_commands(self) -> Iterable[Command]:
+        """Returns the commands that the palette offers on this screen."""
+        from locklens.ui.shell.palette import key_commands
+
+        return key_commands(self.TABLE)
 
     @property
     def is_open(self) -> bool:

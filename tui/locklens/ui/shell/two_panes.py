@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from abc import abstractmethod
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -13,11 +14,12 @@ from textual.widgets import Input, Static
 
 from locklens.errors import LockLensError
 from locklens.operations.write.undo import Undo
-from locklens.ui.preview.screen import Applied, PreviewScreen
 from locklens.ui.shell import bars
-from locklens.ui.shell.key_table import TABS
-from locklens.ui.shell.messages import FilesWritten, ViewWanted
-from locklens.ui.shell.review_loader import ReviewLoadingScreen
+from locklens.ui.shell.messages import PreviewWanted, ViewWanted
+from locklens.ui.shell.review_loader import ReviewLoader
+from locklens.ui.shell.screen import LockLensScreen
+from locklens.ui.text.phrases import changed_on_disk
+from locklens.ui.views import VIEWS
 from locklens.ui.widgets.bar import Bar
 from locklens.ui.widgets.line_view import LineView
 
@@ -30,9 +32,12 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.operations.write.operation import Operation
+    from locklens.review.model import Review
     from locklens.ui.shell.marks import MarkKeeper
+    from locklens.ui.shell.palette import Command
     from locklens.ui.shell.source import ReviewSource
     from locklens.ui.text.spans import Line
+    from locklens.ui.views import View
     from locklens.ui.widgets.bar import BarLayout
     from locklens.ui.widgets.row_list import RowList
 
@@ -43,20 +48,28 @@ class FilterInput(Input):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "screen.keep_filter", "Show", show=False)]
 
 
-class TwoPaneScreen(ReviewLoadingScreen):
-    """Owns which pane has the focus, the message and the filter's line; what they show is up to those built on it.
+class TwoPaneScreen(LockLensScreen[int]):
+    """Owns which pane has the focus, and the filter; subclasses fill the list, the detail and the bars.
 
     Class attributes:
-        VIEW: The screen's name among the tabs.
+        VIEW: The screen's row in the table of views.
         FILTER_WORDS: What the filter's line shows while it is empty.
+
+    Args:
+        source: Opens the comparison.
+        keeper: Stores marks.
     """
 
-    VIEW: ClassVar[str]
+    VIEW: ClassVar[View]
     FILTER_WORDS: ClassVar[str]
 
     def __init__(self, source: ReviewSource, keeper: MarkKeeper) -> None:
-        super().__init__(source, keeper)
+        super().__init__()
+        self.source = source
+        self.loader = ReviewLoader(source, keeper)
         self._shown_key = ""
+        self._noted: frozenset[str] = frozenset()
+        """What was shown of the notes that limit a review: each is shown once."""
 
     @abstractmethod
     def make_list(self) -> RowList[Any]:
@@ -89,6 +102,7 @@ class TwoPaneScreen(ReviewLoadingScreen):
 
     def compose(self) -> ComposeResult:
         """Head, tabs, the two panes, the filter, the status and the keys."""
+        yield self.loader
         yield Bar(id="head")
         yield Bar(id="tabs")
         yield LineView(id="notice")
@@ -133,14 +147,55 @@ class TwoPaneScreen(ReviewLoadingScreen):
 
     # What is shown
 
+    @property
+    def review(self) -> Review | None:
+        """The review; None until the lock files were compared."""
+        return self.loader.review
+
+    @property
+    def error(self) -> LockLensError | None:
+        """Why there is no review, or why it could not be read again."""
+        return self.loader.error
+
+    @property
+    def progress(self) -> bars.Reading:
+        """How far the reading is."""
+        return self.loader.progress
+
+    @property
+    def is_asking(self) -> bool:
+        """Whether the review is still on its way."""
+        return self.loader.is_asking
+
+    @property
+    def top(self) -> Path | None:
+        """The folder that the review's paths are relative to; None where they are not on disk."""
+        return self.loader.top
+
     def review_arrived(self) -> None:
         """Shows the new review; cursor, folds and filter stay."""
         self.refresh_list()
 
-    def progress_made(self) -> None:
-        """Shows how far the reading is, or that it failed."""
+    @on(ReviewLoader.Changed)
+    def _show_review(self, event: ReviewLoader.Changed) -> None:
+        began = time.monotonic()
+        self.review_arrived()
+        self.loader.drew(began, time.monotonic())
+        if event.reread:
+            self.notify(changed_on_disk(event.reread), timeout=4)
+        self.show_notes(event.notes)
+
+    @on(ReviewLoader.Progressed)
+    def _show_progress(self) -> None:
         self.refresh_notice()
         self.refresh_bars()
+
+    def show_notes(self, notes: Iterable[str]) -> None:
+        """Shows what limits a whole review, each note once."""
+        for note in notes:
+            if note not in self._noted:
+                self.notify(note, severity="warning", timeout=10)
+        self._noted |= frozenset(notes)
 
     def refresh_notice(self) -> None:
         """Shows the notice, or the panes."""
@@ -194,7 +249,7 @@ class TwoPaneScreen(ReviewLoadingScreen):
     def action_back(self) -> None:
         """Leaves, step by step, what was entered last."""
         if self.query_one("#filter", Input).has_focus or (self.is_narrowed and not self.detail.has_focus):
-            self._set_filter("")
+            self.set_filter("")
             self._close_filter()
         elif self.detail.has_focus:
             self.action_focus_list()
@@ -216,32 +271,28 @@ class TwoPaneScreen(ReviewLoadingScreen):
     def _has_screen_below(self) -> bool:
         return any(isinstance(screen, TwoPaneScreen) and screen is not self for screen in self.app.screen_stack)
 
-    def action_tab(self, key: str) -> None:
-        """Opens one of the six screens, or says why it cannot."""
-        tab = next(one for one in TABS if one.key == key)
-        if not tab.view:
-            self.say(f"{tab.title}: not supported yet")
-        elif tab.view == self.VIEW:
-            self.say(f"{tab.title} is this screen")
+    def action_view(self, key: str) -> None:
+        """Opens another view, or says why it cannot."""
+        view = next(one for one in VIEWS if one.key == key)
+        if not view.name:
+            self.say(f"{view.title}: not supported yet")
+        elif view == self.VIEW:
+            self.say(f"{view.title} is this screen")
         else:
-            self.post_message(ViewWanted(tab.view, self.top))
+            self.post_message(ViewWanted(view, self.top))
+
+    def palette_commands(self) -> Iterable[Command]:
+        """Returns the commands that the palette offers on this view."""
+        from locklens.ui.shell.palette import view_commands
+
+        return view_commands(self.TABLE, self.VIEW)
 
     def show_provider(self, root: str, address: ProviderAddress) -> None:
         """Highlights a provider of a root, where the screen has such rows."""
 
-    def preview(self, intent: Operation) -> None:
-        """Plans what is wanted, and shows it; nothing is on disk before it is confirmed there."""
-        if any(isinstance(screen, PreviewScreen) for screen in self.app.screen_stack):
-            self.say("a Preview is open already")
-        else:
-            self.app.push_screen(PreviewScreen(self.source, intent, self.review), self._tell_of_write)
-
-    def _tell_of_write(self, applied: Applied | None) -> None:
-        if applied is None:
-            self.say("nothing was written")
-        else:
-            self.say(applied.words)
-            self.post_message(FilesWritten())
+    def preview(self, operation: Operation) -> None:
+        """Opens the Preview of an operation; nothing is on disk before it is confirmed there."""
+        self.post_message(PreviewWanted(self.source, operation, self.review))
 
     def decide(self, what: str, intent_of: Callable[[], Operation]) -> None:
         """Previews an intent, or says why there is none."""
@@ -274,9 +325,10 @@ class TwoPaneScreen(ReviewLoadingScreen):
 
     def action_only(self, text: str) -> None:
         """Filters by what was clicked."""
-        self._set_filter(text)
+        self.set_filter(text)
 
-    def _set_filter(self, text: str) -> None:
+    def set_filter(self, text: str) -> None:
+        """Puts a text into the filter; "" clears and hides it."""
         self.query_one("#filter", Input).value = text
         self.query_one("#filter-line").display = bool(text)
 
@@ -298,5 +350,12 @@ class TwoPaneScreen(ReviewLoadingScreen):
 
     def action_reload(self) -> None:
         """Reads everything again."""
-        self.error = None
         self.reload(is_fresh=True)
+
+    def reload(self, *, is_fresh: bool = False) -> None:
+        """Reads everything again.
+
+        Args:
+            is_fresh: Whether registries are asked again, whatever is cached.
+        """
+        self.loader.reload(is_fresh=is_fresh)

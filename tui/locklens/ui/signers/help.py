@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.ui.shell.help import help_section, key_help
-from locklens.ui.signers.keys import SIGNERS
+from locklens.ui.signers.keys import SIGNERS_KEYS
 from locklens.ui.text.signers import TIER_MEANINGS
 
 if TYPE_CHECKING:
@@ -16,5 +16,5 @@ if TYPE_CHECKING:
 
 def signers_help() -> Iterator[Line]:
     """The keys of the screen of signers, and its words."""
-    yield from key_help(SIGNERS)
+    yield from key_help(SIGNERS_KEYS)
     yield from help_section("SIGNED BY", TIER_MEANINGS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from locklens.ui.shell.key_table import EVERYWHERE, UNDO, UNSUPPORTED, Key, KeyGroup, KeyTable, elsewhere
 
-SIGNERS = KeyTable(
+SIGNERS_KEYS = KeyTable(
     (
         KeyGroup(
             "Moving",

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from textual import on, work
+from textual.message import Message
 from textual.worker import get_current_worker
 
 from locklens.errors import LockLensError
 from locklens.operations.review.events import Progress
 from locklens.review.keys import signers
+from locklens.ui import views
+from locklens.ui.row_actions import RowActionsScreen, RowTarget
 from locklens.ui.shell import bars
-from locklens.ui.shell.key_table import bindings
-from locklens.ui.shell.messages import HistoryRead
+from locklens.ui.shell.key_table import view_bindings
 from locklens.ui.shell.placeholders import locked_notice
-from locklens.ui.shell.row_actions import RowActionsScreen, RowTarget
 from locklens.ui.signers.bars import signers_head, signers_status
 from locklens.ui.signers.detail import History, signer_detail
 from locklens.ui.signers.help import signers_help
-from locklens.ui.signers.keys import SIGNERS
+from locklens.ui.signers.keys import SIGNERS_KEYS
 from locklens.ui.signers.rows import SignerRow, signer_rows
 from locklens.ui.signers.signer_list import SignerList
 from locklens.ui.text.spans import FilePlace
@@ -41,10 +43,17 @@ if TYPE_CHECKING:
 class SignersScreen(RowActionsScreen):
     """Shows who signed what, the most trusted first."""
 
-    TABLE = SIGNERS
-    VIEW = "keys"
+    @dataclass
+    class HistoryRead(Message):
+        """More is known of what was locked before of a signer's providers; `key` is the row's."""
+
+        key: str
+        history: History
+
+    TABLE = SIGNERS_KEYS
+    VIEW = views.SIGNERS
     FILTER_WORDS = "text: name, fingerprint, tier, provider, version, lock file"
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings(SIGNERS)]
+    BINDINGS: ClassVar[list[BindingType]] = [*view_bindings(SIGNERS_KEYS)]
 
     def __init__(self, source: ReviewSource, keeper: MarkKeeper) -> None:
         super().__init__(source, keeper)
@@ -62,7 +71,7 @@ class SignersScreen(RowActionsScreen):
         return self.query_one(SignerList)
 
     @property
-    def handed(self) -> RowTarget:
+    def row_target(self) -> RowTarget:
         """The key of the highlighted signer, and the highlighted release or else the first that it signed."""
         row = self.left.current
         if row is None:
@@ -150,16 +159,16 @@ class SignersScreen(RowActionsScreen):
         def tell(event: ReviewEvent) -> None:
             if isinstance(event, Progress):
                 told = f"asking registries, {event.done}/{event.total} releases"
-                self.post_message(HistoryRead(row.key, History(progress=told)))
+                self.post_message(self.HistoryRead(row.key, History(progress=told)))
 
         try:
             uses = self.source.history(row.signer, on_event=tell, cancel=cancel)
         except LockLensError as error:
             if not cancel.is_set():
                 told = f"{error}; {error.hint}" if error.hint else str(error)
-                self.post_message(HistoryRead(row.key, History(is_read=True, problem=told)))
+                self.post_message(self.HistoryRead(row.key, History(is_read=True, problem=told)))
         else:
-            self.post_message(HistoryRead(row.key, History(is_read=True, uses=uses)))
+            self.post_message(self.HistoryRead(row.key, History(is_read=True, uses=uses)))
 
     @on(HistoryRead)
     def _take_history(self, event: HistoryRead) -> None:

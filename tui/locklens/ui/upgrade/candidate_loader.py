@@ -1,200 +1,146 @@
-"""A screen that reads what could be upgraded, and who signed it. What it shows of that is up to the one built on it."""
+"""Looks up upgrade candidates and their signers: a child of the Upgrade screen that draws nothing itself."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from msgspec.structs import replace
 from textual import on, work
+from textual.message import Message
+from textual.widget import Widget
 from textual.worker import get_current_worker
 
 from locklens.errors import LockLensError
-from locklens.operations.upgrades.download_estimate import release_id
-from locklens.operations.upgrades.recommend import Eligibility
-from locklens.operations.upgrades.selection import CandidateKey, UpgradeSelection, candidate_key
-from locklens.text import counted
-from locklens.ui.shell.messages import CandidatesFailed, CandidatesRead, ReleasesRead
-from locklens.ui.shell.row_actions import RowActionsScreen
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from textual.timer import Timer
-
-    from locklens.operations.upgrades.candidates import CandidateTable, UpgradeCandidates
+    from locklens.operations.upgrades.candidates import CandidateTable
     from locklens.operations.upgrades.download_estimate import KnownRelease
     from locklens.review.model import Review
     from locklens.review.releases import ReleaseId
-    from locklens.ui.shell.marks import MarkKeeper
     from locklens.ui.shell.source import ReviewSource
 
-_LOOK_UP_SECONDS = 0.25
-"""After the cursor came to rest: signers are looked up for where one stays, not for what one passes."""
-
-_AT_ONCE = 16
-"""Releases that are asked about together, so that what is highlighted meanwhile need not wait for long."""
-
-_LOOKED_UP = 60
-"""Suggested upgrades whose signers are looked up without being highlighted or chosen."""
+_BATCH = 16
+"""Releases looked up together, so that a row highlighted meanwhile need not wait for long."""
 
 
-class CandidateLoadingScreen(RowActionsScreen):
-    """Owns what is offered and picked, and the way it gets here."""
+class CandidateLoader(Widget):
+    """Owns the threads that ask registries for versions and signers.
 
-    def __init__(self, source: ReviewSource, keeper: MarkKeeper) -> None:
-        super().__init__(source, keeper)
-        self.picking = UpgradeSelection()
-        self.has_offers = False
-        """Whether all registries have answered once."""
-        self.by_all: frozenset[CandidateKey] = frozenset()
-        """What was chosen as safe, before all was known of it."""
+    Args:
+        source: Asks the registries.
+    """
+
+    DEFAULT_CSS = "CandidateLoader { display: none; }"
+
+    @dataclass
+    class Read(Message):
+        """More candidates are known; `is_final` with the last of them."""
+
+        run: int
+        offers: CandidateTable
+        is_final: bool = False
+
+    @dataclass
+    class Failed(Message):
+        """The candidates could not be looked up."""
+
+        run: int
+        error: LockLensError
+
+    @dataclass
+    class SignersKnown(Message):
+        """More is known of releases; `is_final` where the lookup has ended."""
+
+        releases: tuple[KnownRelease, ...] = ()
+        is_final: bool = False
+
+    def __init__(self, source: ReviewSource) -> None:
+        super().__init__()
+        self._source = source
+        self.is_reading = False
+        """Whether registries are being asked for versions."""
         self.is_looking_up = False
-        self._is_fresh = False
-        self._is_offering = False
-        self._has_terms = False
-        """Whether the policy's cooldown is heeded or was done away with by the user."""
+        """Whether registries are being asked for signers."""
+        self._run = 0
         self._tried: frozenset[ReleaseId] = frozenset()
-        self._timer_of_releases: Timer | None = None
 
-    @property
-    @abstractmethod
-    def highlighted(self) -> Iterable[UpgradeCandidates]:
-        """What the highlighted row stands for; nothing where that is a whole section."""
+    def stop(self) -> None:
+        """Drops what the running lookup still sends."""
+        self._run += 1
+        self.is_reading = False
 
-    @property
-    def asking_words(self) -> str:
-        """What is being asked, "" for nothing."""
-        if self.progress.words:
-            return self.progress.words
-        if self._is_offering:
-            waiting = sum(not one.is_asked for one in self.picking.offers.providers)
-            return f"asking registries, {counted(waiting, 'provider')} to go" if waiting else "asking registries again"
-        return "looking up signers" if self.is_looking_up else ""
+    def read(self, review: Review, top: Path | None, *, is_fresh: bool) -> None:
+        """Starts to ask for the candidates of a review's roots.
 
-    # What is offered
+        Args:
+            review: With configurations.
+            top: What its paths are relative to; None where they are not on disk.
+            is_fresh: Whether registries are asked again, whatever is cached.
+        """
+        self._run += 1
+        self.is_reading = True
+        if is_fresh:
+            self._tried = frozenset()
+        self._read(self._run, review, top, is_fresh=is_fresh)
 
-    def reload(self, *, is_fresh: bool = False) -> None:
-        """Reads everything again; what was chosen stays chosen."""
-        self._is_fresh = self._is_fresh or is_fresh
-        self._is_offering = False
-        super().reload(is_fresh=is_fresh)
-
-    def review_arrived(self) -> None:
-        """Asks what there is once the configurations are read."""
-        if self.review is not None and not self._has_terms:
-            self._has_terms = True
-            self.picking = self.picking.with_terms(replace(self.picking.terms, cooldown=self.review.policy.cooldown))
-        if self.review is not None and not self.is_asking and not self._is_offering and self.error is None:
-            self._is_offering = True
-            if self._is_fresh:
-                self._tried = frozenset()
-            self._read_offers(self._run, self.review, self.top, is_fresh=self._is_fresh)
-            self._is_fresh = False
-        self.refresh_list()
-
-    @work(thread=True, exclusive=True, group="offers")
-    def _read_offers(self, run: int, review: Review, top: Path | None, *, is_fresh: bool) -> None:
+    @work(thread=True, exclusive=True, group="candidates")
+    def _read(self, run: int, review: Review, top: Path | None, *, is_fresh: bool) -> None:
         cancel = get_current_worker().cancelled_event
 
         def tell(offers: CandidateTable) -> None:
-            self.post_message(CandidatesRead(run, offers))
+            self.post_message(self.Read(run, offers))
 
         try:
             if top is None:
                 raise LockLensError("what is shown is not on disk, so nothing can be upgraded there")
-            offers = self.source.offers(review, top, on_known=tell, cancel=cancel, is_fresh=is_fresh)
+            offers = self._source.offers(review, top, on_known=tell, cancel=cancel, is_fresh=is_fresh)
         except LockLensError as error:
             if not cancel.is_set():
-                self.post_message(CandidatesFailed(run, error))
+                self.post_message(self.Failed(run, error))
         else:
-            self.post_message(CandidatesRead(run, offers, is_final=True))
+            self.post_message(self.Read(run, offers, is_final=True))
 
-    @on(CandidatesRead)
-    def _take_offers(self, event: CandidatesRead) -> None:
-        # While all is asked once more, what was known stays on the screen.
-        if event.run != self._run or not (event.is_final or not self.has_offers):
+    @on(Read)
+    @on(Failed)
+    def _drop_old(self, event: Read | Failed) -> None:
+        if event.run != self._run:
+            event.stop()
+        elif isinstance(event, self.Failed) or event.is_final:
+            self.is_reading = False
+
+    def look_up(self, review: Review, wanted: Iterable[ReleaseId]) -> None:
+        """Starts to ask who signed releases that were not asked for before; one lookup at a time.
+
+        Args:
+            review: Whose roots they are for.
+            wanted: Releases, the most wanted first.
+        """
+        if self.is_looking_up:
             return
-        self.picking = self.picking.with_offers(event.offers)
-        if event.is_final:
-            self._is_offering, self.has_offers = False, True
-            self._tell_notes(event.offers.notes)
-        self.refresh_list()
-
-    @on(CandidatesFailed)
-    def _take_offers_failure(self, event: CandidatesFailed) -> None:
-        if event.run == self._run:
-            self._is_offering = False
-            self.say(f"{event.error}; {event.error.hint}" if event.error.hint else str(event.error))
-
-    # Who signed it
-
-    def look_up_soon(self) -> None:
-        """Looks up signers when the cursor stays where it is."""
-        if self._timer_of_releases is not None:
-            self._timer_of_releases.stop()
-        self._timer_of_releases = self.set_timer(_LOOK_UP_SECONDS, self._look_up)
-
-    def _look_up(self) -> None:
-        if self.is_looking_up or self.review is None or not self.is_open:
-            return
-        wanted = self._wanted_releases()[:_AT_ONCE]
-        if wanted:
+        batch = [one for one in wanted if one not in self._tried][:_BATCH]
+        if batch:
             self.is_looking_up = True
-            self._tried |= frozenset(wanted)
-            self._read_releases(self._run, self.review, wanted)
-
-    def _wanted_releases(self) -> list[ReleaseId]:
-        """What is not known yet of versions that are highlighted, chosen or suggested, in this order."""
-        picking = self.picking
-        chosen = (offer for offer, _ in picking.choices)
-        ready = [one for one in picking.offers.providers if picking.standing(one).state is Eligibility.READY][
-            :_LOOKED_UP
-        ]
-        found: dict[ReleaseId, None] = {}
-        for offer in (*self.highlighted, *chosen, *ready):
-            choice = picking.picked(offer)
-            if choice is not None:
-                versions = (choice.version, *((offer.locked,) if offer.locked is not None else ()))
-                found |= dict.fromkeys(release_id(offer, version) for version in versions)
-        return [one for one in found if one not in self._tried]
+            self._tried |= frozenset(batch)
+            self._look_up(review, batch)
 
     @work(thread=True, group="releases")
-    def _read_releases(self, run: int, review: Review, wanted: list[ReleaseId]) -> None:
+    def _look_up(self, review: Review, wanted: list[ReleaseId]) -> None:
         cancel = get_current_worker().cancelled_event
 
         def tell(one: KnownRelease) -> None:
-            self.post_message(ReleasesRead(run, (one,)))
+            self.post_message(self.SignersKnown((one,)))
 
         try:
-            self.source.releases(review, wanted, on_known=tell, cancel=cancel)
+            self._source.releases(review, wanted, on_known=tell, cancel=cancel)
         except LockLensError:
-            pass  # Nothing is known of them then, as it says.
+            pass  # The releases then have no facts, and the rows say that nothing is known.
         finally:
-            self.post_message(ReleasesRead(run, is_final=True))
+            self.post_message(self.SignersKnown(is_final=True))
 
-    @on(ReleasesRead)
-    def _take_releases(self, event: ReleasesRead) -> None:
-        if event.releases:
-            self.picking = self.picking.with_known(event.releases)
-            self._take_suspects_back()
+    @on(SignersKnown)
+    def _end_look_up(self, event: SignersKnown) -> None:
         if event.is_final:
             self.is_looking_up = False
-            self._look_up()
-            self.refresh_list()
-
-    def _take_suspects_back(self) -> None:
-        """Takes back what was chosen as safe, and is signed by somebody else, as is known now."""
-        picking = self.picking
-        found = [
-            offer
-            for offer, choice in picking.choices
-            if candidate_key(offer) in self.by_all and picking.is_suspect(offer, choice)
-        ]
-        if found:
-            keys = frozenset(map(candidate_key, found))
-            self.by_all -= keys
-            self.picking = replace(picking, chosen=picking.chosen - keys)
-            names = ", ".join(sorted({one.name for one in found}))
-            self.say(f"not chosen any more: {names} is signed otherwise than before")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from locklens.ui.shell.help import help_section, key_help
 from locklens.ui.text.signers import TIER_MEANINGS
-from locklens.ui.upgrade.keys import UPGRADE
+from locklens.ui.upgrade.keys import UPGRADE_KEYS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def upgrade_help() -> Iterator[Line]:
     """The keys of the screen of upgrades, and its words."""
-    yield from key_help(UPGRADE)
+    yield from key_help(UPGRADE_KEYS)
     yield from help_section("IN THE LIST", _UPGRADE_SIGNS)
     yield from help_section("SIGNER, against that of the locked version", _UPGRADE_SIGNERS)
     yield from help_section("SIGNED BY", TIER_MEANINGS)

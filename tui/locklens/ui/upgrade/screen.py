@@ -14,26 +14,27 @@ from locklens.operations.upgrades.recommend import USUAL_COOLDOWN, BumpLimit, El
 from locklens.operations.upgrades.selection import UpgradeSelection, candidate_key
 from locklens.project.clifiles import this_platform
 from locklens.text import counted
-from locklens.ui.shell.key_table import bindings
+from locklens.ui import views
+from locklens.ui.row_actions import RowActionsScreen, RowTarget
+from locklens.ui.shell.key_table import view_bindings
 from locklens.ui.shell.placeholders import upgrade_notice
-from locklens.ui.shell.row_actions import RowTarget
 from locklens.ui.text.spans import FilePlace
 from locklens.ui.upgrade.bars import upgrade_head, upgrade_status
-from locklens.ui.upgrade.candidate_loader import CandidateLoadingScreen
+from locklens.ui.upgrade.candidate_loader import CandidateLoader
 from locklens.ui.upgrade.detail import blocker_place, upgrade_lines
 from locklens.ui.upgrade.help import upgrade_help
-from locklens.ui.upgrade.keys import UPGRADE
+from locklens.ui.upgrade.keys import UPGRADE_KEYS
 from locklens.ui.upgrade.rows import By, RowKind, upgrade_rows
 from locklens.ui.upgrade.upgrade_list import UpgradeList
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from textual.app import ComposeResult
     from textual.binding import BindingType
     from textual.timer import Timer
 
     from locklens.addresses import ProviderAddress
-    from locklens.operations.upgrades.candidates import UpgradeCandidates
     from locklens.review.model import Review
     from locklens.text import Printable
     from locklens.ui.shell.marks import MarkKeeper
@@ -42,24 +43,34 @@ if TYPE_CHECKING:
     from locklens.ui.upgrade.rows import UpgradeRow
     from locklens.ui.widgets.bar import BarLayout
 
+_LOOK_UP_SECONDS = 0.25
+"""After the cursor came to rest: signers are looked up for the row it stays on, not for those it passes."""
+
 _FOLLOW_SECONDS = 0.04
 """After which the detail follows the cursor: whoever holds a key down wants to see the list move."""
 
 
-class UpgradeScreen(CandidateLoadingScreen):
+class UpgradeScreen(RowActionsScreen):
     """Shows what could be upgraded, and lets one pick."""
 
-    TABLE = UPGRADE
-    VIEW = "upgrade"
+    TABLE = UPGRADE_KEYS
+    VIEW = views.UPGRADE
     FILTER_WORDS = "text: provider, root, version, kind, signer, held, chosen"
     BINDINGS: ClassVar[list[BindingType]] = [
-        *bindings(UPGRADE),
+        *view_bindings(UPGRADE_KEYS),
         Binding("less_than_sign", "version(-1)", "Older version", show=False),
         Binding("greater_than_sign", "version(1)", "Newer version", show=False),
     ]
 
     def __init__(self, source: ReviewSource, keeper: MarkKeeper) -> None:
         super().__init__(source, keeper)
+        self.candidates = CandidateLoader(source)
+        self.picking = UpgradeSelection()
+        self.has_offers = False
+        """Whether all registries have answered once."""
+        self._is_fresh = False
+        self._has_terms = False
+        """Whether the policy's cooldown was applied once; the user may have switched it off since."""
         self.by = By.PROVIDER
         self.narrowed = ""
         self.in_full = False
@@ -67,7 +78,13 @@ class UpgradeScreen(CandidateLoadingScreen):
         self._wanted: tuple[str, ProviderAddress] | None = None
         """What is to be highlighted once it is there."""
         self._timer_of_detail: Timer | None = None
+        self._timer_of_signers: Timer | None = None
         self._here = Platform.parse(this_platform())
+
+    def compose(self) -> ComposeResult:
+        """The two panes, and the loader of candidates."""
+        yield self.candidates
+        yield from super().compose()
 
     def make_list(self) -> UpgradeList:
         """Returns the list of providers."""
@@ -84,12 +101,7 @@ class UpgradeScreen(CandidateLoadingScreen):
         return self.left.current
 
     @property
-    def highlighted(self) -> Iterable[UpgradeCandidates]:
-        """The offers of the highlighted row."""
-        return self.row.offers if self.row is not None and self.row.kind is not RowKind.SECTION else ()
-
-    @property
-    def handed(self) -> RowTarget:
+    def row_target(self) -> RowTarget:
         """Provider and versions, the line that holds it back, the release that is picked or the newest."""
         row = self.row
         if row is None or not row.offers or row.kind is RowKind.SECTION:
@@ -111,6 +123,71 @@ class UpgradeScreen(CandidateLoadingScreen):
         from locklens.ui.upgrade import report
 
         return report.as_json(self.picking) if form == "json" else report.as_text(self.picking)
+
+    # What is available
+
+    @property
+    def asking_words(self) -> str:
+        """What registries are being asked; "" for nothing."""
+        if self.progress.words:
+            return self.progress.words
+        if self.candidates.is_reading:
+            waiting = sum(not one.is_asked for one in self.picking.offers.providers)
+            return f"asking registries, {counted(waiting, 'provider')} to go" if waiting else "asking registries again"
+        return "looking up signers" if self.candidates.is_looking_up else ""
+
+    def reload(self, *, is_fresh: bool = False) -> None:
+        """Reads everything again; the selection stays."""
+        self._is_fresh = self._is_fresh or is_fresh
+        self.candidates.stop()
+        super().reload(is_fresh=is_fresh)
+
+    def review_arrived(self) -> None:
+        """Asks registries once the configurations are read."""
+        if self.review is not None and not self._has_terms:
+            self._has_terms = True
+            self.picking = self.picking.with_terms(replace(self.picking.terms, cooldown=self.review.policy.cooldown))
+        if self.review is not None and not self.is_asking and not self.candidates.is_reading and self.error is None:
+            self.candidates.read(self.review, self.top, is_fresh=self._is_fresh)
+            self._is_fresh = False
+        self.refresh_list()
+
+    @on(CandidateLoader.Read)
+    def _take_candidates(self, event: CandidateLoader.Read) -> None:
+        # While all is asked once more, what was known stays on the screen.
+        if not (event.is_final or not self.has_offers):
+            return
+        self.picking = self.picking.with_offers(event.offers)
+        if event.is_final:
+            self.has_offers = True
+            self.show_notes(event.offers.notes)
+        self.refresh_list()
+
+    @on(CandidateLoader.Failed)
+    def _take_failure(self, event: CandidateLoader.Failed) -> None:
+        self.say_error(event.error)
+
+    @on(CandidateLoader.SignersKnown)
+    def _take_signers(self, event: CandidateLoader.SignersKnown) -> None:
+        if event.releases:
+            self.picking, dropped = self.picking.with_known(event.releases).without_suspects()
+            if dropped:
+                names = ", ".join(sorted({one.name for one in dropped}))
+                self.say(f"not chosen any more: {names} is signed otherwise than before")
+        if event.is_final:
+            self._look_up()
+            self.refresh_list()
+
+    def look_up_soon(self) -> None:
+        """Looks up signers once the cursor rests on a row."""
+        if self._timer_of_signers is not None:
+            self._timer_of_signers.stop()
+        self._timer_of_signers = self.set_timer(_LOOK_UP_SECONDS, self._look_up)
+
+    def _look_up(self) -> None:
+        if self.review is not None and self.is_open:
+            highlighted = self.row.offers if self.row is not None and self.row.kind is not RowKind.SECTION else ()
+            self.candidates.look_up(self.review, self.picking.unknown_releases(highlighted))
 
     # What is shown
 
@@ -134,7 +211,7 @@ class UpgradeScreen(CandidateLoadingScreen):
             return
         self._wanted = None
         if self.narrowed:
-            self._set_filter("")
+            self.set_filter("")
             self.narrowed = ""
         self._unfolded |= {f"group:{address}"}
         self.refresh_list(cursor_key=f"{root}\0{address}")
@@ -187,7 +264,7 @@ class UpgradeScreen(CandidateLoadingScreen):
         if row is None:
             self.show_detail("", ())
             return
-        lines = upgrade_lines(row, self.picking, in_full=self.in_full, is_asking=self.is_looking_up)
+        lines = upgrade_lines(row, self.picking, in_full=self.in_full, is_asking=self.candidates.is_looking_up)
         self.show_detail(row.key, lines)
         self.look_up_soon()
 
@@ -241,20 +318,18 @@ class UpgradeScreen(CandidateLoadingScreen):
             self.say(_why_nothing(row, self.picking))
             return
         self.picking = self.picking.toggled(able)
-        self.by_all -= frozenset(map(candidate_key, able))
         self.refresh_list()
         self.look_up_soon()
 
     def action_choose_safe(self) -> None:
         """Chooses all that is safe, or takes all choices back."""
         picking = self.picking
-        safe = [one for one in picking.offers.providers if picking.is_safe(one)]
-        keys = frozenset(map(candidate_key, safe))
-        if keys <= picking.chosen:
+        safe = picking.safe
+        if frozenset(map(candidate_key, safe)) <= picking.chosen:
             self.say("nothing is chosen any more" if picking.chosen else "nothing is safe to upgrade")
-            self.picking, self.by_all = replace(picking, chosen=frozenset()), frozenset()
+            self.picking = picking.without_any()
         else:
-            self.picking, self.by_all = replace(picking, chosen=picking.chosen | keys), keys
+            self.picking = picking.with_safe()
             ready = {
                 one.address for one in picking.offers.providers if picking.standing(one).state is Eligibility.READY
             }

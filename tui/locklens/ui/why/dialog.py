@@ -18,7 +18,7 @@ from locklens.ui.shell import bars
 from locklens.ui.text.clipboard import copied_line
 from locklens.ui.text.spans import Line, Role, Span, line
 from locklens.ui.why.help import why_help
-from locklens.ui.why.keys import WHY
+from locklens.ui.why.keys import WHY_KEYS
 from locklens.ui.why.lines import why_in_short, why_lines
 from locklens.ui.widgets.bar import Bar, BarLayout, Piece
 from locklens.ui.widgets.line_view import LineView
@@ -51,7 +51,10 @@ class WhyDialog(ModalScreen[None]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(key.keys, key.action, key.words, show=False) for group in WHY.groups for key in group.keys if key.keys
+        Binding(key.keys, key.action, key.words, show=False)
+        for group in WHY_KEYS.groups
+        for key in group.keys
+        if key.keys
     ]
 
     @dataclass
@@ -89,7 +92,7 @@ class WhyDialog(ModalScreen[None]):
 
     def on_mount(self) -> None:
         """Begins to find out."""
-        self.query_one("#dialog-keys", Bar).show_layouts(*bars.key_line(WHY, in_detail=False))
+        self.query_one("#dialog-keys", Bar).show_layouts(*bars.key_line(WHY_KEYS, in_detail=False))
         self._refresh()
         self.query_one(LineView).focus()
         self._find_out(self._run, is_fresh=False)

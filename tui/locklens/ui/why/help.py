@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.ui.shell.help import key_help
-from locklens.ui.why.keys import WHY
+from locklens.ui.why.keys import WHY_KEYS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,4 +15,4 @@ if TYPE_CHECKING:
 
 def why_help() -> Iterator[Line]:
     """The keys of the answer to why a provider is there."""
-    yield from key_help(WHY)
+    yield from key_help(WHY_KEYS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from locklens.ui.shell.key_table import Key, KeyGroup, KeyTable
 
-WHY = KeyTable(
+WHY_KEYS = KeyTable(
     (
         KeyGroup(
             "Why",

@@ -1,13 +1,15 @@
-"""A screen whose highlighted thing can leave it: to the clipboard, an editor, a browser, a file."""
+"""Actions on the highlighted row: copy, edit, open in browser, export, prove, why."""
 
 from __future__ import annotations
 
 import os
 from abc import abstractmethod
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from textual import on, work
+from textual.message import Message
 
 from locklens.errors import LockLensError
 from locklens.operations.review.why import WhySubject
@@ -15,8 +17,6 @@ from locklens.ui.dialogs.export import ExportDialog
 from locklens.ui.prove.dialog import Proved, ProveDialog
 from locklens.ui.review.row_target import node_copied
 from locklens.ui.shell.external import has_browser, node_place, release_page, work_tree_file
-from locklens.ui.shell.messages import Exported
-from locklens.ui.shell.review_merge import with_roots
 from locklens.ui.shell.two_panes import TwoPaneScreen
 from locklens.ui.text.clipboard import copied_line
 from locklens.ui.why.dialog import WhyDialog
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 class RowTarget(NamedTuple):
-    """What a highlighted row hands out.
+    """What a highlighted row stands for.
 
     Attributes:
         copied: For the clipboard; "" for nothing that can be named without a path.
@@ -50,7 +50,7 @@ class RowTarget(NamedTuple):
 
     @classmethod
     def of_node(cls, node: Node | None) -> RowTarget:
-        """What a row of the review hands out."""
+        """What a row of the review stands for."""
         if node is None:
             return cls()
         change = node.change
@@ -59,13 +59,21 @@ class RowTarget(NamedTuple):
         return cls(node_copied(node), node_place(node), release)
 
 
+@dataclass
+class Exported(Message):
+    """A report was written, or was not (`error`)."""
+
+    path: Path
+    error: str = ""
+
+
 class RowActionsScreen(TwoPaneScreen):
-    """Hands out what is highlighted. Nothing of it writes to the reviewed files."""
+    """Copies, opens, explains, proves and exports the highlighted row. Nothing of it writes to the reviewed files."""
 
     @property
     @abstractmethod
-    def handed(self) -> RowTarget:
-        """What the highlighted row hands out."""
+    def row_target(self) -> RowTarget:
+        """What the highlighted row stands for."""
 
     @abstractmethod
     def report(self, review: Review, form: Literal["json", "text"]) -> Printable:
@@ -74,7 +82,7 @@ class RowActionsScreen(TwoPaneScreen):
     def action_copy(self) -> None:
         """Copies what is highlighted."""
         line = self.line
-        text = line.copied if line is not None else self.handed.copied
+        text = line.copied if line is not None else self.row_target.copied
         if not text:
             self.say("nothing here to copy")
             return
@@ -84,7 +92,7 @@ class RowActionsScreen(TwoPaneScreen):
     def action_edit(self) -> None:
         """Opens the highlighted line in the editor."""
         line = self.line
-        place = line.place if line is not None and line.place is not None else self.handed.place
+        place = line.place if line is not None and line.place is not None else self.row_target.place
         if problem := self.edit(place):
             self.say(problem)
 
@@ -104,9 +112,7 @@ class RowActionsScreen(TwoPaneScreen):
         self.app.push_screen(ProveDialog(self.source, self.review, chosen, self._take_proven), self._tell_of_proving)
 
     def _take_proven(self, roots: tuple[RootReview, ...]) -> None:
-        if self.review is not None:
-            self.review = with_roots(self.review, roots)
-            self.refresh_list()
+        self.loader.take_roots(roots)
 
     def _tell_of_proving(self, proved: Proved | None) -> None:
         if proved is not None:
@@ -134,7 +140,7 @@ class RowActionsScreen(TwoPaneScreen):
 
     def action_open_page(self) -> None:
         """Opens the release's page, or copies its address."""
-        release = self.handed.release
+        release = self.row_target.release
         if release is None:
             self.say("a page: choose a row with a provider")
             return
@@ -161,7 +167,7 @@ class RowActionsScreen(TwoPaneScreen):
         if self.review is None:
             self.say("nothing to export yet")
             return
-        suggestion = f"locklens-{self.VIEW}.{'json' if form == 'json' else 'txt'}"
+        suggestion = f"locklens-{self.VIEW.name}.{'json' if form == 'json' else 'txt'}"
         self.app.push_screen(
             ExportDialog(form.upper() if form == "json" else form, suggestion), partial(self._export_to, form)
         )
