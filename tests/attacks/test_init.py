@@ -42,7 +42,7 @@ VERSION = "1.0.0"
 PLATFORM = "linux_amd64"
 FOLDER = f".terraform/providers/{HOST}/acme/demo/{VERSION}"
 
-GENEROUS = 10.0
+GENEROUS = 100.0
 """Seconds after which a run that was told to stop counts as hanging; it takes a fraction of one."""
 
 as_root = pytest.mark.skipif(
