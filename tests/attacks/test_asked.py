@@ -209,7 +209,7 @@ async def test_no_screen_asks_whom_only_the_change_names(
 ) -> None:
     async with on_screen(*words) as on:
         for key in "1234":
-            if {"1": "review", "2": "upgrade", "3": "hashes", "4": "keys"}[key] != on.panes.VIEW:
+            if {"1": "review", "2": "upgrade", "3": "hashes", "4": "keys"}[key] != on.panes.VIEW.name:
                 await on.go(key)
         assert place.asked == []
 

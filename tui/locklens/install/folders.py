@@ -54,7 +54,7 @@ class DataFolder:
 
     @property
     def turns(self) -> tuple[Path, tuple[str, ...]]:
-        """What stands for the folder where several processes wait for their turn; see `locklens.storage.folder_lock`."""
+        """What stands for the folder where processes wait for each other; see `locklens.storage.folder_lock`."""
         return self._trusted, (*self._names, ".locklens.lock")
 
     def place(self, address: ProviderAddress, version: Version, platform: Platform) -> Path:
