@@ -236,3 +236,26 @@ def test_a_review_loads_what_it_needs_and_no_more(tmp_path: Path) -> None:
 def test_the_cache_is_shown_and_cleared_without_much() -> None:
     for action in ("info", "clear"):
         assert loaded("cache", action).isdisjoint(set(HEAVY) - {"platformdirs", "sqlite3"})
+
+
+REPEATED = {"document", "parse", "read", "render"}
+"""Names that say the same of each module that has them."""
+
+
+def test_a_public_name_has_one_meaning() -> None:
+    """One top-level public name stands in one module, so that a search for it finds one thing."""
+    places: dict[str, list[str]] = {}
+    for path in sorted((TOP / "tui").rglob("*.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.FunctionDef | ast.ClassDef):
+                names = [node.name]
+            elif isinstance(node, ast.Assign):
+                names = [target.id for target in node.targets if isinstance(target, ast.Name)]
+            elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+                names = [node.target.id]
+            else:
+                names = []
+            for name in names:
+                if not name.startswith("_") and name != "TYPE_CHECKING":
+                    places.setdefault(name, []).append(str(path.relative_to(TOP / "tui/locklens")))
+    assert {name: found for name, found in places.items() if len(found) > 1 and name not in REPEATED} == {}

@@ -15,8 +15,7 @@ from locklens.errors import LockLensError
 from locklens.operations.review.why import WhySubject
 from locklens.ui.dialogs.export import ExportDialog
 from locklens.ui.prove.dialog import Proved, ProveDialog
-from locklens.ui.review.row_target import node_copied
-from locklens.ui.shell.external import has_browser, node_place, release_page, work_tree_file
+from locklens.ui.shell.external import has_browser, release_page, work_tree_file
 from locklens.ui.shell.two_panes import TwoPaneScreen
 from locklens.ui.text.clipboard import copied_line
 from locklens.ui.why.dialog import WhyDialog
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
     from locklens.review.why import Why
     from locklens.text import Printable
     from locklens.ui.prove.lines import ProvingSelection
-    from locklens.ui.review.tree import Node
     from locklens.ui.text.spans import FilePlace
 
 
@@ -47,16 +45,6 @@ class RowTarget(NamedTuple):
     copied: str = ""
     place: FilePlace | None = None
     release: tuple[ProviderAddress, str] | None = None
-
-    @classmethod
-    def of_node(cls, node: Node | None) -> RowTarget:
-        """What a row of the review stands for."""
-        if node is None:
-            return cls()
-        change = node.change
-        entry = (change.new or change.old) if change is not None else None
-        release = (change.address, str(entry.version)) if change is not None and entry is not None else None
-        return cls(node_copied(node), node_place(node), release)
 
 
 @dataclass

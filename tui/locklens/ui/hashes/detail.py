@@ -13,7 +13,7 @@ from locklens.text import counted, shell_words, size_words
 from locklens.ui.review.detail import finding_lines
 from locklens.ui.review.root_detail import asked_lines
 from locklens.ui.text.clipboard import ShellText, change_copied
-from locklens.ui.text.evidence import hash_line, is_settled, proof_span, unsettled
+from locklens.ui.text.evidence import PROOFS, hash_line, is_settled, proof_span, unsettled
 from locklens.ui.text.spans import FilePlace, Line, Role, Span, heading, line
 
 if TYPE_CHECKING:
@@ -26,16 +26,6 @@ if TYPE_CHECKING:
 _PLATFORM = 14
 _CELL = 9
 _NOWHERE = "of no known platform"
-
-PROOFS = {
-    "signed": "a zh that the publisher's signed SHA256SUMS lists",
-    "computed": "an h1 of a package that is signed and was hashed here",
-    "reported": "only the registry says so, unsigned",
-    "mirror": "only a mirror says so",
-    "STALE": "was locked, and is no longer in the publisher's SHA256SUMS",
-    "UNKNOWN": "nothing explains it, or nobody could be asked",
-}
-"""The ladder of proofs, best first."""
 
 
 def hash_detail(row: HashRow, review: Review, *, in_full: bool = False, is_asking: bool = False) -> Iterator[Line]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from locklens.ui.hashes.detail import PROOFS
 from locklens.ui.hashes.keys import HASHES_KEYS
 from locklens.ui.shell.help import help_section, key_help
+from locklens.ui.text.evidence import PROOFS
 from locklens.ui.text.spans import Line, Role, Span, heading, line
 
 if TYPE_CHECKING:

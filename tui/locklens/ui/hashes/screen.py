@@ -17,7 +17,7 @@ from locklens.ui.hashes.rows import HashRow, LookupState, Named, hash_rows, sele
 from locklens.ui.review.actions import locking
 from locklens.ui.row_actions import RowActionsScreen, RowTarget
 from locklens.ui.shell.key_table import view_bindings
-from locklens.ui.shell.placeholders import locked_notice
+from locklens.ui.shell.placeholders import one_sentence, placeholder
 from locklens.ui.text.clipboard import change_copied
 from locklens.ui.text.spans import FilePlace
 
@@ -99,7 +99,8 @@ class HashesScreen(RowActionsScreen):
 
     def notice(self) -> tuple[Line, ...]:
         """What to say where there is no list."""
-        return locked_notice(self.review, self.error, narrowed=self.narrowed, has_rows=bool(self.left.rows))
+        rows = bool(self.left.rows)
+        return placeholder(self.review, self.error, narrowed=self.narrowed, has_rows=rows, empty=_nothing_locked)
 
     def head_layouts(self) -> tuple[BarLayout, ...]:
         """How much is locked, proven and covered."""
@@ -220,3 +221,7 @@ class HashesScreen(RowActionsScreen):
             self.say("lock: the registries are still being asked; press L again when they have answered")
             return
         self.decide("lock", lambda: locking(chosen, self.review, self.top, self.source.where))
+
+
+def _nothing_locked(_: Review) -> tuple[Line, ...]:
+    return one_sentence("No provider is locked here.")

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.review.reports.words import SIGN_MEANINGS
-from locklens.ui.hashes.detail import PROOFS
 from locklens.ui.review.keys import REVIEW_KEYS
 from locklens.ui.shell.help import help_section, key_help
-from locklens.ui.text.evidence import MEANINGS
+from locklens.ui.text.evidence import MEANINGS, PROOFS
 from locklens.ui.text.signers import TIER_MEANINGS
 
 if TYPE_CHECKING:

@@ -18,12 +18,14 @@ from locklens.ui.review.diff import diff_lines
 from locklens.ui.review.filter import PLACEHOLDER, Filter, parse_filter
 from locklens.ui.review.help import review_help
 from locklens.ui.review.keys import REVIEW_KEYS
+from locklens.ui.review.placeholder import nothing_to_review
+from locklens.ui.review.row_target import row_target
 from locklens.ui.review.rows import Setting, is_folded, rows
 from locklens.ui.review.tree import Grouping, Node, NodeKind, outline
-from locklens.ui.row_actions import RowActionsScreen, RowTarget
+from locklens.ui.row_actions import RowActionsScreen
 from locklens.ui.shell.key_table import view_bindings
 from locklens.ui.shell.messages import ViewWanted
-from locklens.ui.shell.placeholders import notice_lines
+from locklens.ui.shell.placeholders import placeholder
 from locklens.ui.text.spans import Line
 
 if TYPE_CHECKING:
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from locklens.review.model import Review
     from locklens.text import Printable
     from locklens.ui.review.actions import Where
+    from locklens.ui.row_actions import RowTarget
     from locklens.ui.shell.marks import MarkKeeper
     from locklens.ui.shell.source import ReviewSource
     from locklens.ui.text.spans import Line
@@ -77,7 +80,7 @@ class ReviewScreen(RowActionsScreen):
     @property
     def row_target(self) -> RowTarget:
         """What the highlighted row hands out."""
-        return RowTarget.of_node(self.node)
+        return row_target(self.node)
 
     def report(self, review: Review, form: Literal["json", "text"]) -> Printable:
         """Returns the report that the command line prints."""
@@ -100,7 +103,8 @@ class ReviewScreen(RowActionsScreen):
 
     def notice(self) -> tuple[Line, ...]:
         """What to say where there is no list."""
-        return notice_lines(self.review, self.error, narrowed=self.narrowed, has_rows=bool(self.left.rows))
+        rows = bool(self.left.rows)
+        return placeholder(self.review, self.error, narrowed=self.narrowed.text, has_rows=rows, empty=nothing_to_review)
 
     def head_layouts(self) -> tuple[BarLayout, ...]:
         """What is compared, and the counts."""

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from locklens.errors import LockLensError
-from locklens.ui.text.spans import FilePlace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from locklens.addresses import ProviderAddress
     from locklens.review.model import Review
-    from locklens.ui.review.tree import Node
+    from locklens.ui.text.spans import FilePlace
 
 _PLUS_LINE = {
     "vi",
@@ -86,17 +85,6 @@ def has_browser(environment: Mapping[str, str]) -> bool:
     if sys.platform in {"win32", "darwin"}:
         return "SSH_CONNECTION" not in environment
     return bool(environment.get("DISPLAY") or environment.get("WAYLAND_DISPLAY"))
-
-
-def node_place(node: Node | None) -> FilePlace | None:
-    """The line that a row of the list stands for."""
-    if node is None or (node.root is None and not node.subjects):
-        return None
-    if node.finding is not None:
-        return FilePlace(node.finding.file, node.finding.line or 1)
-    root = node.root or node.subjects[0].root
-    entry = (node.change.new or node.change.old) if node.change is not None else None
-    return FilePlace(root.lock_file, entry.line if entry is not None else 1)
 
 
 def work_tree_file(review: Review | None, top: Path | None, place: FilePlace | None) -> Path:

@@ -16,7 +16,7 @@ from locklens.ui import views
 from locklens.ui.row_actions import RowActionsScreen, RowTarget
 from locklens.ui.shell import bars
 from locklens.ui.shell.key_table import view_bindings
-from locklens.ui.shell.placeholders import locked_notice
+from locklens.ui.shell.placeholders import one_sentence, placeholder
 from locklens.ui.signers.bars import signers_head, signers_status
 from locklens.ui.signers.detail import History, signer_detail
 from locklens.ui.signers.help import signers_help
@@ -108,7 +108,8 @@ class SignersScreen(RowActionsScreen):
 
     def notice(self) -> tuple[Line, ...]:
         """What to say where there is no list."""
-        return locked_notice(self.review, self.error, narrowed=self.narrowed, has_rows=bool(self.left.rows))
+        rows = bool(self.left.rows)
+        return placeholder(self.review, self.error, narrowed=self.narrowed, has_rows=rows, empty=_nothing_locked)
 
     def head_layouts(self) -> tuple[BarLayout, ...]:
         """How much is locked and signed."""
@@ -180,3 +181,7 @@ class SignersScreen(RowActionsScreen):
         """Reads everything again, histories too when they are wanted again."""
         self._histories = {}
         super().reload(is_fresh=is_fresh)
+
+
+def _nothing_locked(_: Review) -> tuple[Line, ...]:
+    return one_sentence("No provider is locked here.")

@@ -184,6 +184,16 @@ def proof_span(proof: Proof, *, is_gone: bool = False) -> Span:
             assert_never(proof)
 
 
+PROOFS = {
+    "signed": "a zh that the publisher's signed SHA256SUMS lists",
+    "computed": "an h1 of a package that is signed and was hashed here",
+    "reported": "only the registry says so, unsigned",
+    "mirror": "only a mirror says so",
+    "STALE": "was locked, and is no longer in the publisher's SHA256SUMS",
+    "UNKNOWN": "nothing explains it, or nobody could be asked",
+}
+"""The ladder of proofs, best first."""
+
 MEANINGS = {
     "…/7": "the registry is being asked about 7 added hashes",
     "6/7": "6 of 7 added hashes are explained",

@@ -17,7 +17,7 @@ from locklens.text import counted
 from locklens.ui import views
 from locklens.ui.row_actions import RowActionsScreen, RowTarget
 from locklens.ui.shell.key_table import view_bindings
-from locklens.ui.shell.placeholders import upgrade_notice
+from locklens.ui.shell.placeholders import one_sentence, placeholder
 from locklens.ui.text.spans import FilePlace
 from locklens.ui.upgrade.bars import upgrade_head, upgrade_status
 from locklens.ui.upgrade.candidate_loader import CandidateLoader
@@ -220,7 +220,8 @@ class UpgradeScreen(RowActionsScreen):
 
     def notice(self) -> tuple[Line, ...]:
         """What to say where there is no list."""
-        return upgrade_notice(self.review, self.error, narrowed=self.narrowed, has_rows=bool(self.left.rows))
+        rows = bool(self.left.rows)
+        return placeholder(self.review, self.error, narrowed=self.narrowed, has_rows=rows, empty=_nothing_to_upgrade)
 
     def head_layouts(self) -> tuple[BarLayout, ...]:
         """How much there is."""
@@ -415,3 +416,9 @@ def _why_nothing(row: UpgradeRow, picking: UpgradeSelection) -> str:
         return f"{row.offers[0].name} is up to date"
     reason = f": {found.held_by}" if found.held_by else ""
     return f"held{reason}; right goes to a version that can be picked all the same"
+
+
+def _nothing_to_upgrade(review: Review) -> tuple[Line, ...]:
+    if any(root.configuration is None for root in review.roots):
+        return one_sentence("Reading configurations …", is_final=False)
+    return one_sentence("Nothing is locked or required here, so there is nothing to upgrade.")

@@ -1,0 +1,43 @@
+"""What the Review screen shows where nothing changed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from locklens.text import counted
+from locklens.ui.text.phrases import nothing_changed
+from locklens.ui.text.spans import Line, Role, Span, line
+
+if TYPE_CHECKING:
+    from locklens.review.model import Review
+
+_ELSEWHERE = {
+    "2": "available upgrades, and what holds them back",
+    "3": "platform coverage, and proof of each hash",
+    "4": "who signed the locked releases",
+}
+"""What the other views show where nothing changed."""
+
+
+def nothing_to_review(review: Review) -> tuple[Line, ...]:
+    """Returns what was compared, and where to go on from there."""
+    if review.lock_files:
+        its = "their configurations" if review.lock_files > 1 else "its configuration"
+        words = f"{counted(review.lock_files, 'lock file')} and {its} are unchanged."
+    else:
+        words = "There is no lock file here: `terraform init`, `tofu init` and `locklens lock` write one."
+    others = [(tab, shown) for tab, shown in _ELSEWHERE.items() if review.lock_files]
+    return (
+        line(),
+        line(Span(f"  {nothing_changed(review)}", Role.STRONG), hanging=2),
+        line(),
+        line(f"  {words}", hanging=2),
+        line(),
+        *(line(Span(f"  {tab}  ", Role.INFO), shown, hanging=5) for tab, shown in others),
+        *([line()] if others else []),
+        line(
+            "  locklens review origin/main compares with another revision, --merge-base as a pull request does.",
+            hanging=2,
+        ),
+        line(Span("  reloads when files change; r reads again, q quits, ? lists the keys", Role.DIM), hanging=2),
+    )
