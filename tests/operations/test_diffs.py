@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from locklens.operations.plan.diffs import diff_lines, patch, quoted
+from locklens.operations.plan.diffs import diff_lines, hunks, patch, quoted
 from locklens.text import has_log_command, visible
 
 Data = bytes | None
@@ -128,3 +128,15 @@ def test_any_change_is_applied(
         path = lay(folder, "x", old)
         git(folder, "apply", "--whitespace=nowarn", stdin=patch("x", old, new).encode("utf-8"))
         assert path.read_bytes() == new
+
+
+def test_more_lines_than_are_compared_are_one_replacement(tmp_path: Path) -> None:
+    """The smallest difference of a megabyte of other lines takes minutes to find."""
+    lines = [f"line {number}\n" for number in range(9_000)]
+    old, new = "".join(["same\n", *lines, "end\n"]), "".join(["same\n", *reversed(lines), "end\n"])
+    found = list(hunks(old.encode(), new.encode()))
+    assert [line for line in found if line.startswith("@@")] == ["@@ -1,9002 +1,9002 @@"]
+    git(tmp_path, "init", "-q")
+    (tmp_path / "file").write_text(old)
+    git(tmp_path, "apply", "-", stdin=patch("file", old.encode(), new.encode()).encode())
+    assert (tmp_path / "file").read_text() == new

@@ -12,10 +12,14 @@ from typing import TYPE_CHECKING
 from locklens.text import has_log_command, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
+    from typing import Any
 
 CONTEXT = 3
 """Lines that a hunk has before and after what differs."""
+
+_COMPARED = 4_000_000
+"""Pairs of lines that are compared, which takes about a second: 2,000 lines on both sides."""
 
 _NO_LINE_END = "\\ No newline at end of file"
 _MODE = "100644"
@@ -28,13 +32,65 @@ _BINARY_LINE = 52
 
 def hunks(old: bytes, new: bytes) -> Iterator[str]:
     """Yields the hunks of a unified diff, line by line without line feeds; bytes that are no UTF-8 are surrogates."""
-    import difflib
+    before, after = _lines(old), _lines(new)
+    for group in _grouped(before, after):
+        first, last = group[0], group[-1]
+        yield f"@@ -{_extent(first[1], last[2])} +{_extent(first[3], last[4])} @@"
+        for tag, from_old, to_old, from_new, to_new in group:
+            if tag == "equal":
+                yield from _marked(" ", before[from_old:to_old])
+                continue
+            yield from _marked("-", before[from_old:to_old])
+            yield from _marked("+", after[from_new:to_new])
 
-    lines = difflib.unified_diff(_lines(old), _lines(new), n=CONTEXT)
-    for number, line in enumerate(lines):
-        if number < 2:
-            continue  # Names, which are ours to write.
-        yield line.removesuffix("\n")
+
+def _grouped(old: list[str], new: list[str]) -> Iterator[list[tuple[str, int, int, int, int]]]:
+    """Yields the operations of each hunk, as `difflib` has them.
+
+    Finding the smallest difference takes time that grows with the product of both lengths: what both ends have in
+    common is left out, and more than `_COMPARED` pairs of lines are one replacement.
+    """
+    from difflib import SequenceMatcher
+
+    start = _common(old, new)
+    end = min(_common(old[::-1], new[::-1]), len(old) - start, len(new) - start)
+    old_end, new_end = len(old) - end, len(new) - end
+
+    class Bounded(SequenceMatcher[str]):
+        def get_opcodes(self) -> list[tuple[Any, int, int, int, int]]:
+            found: list[tuple[Any, int, int, int, int]] = [("equal", 0, start, 0, start)] if start else []
+            if (old_end - start) * (new_end - start) > _COMPARED:
+                found.append(("replace", start, old_end, start, new_end))
+            else:
+                inner = SequenceMatcher(None, old[start:old_end], new[start:new_end]).get_opcodes()
+                found += [(tag, a + start, b + start, c + start, d + start) for tag, a, b, c, d in inner]
+            if end:
+                found.append(("equal", old_end, len(old), new_end, len(new)))
+            return found
+
+    if old != new:
+        yield from Bounded().get_grouped_opcodes(CONTEXT)
+
+
+def _common(old: Sequence[str], new: Sequence[str]) -> int:
+    """Returns how many lines two texts begin with in common."""
+    return next(
+        (place for place, (one, other) in enumerate(zip(old, new, strict=False)) if one != other),
+        min(len(old), len(new)),
+    )
+
+
+def _extent(start: int, end: int) -> str:
+    """Returns the lines of a hunk as its header has them, counted from 1; from 0 where it has none."""
+    length = end - start
+    if length == 1:
+        return str(start + 1)
+    return f"{start + 1 if length else start},{length}"
+
+
+def _marked(mark: str, lines: Iterable[str]) -> Iterator[str]:
+    for line in lines:
+        yield mark + line.removesuffix("\n")
         if not line.endswith("\n"):
             yield _NO_LINE_END
 
