@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
+import threading
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
@@ -10,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from msgspec.structs import replace
+from textual._context import active_app
 
 from locklens.addresses import ProviderAddress
 from locklens.dialect import TERRAFORM
@@ -45,9 +48,9 @@ from locklens.ui.widgets.line_view import LineView
 from locklens.versions import Constraints, Version
 
 if TYPE_CHECKING:
-    import threading
     from pathlib import Path
 
+    from textual.message_pump import MessagePump
     from textual.pilot import Pilot
 
     from locklens.install.events import InstallEvent
@@ -310,7 +313,7 @@ class ServedReview:
     top: Path | None = None
     repository: str = "repository"
     gate: threading.Event | None = None
-    closed: bool = False
+    closed: threading.Event = field(default_factory=threading.Event)
 
     def complete(
         self,
@@ -330,7 +333,7 @@ class ServedReview:
         return self.files
 
     def close(self) -> None:
-        self.closed = True
+        self.closed.set()
 
 
 def refuse(*_: object) -> Any:
@@ -477,6 +480,42 @@ def app_of(tmp_path: Path) -> Callable[[ServingSource | Review], LockLensApp]:
     return build
 
 
+_QUIET_TURNS = 6
+"""Of the event loop in a row: a key takes three from the driver to the queue of the app."""
+
+
+def has_nothing_to_do(pump: MessagePump) -> bool:
+    """Whether a widget waits for its next message: none is in its queue, and none is being handled."""
+    queue = pump._message_queue
+    return not pump.is_running or (queue.empty() and bool(queue.ready_event._waiters))
+
+
+async def all_handled(min_sleep: float = 0, max_sleep: float = 0) -> None:
+    """Waits until every message is handled, also those that handlers post meanwhile, and the screen is painted.
+
+    Textual's own `wait_for_idle`, whose place and arguments this takes, sleeps until the process has used little CPU time
+    for a fiftieth of a second, or a second has gone by: twice for each key, and for too little on a machine with other work.
+    """
+    app = active_app.get()
+    turns = quiet = 0
+    pumps: list[MessagePump] = []
+    while quiet < _QUIET_TURNS and app._exception is None and not app._exit:
+        if quiet == 0:
+            pumps = [app, *(one for screen in app.screen_stack for one in screen.walk_children(with_self=True))]
+        elif quiet == _QUIET_TURNS - 2:
+            app.screen._on_timer_update()  # sixty times a second otherwise; calls what waits for a painted screen
+        quiet = quiet + 1 if app._resize_event is None and all(map(has_nothing_to_do, pumps)) else 0
+        turns += 1
+        assert turns < 20_000, f"still at work: {[one for one in pumps if not has_nothing_to_do(one)]}"
+        await asyncio.sleep(0 if turns < 2000 else 0.01)
+
+
+@pytest.fixture(autouse=True)
+def counted_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("textual.app", "textual.pilot"):
+        monkeypatch.setattr(f"{module}.wait_for_idle", all_handled)
+
+
 class Driver:
     """An app under test, with words for what a test asks most."""
 
@@ -537,8 +576,8 @@ class Driver:
         return [row.node.title for row in self.changes.rows]
 
 
-async def until(on: Driver, holds: Callable[[], bool], *, seconds: float = 20) -> None:
-    """Waits until something is so."""
+async def until(on: Driver, holds: Callable[[], bool], *, seconds: float = 120) -> None:
+    """Waits until something is so; the limit is against hangs, and only a test that fails reaches it."""
     for _ in range(int(seconds / 0.02)):
         if holds():
             return

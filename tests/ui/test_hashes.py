@@ -569,7 +569,7 @@ async def test_the_sample(tmp_path: Path) -> None:
         app = LockLensApp(WorkspaceSource(request), "hashes", store_path=tmp_path / "store.sqlite3")
         async with app.run_test(size=(120, 40)) as pilot:
             on = HashesDriver(app, pilot)
-            await until(on, lambda: bool(on.names) and not on.hashes.is_asking, seconds=60)
+            await until(on, lambda: bool(on.names) and not on.hashes.is_asking)
             assert "4 not covered" in on.lines[0]
             assert "locklens.toml of HEAD" in on.text
             await on.choose("acme/netbox")
@@ -577,14 +577,14 @@ async def test_the_sample(tmp_path: Path) -> None:
             await on.press("v")
             await until(on, lambda: "enter download" in on.text)
             await on.press("enter")
-            await until(on, lambda: not isinstance(app.screen, ProveDialog), seconds=30)
+            await until(on, lambda: not isinstance(app.screen, ProveDialog))
             assert "windows_amd64 (two laptops) are not covered from the registry" in on.said
             await on.choose("hashicorp/google")
             assert "* windows_amd64 signed   -        ok" in on.said
             await on.choose("confluentinc/confluent")
             assert "* darwin_arm64  -        -        MISSING" in on.said
             await on.press("L")
-            await until(on, lambda: "PLAN  1 provider, 1 root, 1 file" in on.text, seconds=30)
+            await until(on, lambda: "PLAN  1 provider, 1 root, 1 file" in on.text)
             assert "Lock darwin_arm64 in infra/stage/messaging" in on.text
             assert isinstance(app.screen, PreviewScreen)
             await on.press("escape")

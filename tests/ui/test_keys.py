@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from textual.command import CommandPalette
 from textual.widgets import Input
+from ui.conftest import until
 
 from locklens.ui.dialogs.export import ExportDialog
 from locklens.ui.dialogs.text import TextDialog
@@ -372,12 +373,11 @@ async def test_the_palette_exports(
         await on.press("colon", *"export as json")
         await on.settle()
         await on.press("enter")
-        await on.pilot.pause(0.2)
+        await on.settle()
         if not isinstance(on.app.screen, ExportDialog):
             await on.press("enter")
-            await on.pilot.pause(0.2)
-        assert isinstance(on.app.screen, ExportDialog)
-        assert "Export JSON to" in on.text
+        await until(on, lambda: isinstance(on.app.screen, ExportDialog))
+        await until(on, lambda: "Export JSON to" in on.text)
         await on.press("enter")
         await on.settle()
         assert (tmp_path / "locklens-review.json").read_text().startswith("{")

@@ -7,17 +7,20 @@ import threading
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
-from ui.conftest import until
+from ui.conftest import Driver, until
 
 from locklens.errors import LockLensError, RepositoryError
 from locklens.review.model import LockStatus
 from locklens.ui.app import LockLensApp
+from locklens.ui.shell import review_loader
+from locklens.ui.shell.file_watch import Stamps, changed_since
 from locklens.ui.widgets.line_view import LineView
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    import pytest
     from ui.conftest import Running, Samples, ServingSource
 
     from locklens.review.model import Review
@@ -47,11 +50,8 @@ async def test_quitting_does_not_wait_for_the_reading(
         await until(on, lambda: bool(source.opened))
         await on.press("q")
     assert on.app.return_value == 0
-    for _ in range(200):
-        if source.opened[0].closed:
-            break
-        await asyncio.sleep(0.01)
-    assert source.opened[0].closed
+    await asyncio.to_thread(source.opened[0].closed.wait, 120)
+    assert source.opened[0].closed.is_set()
 
 
 async def test_nothing_changed(samples: Samples, running: Running) -> None:
@@ -109,8 +109,20 @@ async def test_a_reload_that_fails_keeps_what_is_shown(
 
 
 async def test_a_change_on_disk_reloads_and_keeps_cursor_folds_and_filter(
-    samples: Samples, running: Running, serving: type[ServingSource], tmp_path: Path
+    samples: Samples,
+    running: Running,
+    serving: type[ServingSource],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    looks: list[tuple[Path, ...]] = []
+
+    def counted(stamps: Stamps) -> tuple[Path, ...]:
+        looks.append(changed_since(stamps))
+        return looks[-1]
+
+    monkeypatch.setattr(review_loader, "changed_since", counted)
+    monkeypatch.setattr(review_loader, "_LOOK_SECONDS", 0.05)
     file = tmp_path / "infra/prod/network/main.tf"
     file.parent.mkdir(parents=True)
     file.write_text("1")
@@ -125,8 +137,11 @@ async def test_a_change_on_disk_reloads_and_keeps_cursor_folds_and_filter(
         await until(on, lambda: "acme/late" in on.text)
         assert (on.current.key, on.screen.turned, on.screen.narrowed.text) == (key, turned, "infra")
         await until(on, lambda: "infra/prod/network changed on disk," in on.text)
-        count = len(source.opened)
-        await on.pilot.pause(1.3)
+        await until(on, lambda: not on.screen.is_asking)
+        count, looked = len(source.opened), len(looks)
+        await until(on, lambda: len(looks) >= looked + 3)
+        await on.pilot.pause()
+        assert not any(looks[looked + 1 :])
         assert len(source.opened) == count
 
 
@@ -151,7 +166,6 @@ async def test_a_store_that_cannot_be_used_is_said_once_and_marks_still_work(
         await app.workers.wait_for_complete()
         await pilot.pause()
         await pilot.press("j", "space")
-        await pilot.pause(0.1)
-        assert [note.message for note in app._notifications if "this run only" in note.message]
+        await until(Driver(app, pilot), lambda: any("this run only" in note.message for note in app._notifications))
         detail = app.screen.query_one("#facts", LineView)
         assert "1 of 18" in "".join(line.text for line in detail.lines)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 from textual.color import Color
+from ui.conftest import until
 
 from locklens.addresses import ProviderAddress
 from locklens.review.model import Severity, SideName
@@ -115,8 +116,7 @@ async def test_hostile_toasts(samples: Samples, running: Running) -> None:
     async with running(samples.full()) as on:
         on.screen.notify(changed_on_disk(("[bold]x[/]",)), markup=False)
         on.screen.say("[bold]said[/]")
-        await on.pilot.pause(0.5)
-        assert "[bold]x[/] changed on disk" in on.text
+        await until(on, lambda: "[bold]x[/] changed on disk" in on.text)
         assert "[bold]said[/]" in on.text
 
 
@@ -183,8 +183,7 @@ def test_wrapping_keeps_every_character() -> None:
 
 async def test_200_roots_are_there_before_all_is_read_and_keys_answer(samples: Samples, running: Running) -> None:
     async with running(samples.many(200), size=(120, 40), settled=False) as on:
-        while not on.changes.rows:
-            await on.pilot.pause(0.005)
+        await until(on, lambda: bool(on.changes.rows))
         assert len(on.changes.rows) == 803
         await on.settle()
         for key in ("j", "G", "space", "b", "n", "k"):

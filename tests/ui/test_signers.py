@@ -522,10 +522,10 @@ async def test_the_keys_of_the_sample(tmp_path: Path) -> None:
         app = LockLensApp(WorkspaceSource(request), store_path=tmp_path / "store.sqlite3")
         async with app.run_test(size=(120, 40)) as pilot:
             on = driving(app, pilot)
-            await until(on, lambda: bool(on.titles) and not on.screen.is_asking, seconds=60)
+            await until(on, lambda: bool(on.titles) and not on.screen.is_asking)
             await on.press("4")
             await until(on, lambda: "[4 Keys]" in on.text and bool(on.signers.left.rows))
-            await until(on, lambda: not on.signers.is_asking, seconds=60)
+            await until(on, lambda: not on.signers.is_asking)
             assert sum(name.startswith("acme") for name in on.names) == 2
             assert {"not signed", "not known"} <= set(on.names)
             assert any(row.state.text == "EXPIRED" for row in on.signers.left.rows)
@@ -533,7 +533,7 @@ async def test_the_keys_of_the_sample(tmp_path: Path) -> None:
             assert "LK001: not all that is locked is of what is signed now" in on.said
             await on.choose("hashicorp")
             await on.press("enter")
-            await until(on, lambda: "same key" in on.said, seconds=5)
+            await until(on, lambda: "same key" in on.said)
             assert "2.17.0" in on.said
             await on.press("escape", "q")
             assert isinstance(app.screen, ReviewScreen)

@@ -52,8 +52,7 @@ async def test_what_is_marked_is_staged_and_taken_back(running: Running, tmp_pat
         assert index(top, f"a/{LOCK}") == OLD
         await previewed(on)
         await on.press("enter")
-        await until(on, lambda: on.is_on_top)
-        assert "staged 2 files; Z undoes it" in on.text
+        await until(on, lambda: on.is_on_top and "staged 2 files; Z undoes it" in on.text)
         assert said(index(top, f"a/{LOCK}")) == {"aws": "2.0.0", "null": "1.0.0", "random": "1.0.0", "tls": "1.0.0"}
         assert index(top, f"b/{LOCK}") == (top / "b" / LOCK).read_bytes()
         assert (top / "a" / LOCK).read_bytes() == NEW
@@ -84,7 +83,7 @@ async def test_a_file_that_changed_meanwhile_is_refused(
         await on.press("a")
         put(top, {f"b/{LOCK}": OLD + b"\n"})
         await on.press("S")
-        await until(on, lambda: "it changed on disk since it was" in on.text)
+        await until(on, lambda: "it changed on disk since it was" in on.text and "ready: enter" in on.text)
         await on.press("enter")
         await until(on, lambda: on.is_on_top)
         assert index(top, f"b/{LOCK}") == OLD

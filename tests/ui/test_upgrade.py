@@ -41,6 +41,7 @@ from locklens.ui.workspace_source import WorkspaceSource
 
 if TYPE_CHECKING:
     from textual.pilot import Pilot
+    from textual.timer import Timer
     from ui.conftest import Samples
 
     from locklens.operations.write.operation import Operation
@@ -56,6 +57,11 @@ REFUSED = RefusedRoot(
 ALL = CandidateTable((CURRENT, HELD, READY, *TWICE, YOUNG), (REFUSED,))
 
 
+def is_over(timer: Timer | None) -> bool:
+    """Whether a timer of one shot has fired, or was stopped."""
+    return timer is None or timer._task is None or timer._task.done()
+
+
 class UpgradeDriver(Driver):
     """Words for the screen of upgrades."""
 
@@ -66,7 +72,14 @@ class UpgradeDriver(Driver):
     async def press(self, *keys: str) -> None:
         """Waits until the detail has followed, too."""
         await super().press(*keys)
-        await self.pilot.pause(0.08)
+        await self._past("_timer_of_detail")
+
+    async def _past(self, timer: str) -> None:
+        """Waits until the screen has done what it does only when the cursor stays where it is."""
+        for screen in self.app.screen_stack:
+            if isinstance(screen, UpgradeScreen):
+                await until(self, lambda screen=screen: is_over(getattr(screen, timer)))  # type: ignore[misc]
+        await self.pilot.pause()
 
     async def settle(self) -> None:
         """Also for what begins when the reading is done."""
@@ -106,11 +119,12 @@ class UpgradeDriver(Driver):
     async def choose(self, title: str) -> None:
         rows = self.upgrades.left.rows
         self.upgrades.left.cursor = next(index for index, row in enumerate(rows) if row.title == title)
-        await self.pilot.pause(0.08)
+        await self.pilot.pause()
+        await self._past("_timer_of_detail")
 
     async def look_up(self) -> None:
         """Waits until signers were looked up."""
-        await self.pilot.pause(0.3)
+        await self._past("_timer_of_releases")
         await self.settle()
 
 
@@ -579,8 +593,7 @@ async def test_the_sample(tmp_path: Path) -> None:
             await until(on, lambda: on.upgrades.has_offers)
             await on.press("a")
             await until(on, lambda: "NEW KEY" in on.text and "looking up" not in on.text)
-            await on.pilot.pause(0.5)
-            await on.settle()
+            await on.look_up()
             standings = {
                 f"{one.root}/{one.address.type}": on.upgrades.picking.standing(one).held_by
                 for one in on.upgrades.picking.offers.providers
