@@ -72,10 +72,10 @@ def test_a_package_that_does_not_arrive(place: Place, fault: str, command: str) 
 @pytest.mark.parametrize("command", ["init", "lock"])
 def test_a_package_that_stalls(place: Place, command: str, monkeypatch: pytest.MonkeyPatch) -> None:
     real = Client.download
-    monkeypatch.setattr(Client, "download", lambda *arguments, **options: real(*arguments, **options, stall=0.3))
+    monkeypatch.setattr(Client, "download", lambda *arguments, **options: real(*arguments, **options, stall=1))
     place.fail(FaultRule(Fault.STALLED, step=Step.PACKAGE))
     outcome = place.init() if command == "init" else place.lock("linux_amd64")
-    assert "stopped sending a package for 0.3 seconds" in words(outcome)
+    assert "stopped sending a package for 1 seconds" in words(outcome)
     assert not place.lock_file.exists()
     assert leftovers(place) == []
 

@@ -93,6 +93,12 @@ class Bench:
         return meanwhile(lambda: any(one.step is step for one in self.registry.requests), do, rescue=self.registry.stop)
 
 
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Waits between attempts are tested with the client."""
+    monkeypatch.setattr("locklens.sources.http.sending.wait_before", lambda *_: 0.01)
+
+
 @pytest.fixture
 def bench(tmp_path: Path) -> Iterator[Bench]:
     with DemoRegistry() as registry:
@@ -357,7 +363,8 @@ def test_a_host_that_only_the_change_names_is_not_asked(bench: Bench) -> None:
     assert "registry.acme.test was not asked" in rules(change)["LK003"].message
     assert change.evidence is not None
     assert "--ask-host registry.acme.test" in change.evidence.hint
-    base = bench.change(SampleLock(FOREIGN, "1.0.0"), SampleLock(FOREIGN, "1.0.1"))
+    nowhere = bench.environ | {"HTTPS_PROXY": "http://127.0.0.1:9"}
+    base = bench.change(SampleLock(FOREIGN, "1.0.0"), SampleLock(FOREIGN, "1.0.1"), environ=nowhere)
     assert base.evidence is not None
     assert "was not asked" not in base.evidence.problems[0], "the base names the host"
 

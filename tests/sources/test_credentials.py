@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -87,14 +86,12 @@ def test_helpers_that_fail(tmp_path: Path, script: str, words: str) -> None:
 
 
 def test_a_helper_that_hangs_or_prints_without_end_is_ended(tmp_path: Path) -> None:
-    start = time.monotonic()
     with pytest.raises(UnavailableError, match=r"it did not end within 0\.3 seconds"):
-        Credentials({}, {}, helper(tmp_path, "time.sleep(30)", seconds=0.3)).token("a.test")
+        Credentials({}, {}, helper(tmp_path, "time.sleep(3600)", seconds=0.3)).token("a.test")
     with pytest.raises(UnavailableError, match="it prints too much"):
         Credentials({}, {}, helper(tmp_path, 'while True: print("x" * 4096)')).token("a.test")
     with pytest.raises(UnavailableError, match="it cannot be run: No such file"):
         Credentials({}, {}, Helper(tmp_path / "nothing", ())).token("a.test")
-    assert time.monotonic() - start < 5
 
 
 def test_a_token_does_not_tell_itself() -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from loopback import Handler, Server
 from sources.asking import registry
+from waiting import until
 
 from locklens.addresses import ProviderAddress
 from locklens.dialect import OPENTOFU, TERRAFORM, Dialect
@@ -142,14 +142,17 @@ def test_redirects_are_limited_as_the_tool_does(
 
 
 def test_one_request_however_many_ask(secure_server: Server, environ: dict[str, str]) -> None:
-    def slow(handler: Handler) -> None:
-        time.sleep(0.1)
+    begun: list[int] = []
+
+    def when_all_ask(handler: Handler) -> None:
+        until(lambda: len(begun) >= 12)
         handler.reply(200, b'{"providers.v1": "/v1/"}')
 
-    secure_server.on(DOCUMENT, slow)
+    secure_server.on(DOCUMENT, when_all_ask)
     asker = registry(host(secure_server), environ=environ)
 
     def ask(number: int) -> None:
+        begun.append(number)
         with pytest.raises(SourceError):
             asker.versions(ProviderAddress(asker.host, "acme", f"x{number}"))
 

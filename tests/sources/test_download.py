@@ -5,16 +5,17 @@ from __future__ import annotations
 import hashlib
 import sys
 import threading
-import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from loopback import Handler, Server
+from waiting import LIMIT, meanwhile
 
 from locklens.errors import RunCancelledError, UnavailableError
 from locklens.project.netrcfile import netrc_tokens
 from locklens.project.tokens import Token
-from locklens.sources.http import open_client
+from locklens.sources.http import open_client, sending, transport
 
 PACKAGE = b"0123456789abcdef" * 65536
 
@@ -50,7 +51,7 @@ def test_what_is_no_package(server: Server) -> None:
 
     def stall(handler: Handler) -> None:
         handler.reply(200, PACKAGE[:1000], Content_Length=str(len(PACKAGE)))
-        handler.server.release.wait(10)
+        handler.server.release.wait(LIMIT)
 
     server.on("/cut", cut)
     server.on("/stall", stall)
@@ -60,7 +61,7 @@ def test_what_is_no_package(server: Server) -> None:
     for path, bounds, words in (
         ("/missing", {}, "answered 404 Not Found"),
         ("/cut", {}, "sent a package that breaks off"),
-        ("/stall", {"stall": 0.3}, "stopped sending a package for 0.3 seconds"),
+        ("/stall", {"stall": 1}, "stopped sending a package for 1 seconds"),
         ("/pkg", {"limit": 1024 * 1024 - 1}, "sent a package of more than"),
         ("/loop", {}, "redirects more than 9 times"),
         ("/nowhere", {}, "redirects to where nobody can follow"),
@@ -69,47 +70,61 @@ def test_what_is_no_package(server: Server) -> None:
             read(server, path, **bounds)
 
 
-def test_a_slow_package_may_take_its_time(server: Server) -> None:
-    def slow(handler: Handler) -> None:
+class Dripping:
+    """Sends a byte whenever the one before was read; between two of them the client's clock goes on by 25 seconds."""
+
+    def __init__(self, server: Server, length: int, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 0.0
+        self._server = server
+        self._turn = threading.Semaphore()
+        self._length = length
+        server.on("/drip", self._drip)
+        clock = SimpleNamespace(monotonic=lambda: self.now)
+        monkeypatch.setattr(sending, "time", clock)
+        monkeypatch.setattr(transport, "time", clock)
+
+    def _drip(self, handler: Handler) -> None:
         handler.send_response(200)
-        handler.send_header("Content-Length", "8")
+        handler.send_header("Content-Length", str(self._length))
         handler.end_headers()
-        for _ in range(8):
-            time.sleep(0.1)
+        for _ in range(self._length):
+            if not self._turn.acquire(timeout=LIMIT):
+                return
+            self.now += 25
             handler.wfile.write(b"x")
 
-    server.on("/slow", slow)
-    read(server, "/slow", stall=0.4)
+    def read(self) -> None:
+        with open_client({}).download(self._server.url("/drip"), stall=30) as download:
+            for _ in download.chunks:
+                self._turn.release()
 
 
-def test_a_package_that_drips_is_given_up(server: Server) -> None:
-    def drip(handler: Handler) -> None:
-        handler.send_response(200)
-        handler.send_header("Content-Length", "1000")
-        handler.end_headers()
-        while not handler.server.release.wait(0.05):
-            handler.wfile.write(b"x")
+def test_a_slow_package_may_take_its_time(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    dripping = Dripping(server, 8, monkeypatch)
+    dripping.read()
+    assert dripping.now == 200
 
-    server.on("/drip", drip)
+
+def test_a_package_that_drips_is_given_up(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    dripping = Dripping(server, 1000, monkeypatch)
     with pytest.raises(UnavailableError, match="sends a package too slowly"):
-        read(server, "/drip", stall=0.2)
+        dripping.read()
+    assert dripping.now > 10 * 30
 
 
 def test_cancelling_ends_a_download(server: Server) -> None:
     def stall(handler: Handler) -> None:
         handler.reply(200, b"x", Content_Length="1000")
-        handler.server.release.wait(10)
+        handler.server.release.wait(LIMIT)
 
     server.on("/stall", stall)
     cancel = threading.Event()
-    threading.Timer(0.2, cancel.set).start()
-    start = time.monotonic()
     with (
+        meanwhile(lambda: server.asked, cancel.set, rescue=server.release.set),
         pytest.raises(RunCancelledError),
-        open_client({}, cancel=cancel).download(server.url("/stall")) as download,
+        open_client({}, cancel=cancel).download(server.url("/stall"), stall=LIMIT) as download,
     ):
         list(download.chunks)
-    assert time.monotonic() - start < 1
 
 
 def test_a_token_goes_to_the_packages_own_origin_alone(server: Server) -> None:

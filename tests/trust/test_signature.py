@@ -11,6 +11,7 @@ import time
 import types
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -22,6 +23,7 @@ from locklens.demo.faults import Fault
 from locklens.demo.openpgp import SampleKey, armor
 from locklens.demo.published import publish
 from locklens.demo.publishers import SIGNED_AT, publisher
+from locklens.trust import signature
 from locklens.trust.model import Form, SignatureStatus, VerificationProblem
 from locklens.trust.packets import dearmored, split_signatures
 from locklens.trust.signature import MAX_KEYS, MAX_SIGNATURE_BYTES, MAX_SIGNATURES, Verifier, unavailable
@@ -35,8 +37,9 @@ DATA = b"checksums\n"
 ACME, OTHER = publisher("acme"), publisher("other")
 
 
-def agents() -> int:
-    return subprocess.run(["ps", "-eo", "args"], capture_output=True, check=True).stdout.count(b"locklens-gpg-")
+def agents(folder: Path) -> int:
+    """How many processes use a folder; other runs have theirs."""
+    return subprocess.run(["ps", "-eo", "args"], capture_output=True, check=True).stdout.count(os.fsencode(folder))
 
 
 @pytest.mark.parametrize(
@@ -200,7 +203,7 @@ def test_nothing_is_left_behind_and_nothing_of_the_users_is_used(
         assert found.signatures[0].status is SignatureStatus.GOOD
         (folder,) = tmp_path.glob("locklens-gpg-*")
         assert [path.stat().st_mode & 0o777 for path in (folder, *folder.iterdir())] == [0o700, 0o700]
-        assert agents() == 0
+        assert agents(folder) == 0
     assert not list(tmp_path.glob("locklens-gpg-*"))
     assert sorted(path.name for path in home.iterdir()) == ["gpg.conf"]
 
@@ -225,31 +228,32 @@ def test_the_abandoned_namesake_is_told_apart(monkeypatch: pytest.MonkeyPatch) -
         assert verifier.verify(DATA, b"", ()).problem is VerificationProblem.NO_LIBRARY
 
 
-def test_many_keys_together_may_take_no_longer_than_one(tmp_path: Path) -> None:
+def test_many_keys_together_may_take_no_longer_than_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = tmp_path / "asked"
+    asked.touch()
     slow = tmp_path / "slow"
     real = shutil.which("gpg")
-    slow.write_text(f'#!/bin/sh\ncase "$*" in *--import*) echo >>{asked}; sleep 0.3;; esac\nexec {real} "$@"\n')
+    slow.write_text(f'#!/bin/sh\ncase "$*" in *--import*) echo >>{asked};; esac\nexec {real} "$@"\n')
     slow.chmod(0o755)
+    clock = SimpleNamespace(time=time.time, monotonic=lambda: 30.0 * asked.read_text().count("\n"))
+    monkeypatch.setattr(signature, "time", clock)  # each import takes half a minute of it
     keys = tuple(publisher(f"p{number}").key.armored() for number in range(12))
-    with Verifier(str(slow), timeout=1.0) as verifier:
+    with Verifier(str(slow), timeout=100.0) as verifier:
         for data in (DATA, b"of another version"):
             assert verifier.verify(data, ACME.signature(data), keys).problem is VerificationProblem.TIMED_OUT
-    assert 2 <= asked.read_text().count("\n") <= 4, "and not once more for the second"
+    assert asked.read_text().count("\n") == 4, "and not once more for the second"
 
 
 def test_a_gpg_that_hangs_or_fails_is_ended(tmp_path: Path) -> None:
     slow, broken = tmp_path / "slow", tmp_path / "broken"
-    slow.write_text("#!/bin/sh\nexec sleep 30\n")
+    slow.write_text("#!/bin/sh\nexec sleep 3600\n")
     broken.write_text("#!/bin/sh\nexit 2\n")
     for path in (slow, broken):
         path.chmod(0o755)
-    start = time.perf_counter()
     with Verifier(str(slow), timeout=0.2) as verifier:
         assert (
             verifier.verify(DATA, ACME.signature(DATA), (ACME.key.armored(),)).problem is VerificationProblem.TIMED_OUT
         )
-    assert time.perf_counter() - start < 5
     for path in (broken, tmp_path / "missing"):
         with Verifier(str(path)) as verifier:
             assert (

@@ -50,6 +50,8 @@ from locklens.versions import Constraints, Version
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from textual._queue import Queue
+    from textual.message import Message
     from textual.message_pump import MessagePump
     from textual.pilot import Pilot
 
@@ -486,7 +488,7 @@ _QUIET_TURNS = 6
 
 def has_nothing_to_do(pump: MessagePump) -> bool:
     """Whether a widget waits for its next message: none is in its queue, and none is being handled."""
-    queue = pump._message_queue
+    queue: Queue[Message | None] = pump._message_queue
     return not pump.is_running or (queue.empty() and bool(queue.ready_event._waiters))
 
 

@@ -617,7 +617,7 @@ async def test_cancel_in_the_middle_of_ten_downloads(
             ]
 
         await until(on, lambda: not working())
-        assert list(spool.iterdir()) == []
+        await until(on, lambda: not list(spool.iterdir()))
         assert contents(top) == before
         assert Journal().last(top) is None
         await on.open(Prune(where(top, "a")))
