@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import random
 
 import pytest
+from effort import effort
 from msgspec.structs import replace
 from real_material import shared_data
 
@@ -21,7 +21,7 @@ from locklens.project.tree import EmptyTree
 from locklens.review.model import LockStatus, Review
 from locklens.review.reports import json, text
 
-MUTANTS = int(os.environ.get("LOCKLENS_MUTANTS", "20000"))
+MUTANTS = effort(4000, 40_000)
 SEEDS = 20
 
 

@@ -6,7 +6,6 @@ Loading takes longer than most commands. What a command leaves in memory goes wi
 from __future__ import annotations
 
 import faulthandler
-import importlib
 import json
 import os
 import signal
@@ -22,13 +21,7 @@ from typing import Any, Self
 
 from conformance.case import Tool
 from conformance.running import Finished, Invocation, Run
-
-_LOADED = (
-    "locklens.cli.main", "locklens.cli.install_options", "locklens.cli.installing", "locklens.sources.http.sending",
-    "locklens.trust.signature", "locklens.packages.unpack", "locklens.packages.hashing", "locklens.storage.database",
-    "locklens.project.requirements", "locklens.hcl.native", "locklens.hcl.json_syntax", "gnupg", "zipfile", "httpx",
-    "platformdirs", "locklens.storage.cachefile", "email.utils", "difflib",
-)  # fmt: skip
+from preloading import load
 
 
 class Locklens:
@@ -75,8 +68,7 @@ class Locklens:
 
 
 def _serve() -> None:
-    for name in _LOADED:
-        importlib.import_module(name)
+    load()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the system buries them by itself
     for line in sys.stdin:
         if os.fork() == 0:

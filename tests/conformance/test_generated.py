@@ -1,11 +1,7 @@
-"""Generated cases before the real tools: what they select is what our reading of the configuration says.
-
-LOCKLENS_GENERATED is how many cases there are, 25 without it.
-"""
+"""Generated cases before the real tools: what they select is what our reading of the configuration says."""
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -14,6 +10,7 @@ from conformance.generated import generated
 from conformance.laying import Names, lay
 from conformance.outcome import Outcome, Status
 from conformance.running import is_here, process, run_cases
+from effort import effort
 
 from locklens.dialect import DIALECTS
 from locklens.lockfile.parse import parse
@@ -21,7 +18,7 @@ from locklens.project.requirements import read_configuration
 from locklens.project.tree import WorkTree
 from locklens.versions import Constraints, Version, newest_matching
 
-NUMBER = int(os.environ.get("LOCKLENS_GENERATED") or 25)
+NUMBER = effort(25, 400)
 
 
 def selected(case: Case, tool: Tool, work: Path) -> dict[str, str] | None:

@@ -1,8 +1,10 @@
-"""locklens beside what the real tools did: every case, both tools. Where it does otherwise, the table says why."""
+"""locklens beside what the real tools did: every case, both tools. Where it does otherwise, the table says why.
+
+A sample has every case with one of the tools, and those in which locklens does otherwise with both.
+"""
 
 from __future__ import annotations
 
-import os
 import platform
 import sys
 from collections import Counter
@@ -10,14 +12,15 @@ from collections.abc import Iterator
 
 import pytest
 from conformance import golden
-from conformance.case import TERRAFORM, TOOLS, Deviation, Tool
+from conformance.case import TERRAFORM, TOOLS, Case, Deviation, Theme, Tool
 from conformance.cases import CASES
 from conformance.forking import Locklens
 from conformance.generated import generated
 from conformance.outcome import Status, differences
 from conformance.running import is_here, process, run_cases
+from effort import effort
 
-_GENERATED = 400 if os.environ.get("LOCKLENS_CONFORMANCE") == "all" else 30
+_GENERATED = effort(30, 400)
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux" or platform.machine() != "x86_64", reason="the golden files were recorded on linux_amd64"
@@ -45,13 +48,35 @@ def locklens() -> Iterator[Locklens]:
         yield running
 
 
+def sampled(tool: Tool, theme: Theme) -> list[Case]:
+    """The cases of a theme in which locklens does what the tool does: in a sample, each tool has those that the other has not."""
+    cases = [case for case in CASES if case.theme is theme and tool.name in case.tools and not case.deviation]
+    both_have = [case for case in cases if len(case.tools) == len(TOOLS)]
+    every = effort(2, 1)
+    ours = both_have[list(TOOLS).index(tool.name) % every :: every]
+    return [case for case in cases if case in ours or case not in both_have]
+
+
 @both
-def test_it_does_what_the_tool_does(tool: Tool, locklens: Locklens) -> None:
-    chosen = [case for case in CASES if tool.name in case.tools]
+@pytest.mark.parametrize("theme", Theme)
+def test_it_does_what_the_tool_does(tool: Tool, theme: Theme, locklens: Locklens) -> None:
+    chosen = sampled(tool, theme)
     found = run_cases(chosen, tool, locklens.of(tool))
-    told = [(case.deviation, golden.judge(case, tool, found[case.key])) for case in chosen]
-    assert [line for deviation, lines in told if not deviation for line in lines] == []
-    assert Counter(deviation for deviation, lines in told if lines) == DEVIATING[tool.name]
+    assert [line for case in chosen for line in golden.judge(case, tool, found[case.key])] == []
+
+
+@both
+def test_it_does_otherwise_where_the_table_says_so(tool: Tool, locklens: Locklens) -> None:
+    chosen = [case for case in CASES if case.deviation and tool.name in case.tools]
+    found = run_cases(chosen, tool, locklens.of(tool))
+    differing = Counter(case.deviation for case in chosen if golden.judge(case, tool, found[case.key]))
+    assert differing == DEVIATING[tool.name]
+
+
+def test_a_sample_has_every_case() -> None:
+    for theme in Theme:
+        wanted = {case.key for case in CASES if case.theme is theme and not case.deviation}
+        assert {case.key for tool in TOOLS.values() for case in sampled(tool, theme)} == wanted
 
 
 def test_it_does_what_terraform_does_with_cases_that_nobody_thought_of(locklens: Locklens) -> None:

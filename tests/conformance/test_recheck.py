@@ -1,11 +1,10 @@
 """The golden files beside the real tools, where those of the recorded version are on PATH.
 
-A sample of the cases is run again, or all of them with LOCKLENS_CONFORMANCE=all in the environment.
+A sample of the cases is run again, or all of them; see `effort`.
 """
 
 from __future__ import annotations
 
-import os
 import platform
 import sys
 
@@ -15,8 +14,9 @@ from conformance.case import TOOLS, Tool
 from conformance.cases import CASES
 from conformance.outcome import DEEDS, WORDS
 from conformance.running import is_here, process, run_cases
+from effort import effort
 
-_EVERY = 1 if os.environ.get("LOCKLENS_CONFORMANCE") == "all" else 7
+_EVERY = effort(7, 1)
 
 is_there = sys.platform == "linux" and platform.machine() == "x86_64"
 

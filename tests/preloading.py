@@ -1,0 +1,29 @@
+"""Loads the program once, for processes that are forked to run commands: loading takes longer than most commands."""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import pkgutil
+
+import locklens
+
+_LIBRARIES = (
+    "difflib", "email.utils", "encodings.cp437", "encodings.idna", "encodings.utf_8_sig", "gnupg", "httpx", "isal.igzip_lib",
+    "isal.isal_zlib", "netrc", "platformdirs", "shlex", "stringprep", "zipfile",
+)  # fmt: skip
+"""What the program loads late, and Python's own modules that load others late."""
+
+
+def load() -> None:
+    """Loads every module but the terminal UI, and what is there to be loaded of the libraries."""
+    for module in pkgutil.walk_packages(locklens.__path__, "locklens."):
+        if not module.name.startswith(("locklens.ui", "locklens.__main__")):
+            importlib.import_module(module.name)
+    for name in _LIBRARIES:
+        try:
+            importlib.import_module(name)
+        except ImportError:
+            continue
+    gc.collect()
+    gc.freeze()  # a collection in a child would write to, and so copy, every page
