@@ -1,16 +1,16 @@
-"""Kills a command that writes several files at random moments and looks at what is left; a program of its own, since it forks without threads.
+"""Kills a command that writes several files and looks at what is left; a program of its own, since it forks without threads.
 
     killing.py TEMPLATE PLACE ROUNDS COMMAND...
     killing.py TEMPLATE PLACE ROUNDS screen ROOT...
 
-TEMPLATE is a repository, PLACE an empty folder. COMMAND is run once to its end; then ROUNDS times in a fresh copy, each
-run killed with SIGKILL: in turn at any moment of the run, and at one shortly after writing began. Every file has to
-be the old or the new one, and after a run of `locklens why` every file or none. Prints how many were what.
+TEMPLATE is a repository, PLACE an empty folder. COMMAND is run once to its end; then in a fresh copy for each kill with
+SIGKILL: after each step of its writing, where it is held until it is killed, and ROUNDS times at any moment of the run.
+Every file has to be the old or the new one, and after a run of `locklens why` every file or none. Prints how many were
+what.
 """
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 import random
@@ -22,6 +22,8 @@ import time
 from functools import partial
 from pathlib import Path
 
+from preloading import load
+
 from locklens.cli.main import main
 from locklens.operations.compare_repository import open_git
 from locklens.operations.plan.files import FileChanges
@@ -32,26 +34,15 @@ from locklens.ui.workspace_source import WorkspaceSource
 
 SCREEN = "screen"
 
-AFTER = (0, 1, 3, 3)
-"""How many steps of writing to wait for: it begins, what is to be written is kept, then each file."""
 
-LOADED = (
-    "httpx", "gnupg", "platformdirs", "locklens.cli.reading", "locklens.cli.writing", "locklens.cli.write_options",
-    "locklens.cli.install_progress", "locklens.packages.hashing", "locklens.project.git", "locklens.review.reports.why_text",
-    "locklens.sources.http.client", "locklens.storage.cache", "locklens.operations.review.session", "locklens.operations.plan.builder",
-    "locklens.cli.installing", "locklens.cli.install_options", "locklens.operations.write.lock",
-    "locklens.operations.write.recover", "locklens.operations.write.registry_source", "locklens.operations.write.upgrade", "locklens.operations.review.why",
-)  # fmt: skip
-"""What the commands load, so that each copy of this process need not."""
-
-
-def run(folder: Path, words: list[str], *, begun: int = -1, output: Path | None = None) -> int:
+def run(folder: Path, words: list[str], *, steps: int = -1, hold: int = 0, output: Path | None = None) -> int:
     """Starts a command in a process of its own and returns its id.
 
     Args:
         folder: Where.
         words: The command line.
-        begun: Where to write a byte once writing begins.
+        steps: Where to write a byte for each step of the writing.
+        hold: The step after which it goes no further; 0 for none.
         output: Where what it says goes.
     """
     child = os.fork()
@@ -63,23 +54,24 @@ def run(folder: Path, words: list[str], *, begun: int = -1, output: Path | None 
         sink = os.open(output or os.devnull, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         os.dup2(sink, 1)
         os.dup2(sink, 2)
-        if begun >= 0:
-            _watch(begun)
+        if steps >= 0:
+            _watch(steps, hold)
         status = screen(words[1:]) if words[0] == SCREEN else main(words, lambda request, view: 98)
         sys.stdout.flush()
     finally:
         os._exit(status)
 
 
-def _watch(begun: int) -> None:
-    """Tells when writing begins, and makes the disk as slow as some are, so that kills fall between two files."""
+def _watch(steps: int, hold: int) -> None:
+    """Tells of each step: writing begins, what is to be written is kept, then each file; makes the disk as slow as some are."""
     apply, rename = applying.apply, os.replace
-
-    steps: list[object] = []
+    done: list[object] = []
 
     def step(what: object) -> None:
-        steps.append(what)
-        os.write(begun, b"x")
+        done.append(what)
+        os.write(steps, b"x")
+        if len(done) == hold:
+            signal.pause()
 
     def told(proposal: FileChanges) -> tuple[str, ...]:
         step(proposal)
@@ -87,7 +79,7 @@ def _watch(begun: int) -> None:
 
     def slow(source: str, target: str) -> None:
         rename(source, target)
-        if steps:
+        if done:
             step(target)
         time.sleep(random.random() * 0.01)
 
@@ -115,18 +107,38 @@ def contents(top: Path) -> dict[str, bytes]:
     return {str(path.relative_to(top)): path.read_bytes() for path in found}
 
 
-def killed(copy: Path, words: list[str], seconds: float, *, after: int) -> None:
-    """Runs a command and kills it: at any moment (0), or soon after it began to write, or after it wrote a file."""
+def killed_after(copy: Path, words: list[str], step: int) -> None:
+    """Runs a command and kills it after a step of its writing."""
     reading, writing = os.pipe()
-    child = run(copy, words, begun=writing)
+    child = run(copy, words, steps=writing, hold=step)
     os.close(writing)
-    for _ in range(after):
-        os.read(reading, 1)
-    seconds = random.random() * 0.02 if after else seconds
-    time.sleep(seconds)
+    for _ in range(step):
+        assert os.read(reading, 1), "it has fewer steps"
     os.kill(child, signal.SIGKILL)
-    ended(child)
+    assert ended(child) == -signal.SIGKILL
     os.close(reading)
+
+
+def killed_within(copy: Path, words: list[str], seconds: float) -> None:
+    """Runs a command and kills it after some time, unless it has ended by then."""
+    with Path(os.devnull).open("wb") as nowhere:
+        child = run(copy, words, steps=nowhere.fileno())
+        time.sleep(seconds)
+        os.kill(child, signal.SIGKILL)
+        ended(child)
+
+
+def whole(copy: Path, words: list[str]) -> int:
+    """Runs a command to its end and returns how many steps its writing has."""
+    reading, writing = os.pipe()
+    child = run(copy, words, steps=writing)
+    os.close(writing)
+    number = 0
+    while os.read(reading, 1):
+        number += 1
+    os.close(reading)
+    assert ended(child) == 0
+    return number
 
 
 def verdict(copy: Path, old: dict[str, bytes], new: dict[str, bytes], said: Path) -> str:
@@ -154,35 +166,35 @@ def verdict(copy: Path, old: dict[str, bytes], new: dict[str, bytes], said: Path
 
 
 def rounds(template: Path, place: Path, number: int, words: list[str]) -> dict[str, int]:
-    """Does it that often."""
+    """Kills it after each step, and that often at random."""
     old = contents(template)
-    whole = place / "whole"
-    shutil.copytree(template, whole)
-    assert ended(run(whole, words)) == 0  # what has to be asked and hashed once is remembered then
-    new = contents(whole)
+    copy = place / "copy"
+    shutil.copytree(template, copy)
+    steps = whole(copy, words)  # what has to be asked and hashed once is remembered then
+    new = contents(copy)
     assert sum(old[path] != new[path] for path in old) >= 3
-    shutil.rmtree(whole)
-    shutil.copytree(template, whole)
+    shutil.rmtree(copy)
+    shutil.copytree(template, copy)
     started = time.monotonic()
-    assert ended(run(whole, words)) == 0
+    assert ended(run(copy, words)) == 0
     lasts = time.monotonic() - started
     found: dict[str, int] = {}
-    for turn in range(number):
-        copy = place / str(turn)
+    kills = [partial(killed_after, step=step) for step in range(1, steps + 1)]
+    kills += [partial(killed_within, seconds=random.random() * lasts) for _ in range(number)]
+    for turn, kill in enumerate(kills):
+        shutil.rmtree(copy)
         shutil.copytree(template, copy)
-        killed(copy, words, random.random() * lasts, after=AFTER[turn % len(AFTER)])
+        kill(copy, words)
         outcome = verdict(copy, old, new, place / "said")
         found[outcome] = found.get(outcome, 0) + 1
         if turn % 10 == 0:
             again = ended(run(copy, words))
             assert again == 0, f"the next run ended with {again}"
             assert contents(copy) == new
-        shutil.rmtree(copy)
     return found
 
 
 if __name__ == "__main__":
     random.seed(7)
-    for module in LOADED:
-        importlib.import_module(module)
+    load()
     print(json.dumps(rounds(Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]), sys.argv[4:])))  # noqa: T201

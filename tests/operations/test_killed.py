@@ -1,4 +1,4 @@
-"""Writes of several files killed at random moments: each file is old or new, and the next run settles the rest."""
+"""Writes of several files killed after each step and at random: each file is old or new, and the next run settles the rest."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from effort import effort
 
 from locklens.addresses import ProviderAddress
 from locklens.demo.registry import DemoRegistry
@@ -20,7 +21,8 @@ from locklens.lockfile.render import render
 from locklens.versions import Version
 
 DEMO = ProviderAddress(TERRAFORM.default_host, "acme", "demo")
-KILLS = int(os.environ.get("LOCKLENS_KILLS", "40"))
+KILLS = effort(6, 200)
+"""How often each command is killed at random, besides once after each step of its writing."""
 
 
 def requires(constraint: str) -> str:
@@ -73,19 +75,20 @@ LOCK = ("lock", "--root", "a", "--root", "b", "--root", "c")
 @pytest.mark.parametrize(
     ("lay", "words"), [(of_modules, UPGRADE), (of_roots, LOCK), (of_orphans, SCREEN)], ids=["upgrade", "lock", "screen"]
 )
-def test_killed_at_random_moments(tmp_path: Path, lay: Callable[[Path], None], words: tuple[str, ...]) -> None:
+def test_killed_after_each_step_and_at_random(
+    tmp_path: Path, lay: Callable[[Path], None], words: tuple[str, ...]
+) -> None:
     template, place = tmp_path / "template", tmp_path / "place"
     lay(template)
     subprocess.run(["git", "init", "-q", str(template)], check=True)
     place.mkdir()
     with DemoRegistry() as registry:
         environ = {**os.environ, **environment(write_cli_configuration(registry, tmp_path))}
+        environ["PYTHONPATH"] = str(Path(__file__).parent.parent)
         driver = str(Path(__file__).with_name("killing.py"))
         command = [sys.executable, driver, str(template), str(place), str(KILLS), *words]
         done = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
-    assert sum(found.values()) == KILLS
-    if KILLS >= 40:
-        assert found.get("completed"), f"no kill fell between two files: {found}"
-    print(found)  # noqa: T201
+    assert sum(found.values()) > KILLS
+    assert found.get("completed"), f"no kill fell between two files: {found}"
