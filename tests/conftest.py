@@ -1,19 +1,38 @@
-"""What all tests share: a home that is nobody's, and random tests that are the same in every run."""
+"""What all tests share: a home that is nobody's, and random tests that are the same in every run but a full one."""
 
 from __future__ import annotations
 
+import contextlib
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+
 import pytest
+from effort import IS_FULL, effort
 from hypothesis import settings
 
-settings.register_profile("steady", deadline=None, derandomize=True)
+settings.register_profile(
+    "steady", deadline=None, derandomize=not IS_FULL, max_examples=effort(100, 1000), print_blob=True
+)
 settings.load_profile("steady")
+
+_NUMBERS = itertools.count()
+
+
+@pytest.fixture(scope="session")
+def homes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("homes")
 
 
 @pytest.fixture(autouse=True)
-def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+def own_home(homes: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Keeps every test away from the settings and the data of whoever runs it."""
-    home = tmp_path_factory.mktemp("home")
+    home = homes / str(next(_NUMBERS))
+    home.mkdir()
     for name in ("HOME", "USERPROFILE", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "LOCALAPPDATA"):
         monkeypatch.setenv(name, str(home))
     for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "NO_COLOR", "TF_DATA_DIR", "TF_WORKSPACE"):
         monkeypatch.delenv(name, raising=False)
+    yield
+    with contextlib.suppress(OSError):
+        home.rmdir()  # most tests leave nothing in it

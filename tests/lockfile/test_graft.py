@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from effort import effort
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lockfile.test_splice import FILES
@@ -59,7 +60,7 @@ def test_between_canonical_files_all_states_are_canonical(
     assert found == render(expected(old, new, chosen).values(), TERRAFORM)
 
 
-@settings(max_examples=4)
+@settings(max_examples=effort(2, 20))
 @pytest.mark.parametrize("case", real_cases("pairs"))
 @given(data=st.data())
 def test_real_changes_taken_one_after_the_other_end_in_the_new_file(case: Path, data: st.DataObject) -> None:

@@ -11,7 +11,7 @@ import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import jsonschema
@@ -48,6 +48,11 @@ PATIENT = {"TF_REGISTRY_CLIENT_TIMEOUT": "3600"}
 """Whoever waited for a time-out would not come back."""
 
 
+@cache
+def validator() -> jsonschema.Draft202012Validator:
+    return jsonschema.Draft202012Validator(json_report.review_schema())
+
+
 class Bench:
     """A registry, a cache, and two lock files to compare."""
 
@@ -71,7 +76,7 @@ class Bench:
 
     def review(self, old: bytes | None, new: bytes, **options: object) -> Review:
         found = review(self.request(old, new, **options), on_event=self.events.append)
-        jsonschema.validate(json_report.document(found), json_report.review_schema())
+        validator().validate(json_report.document(found))
         text.render(found)
         return found
 

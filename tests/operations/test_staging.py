@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
+from effort import effort
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from operations.test_propose import entry, lock
@@ -264,7 +265,7 @@ def test_planning_writes_nothing(top: Path) -> None:
     assert everything() == before
 
 
-@settings(max_examples=2)
+@settings(max_examples=effort(1, 10))
 @pytest.mark.parametrize("case", real_cases("pairs")[::9])
 @given(data=st.data())
 def test_real_changes_in_any_portions(case: Path, data: st.DataObject) -> None:
