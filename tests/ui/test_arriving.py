@@ -186,7 +186,7 @@ async def test_500_changes_one_by_one_do_not_build_the_list_500_times(
             source.serving[0].tell(Progress("evidence", number, 500))
         await until(on, lambda: on.screen.progress.done == 500)
         assert built == 0
-        on.screen._show()
+        on.screen.loader._show()
         await on.press()
         assert built == 1
         assert "500/500 changes settled" in on.text
