@@ -24,10 +24,14 @@ MAX_VERSIONS = 20_000
 """The most that any provider in the public registries has is below 1,000."""
 
 _MAX_PROTOCOLS, _MAX_PLATFORMS, _MAX_WARNINGS, _MAX_KEYS = 64, 512, 64, 64
+"""Of one version: some hundred times what any has. A registry names them, and each is held in memory for the run."""
+
 _MAX_DISTINCT = 256
 """Lists of protocols within one answer; those of a provider's versions are two or three, and held once each."""
 
 _MAX_WORD, _MAX_NAME, _MAX_WARNING, _MAX_KEY = 256, 1024, 4096, 512 * 1024
+"""Characters of a version or platform, a file name, a warning that is shown, and an armored key (3 KB, as a rule)."""
+
 _SHA256 = re.compile(r"[0-9a-fA-F]{64}\Z")
 _PROTOCOLS = (5, 7)
 """Plugin protocols that both tools speak: from the first up to, not including, the second."""

@@ -5,6 +5,18 @@ key, OpenTofu an expired signature too, and on its own registry a release for wh
 each key that the registry lists, at the first signature that names it, and at no other.
 
 The tiers are facts about keys, so they are found for both tools, though OpenTofu shows none.
+
+The rules are those of internal/getproviders/package_authentication.go in Terraform v1.11.4 and OpenTofu v1.12.6, in this
+order; step numbers are repeated where a step is done:
+
+1. `matchingChecksumAuthentication`: SHA256SUMS lists the package, with the digest that the registry gives.
+2. `signatureAuthentication.AuthenticatePackage`: without keys, OpenTofu skips the signature on its own registry
+   (`shouldEnforceGPGValidation`); Terraform refuses.
+3. `findSigningKey`: each listed key in turn, by go-crypto's `ReadArmoredKeyRing` and `CheckDetachedSignature`.
+4. In it, what is forgiven: Terraform `ErrKeyExpired`, OpenTofu `ErrSignatureExpired` too unless
+   `shouldEnforceGPGExpiration`.
+5. Terraform alone holds the key against HashiCorp's own and, by its trust signature, against the partners' key.
+6. `AcceptableHashes` (`acceptableHashes` in OpenTofu): what of SHA256SUMS goes into the lock file.
 """
 
 from __future__ import annotations
@@ -164,19 +176,20 @@ def authenticate(
         The judgement; no release makes it raise.
     """
     enforced = enforcement or Enforcement()
-    if refusal := _package_refusal(release):
+    if refusal := _package_refusal(release):  # 1
         return Authentication(AuthenticationOutcome.REFUSED, refusal=refusal)
-    if not release.keys:
+    if not release.keys:  # 2
         skips = dialect is OPENTOFU and release.host == OPENTOFU.default_host and not enforced.validation
         return _accepted(release, Authentication(AuthenticationOutcome.SKIPPED, Tier.UNSIGNED)) if skips else _NO_KEYS
     armors = tuple(key.armor for key in release.keys)
     verification = verifier.verify(release.sums, release.signature, armors)
     if verification.problem is not None:
         return Authentication(AuthenticationOutcome.UNKNOWN, problem=verification.problem)
-    found = _signer(verification, dialect, enforced)
+    found = _signer(verification, dialect, enforced)  # 3 and 4
     if isinstance(found, Authentication):
         return found
     signature, published, lenience = found[0], release.keys[found[1]], found[2]
+    # 5
     tier = tier_of(release.sums, release.signature, verification, published, verifier)
     if tier is None:
         if dialect is not OPENTOFU:
@@ -202,7 +215,7 @@ def _package_refusal(release: Release) -> Refusal | None:
 
 
 def _accepted(release: Release, judged: Authentication) -> Authentication:
-    """Adds what the tool takes from SHA256SUMS, at which it may still crash."""
+    """Adds what the tool takes from SHA256SUMS (step 6), at which it may still crash."""
     sums = read_checksums(release.sums)
     collected = sums.collected()
     signed = sums.hashes if judged.outcome is AuthenticationOutcome.ACCEPTED else frozenset()

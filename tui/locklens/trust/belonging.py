@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from locklens.trust.checksums import Checksums, ListedPackage
 
 _NAMED = 3
+"""Files that a sentence names; a hostile list has thousands."""
 
 
 class Build(Struct, frozen=True):

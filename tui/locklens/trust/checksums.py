@@ -22,6 +22,7 @@ MAX_BYTES = 1 << 20
 """A release with packages for twenty platforms has a file of 3 KB."""
 
 MAX_LINES = 10_000
+"""Every line is a value here; releases list one file for each platform, the manifest, and at times an SBOM."""
 
 _DIGEST_DIGITS = 64
 _SCANNER_LIMIT = 64 * 1024

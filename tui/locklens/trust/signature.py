@@ -38,8 +38,14 @@ GPG_TIMEOUT = 20.0
 for a key, but a key of half a megabyte can be made so that it takes long."""
 
 MAX_SIGNATURE_BYTES = 64 * 1024
+"""A detached signature has some 600 bytes."""
+
 MAX_SIGNATURES = 16
+"""In one file; publishers make one, or two while a key is replaced. Each costs gpg a verification."""
+
 MAX_KEYS = 64
+"""That a registry lists for a release. gpg imports each into a keyring of its own."""
+
 MAX_KEYS_BYTES = 1 << 20
 """Of all armored texts of a list together; those that do not fit in count as broken. Registries list one or two keys,
 of some 3 KB each."""
