@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _PREFIX = "TF_TOKEN_"
 _MAX_OUTPUT = 64 * 1024
 _HELPER_SECONDS = 10.0
-"""Bytes and seconds of a credentials helper's answer, which is one token. The tools set no bound, and would hang with it."""
+"""Bytes and seconds of a credentials helper's answer, which is one token. The tools set no bound."""
 
 
 def environment_tokens(environ: Mapping[str, str]) -> dict[str, Token]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from locklens.sources.documents import Fields
 
 _MAX_PACKAGES, _MAX_HASHES, _MAX_HASH = 512, 64, 1024
-"""Platforms, hashes of one, and characters of a hash that an answer may report: there are 20 platforms and two schemes."""
+"""Platforms, hashes of one, and characters of a hash in an answer: there are 20 platforms and two schemes."""
 
 _HASH = re.compile(r"[^:\s]+:[^\x00-\x20\x7f]*\Z")
 

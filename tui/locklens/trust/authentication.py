@@ -6,8 +6,8 @@ each key that the registry lists, at the first signature that names it, and at n
 
 The tiers are facts about keys, so they are found for both tools, though OpenTofu shows none.
 
-The rules are those of internal/getproviders/package_authentication.go in Terraform v1.11.4 and OpenTofu v1.12.6, in this
-order; step numbers are repeated where a step is done:
+The rules are those of internal/getproviders/package_authentication.go in Terraform v1.11.4 and OpenTofu v1.12.6, in
+this order; step numbers are repeated where a step is done:
 
 1. `matchingChecksumAuthentication`: SHA256SUMS lists the package, with the digest that the registry gives.
 2. `signatureAuthentication.AuthenticatePackage`: without keys, OpenTofu skips the signature on its own registry

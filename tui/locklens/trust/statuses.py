@@ -18,7 +18,7 @@ StatusLine = tuple[str, str]
 
 MAX_USER_IDS = 20
 MAX_USER_ID_LENGTH = 200
-"""Names of a key, and characters of each, that are shown: a registry's key may carry thousands, and publishers have one."""
+"""Names of a key, and characters of each, that are shown: a key may carry thousands, publishers' have one."""
 
 _VERDICTS = {
     "GOODSIG": SignatureStatus.GOOD,
