@@ -126,7 +126,7 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     "file, then folder entry": (with_provider(Item(b"a", b"y"), Item(b"a/")), "is a file and a folder"),
     "name with NUL": (with_provider(Item(b"a\0b", b"y")), "a\\x00b in the package cannot be the name"),
     "name of 256 bytes": (with_provider(Item(b"n" * 256, b"y")), "cannot be the name of a file"),
-    "line feed": (with_provider(Item(b"a\nb", b"y")), "a\\nb in the package has a line feed in its name"),
+    "line feed": (with_provider(Item(b"a\nb", b"y")), "a\\x0ab in the package has a line feed in its name"),
     "line feed in a folder": (with_provider(Item(b"a\nb/c", b"y")), "line feed"),
     "unknown method": (with_provider(Item(b"x", b"y", 12)), "x in the package is packed by method 12"),
     "wrong CRC": (with_provider(Item(b"x", b"y", central={"crc": 1})), "x in the package is damaged: its content"),

@@ -152,7 +152,7 @@ def test_what_is_old_goes_and_hashes_stay(path: Path) -> None:
 
 
 def test_the_oldest_answers_go_where_there_are_too_many(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cachefile, "MOST_BYTES", 10_000)
+    monkeypatch.setattr(cachefile, "MAX_CACHE_BYTES", 10_000)
     urls = [f"https://a.test/{number}" for number in range(20)]
     with Cache(path) as cache:
         for number, url in enumerate(urls):

@@ -124,7 +124,7 @@ class UpgradeDriver(Driver):
 
     async def look_up(self) -> None:
         """Waits until signers were looked up."""
-        await self._past("_timer_of_releases")
+        await self._past("_timer_of_signers")
         await self.settle()
 
 
