@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 from ui.conftest import Driver, ServedReview, ServingSource, drafted, until
+from waiting import LIMIT
 
 from locklens.demo.faults import Fault, Faults
 from locklens.demo.registry import DemoRegistry
@@ -63,18 +64,23 @@ class StepSource(ServingSource):
 
 
 class SteppedReview(ServedReview):
-    """Ends when `end` is set; `tell` is what the worker would tell."""
+    """Ends when `end` is set."""
 
     def __init__(self, draft: Review, final: Review, files: tuple[Path, ...] = ()) -> None:
         super().__init__(draft, final, files)
         self.end = threading.Event()
-        self.tell: Callable[[ReviewEvent], None] = lambda _: None
-        self.began = threading.Event()
+        self._began = threading.Event()
+        self._on_event: Callable[[ReviewEvent], None] = lambda _: None
         self.cancelled = False
 
+    def tell(self, event: ReviewEvent) -> None:
+        """What the worker would tell, once it has begun."""
+        assert self._began.wait(LIMIT)
+        self._on_event(event)
+
     def complete(self, *, on_event: Callable[[ReviewEvent], None], cancel: threading.Event) -> Review:
-        self.tell = on_event
-        self.began.set()
+        self._on_event = on_event
+        self._began.set()
         while not self.end.wait(0.01):
             if cancel.is_set():
                 self.cancelled = True
