@@ -65,7 +65,7 @@ def test_a_lock_file_of_combining_characters(tmp_path: Path, text: str) -> None:
     ("name", "text", "line"),
     [
         ("main.tf", f'terraform {{\n  required_providers {{\n    aws = "{MARKS}"\n  }}\n}}\n', 3),
-        ("main.tf", f'provider "aws" {{\n  version = <<E\n{MARKS}\nE\n}}\n', 3),
+        ("main.tf", f'provider "aws" {{\n  version = <<E\n{MARKS}\nE\n}}\n', 2),
         ("main.tf", f'provider "aws" {{\n  version = "${{"{MARKS}"}}"\n}}\n', 2),
         ("main.tf", f'provider "{MARKS}" {{}}\n', 1),
         ("main.tf.json", f'{{"provider":\n {{"aws": {{"version": "{MARKS}"}}}}}}', 2),

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from real_material import real_cases
 
-from locklens.hcl import parse as parse_hcl
+from locklens.hcl import parse_constants
 from locklens.lockfile.blocks import BodyReader, from_scan
 from locklens.lockfile.scan import scan
 
@@ -70,7 +70,7 @@ def test_real_files_are_read_as_the_hcl_reader_reads_them(case: Path) -> None:
         if scanned is None:
             assert case.name in {"0021", "0051"}
             continue
-        body = parse_hcl(data, json=False).body
+        body = parse_constants(data).body
         assert body is not None
         reader = BodyReader()
         reader.read(body)

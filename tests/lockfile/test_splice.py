@@ -13,8 +13,7 @@ from real_material import real_cases
 from locklens.addresses import ProviderAddress
 from locklens.dialect import OPENTOFU, TERRAFORM, Dialect
 from locklens.errors import ConfigurationError
-from locklens.hcl import decode
-from locklens.hcl import parse as parse_hcl
+from locklens.hcl import decode, parse_constants
 from locklens.lockfile.model import LockEntry
 from locklens.lockfile.parse import parse
 from locklens.lockfile.render import is_canonical, render, render_entry
@@ -99,7 +98,7 @@ def layouts(draw: st.DrawFn) -> tuple[list[LockEntry], str]:
 
 def blocks_of(data: bytes) -> dict[str, str]:
     """Each block's own text, by its label."""
-    text, body = decode(data), parse_hcl(data, json=False).body
+    text, body = decode(data), parse_constants(data).body
     assert body is not None
     return {"/".join((block.type, *block.labels)): text[block.place.start : block.end] for block in body.all_blocks()}
 

@@ -1,9 +1,10 @@
 """Text to plain values with their places, for both syntaxes of HCL; the only user of python-hcl2.
 
-python-hcl2 accepts much that the real parser refuses: arguments set twice, lines broken inside strings, unknown
-escapes, missing line ends. A lock file may not be read that way. So the structure of a file and all constants are
-read here, as strictly as HCL itself does, and python-hcl2 is asked what it is good at: whether an expression that
-only an evaluation can give a value (operators, conditions, calls, `for`) is one.
+python-hcl2 parses the expressions of configurations. It accepts much that the real parser refuses: arguments set
+twice, lines broken inside strings, unknown escapes, missing line ends; and a reader that is milder than the tools sees
+another configuration than they do. So where arguments, blocks and strings begin and end is found here, as HCL finds it,
+and python-hcl2 gets the expressions that are wanted, one by one and bounded. Lock files hold constants alone, which are
+read here, as strictly as HCL does.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from locklens.hcl.values import (
     Parsed,
     Reference,
     SourcePlace,
+    Wanted,
     decode,
     encode,
 )
@@ -30,26 +32,48 @@ MAX_BYTES = 8 * 1024 * 1024
 """Larger files are not read: configurations have kilobytes."""
 
 
-def parse(data: bytes, *, json: bool) -> Parsed:
-    """Reads a file.
+def parse(data: bytes, *, json: bool, wanted: Wanted) -> Parsed:
+    """Reads a configuration file.
 
     Args:
         data: The file's bytes.
         json: Whether the file is in HCL's JSON syntax.
+        wanted: Which arguments get a value; in JSON all of them do. Others are Dynamic, and not judged: the real parser
+            may refuse them.
 
     Returns:
-        The body and everything that the real parser would call an error. Never raises for what is in the file.
+        The body and everything that is wrong with what is read of it. Never raises for what is in the file.
     """
     if len(data) > MAX_BYTES:
-        detail = f"Files of more than {MAX_BYTES // 1024**2} MiB are not read."
-        return Parsed(None, (ConfigurationProblem(1, 1, "File too large", detail),))
+        return _too_large()
     if json:
-        from locklens.hcl.json_syntax import parse_json
-
-        return parse_json(decode(data))
+        return parse_json(data)
     from locklens.hcl.native import parse_native
 
-    return parse_native(decode(data))
+    return parse_native(decode(data), wanted)
+
+
+def parse_json(data: bytes) -> Parsed:
+    """Reads a file in HCL's JSON syntax."""
+    if len(data) > MAX_BYTES:
+        return _too_large()
+    from locklens.hcl.json_syntax import parse_json as read
+
+    return read(decode(data))
+
+
+def parse_constants(data: bytes) -> Parsed:
+    """Reads a file in native syntax that holds constants alone, as lock files do; any other value is Dynamic."""
+    if len(data) > MAX_BYTES:
+        return _too_large()
+    from locklens.hcl.native import parse_constants as read
+
+    return read(decode(data))
+
+
+def _too_large() -> Parsed:
+    detail = f"Files of more than {MAX_BYTES // 1024**2} MiB are not read."
+    return Parsed(None, (ConfigurationProblem(1, 1, "File too large", detail),))
 
 
 def parse_expression(text: str) -> Expression | None:
@@ -78,8 +102,11 @@ __all__ = [
     "Parsed",
     "Reference",
     "SourcePlace",
+    "Wanted",
     "decode",
     "encode",
     "parse",
+    "parse_constants",
     "parse_expression",
+    "parse_json",
 ]

@@ -1,213 +1,277 @@
-"""Expressions of HCL's native syntax: constants, lists, objects and references in full; of others if they are any.
+"""Expressions of configurations, parsed by python-hcl2: constants, lists, objects and references have a value here.
 
-An expression with operators, conditions, calls, parentheses or `for` is reduced to its skeleton, in which every
-operand is an `x`, and python-hcl2's grammar says whether that is one. Operands (strings, numbers, lists, objects) are
-read here, for there HCL is stricter.
+Only its parser is used: what python-hcl2 builds on top of the tree shares mutable state between threads. What it reads
+otherwise than HCL does (strings with escapes and templates, heredocs, comments) is read here, and stands in the text
+that it gets as a plain string of the same length, or as blanks. Nesting and lengths are bounded before it sees any.
 """
 
 from __future__ import annotations
 
+import os
 import re
-from decimal import Decimal
+import tempfile
+import threading
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from locklens.hcl.cursor import NAME, STRAY, Cursor, SyntaxProblemError
-from locklens.hcl.skeleton import CALLING, CONTINUING, Skeleton
-from locklens.hcl.templates import normal, read_heredoc, read_quoted
-from locklens.hcl.values import Expression, IndexStep, ListExpr, Literal, ObjectExpr, Reference
+from locklens.hcl.constants import KEYWORDS, number
+from locklens.hcl.scan import Scanner
+from locklens.hcl.source import Source, SyntaxProblemError
+from locklens.hcl.strings import Span, Template, normal
+from locklens.hcl.values import Dynamic, Expression, IndexStep, ListExpr, Literal, ObjectExpr, Reference
 
-_NUMBER = re.compile(r"[0-9]++(?:\.[0-9]*+)?(?:[eE]([+-]?[0-9]++))?\Z")
-_MAX_EXPONENT = 300
-_MAX_DIGITS = 1000
-_STEP = re.compile(rf"\.({NAME})(?![^\x00-\x7f])")
-_FIXED_INDEX = re.compile(rf'\[[ \t]*(?:"([^"\\$%\r\n{STRAY}]*+)"|([0-9]{{1,15}}))[ \t]*\]')
-_KEYWORDS: dict[str, bool | None] = {"true": True, "false": False, "null": None}
+if TYPE_CHECKING:
+    from lark import Token, Tree
+
+MAX_LENGTH = 64 * 1024
+"""Characters of one expression that are parsed."""
+
+MAX_TOTAL = 1024 * 1024
+"""Characters of all expressions of one file that are parsed: some ten seconds of work."""
+
+_PREFIX = "a = "
+_ODD = re.compile(r"[\\$%#]|//|/\*|<<")
+_ODD_STRING = re.compile(r"[\\$%]|\A<")
+_COMMENT = re.compile(r"(?:#|//)[^\n]*+|/\*(?s:.*?)\*/")
+_BETWEEN = re.compile(r'(?:[^"#/<]|/(?![/*])|<(?!<))++')
+_BROKEN = "Expected the start of an expression, or its end."
+_lock = threading.Lock()
 
 
-class ExpressionReader:
-    """Reads expressions at a cursor."""
+class Expressions:
+    """Reads expressions of one text."""
 
-    def __init__(self, cursor: Cursor) -> None:
-        self.cursor = cursor
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._scanner = Scanner(source)
+        self._templates: dict[int, Template] = {}
+        self._length = 0
 
-    def expression(self, *, in_line: bool) -> Expression:
-        """Reads one expression and leaves the cursor behind it.
-
-        Args:
-            in_line: Whether a line's end ends the expression; inside brackets it does not.
+    def read(self, span: Span) -> Expression:
+        """Returns the expression that a piece of the text is.
 
         Raises:
-            SyntaxProblemError: There is none.
+            SyntaxProblemError: It is none, or more than is read.
         """
-        cursor = self.cursor
-        kind = cursor.peek(in_line=in_line)
-        start = cursor.start
-        if kind in ("-", "!", "("):
-            return self._compound(start, None, in_line=in_line)
-        name_end = cursor.end if kind == "name" else -1
-        operand = self.operand(kind)
-        is_callable = cursor.position == name_end
-        following = cursor.peek(in_line=in_line)
-        if following in CONTINUING or (is_callable and following in CALLING):
-            return self._compound(start, (operand, is_callable), in_line=in_line)
-        return operand
+        start, end = span
+        self._length += end - start
+        if end - start > MAX_LENGTH or self._length > MAX_TOTAL:
+            detail = f"More than {MAX_LENGTH} characters of one expression, or {MAX_TOTAL} of one file, are not read."
+            raise SyntaxProblemError(start, "Expression too long", detail)
+        text = self._source.text[start:end]
+        tree = _parsed(self._masked(text, start) if _ODD.search(text) else text, start)
+        return self._value(tree, start - len(_PREFIX))
 
-    def operand(self, kind: str) -> Expression:
-        """Reads the operand whose first token was just seen."""
-        cursor = self.cursor
-        start = cursor.start
-        match kind:
-            case "plain":
-                text = cursor.take()
-                return Literal(normal(text[1:-1], start), cursor.place(start, cursor.position))
-            case "name":
-                return self._named(cursor.take(), start)
-            case "[" | "{":
-                cursor.enter()
-                cursor.take()
-                value = self._list(start) if kind == "[" else self._object(start)
-                cursor.leave()
-                return value
-            case "number":
-                text = cursor.take()
-                return Literal(_number(text, start), cursor.place(start, cursor.position))
-            case "quote":
-                cursor.take()
-                return read_quoted(self)
-            case "heredoc":
-                return read_heredoc(self, cursor.take())
-            case "end":
-                raise SyntaxProblemError(
-                    start, "Missing expression", "Expected the start of an expression, but found the end of the file."
-                )
-            case _:
-                detail = "Expected the start of an expression, but found an invalid expression token."
-                raise SyntaxProblemError(start, "Invalid expression", detail)
-
-    def _named(self, name: str, start: int) -> Expression:
-        """A keyword, or a name with the constant steps that follow it without a gap."""
-        cursor = self.cursor
-        if name in _KEYWORDS:
-            return Literal(_KEYWORDS[name], cursor.place(start, cursor.position))
-        parts: list[str | int] = [name]
-        while True:
-            step = _STEP.match(cursor.text, cursor.position)
-            if step is not None:
-                parts.append(step[1])
+    def _masked(self, text: str, start: int) -> str:
+        """Puts plain text of the same length in the place of what python-hcl2 does not read as HCL does."""
+        pieces: list[str] = []
+        at = 0
+        while at < len(text):
+            if (kept := _BETWEEN.match(text, at)) is not None:
+                pieces.append(kept[0])
+            elif (comment := _COMMENT.match(text, at)) is not None:
+                pieces.append(" " * len(comment[0]))
             else:
-                step = _FIXED_INDEX.match(cursor.text, cursor.position)
-                if step is None:
-                    break
-                parts.append(IndexStep(normal(step[1], step.start(1))) if step[1] is not None else int(step[2]))
-            cursor.position = step.end()
-        return Reference(tuple(parts), cursor.place(start, cursor.position))
+                template = self._scanner.template(start + at)
+                string = text[at : template.end - start]
+                if _ODD_STRING.search(string):
+                    self._templates[template.start] = template
+                    string = f'"{"_" * (len(string) - 2)}"'
+                pieces.append(string)
+            at += len(pieces[-1])
+        return "".join(pieces)
 
-    def _list(self, start: int) -> Expression:
-        cursor = self.cursor
-        items: list[Expression] = []
-        if self._is_for():
-            return self._compound(start, "[", in_line=False)
-        while cursor.peek(in_line=False) != "]":
-            items.append(self.expression(in_line=False))
-            kind = cursor.peek(in_line=False)
-            if kind == "]":
-                break
-            if kind == "end":
-                detail = "There is no corresponding closing bracket before the end of the file."
-                raise SyntaxProblemError(start, "Unterminated tuple constructor expression", detail)
-            if kind != ",":
-                detail = "Expected a comma to mark the beginning of the next item."
-                raise SyntaxProblemError(cursor.start, "Missing item separator", detail)
-            cursor.take()
-        cursor.take()
-        return ListExpr(tuple(items), cursor.place(start, cursor.position))
+    # From python-hcl2's tree to values; `base` is the offset of the tree's text in the file.
 
-    def _object(self, start: int) -> Expression:
-        cursor = self.cursor
+    def _value(self, tree: Tree[Token], base: int) -> Expression:
+        while tree.data == "expr_term" and len(tree.children) == 1:
+            tree = _subtree(tree.children[0])
+        start, end = base + tree.meta.start_pos, base + tree.meta.end_pos
+        place = self._source.place(start, end)
+        match tree.data:
+            case "string":
+                return self._string(start, end)
+            case "literal_value":
+                return Literal(KEYWORDS[str(tree.children[0])], place)
+            case "int_lit" | "float_lit":
+                text = str(tree.children[0])
+                value = number(text)
+                if value is None:
+                    detail = "Failed to recognize the value of this number literal."
+                    raise SyntaxProblemError(start, "Invalid number literal", detail)
+                return Literal(value, place, is_plain=not text.startswith("-"))
+            case "unary_op":
+                operand = self._value(_subtree(tree.children[1]), base)
+                if tree.children[0] == "-" and isinstance(operand, Literal) and type(operand.value) in (int, float):
+                    return Literal(-operand.value, place, is_plain=False)  # type: ignore[operator]
+                return Dynamic(place)
+            case "expr_term":  # in parentheses
+                return self._value(next(_subtrees(tree)), base)
+            case "tuple":
+                return ListExpr(tuple(self._value(item, base) for item in _subtrees(tree)), place)
+            case "object":
+                return ObjectExpr(tuple(self._items(tree, base)), place)
+            case "identifier" | "get_attr_expr_term" | "index_expr_term":
+                parts, is_whole = self._steps(tree, base)
+                return Reference(parts, place) if is_whole else Dynamic(place, parts)
+            case _:
+                return Dynamic(place, is_call=tree.data == "function_call")
+
+    def _string(self, start: int, end: int) -> Expression:
+        place = self._source.place(start, end)
+        template = self._templates.get(start)
+        if template is None:
+            return Literal(normal(self._source.text[start + 1 : end - 1], start), place)
+        return template.value(place, self._inner)
+
+    def _inner(self, span: Span) -> Expression:
+        text = self._source.text[span.start : span.end]
+        start = span.start + len(text) - len(text.lstrip())
+        return self.read(Span(start, start + len(text.strip())))
+
+    def _items(self, tree: Tree[Token], base: int) -> list[tuple[Expression, Expression]]:
         items: list[tuple[Expression, Expression]] = []
-        if self._is_for():
-            return self._compound(start, "{", in_line=False)
-        while (kind := cursor.peek(in_line=True)) != "}":
-            if kind == "newline":
-                cursor.take()
+        is_separated = True
+        for child in tree.children:
+            if getattr(child, "data", "") != "object_elem":
+                is_separated = True
                 continue
-            key = self._key(is_computed=kind == "(")
-            kind = cursor.peek(in_line=True)
-            if kind not in ("=", ":"):
-                raise self._bad_object(kind, start, "Missing key/value separator", 'Expected an equals sign ("=").')
-            cursor.take()
-            items.append((key, self.expression(in_line=True)))
-            kind = cursor.peek(in_line=True)
-            if kind == "}":
-                break
-            if kind not in (",", "newline"):
+            element = _subtree(child)
+            if not is_separated:
                 detail = "Expected a newline or comma to mark the beginning of the next attribute."
-                raise self._bad_object(kind, start, "Missing attribute separator", detail)
-            cursor.take()
-        cursor.take()
-        return ObjectExpr(tuple(items), cursor.place(start, cursor.position))
+                raise SyntaxProblemError(base + element.meta.start_pos, "Missing attribute separator", detail)
+            is_separated = False
+            key, value = _subtrees(element)
+            items.append((self._key(key, base), self._value(value, base)))
+        return items
 
-    def _key(self, *, is_computed: bool) -> Expression:
+    def _key(self, tree: Tree[Token], base: int) -> Expression:
         """An object's key: a bare word, even a keyword, stands for itself unless it is in parentheses."""
-        start = self.cursor.start
-        key = self.expression(in_line=True)
-        if not is_computed:
-            if isinstance(key, Reference) and len(key.parts) == 1:
-                return Literal(key.parts[0], key.place)
-            if isinstance(key, Literal) and (word := self.cursor.text[start : key.place.end]) in _KEYWORDS:
-                return Literal(word, key.place)
-        return key
+        inner = _subtree(tree.children[0])
+        while inner.data == "expr_term" and len(inner.children) == 1:
+            inner = _subtree(inner.children[0])
+        if inner.data in ("identifier", "literal_value", "keyword"):
+            place = self._source.place(base + inner.meta.start_pos, base + inner.meta.end_pos)
+            return Literal(str(inner.children[0]), place)
+        return self._value(inner, base)
 
-    def _bad_object(self, kind: str, start: int, summary: str, detail: str) -> SyntaxProblemError:
-        if kind == "end":
-            detail = "There is no corresponding closing brace before the end of the file."
-            return SyntaxProblemError(start, "Unterminated object constructor expression", detail)
-        if kind in (",", "newline"):
-            summary = "Missing attribute value"
-        return SyntaxProblemError(self.cursor.start, summary, detail)
+    def _steps(self, tree: Tree[Token], base: int) -> tuple[tuple[str | int, ...], bool]:
+        """The constant steps that a reference begins with, and whether they are all of it; () for none."""
+        steps: list[str | int | None] = []
+        while tree.data != "identifier":
+            if tree.data == "expr_term" and len(tree.children) == 1:
+                tree = _subtree(tree.children[0])
+            elif tree.data in ("get_attr_expr_term", "index_expr_term"):
+                steps.append(self._step(_subtree(tree.children[1]), base))
+                tree = _subtree(tree.children[0])
+            else:
+                return (), False
+        steps.append(str(tree.children[0]))
+        steps.reverse()
+        known: list[str | int] = []
+        for step in steps:
+            if step is None:
+                return tuple(known), False
+            known.append(step)
+        return tuple(known), True
 
-    def _is_for(self) -> bool:
-        cursor = self.cursor
-        if cursor.peek(in_line=False) != "name" or cursor.text[cursor.start : cursor.end] != "for":
-            return False
-        cursor.take()
-        return True
-
-    def _compound(self, start: int, first: tuple[Expression, bool] | str | None, *, in_line: bool) -> Expression:
-        """Reads on where an expression has more than one operand.
-
-        Args:
-            start: Where the expression begins.
-            first: The operand that was read already, and whether it is a mere name; or the bracket of a `for` of which
-                bracket and keyword were read; or None.
-            in_line: Whether a line's end ends the expression.
-        """
-        self.cursor.enter()
-        skeleton = Skeleton(self, in_line=in_line)
-        if isinstance(first, str):
-            skeleton.open_for(first, start)
-        elif first is not None:
-            skeleton.add(first[0], start, is_callable=first[1])
-        skeleton.read(only_bracket=isinstance(first, str))
-        self.cursor.leave()
-        return skeleton.value(self.cursor.place(start, self.cursor.position))
+    def _step(self, tree: Tree[Token], base: int) -> str | int | None:
+        if tree.data == "get_attr":
+            return str(_subtree(tree.children[1]).children[0])
+        if tree.data == "short_index":
+            return None
+        index = self._value(next(_subtrees(tree)), base)
+        if not isinstance(index, Literal) or isinstance(index.value, bool):
+            return None
+        if isinstance(index.value, str):
+            return IndexStep(index.value) if index.is_plain else None
+        return index.value if isinstance(index.value, int) and index.value >= 0 else None
 
 
-def _number(text: str, start: int) -> int | float:
-    match = _NUMBER.match(text)
-    if match is None:
-        detail = "Failed to recognize the value of this number literal."
-        raise SyntaxProblemError(start, "Invalid number literal", detail)
-    if len(text) > _MAX_DIGITS or (match[1] and abs(int(match[1][:6])) > _MAX_EXPONENT):
-        return float(text)
-    value = Decimal(text)
-    return int(value) if value == value.to_integral_value() else float(value)
+def _subtree(node: Any) -> Tree[Token]:
+    tree: Tree[Token] = node
+    return tree
+
+
+def _subtrees(tree: Tree[Token]) -> Any:
+    """The children that are neither tokens nor line ends."""
+    return (child for child in tree.children if getattr(child, "data", "new_line_or_comment") != "new_line_or_comment")
 
 
 def parse_whole_expression(text: str) -> Expression | None:
     """Reads a text that is one expression and nothing else; None for any other."""
-    reader = ExpressionReader(Cursor(text))
+    source = Source(text)
     try:
-        value = reader.expression(in_line=True)
-        return value if reader.cursor.peek(in_line=True) == "end" else None
-    except (SyntaxProblemError, RecursionError):
+        end = Scanner(source).expression_end(0, in_line=True)
+        return Expressions(source).read(Span(0, end)) if end == len(text.rstrip(" \t")) else None
+    except SyntaxProblemError:
         return None
+
+
+def _parsed(text: str, start: int) -> Tree[Token]:
+    """Returns python-hcl2's tree of an expression.
+
+    Raises:
+        SyntaxProblemError: It is none.
+    """
+    from lark.exceptions import LarkError, UnexpectedInput
+
+    try:
+        tree = _parser().parse(f"{_PREFIX}{text}\n")
+    except UnexpectedInput as error:
+        position = error.pos_in_stream if isinstance(error.pos_in_stream, int) else 0
+        at = start + min(max(position - len(_PREFIX), 0), len(text))
+        raise SyntaxProblemError(at, "Invalid expression", _BROKEN) from error
+    except (LarkError, RecursionError) as error:
+        raise SyntaxProblemError(start, "Invalid expression", _BROKEN) from error
+    body = tree.children[0]
+    attributes = list(_subtrees(body))
+    expression = attributes[0].children[2]
+    if len(attributes) != 1 or expression.meta.end_pos < len(_PREFIX) + len(text.rstrip()):
+        raise SyntaxProblemError(start, "Invalid expression", _BROKEN)
+    return _subtree(expression)
+
+
+@lru_cache(maxsize=1)
+def _parser() -> Any:
+    """python-hcl2's own parser; building it from the grammar takes a second, so python-hcl2 keeps it in a file."""
+    import hcl2.parser
+
+    with _lock:
+        cache = Path(hcl2.parser.PARSER_FILE)
+        if not cache.exists() and not os.access(cache.parent, os.W_OK):
+            own = _cache_file()
+            if own is not None:
+                hcl2.parser.PARSER_FILE = own
+        return hcl2.parser.parser()
+
+
+def _cache_file() -> Path | None:
+    """A file in a folder that only the user can write: what is in it gets unpickled."""
+    import sys
+    from importlib.metadata import version
+
+    import platformdirs
+
+    folder = Path(platformdirs.user_cache_dir("locklens", appauthor=False))
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        release = "{}.{}".format(*sys.version_info[:2])
+        file = folder / f"python-hcl2-{version('python-hcl2')}-py{release}.bin"
+        if not _is_own(folder) or (os.path.lexists(file) and not _is_own(file)):
+            return None
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError:
+        return None
+    return file
+
+
+def _is_own(path: Path) -> bool:
+    """Whether only this user can have written to a file or a folder; on Windows that cannot be told by its mode."""
+    status = path.stat()
+    return not hasattr(os, "geteuid") or (status.st_uid == os.geteuid() and not status.st_mode & 0o022)
+
+
+__all__ = ["MAX_LENGTH", "MAX_TOTAL", "Expressions", "parse_expression"]

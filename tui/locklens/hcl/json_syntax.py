@@ -9,8 +9,8 @@ import json
 import re
 from typing import TYPE_CHECKING, NoReturn
 
-from locklens.hcl.cursor import Cursor, SyntaxProblemError
-from locklens.hcl.templates import normal
+from locklens.hcl.source import MAX_DEPTH, Source, SyntaxProblemError
+from locklens.hcl.strings import normal
 from locklens.hcl.values import (
     Attribute,
     Block,
@@ -37,6 +37,7 @@ _TOKEN = re.compile(
     )""",
     re.VERBOSE,
 )
+_SPACE = re.compile(r"[ \t\r\n]*+")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]{1,3})?\Z")
 _MAX_DIGITS = 1000
 _STRAY = re.compile("[\ud800-\udfff]")
@@ -50,11 +51,7 @@ def parse_json(text: str) -> Parsed:
     try:
         value = reader.file()
     except SyntaxProblemError as error:
-        return Parsed(None, (reader.cursor.problem(error.start, error.summary, error.detail),))
-    except RecursionError:
-        return Parsed(
-            None, (ConfigurationProblem(1, 1, "Nested too deeply", "The values are nested too deeply to be read."),)
-        )
+        return Parsed(None, (reader.source.problem_of(error),))
     return Parsed(JsonBody(value), ())
 
 
@@ -62,8 +59,11 @@ class _Reader:
     """Reads values, one token ahead."""
 
     def __init__(self, text: str) -> None:
-        self.cursor = Cursor(text)
-        self.cursor.position = 0  # a byte order mark is no JSON
+        self.source = Source(text)
+        self._text = text
+        self._at = 0  # a byte order mark is no JSON
+        self._start = 0
+        self._depth = 0
 
     def file(self) -> Expression:
         """Reads the whole file."""
@@ -79,44 +79,42 @@ class _Reader:
         return value
 
     def _fail(self, summary: str, detail: str) -> NoReturn:
-        raise SyntaxProblemError(self.cursor.start, summary, detail)
+        raise SyntaxProblemError(self._start, summary, detail)
 
     def _next(self) -> str:
         """Takes the next token and returns its kind."""
-        cursor = self.cursor
-        match = _TOKEN.match(cursor.text, cursor.position)
+        match = _TOKEN.match(self._text, self._at)
         if match is None:
-            start = cursor.position
-            while cursor.text[start] in " \t\r\n":
-                start += 1
-            cursor.start = start
-            if cursor.text[start] == '"':
+            self._start = _SPACE.match(self._text, self._at).end()  # type: ignore[union-attr]
+            if self._text[self._start] == '"':
                 self._fail("Invalid JSON string", "There is a syntax error in the given JSON string.")
             self._fail("Invalid start of value", _START)
         kind = match.lastgroup or ""
-        cursor.start = match.start(kind)
-        cursor.position = cursor.end = match.end()
+        self._start = match.start(kind)
+        self._at = match.end()
         return match[kind] if kind == "symbol" else kind
 
     def _value(self, kind: str) -> Expression:
         """Reads the value whose first token was taken."""
-        cursor = self.cursor
-        start = cursor.start
-        text = cursor.text[start : cursor.end]
+        start, end = self._start, self._at
+        text = self._text[start:end]
+        place = self.source.place
         match kind:
             case "string":
                 value = normal(self._string(text), start)
-                return Literal(value, cursor.place(start, cursor.end), is_plain="\\" not in text)
+                return Literal(value, place(start, end), is_plain="\\" not in text)
             case "number":
-                return Literal(self._number(text), cursor.place(start, cursor.end))
+                return Literal(self._number(text), place(start, end))
             case "word":
                 if text not in _WORDS:
                     self._fail("Invalid JSON keyword", f'"{text}" is not a valid JSON keyword.')
-                return Literal(_WORDS[text], cursor.place(start, cursor.end))
+                return Literal(_WORDS[text], place(start, end))
             case "{" | "[":
-                cursor.enter()
+                self._depth += 1
+                if self._depth > MAX_DEPTH:
+                    self._fail("Nested too deeply", f"More than {MAX_DEPTH} levels are not read.")
                 read = self._object(start) if kind == "{" else self._array(start)
-                cursor.leave()
+                self._depth -= 1
                 return read
         raise SyntaxProblemError(start, "Missing value" if kind == "end" else "Invalid start of value", _START)
 
@@ -141,8 +139,8 @@ class _Reader:
         while kind != "}":
             if kind != "string":
                 self._bad_key(kind)
-            name = self._string(self.cursor.text[self.cursor.start : self.cursor.end])
-            key = Literal(name, self.cursor.place(self.cursor.start, self.cursor.end))
+            name = self._string(self._text[self._start : self._at])
+            key = Literal(name, self.source.place(self._start, self._at))
             if self._next() != ":":
                 self._fail("Missing property value colon", "JSON uses a colon as its name/value delimiter.")
             items.append((key, self._value(self._next())))
@@ -155,7 +153,7 @@ class _Reader:
             if kind == "}":
                 detail = "JSON does not permit a trailing comma after the final property in an object."
                 self._fail("Trailing comma in object", detail)
-        return ObjectExpr(tuple(items), self.cursor.place(start, self.cursor.position))
+        return ObjectExpr(tuple(items), self.source.place(start, self._at))
 
     def _array(self, start: int) -> Expression:
         items: list[Expression] = []
@@ -171,7 +169,7 @@ class _Reader:
             if kind == "]":
                 detail = "JSON does not permit a trailing comma after the final value in an array."
                 self._fail("Trailing comma in array", detail)
-        return ListExpr(tuple(items), self.cursor.place(start, self.cursor.position))
+        return ListExpr(tuple(items), self.source.place(start, self._at))
 
     def _bad_key(self, kind: str) -> NoReturn:
         if kind == "end":

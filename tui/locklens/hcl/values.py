@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -93,7 +93,7 @@ class Reference(Struct, frozen=True):
 
 
 class Dynamic(Struct, frozen=True):
-    """An expression whose value only an evaluation with variables and functions can tell.
+    """An expression whose value only an evaluation with variables and functions can tell, or that was not wanted.
 
     Attributes:
         place: All of it.
@@ -141,6 +141,22 @@ class Block(Struct, frozen=True):
     place: SourcePlace
     label_places: tuple[SourcePlace, ...]
     end: int = 0
+
+
+class Wanted(Struct, frozen=True):
+    """Which arguments of a body are read, each with its value.
+
+    Attributes:
+        arguments: Their names, None for every argument.
+        blocks: What is wanted of nested blocks, by type.
+    """
+
+    arguments: frozenset[str] | None = frozenset()
+    blocks: dict[str, Wanted] = field(default_factory=dict)
+
+    def admits(self, name: str) -> bool:
+        """Whether an argument is wanted."""
+        return self.arguments is None or name in self.arguments
 
 
 class Body(Protocol):

@@ -13,8 +13,7 @@ from msgspec.structs import replace
 
 from locklens.addresses import AddressError, ProviderAddress
 from locklens.dialect import OPENTOFU, TERRAFORM, Dialect, dialect_of_header
-from locklens.hcl import ConfigurationProblem
-from locklens.hcl import parse as parse_hcl
+from locklens.hcl import ConfigurationProblem, parse_constants
 from locklens.lockfile.blocks import BodyReader, ProviderBlock, Text, from_scan
 from locklens.lockfile.model import Conflict, ConflictMarker, LockEntry, LockFile
 from locklens.lockfile.scan import scan
@@ -55,7 +54,7 @@ def parse(data: bytes, path: str, *, dialect: Dialect | None = None) -> LockFile
     conflicted = _with_conflicts(path, data, writer, rules) if _ANY_MARKER.search(data) else None
     if conflicted is not None:
         return conflicted
-    parsed = parse_hcl(data, json=False)
+    parsed = parse_constants(data)
     reader = BodyReader()
     if parsed.body is not None:
         reader.read(parsed.body)

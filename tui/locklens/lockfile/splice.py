@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens.errors import ConfigurationError
-from locklens.hcl import decode, encode
-from locklens.hcl import parse as parse_hcl
+from locklens.hcl import decode, encode, parse_constants
 from locklens.lockfile.parse import parse
 from locklens.lockfile.render import render, render_entry
 from locklens.lockfile.update import with_line_ends_of
@@ -90,7 +89,7 @@ def block_spans(data: bytes, dialect: Dialect) -> list[BlockSpan]:
         ConfigurationError: The tools would refuse the file.
     """
     problems = parse(data, "", dialect=dialect).problems
-    body = parse_hcl(data, json=False).body
+    body = parse_constants(data).body
     if problems or body is None:
         reason = f": line {problems[0].line}: {problems[0].summary}" if problems else ""
         raise ConfigurationError(f"the lock file cannot be changed in place{reason}", hint="mend the file first")

@@ -161,7 +161,7 @@ def _unescaped(match: re.Match[str], line: int) -> str:
 
 
 def _parse_json(data: bytes) -> tuple[ObjectMember, ...]:
-    parsed = hcl.parse(data, json=True)
+    parsed = hcl.parse_json(data)
     if parsed.body is None:
         problem = parsed.problems[0] if parsed.problems else None
         raise FormatError("the file is malformed JSON", problem.line if problem else 1)

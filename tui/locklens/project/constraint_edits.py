@@ -15,6 +15,7 @@ from msgspec import Struct
 from locklens import hcl
 from locklens.errors import ConfigurationError
 from locklens.project.configuration import Contributor
+from locklens.project.contents import parse_file
 from locklens.project.contributors import provider_subject
 from locklens.project.files import is_json
 from locklens.project.tree import normalise
@@ -82,7 +83,7 @@ def admit(data: bytes, requirement: Requirement, version: Version) -> tuple[byte
 
 def _literal(data: bytes, requirement: Requirement) -> hcl.Literal:
     """Returns the one constant that is the requirement's constraint."""
-    body = hcl.parse(data, json=is_json(requirement.file)).body
+    body = parse_file(data, is_json=is_json(requirement.file)).body
     found = [] if body is None else [value for value in _values(body, requirement) if value is not None]
     if len(found) != 1 or not isinstance(found[0], hcl.Literal):
         words = f"the constraint of {requirement.subject} is not found there"

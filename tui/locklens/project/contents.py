@@ -1,6 +1,8 @@
-"""Reads what one configuration file declares.
+"""Reads what one configuration file declares of providers, modules and the state.
 
-A file is judged alone here: what it means beside its neighbours is `locklens.project.modules`' matter.
+The rest of what a file holds (variables, outputs, locals, checks, moved and removed blocks) is not judged, and of its
+expressions only those are read that say something of these. A file is judged alone here: what it means beside its
+neighbours is `locklens.project.modules`' matter.
 """
 
 from __future__ import annotations
@@ -13,7 +15,6 @@ from locklens import hcl
 from locklens.addresses import normalise_part
 from locklens.project.declared import (
     Backend,
-    Declaration,
     FileContents,
     Import,
     Mode,
@@ -44,6 +45,22 @@ _ROOT_BLOCKS = {
     "import": 0,
     "check": 1,
 }
+_REFERRING = hcl.Wanted(frozenset(["provider"]))
+_WANTED = hcl.Wanted(
+    blocks={
+        "terraform": hcl.Wanted(
+            blocks={
+                "required_providers": hcl.Wanted(None),
+                "backend": hcl.Wanted(frozenset(["path", "workspace_dir"])),
+            }
+        ),
+        "provider": hcl.Wanted(frozenset(["alias", "version"])),
+        "module": hcl.Wanted(frozenset(["source", "version"])),
+        "import": hcl.Wanted(frozenset(["to", "provider"])),
+        "check": hcl.Wanted(blocks={"data": _REFERRING}),
+        **dict.fromkeys(("resource", "data", "ephemeral"), _REFERRING),
+    }
+)
 _TERRAFORM_ARGUMENTS = frozenset(["required_version", "experiments", "language"])
 _TERRAFORM_BLOCKS = {"backend": 1, "cloud": 0, "required_providers": 0, "provider_meta": 1}
 _NESTED = 'A "required_providers" block must be nested inside a "terraform" block.'
@@ -58,12 +75,17 @@ _OLD_VERSION_DETAIL = "Move the constraint into the required_providers block."
 
 def read_contents(data: bytes, *, is_json: bool, dialect: Dialect) -> FileContents:
     """Reads a configuration file."""
-    parsed = hcl.parse(data, json=is_json)
+    parsed = parse_file(data, is_json=is_json)
     reader = _Reader(is_json=is_json, dialect=dialect)
     reader.add_problems(parsed.problems)
     if parsed.body is not None:
         reader.read_root(parsed.body)
     return reader.contents()
+
+
+def parse_file(data: bytes, *, is_json: bool) -> hcl.Parsed:
+    """Parses a configuration file, of whose arguments only those have a value that matter here."""
+    return hcl.parse(data, json=is_json, wanted=_WANTED)
 
 
 class _Reader(Struct):
@@ -77,7 +99,6 @@ class _Reader(Struct):
     imports: list[Import] = field(default_factory=list)
     calls: list[ModuleCall] = field(default_factory=list)
     backends: list[Backend] = field(default_factory=list)
-    declarations: list[Declaration] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
 
     def contents(self) -> FileContents:
@@ -89,7 +110,6 @@ class _Reader(Struct):
             imports=tuple(self.imports),
             calls=tuple(self.calls),
             backends=tuple(self.backends),
-            declarations=tuple(self.declarations),
             notes=tuple(self.notes),
         )
 
@@ -125,24 +145,8 @@ class _Reader(Struct):
         for block in body.blocks("module", labels=1):
             self._read_call(block)
         for block in body.blocks("check", labels=1):
-            self._declare("check", block.labels[0], block.place)
             for inner in block.body.blocks("data", labels=2):
                 self._read_resource(inner, "data", in_check=True)
-        self._read_declarations(body)
-
-    def _read_declarations(self, body: hcl.Body) -> None:
-        for kind in ("variable", "output"):
-            for block in body.blocks(kind, labels=1):
-                self._declare(kind, block.labels[0], block.place)
-        for block in body.blocks("locals"):
-            for name, attribute in block.body.attributes.items():
-                self._declare("local value", name, attribute.place)
-        for kind in ("moved", "removed", "language"):
-            for block in body.blocks(kind):
-                self._declare(kind, "", block.place)
-
-    def _declare(self, kind: str, name: str, place: hcl.SourcePlace) -> None:
-        self.declarations.append(Declaration(kind, name, place.line, place.column))
 
     def _read_settings(self, block: hcl.Block) -> None:
         blocks = _TERRAFORM_BLOCKS | ({"encryption": 0} if self.dialect.name == "opentofu" else {})
@@ -203,10 +207,9 @@ class _Reader(Struct):
     def _read_resource(self, block: hcl.Block, mode: Mode, *, in_check: bool = False) -> None:
         arguments = block.body.attributes
         provider = self._provider_reference(arguments["provider"].value) if "provider" in arguments else ""
-        depends = "depends_on" in arguments and not _is_empty_list(arguments["depends_on"].value)
         place = block.place
         kind, name = block.labels
-        self.resources.append(Resource(mode, kind, name, provider, depends, in_check, place.line, place.column))
+        self.resources.append(Resource(mode, kind, name, provider, in_check, place.line, place.column))
 
     def _provider_reference(self, value: hcl.Expression) -> str | None:
         """Returns the local name in `provider = NAME.ALIAS`; None, with a problem, where there is none."""
@@ -228,13 +231,9 @@ class _Reader(Struct):
 
     def _read_import(self, block: hcl.Block) -> None:
         arguments = block.body.attributes
-        provider = self._provider_reference(arguments["provider"].value) if "provider" in arguments else ""
-        place = block.place
         if "to" not in arguments:
-            self.refuse(
-                place, "Missing required argument", 'The argument "to" is required, but no definition was found.'
-            )
             return
+        provider = self._provider_reference(arguments["provider"].value) if "provider" in arguments else ""
         value = arguments["to"].value
         if self.is_json and isinstance(value, hcl.Literal) and isinstance(value.value, str):
             value = hcl.parse_expression(value.value) or value
@@ -243,21 +242,16 @@ class _Reader(Struct):
             target = value.parts
         elif isinstance(value, hcl.Dynamic):
             target = value.prefix
-        if len(target) < 2:
-            self.refuse(arguments["to"].value.place, "Invalid import address", "A resource address is required here.")
-            return
-        is_whole = isinstance(value, hcl.Reference)
-        at = arguments["to"].value.place
-        self.imports.append(Import(target, is_whole, provider, at, place.line, place.column))
+        self.imports.append(Import(target, provider, block.place.line, block.place.column))
 
     def _read_call(self, block: hcl.Block) -> None:
-        arguments = block.body.attributes
         name = block.labels[0]
         if not is_name(name):
             self.refuse(block.label_places[0], "Invalid module instance name", _NAMES)
         source, source_fault, source_at = self._constant(block, "source")
         version, version_fault, version_at = self._constant(block, "version")
-        if version is None and "version" in arguments and not version_fault and self.dialect.name != "opentofu":
+        is_null = version is None and "version" in block.body.attributes and not version_fault
+        if is_null and self.dialect.name != "opentofu":
             version_fault = "Invalid version constraint"
         self.calls.append(
             ModuleCall(
@@ -268,7 +262,6 @@ class _Reader(Struct):
                 version_fault=version_fault,
                 source_at=source_at,
                 version_at=version_at,
-                depends="depends_on" in arguments and not _is_empty_list(arguments["depends_on"].value),
                 line=block.place.line,
                 column=block.place.column,
             )
@@ -287,10 +280,6 @@ class _Reader(Struct):
         if self.is_json and self.dialect.name == "opentofu" and text is not None and "${" in text:
             return None, "Variables not allowed", value.place  # OpenTofu evaluates it, also in the JSON syntax
         return text, "Unsuitable value type" if text is None and name == "source" else "", value.place
-
-
-def _is_empty_list(value: hcl.Expression) -> bool:
-    return isinstance(value, hcl.ListExpr) and not value.items
 
 
 def is_name(text: str) -> bool:

@@ -51,7 +51,6 @@ class Resource(Struct, frozen=True):
         type: First label.
         name: Second label.
         provider: The local name that `provider =` gives, "" where there is none, None where it cannot be told.
-        depends: Whether depends_on has anything in it.
         in_check: Whether it is a data source inside a check block.
         line: Of the block.
         column: Of the block.
@@ -61,7 +60,6 @@ class Resource(Struct, frozen=True):
     type: str
     name: str
     provider: str | None
-    depends: bool
     in_check: bool
     line: int
     column: int
@@ -77,17 +75,13 @@ class Import(Struct, frozen=True):
 
     Attributes:
         target: The steps of `to`, up to the first computed one.
-        is_whole: Whether they are all of it.
         provider: As for a resource.
-        target_at: The target's place.
         line: Of the block.
         column: Of the block.
     """
 
     target: tuple[str | int, ...]
-    is_whole: bool
     provider: str | None
-    target_at: hcl.SourcePlace
     line: int
     column: int
 
@@ -103,7 +97,6 @@ class ModuleCall(Struct, frozen=True):
         version_fault: As for the source.
         source_at: The source's place, the block's where it has none.
         version_at: The version's place, likewise.
-        depends: Whether depends_on has anything in it.
         line: Of the block.
         column: Of the block.
     """
@@ -115,7 +108,6 @@ class ModuleCall(Struct, frozen=True):
     version_fault: str
     source_at: hcl.SourcePlace
     version_at: hcl.SourcePlace
-    depends: bool
     line: int
     column: int
 
@@ -142,15 +134,6 @@ class Backend(Struct, frozen=True):
     column: int
 
 
-class Declaration(Struct, frozen=True):
-    """Something with a name that may be declared once, and bears on nothing else here."""
-
-    kind: str
-    name: str
-    line: int
-    column: int
-
-
 class FileContents(Struct, frozen=True):
     """All that a file declares, each list in the file's order."""
 
@@ -160,5 +143,4 @@ class FileContents(Struct, frozen=True):
     imports: tuple[Import, ...] = ()
     calls: tuple[ModuleCall, ...] = ()
     backends: tuple[Backend, ...] = ()
-    declarations: tuple[Declaration, ...] = ()
     notes: tuple[Note, ...] = ()

@@ -92,7 +92,6 @@ class _Spot(Protocol):
 
 
 _LIKE_ANY = "An override file can only override"
-_NO_DEPENDS = "The depends_on argument may not be overridden."
 
 
 class Merger:
@@ -107,10 +106,8 @@ class Merger:
         self._providers: dict[tuple[str, str], Placed[ProviderConfiguration]] = {}
         self._resources: dict[tuple[str, str, str], Placed[Resource]] = {}
         self._imports: list[Placed[Import]] = []
-        self._targets: set[tuple[str | int, ...]] = set()
         self._calls: dict[str, Placed[ModuleCall]] = {}
         self._backends: dict[str, Placed[Backend]] = {}
-        self._declared: set[tuple[str, str]] = set()
 
     def module(self, folder: str, *, has_files: bool) -> Module:
         """Returns what was put together."""
@@ -145,7 +142,6 @@ class Merger:
             self._required.update({entry.name: Placed(file.path, entry) for entry in block.entries})
         self._add_backends(file)
         self._add_providers(file)
-        self._add_declarations(file)
         for call in contents.calls:
             if call.name in self._calls:
                 detail = f'A module call named "{call.name}" was already defined. Module calls must have unique names.'
@@ -153,7 +149,7 @@ class Merger:
             else:
                 self._calls[call.name] = Placed(file.path, call)
         self._add_resources(file)
-        self._add_imports(file)
+        self._imports.extend(Placed(file.path, block) for block in contents.imports)
 
     def add_override(self, file: SourceFile) -> None:
         """Applies an override file."""
@@ -161,12 +157,8 @@ class Merger:
         self._override_required(file)
         self._override_backends(file)
         self._override_providers(file)
-        self._override_declarations(file)
         self._override_calls(file)
         self._override_resources(file)
-        for block in file.contents.imports:
-            detail = "Import blocks can appear only in normal files, not in override files."
-            self._refuse(file, block, "Cannot override 'import' blocks", detail)
 
     def _open(self, file: SourceFile) -> None:
         self._files.append(file.path)
@@ -208,21 +200,6 @@ class Merger:
             detail = f'A provider configuration for "{block.name}" {which} was already given.'
             self._refuse(file, block, "Duplicate provider configuration", detail)
 
-    def _add_declarations(self, file: SourceFile) -> None:
-        for item in file.contents.declarations:
-            key = (item.kind, item.name)
-            if item.kind in ("moved", "removed", "language"):
-                continue
-            if key in self._declared:
-                summary = {
-                    "variable": "Duplicate variable declaration",
-                    "local value": "Duplicate local value definition",
-                    "output": "Duplicate output definition",
-                    "check": f'Duplicate check "{item.name}" configuration',
-                }[item.kind]
-                self._refuse(file, item, summary, f'The {item.kind} "{item.name}" was already declared.')
-            self._declared.add(key)
-
     def _add_resources(self, file: SourceFile) -> None:
         for item in file.contents.resources:
             key = (item.mode, item.type, item.name)
@@ -235,17 +212,6 @@ class Merger:
                 f'One named "{item.name}" was already declared. Resource names must be unique per type in each module.'
             )
             self._refuse(file, item, summary, detail)
-
-    def _add_imports(self, file: SourceFile) -> None:
-        for block in file.contents.imports:
-            if block.is_whole and block.target in self._targets:
-                target = ".".join(map(str, block.target))
-                summary = f'Duplicate import configuration for "{target}"'
-                self._refuse(file, block.target_at, summary, "A resource can have only one import block.")
-                continue
-            if block.is_whole:
-                self._targets.add(block.target)
-            self._imports.append(Placed(file.path, block))
 
     def _override_required(self, file: SourceFile) -> None:
         """The whole entry is replaced, its source too; several blocks are fine here."""
@@ -283,19 +249,6 @@ class Merger:
                 hidden = Hidden(before.file, before.item.line, before.item.constraint)
                 self._providers[key] = Placed(file.path, block, hidden)
 
-    def _override_declarations(self, file: SourceFile) -> None:
-        for item in file.contents.declarations:
-            if item.kind in ("variable", "output", "local value"):
-                if (item.kind, item.name) not in self._declared:
-                    word = "declaration" if item.kind == "variable" else "definition"
-                    summary = f"Missing base {item.kind} {word} to override"
-                    detail = (
-                        f'There is no {item.kind} named "{item.name}". {_LIKE_ANY} one that a primary file declares.'
-                    )
-                    self._refuse(file, item, summary, detail)
-            elif (summary := _FORBIDDEN[self._dialect.name].get(item.kind, "")) != "":
-                self._refuse(file, item, summary, "Such blocks can appear only in normal files, not in override files.")
-
     def _override_calls(self, file: SourceFile) -> None:
         for call in file.contents.calls:
             before = self._calls.get(call.name)
@@ -303,8 +256,6 @@ class Merger:
                 detail = f'There is no module call named "{call.name}". {_LIKE_ANY} a module call of a primary file.'
                 self._refuse(file, call, "Missing module call to override", detail)
                 continue
-            if call.depends:
-                self._refuse(file, call, "Unsupported override", _NO_DEPENDS)
             merged, path = before.item, before.file
             if call.source is not None or call.source_fault:
                 merged = replace(
@@ -334,19 +285,6 @@ class Merger:
                 detail = f"There is no {what}. {_LIKE_ANY} one of a primary file."
                 self._refuse(file, item, f"Missing {words[item.mode]} to override", detail)
                 continue
-            if item.depends:
-                self._refuse(file, item, "Unsupported override", _NO_DEPENDS)
             if item.provider != "":
                 merged = replace(before.item, provider=item.provider, line=item.line, column=item.column)
                 self._resources[key] = Placed(file.path, merged, Hidden(before.file, before.item.line, ""))
-
-
-_FORBIDDEN = {
-    "terraform": {"moved": "Cannot override 'moved' blocks", "check": "Can't override check blocks"},
-    "opentofu": {
-        "moved": "Cannot override 'moved' blocks",
-        "removed": "Cannot override 'Removed' blocks",
-        "check": "Can't override check blocks",
-        "language": "Language selections in override file",
-    },
-}

@@ -22,6 +22,12 @@ if TYPE_CHECKING:
     from locklens.project.tree import Tree
 
 DEFAULT_FOLDER = "tests"
+_WANTED = hcl.Wanted(
+    blocks={
+        "run": hcl.Wanted(blocks={"module": hcl.Wanted(frozenset(["source", "version"]))}),
+        "provider": hcl.Wanted(frozenset(["alias", "version"])),
+    }
+)
 _OLD_VERSION = "Version constraints inside provider configuration blocks are deprecated"
 
 
@@ -135,7 +141,7 @@ class _TestReader:
         return data
 
     def _read(self, data: bytes, path: str, key: str) -> None:
-        parsed = hcl.parse(data, json=is_json(path))
+        parsed = hcl.parse(data, json=is_json(path), wanted=_WANTED)
         for problem in parsed.problems:
             self.note(path, problem, problem.summary, problem.detail)
         if parsed.body is None:
@@ -162,7 +168,6 @@ class _TestReader:
             version_fault=faults[1],
             source_at=block.place,
             version_at=block.place,
-            depends=False,
             line=block.place.line,
             column=block.place.column,
         )

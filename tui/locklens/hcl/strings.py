@@ -1,0 +1,222 @@
+"""Quoted strings and heredocs of HCL's native syntax: where they end, and what they stand for.
+
+python-hcl2 reads both otherwise than HCL does (it takes unknown escapes and line ends inside quotes, and looks for the
+end of `$${` behind the closing quote), so that neither is left to it unless it is plain.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from locklens.hcl.source import STRAY, SyntaxProblemError, bad_encoding
+from locklens.hcl.values import Dynamic, Expression, Literal, SourcePlace
+from locklens.nfc import CombiningSequenceError, nfc
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+# Go's unicode.IsSpace, which differs from str.isspace() in the separators U+001C to U+001F.
+SPACES = "\t\n\v\f\r \x85\xa0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000"
+
+_SEQUENCE = r"(?P<escaped>\$\$\{|%%\{)|(?P<interpolation>\$\{)|(?P<directive>%\{)|(?P<lone>[$%])"
+_QUOTED = re.compile(rf'(?P<chars>(?:[^"\\$%\r\n{STRAY}]|\\[^\r\n{STRAY}])++)|{_SEQUENCE}|(?P<close>")')
+_HEREDOC = re.compile(rf"(?P<chars>[^$%\r\n{STRAY}]*+\r?\n|[^$%\r\n{STRAY}]++)|{_SEQUENCE}")
+_LINE = re.compile(r"[^\r\n]*+\r?\n")
+_ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))", re.DOTALL)
+_SIMPLE = {"n": "\n", "r": "\r", "t": "\t", '"': '"', "\\": "\\"}
+_MARKER = re.compile(r"<<(-?)([^\r\n]+)\r?\n")
+
+
+class Span(NamedTuple):
+    """What stands between two offsets: in a template an interpolated expression, without its braces."""
+
+    start: int
+    end: int
+
+
+class Template(NamedTuple):
+    """A quoted string or a heredoc, taken to pieces.
+
+    Attributes:
+        start: Offset of the opening quote, or of `<<`.
+        end: Offset behind the closing quote or marker.
+        parts: Constant text with its escapes resolved, and the spans of interpolations; None is a directive, or an
+            interpolation that trims space.
+        is_plain: Whether the text between the quotes is the value itself.
+    """
+
+    start: int
+    end: int
+    parts: Sequence[str | Span | None]
+    is_plain: bool
+
+    def value(self, place: SourcePlace, read: Callable[[Span], Expression]) -> Expression:
+        """Returns what the template stands for: a constant, if all of it is constant.
+
+        Args:
+            place: The template's.
+            read: Reads an interpolated expression.
+
+        Raises:
+            SyntaxProblemError: An interpolation is no expression, or there are too many combining characters.
+        """
+        found = [read(part) if isinstance(part, Span) else part for part in self.parts]
+        if len(found) == 1 and isinstance(found[0], Literal):
+            return Literal(found[0].value, place, is_plain=False)
+        texts = [part if isinstance(part, str) else part.text if isinstance(part, Literal) else None for part in found]
+        known = [text for text in texts if text is not None]
+        if len(known) < len(texts):
+            return Dynamic(place)
+        return Literal(normal("".join(known), self.start), place, self.is_plain)
+
+
+def normal(text: str, start: int) -> str:
+    """The Unicode form (NFC) that HCL gives every string.
+
+    Args:
+        text: The string, its escapes resolved.
+        start: Offset of what it is written as, for problems.
+
+    Raises:
+        SyntaxProblemError: The string has more combining characters in a row than are read.
+    """
+    try:
+        return nfc(text)
+    except CombiningSequenceError as error:
+        raise SyntaxProblemError(start, "Too many combining characters", f"In this text {error}.") from error
+
+
+def unescape(text: str, start: int) -> str:
+    """Resolves the backslash sequences of a quoted string.
+
+    Args:
+        text: What is between the quotes.
+        start: Its offset, for problems.
+
+    Raises:
+        SyntaxProblemError: A sequence is unknown or stands for no character.
+    """
+
+    def replace(match: re.Match[str]) -> str:
+        short, long, other = match.groups()
+        if other is not None:
+            if other in _SIMPLE:
+                return _SIMPLE[other]
+            detail = f'The symbol "{other}" is not a valid escape sequence selector.'
+            if other in "uU":
+                digits = "four" if other == "u" else "eight"
+                detail = f"The \\{other} escape sequence must be followed by {digits} hexadecimal digits."
+            raise SyntaxProblemError(start + match.start(), "Invalid escape sequence", detail)
+        number = int(short or long, 16)
+        if 0xD800 <= number <= 0xDFFF or number > 0x10FFFF:
+            detail = f"Cannot encode character U+{number:04x} in UTF-8."
+            raise SyntaxProblemError(start + match.start(), "Invalid escape sequence", detail)
+        return chr(number)
+
+    return _ESCAPE.sub(replace, text) if "\\" in text else text
+
+
+def read_quoted(text: str, start: int, skip: Callable[[int], int]) -> Template:
+    """Reads a quoted template.
+
+    Args:
+        text: The file's.
+        start: Offset of the opening quote.
+        skip: Given the offset behind the opening of a sequence, returns that behind its closing brace.
+
+    Raises:
+        SyntaxProblemError: It is none.
+    """
+    parts: list[str | Span | None] = []
+    is_plain = True
+    at = start + 1
+    while True:
+        token = _QUOTED.match(text, at)
+        if token is None:
+            raise _broken(text, at)
+        kind, word, end = token.lastgroup, token[0], token.end()
+        if kind == "close":
+            return Template(start, end, parts, is_plain)
+        if kind in ("interpolation", "directive"):
+            end = skip(end)
+            parts.append(_sequence(text, at, end))
+            is_plain = False
+        else:
+            is_plain = is_plain and kind != "escaped" and "\\" not in word
+            parts.append(word[1:] if kind == "escaped" else unescape(word, at))
+        at = end
+
+
+def read_heredoc(text: str, start: int, introduction: str, skip: Callable[[int], int]) -> Template:
+    """Reads a heredoc, up to the line end behind its closing marker.
+
+    Args:
+        text: The file's.
+        start: Offset of `<<`.
+        introduction: `<<MARKER` or `<<-MARKER` with its line end.
+        skip: As for a quoted template.
+
+    Raises:
+        SyntaxProblemError: It is none.
+    """
+    match = _MARKER.match(introduction)
+    if match is None or not match[2].replace("-", "a").isidentifier() or match[2].startswith("-"):
+        raise SyntaxProblemError(start, "Invalid expression", "Expected the start of an expression.")
+    marker = match[2]
+    parts: list[str | Span | None] = []
+    at = start + len(introduction)
+    at_line_start = True
+    while True:
+        line = _LINE.match(text, at) if at_line_start else None
+        if line is not None and line[0].strip(SPACES) == marker:
+            end = line.end() - (2 if line[0].endswith("\r\n") else 1)
+            return Template(start, end, _unindented(parts) if match[1] else parts, is_plain=False)
+        token = _HEREDOC.match(text, at)
+        if token is None:
+            raise _broken(text, at)
+        kind, word, end = token.lastgroup, token[0], token.end()
+        if kind in ("interpolation", "directive"):
+            end = skip(end)
+            parts.append(_sequence(text, at, end))
+        else:
+            parts.append(word[1:] if kind == "escaped" else word)
+        at = end
+        at_line_start = word.endswith("\n")
+
+
+def _sequence(text: str, start: int, end: int) -> Span | None:
+    """The expression of `${` ... `}`; None where it trims space around it, and for `%{` ... `}`."""
+    is_trimming = text[start + 2] == "~" or text[end - 2] == "~"
+    return None if is_trimming or text[start] == "%" else Span(start + 2, end - 1)
+
+
+def _unindented(parts: Sequence[str | Span | None]) -> list[str | Span | None]:
+    """Removes the smallest indentation from all lines, as `<<-` asks for. Lines of spaces do not count."""
+    at_line_start = True
+    indents: dict[int, int] = {}
+    for position, part in enumerate(parts):
+        if at_line_start:
+            if not isinstance(part, str):
+                indents[position] = 0
+            elif part.strip(SPACES) or not part.endswith("\n"):
+                indents[position] = len(part) - len(part.lstrip(SPACES))
+        at_line_start = isinstance(part, str) and part.endswith("\n")
+    smallest = min(indents.values(), default=0)
+    return [
+        part[smallest:] if position in indents and isinstance(part, str) else part
+        for position, part in enumerate(parts)
+    ]
+
+
+def _broken(text: str, at: int) -> SyntaxProblemError:
+    character = text[at : at + 1]
+    if character == "":
+        return SyntaxProblemError(at, "Unterminated template string", "No closing marker was found for the string.")
+    if character in ("\r", "\n"):
+        return SyntaxProblemError(
+            at, "Invalid multi-line string", "Quoted strings may not be split over multiple lines."
+        )
+    if character == "\\":
+        return SyntaxProblemError(at, "Invalid escape sequence", "Backslash must be followed by a selector character.")
+    return bad_encoding(at)
