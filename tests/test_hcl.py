@@ -493,7 +493,12 @@ def test_python_hcl2_reads_what_is_wanted(monkeypatch: pytest.MonkeyPatch) -> No
 
     seen: list[str] = []
     original = expressions._parsed
-    monkeypatch.setattr(expressions, "_parsed", lambda text, start: seen.append(text) or original(text, start))
+
+    def recorded(text: str, start: int) -> Any:
+        seen.append(text)
+        return original(text, start)
+
+    monkeypatch.setattr(expressions, "_parsed", recorded)
     text = (
         'p "x" {\n  version = "1.0" # c\n  other = !!--x\n}\n'
         'p "y" {\n  version = [<<E\nx\nE\n, "$${", "a", // c\n  1]\n}\nq { version = 1 }\n'

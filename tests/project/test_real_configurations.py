@@ -15,6 +15,7 @@ import pytest
 
 from locklens import hcl
 from locklens.dialect import OPENTOFU, TERRAFORM
+from locklens.project.contents import read_contents
 from locklens.project.requirements import Configuration, read_configuration
 from locklens.project.tree import WorkTree
 
@@ -77,17 +78,37 @@ def test_the_corpus_is_read_as_by_the_real_parser() -> None:
     count = 0
     for path in files():
         data = path.read_bytes()
-        problems = hcl.parse(data, json=path.name.endswith(".json")).problems
+        found = hcl.parse(data, json=path.name.endswith(".json"), wanted=hcl.Wanted())
         count += 1
         if path.name.endswith(".json"):
-            assert problems == (), path
+            assert found.problems == (), path
             continue
         try:
-            pygohcl.loads(data.decode("utf-8", "replace"))
-            accepted = True
-        except pygohcl.HCLParseError:
-            accepted = False
+            theirs = pygohcl.loads(data.decode("utf-8", "replace"))
+        except pygohcl.HCLParseError:  # an expression that is not wanted may be what is wrong
+            continue
         except pygohcl.HCLInternalError:  # it stumbles over some nulls
             continue
-        assert (problems == ()) == accepted, path
+        assert found.problems == (), path
+        assert found.body is not None
+        assert {*found.body.attributes, *(block.type for block in found.body.all_blocks())} == set(theirs), path
+        assert requirements_of(found.body) == requirements_in(theirs), path
+        if not path.name.endswith(".tftest.hcl"):
+            notes = read_contents(data, is_json=False, dialect=OPENTOFU).notes
+            assert [note for note in notes if note.is_error] == [], path
     assert count > 500
+
+
+def requirements_of(body: hcl.Body) -> int:
+    found = (block.body.blocks("required_providers") for block in body.blocks("terraform"))
+    return sum(len(block.body.attributes) for blocks in found for block in blocks)
+
+
+def requirements_in(document: dict[str, Any]) -> int:
+    """As pygohcl has it: one block is a dictionary, several are a list of them."""
+
+    def listed(value: Any) -> list[dict[str, Any]]:
+        return value if isinstance(value, list) else [value]
+
+    found = (listed(block.get("required_providers", [])) for block in listed(document.get("terraform", [])))
+    return sum(len(block) for blocks in found for block in blocks)

@@ -19,7 +19,7 @@ from locklens.hcl.constants import KEYWORDS, number
 from locklens.hcl.scan import Scanner
 from locklens.hcl.source import Source, SyntaxProblemError
 from locklens.hcl.strings import Span, Template, normal
-from locklens.hcl.values import Dynamic, Expression, IndexStep, ListExpr, Literal, ObjectExpr, Reference
+from locklens.hcl.values import Dynamic, Expression, IndexStep, ListExpr, Literal, ObjectExpr, Reference, SourcePlace
 
 if TYPE_CHECKING:
     from lark import Token, Tree
@@ -60,8 +60,30 @@ class Expressions:
             detail = f"More than {MAX_LENGTH} characters of one expression, or {MAX_TOTAL} of one file, are not read."
             raise SyntaxProblemError(start, "Expression too long", detail)
         text = self._source.text[start:end]
-        tree = _parsed(self._masked(text, start) if _ODD.search(text) else text, start)
-        return self._value(tree, start - len(_PREFIX))
+        if _ODD.search(text):
+            text = self._masked(text, start)
+        return _Values(self, f"{_PREFIX}{text}\n", start - len(_PREFIX)).value(_parsed(text, start))
+
+    def place(self, start: int, end: int) -> SourcePlace:
+        """Returns the place of a piece of the text."""
+        return self._source.place(start, end)
+
+    def string(self, start: int, end: int) -> Expression:
+        """Returns what the quoted string or the heredoc is that stands between two offsets.
+
+        Raises:
+            SyntaxProblemError: It holds what is not read.
+        """
+        place = self._source.place(start, end)
+        template = self._templates.get(start)
+        if template is None:
+            return Literal(normal(self._source.text[start + 1 : end - 1], start), place)
+        return template.value(place, self._interpolated)
+
+    def _interpolated(self, span: Span) -> Expression:
+        text = self._source.text[span.start : span.end]
+        start = span.start + len(text) - len(text.lstrip())
+        return self.read(Span(start, start + len(text.strip())))
 
     def _masked(self, text: str, start: int) -> str:
         """Puts plain text of the same length in the place of what python-hcl2 does not read as HCL does."""
@@ -82,16 +104,35 @@ class Expressions:
             at += len(pieces[-1])
         return "".join(pieces)
 
-    # From python-hcl2's tree to values; `base` is the offset of the tree's text in the file.
 
-    def _value(self, tree: Tree[Token], base: int) -> Expression:
+class _Values:
+    """Turns python-hcl2's tree of one expression into values."""
+
+    def __init__(self, expressions: Expressions, text: str, base: int) -> None:
+        """Turns nothing yet.
+
+        Args:
+            expressions: Knows places and strings.
+            text: What python-hcl2 read.
+            base: Offset in the file of its first character.
+        """
+        self._expressions = expressions
+        self._text = text
+        self._base = base
+
+    def value(self, tree: Tree[Token]) -> Expression:
+        """Returns what a node of the tree is.
+
+        Raises:
+            SyntaxProblemError: It holds what is not read.
+        """
         while tree.data == "expr_term" and len(tree.children) == 1:
             tree = _subtree(tree.children[0])
-        start, end = base + tree.meta.start_pos, base + tree.meta.end_pos
-        place = self._source.place(start, end)
+        start, end = self._base + tree.meta.start_pos, self._base + tree.meta.end_pos
+        place = self._expressions.place(start, end)
         match tree.data:
             case "string":
-                return self._string(start, end)
+                return self._expressions.string(start, end)
             case "literal_value":
                 return Literal(KEYWORDS[str(tree.children[0])], place)
             case "int_lit" | "float_lit":
@@ -102,68 +143,53 @@ class Expressions:
                     raise SyntaxProblemError(start, "Invalid number literal", detail)
                 return Literal(value, place, is_plain=not text.startswith("-"))
             case "unary_op":
-                operand = self._value(_subtree(tree.children[1]), base)
+                operand = self.value(_subtree(tree.children[1]))
                 if tree.children[0] == "-" and isinstance(operand, Literal) and type(operand.value) in (int, float):
                     return Literal(-operand.value, place, is_plain=False)  # type: ignore[operator]
                 return Dynamic(place)
             case "expr_term":  # in parentheses
-                return self._value(next(_subtrees(tree)), base)
+                return self.value(next(_subtrees(tree)))
             case "tuple":
-                return ListExpr(tuple(self._value(item, base) for item in _subtrees(tree)), place)
+                return ListExpr(tuple(self.value(item) for item in _subtrees(tree)), place)
             case "object":
-                return ObjectExpr(tuple(self._items(tree, base)), place)
+                return ObjectExpr(tuple(self._items(tree)), place)
             case "identifier" | "get_attr_expr_term" | "index_expr_term":
-                parts, is_whole = self._steps(tree, base)
+                parts, is_whole = self._steps(tree)
                 return Reference(parts, place) if is_whole else Dynamic(place, parts)
             case _:
                 return Dynamic(place, is_call=tree.data == "function_call")
 
-    def _string(self, start: int, end: int) -> Expression:
-        place = self._source.place(start, end)
-        template = self._templates.get(start)
-        if template is None:
-            return Literal(normal(self._source.text[start + 1 : end - 1], start), place)
-        return template.value(place, self._inner)
-
-    def _inner(self, span: Span) -> Expression:
-        text = self._source.text[span.start : span.end]
-        start = span.start + len(text) - len(text.lstrip())
-        return self.read(Span(start, start + len(text.strip())))
-
-    def _items(self, tree: Tree[Token], base: int) -> list[tuple[Expression, Expression]]:
+    def _items(self, tree: Tree[Token]) -> list[tuple[Expression, Expression]]:
         items: list[tuple[Expression, Expression]] = []
-        is_separated = True
-        for child in tree.children:
-            if getattr(child, "data", "") != "object_elem":
-                is_separated = True
-                continue
-            element = _subtree(child)
-            if not is_separated:
+        for element in _subtrees(tree):
+            start = element.meta.start_pos
+            while self._text[start - 1] in " \t\r":
+                start -= 1
+            if self._text[start - 1] not in "{,\n":
                 detail = "Expected a newline or comma to mark the beginning of the next attribute."
-                raise SyntaxProblemError(base + element.meta.start_pos, "Missing attribute separator", detail)
-            is_separated = False
+                raise SyntaxProblemError(self._base + start, "Missing attribute separator", detail)
             key, value = _subtrees(element)
-            items.append((self._key(key, base), self._value(value, base)))
+            items.append((self._key(key), self.value(value)))
         return items
 
-    def _key(self, tree: Tree[Token], base: int) -> Expression:
+    def _key(self, tree: Tree[Token]) -> Expression:
         """An object's key: a bare word, even a keyword, stands for itself unless it is in parentheses."""
         inner = _subtree(tree.children[0])
         while inner.data == "expr_term" and len(inner.children) == 1:
             inner = _subtree(inner.children[0])
         if inner.data in ("identifier", "literal_value", "keyword"):
-            place = self._source.place(base + inner.meta.start_pos, base + inner.meta.end_pos)
+            place = self._expressions.place(self._base + inner.meta.start_pos, self._base + inner.meta.end_pos)
             return Literal(str(inner.children[0]), place)
-        return self._value(inner, base)
+        return self.value(inner)
 
-    def _steps(self, tree: Tree[Token], base: int) -> tuple[tuple[str | int, ...], bool]:
+    def _steps(self, tree: Tree[Token]) -> tuple[tuple[str | int, ...], bool]:
         """The constant steps that a reference begins with, and whether they are all of it; () for none."""
         steps: list[str | int | None] = []
         while tree.data != "identifier":
             if tree.data == "expr_term" and len(tree.children) == 1:
                 tree = _subtree(tree.children[0])
             elif tree.data in ("get_attr_expr_term", "index_expr_term"):
-                steps.append(self._step(_subtree(tree.children[1]), base))
+                steps.append(self._step(_subtree(tree.children[1])))
                 tree = _subtree(tree.children[0])
             else:
                 return (), False
@@ -176,12 +202,12 @@ class Expressions:
             known.append(step)
         return tuple(known), True
 
-    def _step(self, tree: Tree[Token], base: int) -> str | int | None:
+    def _step(self, tree: Tree[Token]) -> str | int | None:
         if tree.data == "get_attr":
             return str(_subtree(tree.children[1]).children[0])
         if tree.data == "short_index":
             return None
-        index = self._value(next(_subtrees(tree)), base)
+        index = self.value(next(_subtrees(tree)))
         if not isinstance(index, Literal) or isinstance(index.value, bool):
             return None
         if isinstance(index.value, str):
