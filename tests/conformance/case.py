@@ -94,6 +94,7 @@ class Deviation(StrEnum):
     KEEPS_CRLF = "a lock file with CRLF keeps them"
     NO_REGISTRY_NEEDED = "a complete lock with installed packages needs no registry"
     REQUIRED_VERSION = "required_version is not judged"
+    UNJUDGED = "what says nothing of providers, modules or the state is not judged"
     LOCAL_MODULES = "local modules are read without modules.json"
     SAFE_ZIP = "nothing of a refused package stays on disk, and a zip carries no link or name out"
     REGISTRY_HASHES = "hashes of a registry's `packages` are not recorded yet"

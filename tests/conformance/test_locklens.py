@@ -31,7 +31,7 @@ DEVIATING = {
     "terraform": {
         Deviation.ODD_SUMS: 4, Deviation.TAMPERED_FOLDER: 4, Deviation.REPUBLISHED: 6, Deviation.STRICT_READONLY: 3,
         Deviation.KEEPS_CRLF: 2, Deviation.NO_REGISTRY_NEEDED: 4, Deviation.REQUIRED_VERSION: 1,
-        Deviation.LOCAL_MODULES: 5, Deviation.SAFE_ZIP: 4,
+        Deviation.LOCAL_MODULES: 5, Deviation.SAFE_ZIP: 4, Deviation.UNJUDGED: 3,
     },
     "opentofu": {
         Deviation.ODD_SUMS: 4, Deviation.TAMPERED_FOLDER: 9, Deviation.REPUBLISHED: 6, Deviation.STRICT_READONLY: 3,

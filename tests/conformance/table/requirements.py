@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from functools import partial
 
-from conformance.case import LOCK_FILE, Case, Entry, Files, Lock, Theme, calls, init, lock, requires
+from conformance.case import LOCK_FILE, Case, Deviation, Entry, Files, Lock, Theme, calls, init, lock, requires
 
 DEMO = requires(("acme/demo", "~> 1.0"))
 RUN = 'run "a" {\n  module {\n    source = "./tests/setup"\n  }\n}\n'
@@ -31,6 +31,12 @@ REQUIREMENTS = (
     _by(name="import", files={"main.tf": 'import {\n  to = null_resource.x\n  id = "1"\n}\n'}),
     _by(name="import-of-a-resource", files={"main.tf": 'import {\n  to = null_resource.x\n  id = "1"\n}\n'
         'resource "null_resource" "x" {\n  provider = random\n}\n'}),
+    _by(name="variable-declared-twice", files={"main.tf": DEMO + 'variable "x" {}\nvariable "x" {}\n'},
+        deviation=Deviation.UNJUDGED, tools=("terraform",)),
+    _by(name="broken-expression-elsewhere", files={"main.tf": DEMO + "locals {\n  x = 1 +* 2\n}\n"},
+        deviation=Deviation.UNJUDGED, tools=("terraform",)),
+    _by(name="import-twice", files={"main.tf": DEMO + 'import {\n  to = null_resource.x\n  id = "1"\n}\n' * 2},
+        deviation=Deviation.UNJUDGED, tools=("terraform",)),
     _by(name="provider-function", files={"main.tf": DEMO + 'output "x" {\n  value = provider::null::f()\n}\n'}),
     _by(name="legacy-string", files={"main.tf": 'terraform {\n  required_providers {\n    null = "~> 3.1"\n  }\n}\n'}),
     _by(name="empty-object", files={"main.tf": "terraform {\n  required_providers {\n    null = {}\n  }\n}\n"}),

@@ -31,6 +31,7 @@ MAX_TOTAL = 1024 * 1024
 """Characters of all expressions of one file that are parsed: some ten seconds of work."""
 
 _PREFIX = "a = "
+_STRING = re.compile(r'"[^"\\$%]*+"\Z')
 _ODD = re.compile(r"[\\$%#]|//|/\*|<<")
 _ODD_STRING = re.compile(r"[\\$%]|\A<")
 _COMMENT = re.compile(r"(?:#|//)[^\n]*+|/\*(?s:.*?)\*/")
@@ -60,6 +61,8 @@ class Expressions:
             detail = f"More than {MAX_LENGTH} characters of one expression, or {MAX_TOTAL} of one file, are not read."
             raise SyntaxProblemError(start, "Expression too long", detail)
         text = self._source.text[start:end]
+        if _STRING.match(text):
+            return self.string(start, end)
         if _ODD.search(text):
             text = self._masked(text, start)
         return _Values(self, f"{_PREFIX}{text}\n", start - len(_PREFIX)).value(_parsed(text, start))
