@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import socket
 import ssl
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -104,3 +105,36 @@ def server_context(authority: trustme.CA, *names: str) -> ssl.SSLContext:
 def write_authority(authority: trustme.CA, path: Path) -> Path:
     authority.cert_pem.write_to_path(str(path))
     return path
+
+
+@contextmanager
+def tunnel_to(server: Server, context: ssl.SSLContext | None = None) -> Iterator[tuple[str, list[str]]]:
+    """A proxy that tunnels whatever it is asked for to one server: where it is, and what it was asked."""
+    asked: list[str] = []
+
+    def serve(inner: socket.socket) -> None:
+        with suppress(OSError):
+            inner = context.wrap_socket(inner, server_side=True) if context else inner
+            asked.append(inner.recv(4000).decode())
+            outer = socket.create_connection(("127.0.0.1", server.port))
+            inner.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+            for source, target in ((inner, outer), (outer, inner)):
+                threading.Thread(target=pump, args=(source, target), daemon=True).start()
+
+    def accept() -> None:
+        with suppress(OSError):
+            while True:
+                threading.Thread(target=serve, args=(listener.accept()[0],), daemon=True).start()
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        threading.Thread(target=accept, daemon=True).start()
+        yield f"127.0.0.1:{listener.getsockname()[1]}", asked
+
+
+def pump(source: socket.socket, target: socket.socket) -> None:
+    try:
+        while data := source.recv(65536):
+            target.sendall(data)
+    except OSError:
+        pass
+    target.close()

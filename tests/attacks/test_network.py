@@ -7,7 +7,6 @@ import os
 import socket
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import Any
 
 import pytest
 import trustme
-from loopback import Handler, Server, server_context, serving, write_authority
+from loopback import Handler, server_context, serving, tunnel_to, write_authority
 
 from locklens.errors import UnavailableError
 from locklens.sources.http import RequestKind, open_client
@@ -30,44 +29,14 @@ def closed_port() -> int:
         return int(taken.getsockname()[1])
 
 
-def pump(source: socket.socket, target: socket.socket) -> None:
-    try:
-        while data := source.recv(65536):
-            target.sendall(data)
-    except OSError:
-        pass
-    target.close()
-
-
-@contextmanager
-def tunnel_to(server: Server) -> Iterator[int]:
-    """A proxy that lets every CONNECT through, whatever host it names, to one server."""
-
-    def serve() -> None:
-        while True:
-            try:
-                inner, _ = listener.accept()
-            except OSError:
-                return
-            inner.recv(4000)
-            outer = socket.create_connection(("127.0.0.1", server.port))
-            inner.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
-            for source, target in ((inner, outer), (outer, inner)):
-                threading.Thread(target=pump, args=(source, target), daemon=True).start()
-
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        threading.Thread(target=serve, daemon=True).start()
-        yield int(listener.getsockname()[1])
-
-
 def test_failures_without_tls_do_not_silence_the_same_host_over_tls(tmp_path: Path) -> None:
     """A registry names http://VICTIM/… as the places of three files, where nobody listens on port 80."""
     authority = trustme.CA()
-    with serving(server_context(authority, "victim.test")) as victim, tunnel_to(victim) as port:
+    with serving(server_context(authority, "victim.test")) as victim, tunnel_to(victim) as (place, _):
         victim.gives("/a", b"{}")
         environ = {
             "HTTP_PROXY": f"127.0.0.1:{closed_port()}",
-            "HTTPS_PROXY": f"127.0.0.1:{port}",
+            "HTTPS_PROXY": place,
             "SSL_CERT_FILE": str(write_authority(authority, tmp_path / "ca.pem")),
         }
         client = open_client(environ)
@@ -110,13 +79,13 @@ def dripping(rate: int, seconds: float, *, is_declared: bool) -> Callable[[Handl
 
 @pytest.mark.parametrize("is_declared", [True, False])
 def test_a_package_that_never_stalls_and_never_ends_is_given_up(*, is_declared: bool) -> None:
-    """Seconds of patience follow from `stall`: 300 where it is 30, 1 here; a drip of 5 KB/s outlives neither."""
+    """Seconds of patience follow from `stall`: 300 where it is 30, 3 here; a drip of 5 KB/s outlives neither."""
     with serving() as server:
-        server.on("/drip", dripping(5000, 8, is_declared=is_declared))
+        server.on("/drip", dripping(5000, 15, is_declared=is_declared))
         client = open_client({})
         with (
             pytest.raises(UnavailableError, match=r"sends a package too slowly: .* in \d+ seconds") as caught,
-            client.download(server.url("/drip"), stall=0.1) as download,
+            client.download(server.url("/drip"), stall=0.3) as download,
         ):
             for _ in download.chunks:
                 pass

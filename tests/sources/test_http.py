@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 import trustme
-from loopback import Handler, Server, server_context, serving
+from loopback import Handler, Server, server_context, serving, tunnel_to
 from waiting import LIMIT, meanwhile, until
 
 from locklens import __version__
@@ -481,36 +481,27 @@ def test_cookies_are_not_kept(server: Server, client: Client) -> None:
 
 
 def test_hosts_are_asked_through_the_proxy(secure_server: Server, authority_file: Path) -> None:
-    """A proxy that tunnels whatever it is asked for to the one server there is."""
-    asked: list[str] = []
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-
-        def tunnel() -> None:
-            inner, _ = listener.accept()
-            asked.append(inner.recv(4000).decode())
-            outer = socket.create_connection(("127.0.0.1", secure_server.port))
-            inner.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
-            for source, target in ((inner, outer), (outer, inner)):
-                threading.Thread(target=pump, args=(source, target), daemon=True).start()
-
-        threading.Thread(target=tunnel, daemon=True).start()
-        secure_server.gives("/a", b"{}")
-        proxy = f"http://user:p%40ss@127.0.0.1:{listener.getsockname()[1]}"
-        client = open_client({"https_proxy": proxy, "SSL_CERT_FILE": str(authority_file)})
+    secure_server.gives("/a", b"{}")
+    with tunnel_to(secure_server) as (place, asked):
+        client = open_client({"https_proxy": f"http://user:p%40ss@{place}", "SSL_CERT_FILE": str(authority_file)})
         words = refusal(client, "https://registry.acme.test/a")
         assert words.startswith("the certificate of registry.acme.test is not trusted: ")
+        client.close()
     assert asked[0].startswith("CONNECT registry.acme.test:443 HTTP/1.1\r\n")
     assert "Proxy-Authorization: Basic dXNlcjpwQHNz" in asked[0]
     assert "p%40ss" not in "".join(map(str, client.log))
 
 
-def pump(source: socket.socket, target: socket.socket) -> None:
-    try:
-        while data := source.recv(65536):
-            target.sendall(data)
-    except OSError:
-        pass
-    target.close()
+def test_a_proxy_may_have_an_authority_of_its_own(authority: trustme.CA, authority_file: Path) -> None:
+    """One that speaks TLS itself, and one that answers for the registry: both certificates are of the company's."""
+    with serving(server_context(authority, "registry.acme.test")) as server:
+        server.gives("/a", b"{}")
+        with tunnel_to(server, server_context(authority, "localhost", "127.0.0.1")) as (place, _):
+            environ = {"HTTPS_PROXY": f"https://{place}"}
+            with closing(open_client({**environ, "SSL_CERT_FILE": str(authority_file)})) as client:
+                assert client.get("https://registry.acme.test/a", PLAIN).body == b"{}"
+            with closing(open_client(environ, pause=Pauses())) as client:
+                assert "not trusted" in refusal(client, "https://registry.acme.test/a")
 
 
 def test_a_proxy_that_refuses(server: Server) -> None:

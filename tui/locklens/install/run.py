@@ -135,9 +135,7 @@ class InstallRun:
         Raises:
             RunCancelledError: The run was cancelled.
         """
-        results = self._pool.map(work, items)
-        self._pool.submit(_load)
-        return list(results)
+        return list(self._pool.map(work, items))
 
     def beside(self, work: Callable[[], _Result]) -> Future[_Result]:
         """Does work beside the caller's, who waits for it in the end; the work waits for nothing else of this."""
@@ -147,8 +145,3 @@ class InstallRun:
         """Asks for the package of the version that will be chosen, most likely; whoever needs the answer finds it."""
         if version is not None:
             self._pool.submit(lambda: self.registry(address).package(address, version, platform))
-
-
-def _load() -> None:
-    """Loads what the first answer will need, while it is awaited."""
-    import locklens.sources.http.arrived  # noqa: F401

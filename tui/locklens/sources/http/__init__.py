@@ -9,9 +9,6 @@ machine only, and are in no message and no log.
 
 from __future__ import annotations
 
-import sys
-from types import ModuleType
-
 from locklens.sources.http.settings import Kinds, RequestKind
 from locklens.sources.http.values import Exchange, Response, Transfer, moment
 
@@ -45,10 +42,5 @@ def open_client(
 
     return Client(environ, memory=memory, is_offline=is_offline, cancel=cancel, pause=pause)
 
-
-# httpx looks for a command line of its own and loads click and rich for it, where they are: a third of its start.
-_NO_COMMAND_LINE = ModuleType("httpx._main")
-_NO_COMMAND_LINE.main = type("main", (), {})  # type: ignore[attr-defined]
-sys.modules.setdefault("httpx._main", _NO_COMMAND_LINE)
 
 __all__ = ["Exchange", "Kinds", "RequestKind", "Response", "Transfer", "moment", "open_client"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import ssl
 
-import httpcore
+import httpx
 from msgspec import Struct
 
 from locklens.addresses import display_host
@@ -14,20 +14,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from locklens.sources.urls import Origin
 
-TRANSPORT_ERRORS = (
-    httpcore.TimeoutException,
-    httpcore.NetworkError,
-    httpcore.ProtocolError,
-    httpcore.ProxyError,
-    httpcore.UnsupportedProtocol,
-    ImportError,
-    OSError,
-    UnicodeError,
-)
+TRANSPORT_ERRORS = (httpx.TransportError, httpx.InvalidURL, ImportError, OSError, UnicodeError)
 """All that a request can fail with. ImportError: a proxy that takes another package to speak to."""
-
-
-TIMEOUTS = (httpcore.TimeoutException,)
 
 
 class TransportFailure(Struct, frozen=True):
@@ -67,16 +55,17 @@ def transport_failure(error: Exception, host: str, seconds: float) -> TransportF
         seconds: What the attempt was allowed to take.
     """
     name = display_host(host)
-    if isinstance(error, TIMEOUTS):
+    if isinstance(error, httpx.TimeoutException):
         return TransportFailure(f"{name} did not answer in full within {seconds:g} seconds", may_pass=True)
-    if isinstance(error, httpcore.ProxyError):
+    if isinstance(error, httpx.ProxyError):
         hint = "look at HTTPS_PROXY, HTTP_PROXY and NO_PROXY"
         return TransportFailure(f"the proxy did not let the request to {name} through", may_pass=True, hint=hint)
-    if isinstance(error, ImportError | httpcore.UnsupportedProtocol | UnicodeError):
+    if isinstance(error, ImportError | httpx.UnsupportedProtocol | httpx.InvalidURL | UnicodeError):
         return TransportFailure(f"{name} cannot be asked: its URL or the proxy's is of a kind that is not supported")
     for cause in _causes(error):
         if isinstance(cause, ssl.SSLCertVerificationError):
-            return _untrusted(cause, name)
+            hint = "a company's own authority is named with SSL_CERT_FILE or SSL_CERT_DIR"
+            return TransportFailure(f"the certificate of {name} is not trusted: {cause.verify_message}", hint=hint)
         if isinstance(cause, ssl.SSLError):
             reason = (cause.reason or "no reason given").replace("_", " ").lower()
             return TransportFailure(f"the TLS connection to {name} failed: {reason}", may_pass=True)
@@ -85,7 +74,7 @@ def transport_failure(error: Exception, host: str, seconds: float) -> TransportF
             return TransportFailure(f"the host name {name} cannot be found", may_pass=True, hint=hint)
         if isinstance(cause, ConnectionRefusedError):
             return TransportFailure(f"{name} refuses the connection", may_pass=True)
-    if isinstance(error, httpcore.ProtocolError):
+    if isinstance(error, httpx.ProtocolError):
         return TransportFailure(f"{name} broke the connection off or does not speak HTTP", may_pass=True)
     for cause in _causes(error):
         if isinstance(cause, OSError) and not isinstance(cause, ssl.SSLError):
@@ -100,8 +89,3 @@ def _causes(error: BaseException) -> list[BaseException]:
         found.append(current)
         current = current.__cause__ or current.__context__
     return found
-
-
-def _untrusted(error: ssl.SSLCertVerificationError, name: str) -> TransportFailure:
-    hint = "a company's own authority is named with SSL_CERT_FILE or SSL_CERT_DIR"
-    return TransportFailure(f"the certificate of {name} is not trusted: {error.verify_message}", hint=hint)

@@ -5,12 +5,15 @@ from __future__ import annotations
 import threading
 import time
 from contextlib import contextmanager
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import TYPE_CHECKING
 
+import httpx
 from msgspec.structs import replace
 
 from locklens.errors import RunCancelledError, UnavailableError
-from locklens.sources.http.failures import TIMEOUTS, TRANSPORT_ERRORS, FailedError, TransportFailure, transport_failure
+from locklens.sources.http.bounds import GLANCE, Bounds
+from locklens.sources.http.failures import TRANSPORT_ERRORS, FailedError, TransportFailure, transport_failure
 from locklens.sources.http.reading import broken_words, drain, host_name, read_body, redirected, too_large, too_slow
 from locklens.sources.http.settings import (
     RequestKind,
@@ -20,14 +23,12 @@ from locklens.sources.http.settings import (
     user_agent,
     wait_before,
 )
-from locklens.sources.http.transport import Bounds, Transport
+from locklens.sources.http.sockets import SocketTransport
 from locklens.sources.http.values import Exchange, Response, Transfer, moment, status_words
 from locklens.sources.urls import host_of, origin, url_for_log
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
-
-    import httpx
 
     from locklens.project.tokens import Token
     from locklens.sources.urls import Origin
@@ -36,9 +37,28 @@ _ENOUGH_FAILURES = 3
 """Requests in a row that got no answer: then the server is not tried again in this run, or 60 providers would wait one
 time-out after another."""
 
-_GLANCE = 0.1
 _OK = 200
 _REDIRECTS = {301, 302, 303, 307, 308}
+
+
+_NO_LOGIN = httpx.Auth()
+"""Not what a URL has before its `@` either, which another server may have made up."""
+
+
+def _http_client(transport: httpx.BaseTransport) -> httpx.Client:
+    """Returns a client that adds nothing to a request and follows nothing by itself."""
+    return httpx.Client(
+        transport=transport,
+        trust_env=False,
+        timeout=None,  # noqa: S113  # The transport has bounds of its own.
+        cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
+        event_hooks={"response": [_keep_location]},
+    )
+
+
+def _keep_location(response: httpx.Response) -> None:
+    """Puts Location out of httpx's sight, which reads it at once and stops at one that it does not like."""
+    response.extensions["location"] = response.headers.pop("Location", "")
 
 
 class _Server:
@@ -87,11 +107,11 @@ class Sender:
         self._servers: dict[Origin, _Server] = {}
         self._at_once = requests_per_host(environ)
         self._agent = user_agent(environ)
-        self._transport = Transport(environ, self._bounds)
+        self._client = _http_client(SocketTransport(environ, self._bounds))
 
     def close(self) -> None:
         """Closes every connection."""
-        self._transport.close()
+        self._client.close()
 
     def forget(self) -> None:
         """Lets hosts that failed be tried again."""
@@ -189,10 +209,9 @@ class Sender:
     @contextmanager
     def _slot(self, asked: Origin) -> Iterator[_Server]:
         """Waits for one of the server's slots; waiting does not count against the request's time."""
-        with self._lock:
-            server = self._servers.setdefault(asked, _Server(self._at_once))
+        server = self._server(asked)
         start = time.monotonic()
-        while not server.slots.acquire(timeout=_GLANCE):
+        while not server.slots.acquire(timeout=GLANCE):
             if self._cancel.is_set():
                 raise RunCancelledError("the run was cancelled")
         self._bounds.deadline += time.monotonic() - start
@@ -200,6 +219,10 @@ class Sender:
             yield server
         finally:
             server.slots.release()
+
+    def _server(self, asked: Origin) -> _Server:
+        with self._lock:
+            return self._servers.setdefault(asked, _Server(self._at_once))
 
     def _send(self, url: str, kind: RequestKind, token: Token | None) -> _Reply:
         response = self._open(url, kind, token, encoding="gzip")
@@ -224,7 +247,8 @@ class Sender:
                 headers["Authorization"] = token.authorization()
             except ValueError as error:
                 raise FailedError(TransportFailure(f"{host_name(url)} cannot be asked: {error}")) from None
-        return self._transport.send(method, url, headers)
+        request = self._client.build_request(method, url, headers=headers)
+        return self._client.send(request, stream=True, auth=_NO_LOGIN)
 
     @contextmanager
     def download(
@@ -316,7 +340,7 @@ class Sender:
         except TRANSPORT_ERRORS as error:
             failure = transport_failure(error, host_of(url), kind.seconds)
             words = broken_words(failure, url, kind)
-            if isinstance(error, TIMEOUTS):
+            if isinstance(error, httpx.TimeoutException):
                 words = f"{host_name(url)} stopped sending {kind.words} for {kind.seconds:g} seconds"
             raise self._error(url, TransportFailure(words, hint=failure.hint)) from error
 

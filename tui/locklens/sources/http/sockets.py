@@ -1,0 +1,212 @@
+"""The transport that httpx has itself, over sockets that end on time and when told to.
+
+Time-outs of an HTTP client count from one byte to the next, so that a server which sends one byte a second is never
+late. Here every wait on a socket is cut to what is left until the asking thread's deadline, headers and handshakes
+included, and looks up now and then whether the run was cancelled.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+import httpcore
+import httpx
+
+from locklens.sources.http.bounds import GLANCE
+from locklens.sources.http.certificates import tls_context
+from locklens.sources.http.proxies import proxy_for
+
+if TYPE_CHECKING:
+    import ssl
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from locklens.sources.http.bounds import Bounds
+
+_IDLE_SECONDS = 15.0
+
+_MOST_AT_ONCE = 1 << 19
+"""Bytes that one read takes, at most."""
+
+
+class SocketTransport(httpx.BaseTransport):
+    """Sends each request directly or through its proxy, on a connection that nobody else uses.
+
+    Each connection is a transport of httpx's of its own: one of many connections looks at all of them, with a system
+    call for each, before and after each request, while all threads wait for that.
+
+    Args:
+        environ: Proxies and certificates are named there.
+        bounds: Until when the asking thread may wait.
+    """
+
+    def __init__(self, environ: Mapping[str, str], bounds: Bounds) -> None:
+        self._environ = environ
+        self._backend = _Backend(bounds)
+        self._lock = threading.Lock()
+        self._context: ssl.SSLContext | None = None
+        self._made: list[_Connection] = []
+        self._idle: dict[tuple[str, str, int | None, str], list[_Connection]] = {}
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """Sends a request; errors are httpx's, or RunCancelledError."""
+        url, proxy = request.url, proxy_for(str(request.url), self._environ)
+        with self._lock:
+            idle = self._idle.setdefault((url.scheme, url.host, url.port, proxy), [])
+            connection = idle.pop() if idle else self._connection(url.scheme, proxy)
+        try:
+            response = connection.handle_request(request)
+        except BaseException:
+            idle.append(connection)
+            raise
+        assert isinstance(response.stream, httpx.SyncByteStream)
+        response.stream = _Body(response.stream, lambda: idle.append(connection))
+        return response
+
+    def close(self) -> None:
+        """Closes every connection."""
+        with self._lock:
+            for connection in self._made:
+                connection.close()
+
+    def _connection(self, scheme: str, proxy: str) -> _Connection:
+        if self._context is None and "https" in {scheme, proxy.partition(":")[0]}:
+            # Reading the trust store takes 30 ms: it is done once, when somebody is really asked.
+            self._context = tls_context(self._environ)
+        made = _Connection(self._context, proxy, self._backend)
+        self._made.append(made)
+        return made
+
+
+class _Body(httpx.SyncByteStream):
+    """A body that says once when it is closed."""
+
+    def __init__(self, stream: httpx.SyncByteStream, on_close: Callable[[], None]) -> None:
+        self._stream = stream
+        self._on_close: Callable[[], None] | None = on_close
+
+    def __iter__(self) -> Iterator[bytes]:
+        yield from self._stream
+
+    def close(self) -> None:
+        try:
+            self._stream.close()
+        finally:
+            on_close, self._on_close = self._on_close, None
+            if on_close is not None:
+                on_close()
+
+
+class _Connection(httpx.HTTPTransport):
+    """httpx's transport with one connection, and sockets of our own below it, which it has no argument for."""
+
+    def __init__(self, context: ssl.SSLContext | None, proxy: str, backend: _Backend) -> None:
+        self._pool = httpcore.ConnectionPool(
+            ssl_context=context,
+            proxy=_proxy(proxy, context) if proxy else None,
+            max_connections=1,
+            keepalive_expiry=_IDLE_SECONDS,
+            network_backend=backend,
+        )
+
+
+def _proxy(address: str, context: ssl.SSLContext | None) -> httpcore.Proxy:
+    given = httpx.Proxy(address)
+    return httpcore.Proxy(
+        str(given.url), auth=given.raw_auth, ssl_context=context if given.url.scheme == "https" else None
+    )
+
+
+class _Stream(httpcore.NetworkStream):
+    def __init__(self, inner: httpcore.NetworkStream, bounds: Bounds) -> None:
+        self._inner = inner
+        self._bounds = bounds
+        self._wanted = 0
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        """Reads what is there; more than is asked for where bytes arrive faster than they are fetched.
+
+        Each chunk of a large package goes through several hands, and threads wait for each other at each.
+        """
+        data = self._read(max(max_bytes, self._wanted), timeout)
+        self._wanted = _MOST_AT_ONCE if len(data) >= max_bytes else 0
+        return data
+
+    def _read(self, max_bytes: int, timeout: float | None) -> bytes:
+        while True:
+            left = self._bounds.left(timeout)
+            if not left:
+                raise httpcore.ReadTimeout("the deadline has passed")
+            try:
+                return self._inner.read(max_bytes, timeout=min(left, GLANCE))
+            except httpcore.ReadTimeout:
+                continue
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        self._inner.write(buffer, timeout=max(self._bounds.left(timeout), 0.001))
+
+    def close(self) -> None:
+        self._inner.close()
+
+    def start_tls(
+        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
+    ) -> httpcore.NetworkStream:
+        left = self._bounds.left(timeout)
+        work = lambda: self._inner.start_tls(ssl_context, server_hostname, timeout=left)  # noqa: E731
+        return _Stream(_abandonable(work, self._bounds), self._bounds)
+
+    def get_extra_info(self, info: str) -> Any:
+        return self._inner.get_extra_info(info)
+
+
+class _Backend(httpcore.NetworkBackend):
+    def __init__(self, bounds: Bounds) -> None:
+        self._inner = httpcore.SyncBackend()
+        self._bounds = bounds
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore.NetworkStream:
+        left = self._bounds.left(timeout)
+        work = lambda: self._inner.connect_tcp(host, port, left, local_address, socket_options)  # noqa: E731
+        return _Stream(_abandonable(work, self._bounds), self._bounds)
+
+
+def _abandonable(work: Callable[[], httpcore.NetworkStream], bounds: Bounds) -> httpcore.NetworkStream:
+    """Runs what cannot be interrupted (a look-up of a name) in a thread of its own, which is left behind if late."""
+    lock, finished = threading.Lock(), threading.Event()
+    streams: list[httpcore.NetworkStream] = []
+    errors: list[Exception] = []
+    abandoned = False
+
+    def run() -> None:
+        try:
+            stream = work()
+        except Exception as error:  # noqa: BLE001
+            errors.append(error)
+        else:
+            with lock:
+                streams.append(stream)
+                if abandoned:
+                    stream.close()
+        finished.set()
+
+    threading.Thread(target=run, name="locklens-connect", daemon=True).start()
+    try:
+        while not finished.wait(min(bounds.left(), GLANCE)):
+            if not bounds.left():
+                raise httpcore.ConnectTimeout("the deadline has passed")
+    except BaseException:
+        with lock:
+            abandoned = True
+            for stream in streams:
+                stream.close()
+        raise
+    if errors:
+        raise errors[0]
+    return streams[0]
