@@ -58,7 +58,7 @@ def test_what_is_no_package(server: Server) -> None:
     server.gives("/pkg", PACKAGE)
     server.gives("/loop", b"", 302, Location="/loop")
     server.gives("/nowhere", b"", 302, Location="ftp://x/")
-    for path, bounds, words in (
+    for path, limits, words in (
         ("/missing", {}, "answered 404 Not Found"),
         ("/cut", {}, "sent a package that breaks off"),
         ("/stall", {"stall": 1}, "stopped sending a package for 1 seconds"),
@@ -67,7 +67,7 @@ def test_what_is_no_package(server: Server) -> None:
         ("/nowhere", {}, "redirects to where nobody can follow"),
     ):
         with pytest.raises(UnavailableError, match=words):
-            read(server, path, **bounds)
+            read(server, path, **limits)
 
 
 class Dripping:

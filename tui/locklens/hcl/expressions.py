@@ -303,4 +303,3 @@ def _is_own(path: Path) -> bool:
     return not hasattr(os, "geteuid") or (status.st_uid == os.geteuid() and not status.st_mode & 0o022)
 
 
-__all__ = ["MAX_LENGTH", "MAX_TOTAL", "Expressions", "parse_expression"]
