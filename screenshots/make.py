@@ -23,7 +23,8 @@ from locklens.demo.registry import DemoRegistry
 from locklens.demo.repository import make_repository
 from locklens.demo.serving import SAMPLE_RULES, environment, write_cli_configuration
 from locklens.operations.compare_repository import open_git
-from locklens.operations.review.request import NetworkSettings, ReviewRequest
+from locklens.operations.review.request import ReviewRequest
+from locklens.releases.settings import NetworkSettings
 from locklens.storage.cache import Cache
 from locklens.ui.app import LockLensApp
 from locklens.ui.workspace_source import WorkspaceSource

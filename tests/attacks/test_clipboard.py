@@ -15,8 +15,9 @@ from ui.conftest import Driver, until
 from locklens.demo.releases import SampleLock, lock_file
 from locklens.operations.compare_repository import open_git
 from locklens.operations.plan.model import Scope
-from locklens.operations.review.request import NetworkSettings, ReviewRequest
+from locklens.operations.review.request import ReviewRequest
 from locklens.operations.write.format import Format
+from locklens.releases.settings import NetworkSettings
 from locklens.storage.cache import Cache
 from locklens.text import visible
 from locklens.ui.app import LockLensApp

@@ -30,9 +30,10 @@ from locklens.operations.compare_repository import open_git
 from locklens.operations.comparison import Base
 from locklens.operations.plan.model import Scope
 from locklens.operations.plan.review import review_plan
-from locklens.operations.review.request import NetworkSettings, ReviewRequest
+from locklens.operations.review.request import ReviewRequest
 from locklens.operations.review.run import review
 from locklens.operations.write.format import format_locks
+from locklens.releases.settings import NetworkSettings
 from locklens.storage.cache import Cache
 from locklens.ui.app import LockLensApp
 from locklens.ui.workspace_source import WorkspaceSource

@@ -14,7 +14,7 @@ from locklens.dialect import TERRAFORM
 from locklens.lockfile.model import LockEntry
 from locklens.operations.upgrades.candidates import UpgradeCandidates, candidates_of
 from locklens.operations.upgrades.download_estimate import KnownRelease, release_id
-from locklens.review.releases import ReleaseFacts
+from locklens.releases.facts import ReleaseFacts
 from locklens.sources.metadata import ListedVersion
 from locklens.sources.release_dates import ReleaseDates
 from locklens.trust.authentication import Authentication, AuthenticationOutcome, Refusal

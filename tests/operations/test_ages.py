@@ -18,9 +18,10 @@ from locklens.demo.releases import SampleLock, lock_file
 from locklens.demo.serving import environment, write_cli_configuration
 from locklens.operations.compare_repository import open_git
 from locklens.operations.review.prove import prove
-from locklens.operations.review.request import NetworkSettings, ReviewRequest
+from locklens.operations.review.request import ReviewRequest
 from locklens.operations.review.run import review
 from locklens.policy import POLICY_FILE
+from locklens.releases.settings import NetworkSettings
 from locklens.review.model import Change, Severity
 from locklens.storage.cache import Cache
 

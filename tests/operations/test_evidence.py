@@ -31,8 +31,9 @@ from locklens.errors import RunCancelledError
 from locklens.operations.compare_files import open_files
 from locklens.operations.compare_repository import open_git
 from locklens.operations.review.events import PackageDone, ProvingPlanned, ReviewEvent
-from locklens.operations.review.request import NetworkSettings, ReviewRequest
+from locklens.operations.review.request import ReviewRequest
 from locklens.operations.review.run import review
+from locklens.releases.settings import NetworkSettings
 from locklens.review.model import Change, Finding, Proof, Review, Severity
 from locklens.review.reports import hashes_json, hashes_text, keys_json, keys_text, text
 from locklens.review.reports import json as json_report

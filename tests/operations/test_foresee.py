@@ -23,7 +23,7 @@ from locklens.operations.plan.files import FileChanges, PlannedFile
 from locklens.operations.plan.model import Plan, Scope
 from locklens.operations.plan.review import PlanReview, review_plan
 from locklens.operations.review.events import Progress, ReviewEvent
-from locklens.operations.review.request import NetworkSettings, ReviewRequest
+from locklens.operations.review.request import ReviewRequest
 from locklens.operations.review.run import review, review_lock_files
 from locklens.operations.write.apply import apply
 from locklens.operations.write.format import format_locks
@@ -32,6 +32,7 @@ from locklens.operations.write.registry_source import RegistrySource
 from locklens.operations.write.restore import restore
 from locklens.operations.write.undo import undo
 from locklens.operations.write.upgrade import UpgradeRequest, plan_upgrade
+from locklens.releases.settings import NetworkSettings
 from locklens.review.model import ChangeKind, LockStatus, Proof, Severity
 from locklens.storage.cache import Cache
 

@@ -21,7 +21,6 @@ from locklens.demo.serving import environment, write_cli_configuration
 from locklens.dialect import OPENTOFU, TERRAFORM, Dialect
 from locklens.errors import RunCancelledError
 from locklens.lockfile.parse import parse
-from locklens.operations.review.request import NetworkSettings
 from locklens.operations.root_modules import RootReader
 from locklens.operations.upgrades.candidates import CandidateTable, UpgradeCandidates, edits_in_short
 from locklens.operations.upgrades.download_estimate import (
@@ -34,6 +33,7 @@ from locklens.operations.upgrades.download_estimate import (
 from locklens.operations.upgrades.lookup import CandidateRequest, look_up_candidates, look_up_releases
 from locklens.operations.upgrades.recommend import BumpLimit, Eligibility, UpgradePolicy, age_words, recommend
 from locklens.project.tree import FileSystem
+from locklens.releases.settings import NetworkSettings
 from locklens.review.model import Bump
 from locklens.sources.metadata import ListedVersion
 from locklens.storage.cache import Cache

@@ -20,9 +20,10 @@ from locklens.demo.serving import environment, write_cli_configuration
 from locklens.errors import ConfigurationError
 from locklens.operations.compare_files import open_files
 from locklens.operations.compare_repository import open_git, open_locked
-from locklens.operations.review.request import NetworkSettings, ReviewRequest
+from locklens.operations.review.request import ReviewRequest
 from locklens.operations.review.run import review
 from locklens.policy import POLICY_FILE, InstallPath, Policy
+from locklens.releases.settings import NetworkSettings
 from locklens.review.model import Change, PolicySide, Review, Severity
 from locklens.review.reports import hashes_json, hashes_text
 from locklens.review.reports import json as json_report

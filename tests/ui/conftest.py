@@ -63,8 +63,8 @@ if TYPE_CHECKING:
     from locklens.operations.review.why import WhySubject
     from locklens.operations.upgrades.download_estimate import KnownRelease
     from locklens.operations.write.operation import Operation
+    from locklens.releases.facts import ReleaseId
     from locklens.review.keys import PastUse, SignerUses
-    from locklens.review.releases import ReleaseId
     from locklens.review.why import Why
     from locklens.ui.review.rows import Row
 

@@ -20,10 +20,11 @@ from locklens.demo.repository import make_repository
 from locklens.demo.serving import SAMPLE_RULES, environment, write_cli_configuration
 from locklens.operations.compare_repository import open_git
 from locklens.operations.review.events import Progress, ReviewEvent, RootsKnown
-from locklens.operations.review.request import NetworkSettings, ReviewRequest
-from locklens.review.model import Change, Evidence, HostState, LookupAnswer, Proof, Review, Severity, Signer
+from locklens.operations.review.request import ReviewRequest
+from locklens.releases.settings import NetworkSettings
+from locklens.review.model import Change, Evidence, HostState, LookupAnswer, Proof, Review, Severity
 from locklens.storage.cache import Cache
-from locklens.trust.model import SigningKey, Tier
+from locklens.trust.model import Signer, SigningKey, Tier
 from locklens.ui.app import LockLensApp
 from locklens.ui.review.screen import ReviewScreen
 from locklens.ui.shell.throttle import Throttle

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from locklens.review.model import Change, ChangeKind, HashFact, HostState, LockStatus, Proof, Review, Severity, Signer
-from locklens.trust.model import SigningKey, Tier
+from locklens.review.model import Change, ChangeKind, HashFact, HostState, LockStatus, Proof, Review, Severity
+from locklens.trust.model import Signer, SigningKey, Tier
 from locklens.ui.review.detail import detail_lines
 from locklens.ui.review.diff import diff_lines
 from locklens.ui.review.row_target import node_copied

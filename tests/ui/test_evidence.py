@@ -8,8 +8,8 @@ import pytest
 from msgspec.structs import replace
 
 from locklens.hashes import registry_manifests
-from locklens.review.model import ChangeKind, Evidence, HashFact, HostState, LookupAnswer, Proof, Signer
-from locklens.trust.model import SigningKey, Tier
+from locklens.review.model import ChangeKind, Evidence, HashFact, HostState, LookupAnswer, Proof
+from locklens.trust.model import Signer, SigningKey, Tier
 from locklens.ui.review.filter import Candidate, parse_filter
 from locklens.ui.shell.bars import Reading, registry_lines
 from locklens.ui.shell.review_merge import renewed, with_roots

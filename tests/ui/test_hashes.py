@@ -19,9 +19,10 @@ from locklens.demo.repository import make_repository
 from locklens.demo.serving import SAMPLE_RULES, environment, write_cli_configuration
 from locklens.errors import LockLensError
 from locklens.operations.compare_repository import open_locked
-from locklens.operations.review.request import NetworkSettings, ReviewRequest
+from locklens.operations.review.request import ReviewRequest
 from locklens.operations.write.lock import Lock
 from locklens.policy import InstallPath, Policy, WantedPlatform
+from locklens.releases.settings import NetworkSettings
 from locklens.review.model import (
     Change,
     ChangeKind,

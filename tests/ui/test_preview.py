@@ -27,7 +27,7 @@ from locklens.errors import LockLensError
 from locklens.operations.compare_repository import open_git
 from locklens.operations.plan.files import FileChanges
 from locklens.operations.plan.model import Plan, Scope
-from locklens.operations.review.request import NetworkSettings, ReviewRequest
+from locklens.operations.review.request import ReviewRequest
 from locklens.operations.write.apply import apply
 from locklens.operations.write.format import Format
 from locklens.operations.write.lock import Lock
@@ -35,6 +35,7 @@ from locklens.operations.write.operation import Operation
 from locklens.operations.write.prune import Prune, prune
 from locklens.operations.write.source import ProviderSource
 from locklens.operations.write.upgrade import SelectedUpgrade, SelectedVersion
+from locklens.releases.settings import NetworkSettings
 from locklens.storage.cache import Cache
 from locklens.storage.journal import Journal
 from locklens.ui.app import LockLensApp

@@ -20,11 +20,12 @@ from locklens.demo.serving import SAMPLE_RULES, environment, write_cli_configura
 from locklens.errors import LockLensError, RepositoryError, RunCancelledError
 from locklens.operations.compare_repository import open_git, open_locked
 from locklens.operations.review.events import Progress, ReviewEvent
-from locklens.operations.review.request import NetworkSettings, ReviewRequest
+from locklens.operations.review.request import ReviewRequest
+from locklens.releases.settings import NetworkSettings
 from locklens.review.keys import PastUse, SignerUses
-from locklens.review.model import Change, ChangeKind, Evidence, HostState, LookupAnswer, Review, Signer
+from locklens.review.model import Change, ChangeKind, Evidence, HostState, LookupAnswer, Review
 from locklens.storage.cache import Cache
-from locklens.trust.model import SigningKey, Tier
+from locklens.trust.model import Signer, SigningKey, Tier
 from locklens.ui.app import LockLensApp
 from locklens.ui.dialogs.export import ExportDialog
 from locklens.ui.review.screen import ReviewScreen

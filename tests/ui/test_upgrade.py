@@ -24,10 +24,11 @@ from locklens.demo.repository import make_repository
 from locklens.demo.serving import SAMPLE_RULES, environment, write_cli_configuration
 from locklens.errors import ConfigurationError, LockLensError
 from locklens.operations.compare_repository import open_git
-from locklens.operations.review.request import NetworkSettings, ReviewRequest
+from locklens.operations.review.request import ReviewRequest
 from locklens.operations.upgrades.candidates import CandidateTable, RefusedRoot
 from locklens.operations.write.upgrade import SelectedUpgrade
 from locklens.policy import Policy
+from locklens.releases.settings import NetworkSettings
 from locklens.storage.cache import Cache
 from locklens.ui import views
 from locklens.ui.app import LockLensApp

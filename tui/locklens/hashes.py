@@ -10,6 +10,7 @@ This module does not judge where a hash comes from.
 from __future__ import annotations
 
 import re
+from enum import StrEnum
 from functools import cache
 
 from msgspec import Struct
@@ -20,6 +21,23 @@ if TYPE_CHECKING:
 
 _ZH = re.compile(r"zh:[0-9a-f]{64}\Z")
 _H1 = re.compile(r"h1:[0-9A-Za-z+/]{42}[AEIMQUYcgkosw048]=\Z")
+
+
+class Scheme(StrEnum):
+    """The schemes that the tools compare; the value is the prefix of a hash, before its colon."""
+
+    H1 = "h1"
+    ZH = "zh"
+
+
+def has_scheme(text: str, scheme: Scheme) -> bool:
+    """Whether a hash is of a scheme."""
+    return text.startswith(f"{scheme.value}:")
+
+
+def zh_of(digest: str) -> str:
+    """The `zh` of a zip file's SHA-256, lower-case hex."""
+    return f"{Scheme.ZH.value}:{digest}"
 
 
 def scheme_of(text: str) -> str:

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from locklens.operations.comparison import Base, Comparison
-    from locklens.operations.review.request import NetworkSettings, ReviewRequest
+    from locklens.operations.review.request import ReviewRequest
+    from locklens.releases.settings import NetworkSettings
     from locklens.review.keys import PastUse
     from locklens.review.model import Review
     from locklens.text import Printable
@@ -63,17 +64,18 @@ def run_locked(found: Namespace, view: str, open_ui: OpenUi) -> int:
 def run_why(found: Namespace) -> int:
     """Says who requires a provider, and what holds it back."""
     from locklens.dialect import DIALECTS
-    from locklens.operations.review.session import ReviewSession
     from locklens.operations.review.why import WhyRequest
     from locklens.operations.review.why import explain_provider as explain
+    from locklens.releases.lookup import ReleaseLookup
+    from locklens.releases.session import ReleaseSession
 
     request = WhyRequest(found.provider, Path.cwd(), tuple(found.roots), DIALECTS.get(found.tool), found.test_directory)
     asking = asking_of(found)
-    with asking.cache, ReviewSession(asking, ()) as run:
-        result = explain(request, run.offered)
+    with asking.cache, ReleaseSession(asking, ()) as session:
+        result = explain(request, ReleaseLookup(session).offered)
         tell(f"note: {words}" for words in asking.cache.take_notices())
         if found.verbose:
-            tell(run.log)
+            tell(session.log)
     if found.format == "json":
         from locklens.review.reports import why_json
 
@@ -117,7 +119,7 @@ def asking_of(found: Namespace, environ: Mapping[str, str] | None = None, cache:
         UsageError: What was given as a host is none.
     """
     from locklens.addresses import read_host
-    from locklens.operations.review.request import NetworkSettings
+    from locklens.releases.settings import NetworkSettings
     from locklens.storage.cache import Cache
 
     hosts = []

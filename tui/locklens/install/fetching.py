@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
     from locklens.addresses import Platform, ProviderAddress
     from locklens.hashes import HashedPackage
-    from locklens.install.authentication import AuthenticatedRelease
+    from locklens.install.context import InstallContext
     from locklens.install.model import LockRequest, ProviderRequirement
-    from locklens.install.run import InstallRun
     from locklens.packages.hashing import Passed
+    from locklens.releases.authentication import AuthenticatedRelease
     from locklens.sources.metadata import PackageMetadata
     from locklens.versions import Version
 
@@ -35,7 +35,7 @@ LIMITS = Limits()
 
 
 def admitted(
-    run: InstallRun, address: ProviderAddress, version: Version, platform: Platform
+    context: InstallContext, address: ProviderAddress, version: Version, platform: Platform
 ) -> tuple[PackageMetadata, AuthenticatedRelease]:
     """Asks for a package's metadata, and for what its publisher signed, and judges that.
 
@@ -44,43 +44,43 @@ def admitted(
         TrustError: The tool would refuse the release.
         PackageError: The tool does not speak its protocol.
     """
-    metadata = offered(run, address, version, platform)
-    return metadata, judged(run, metadata)
+    metadata = offered(context, address, version, platform)
+    return metadata, judged(context, metadata)
 
 
-def offered(run: InstallRun, address: ProviderAddress, version: Version, platform: Platform) -> PackageMetadata:
+def offered(context: InstallContext, address: ProviderAddress, version: Version, platform: Platform) -> PackageMetadata:
     """Asks for a package's metadata; errors as of `admitted`. What its publisher signed is then on its way."""
-    registry = run.registry(address)
-    metadata = registry.package(address, version, platform)
+    source = context.source(address)
+    metadata = source.package(address, version, platform)
     if not is_supported(metadata.protocols):
-        raise PackageError(_protocol_words(run, metadata))
-    registry.begin_checksums(metadata)
+        raise PackageError(_protocol_words(context, metadata))
+    source.begin_checksums(metadata)
     return metadata
 
 
-def judged(run: InstallRun, metadata: PackageMetadata) -> AuthenticatedRelease:
+def judged(context: InstallContext, metadata: PackageMetadata) -> AuthenticatedRelease:
     """Judges what its publisher signed; errors as of `admitted`."""
-    if run.cache.package("zh:" + metadata.shasum) is None:
+    if context.session.cache.package(metadata.zh) is None:
         # Meanwhile gpg can read the keys. Of a package that was hashed before, the signature was verified too.
-        run.gatekeeper.prepare(metadata)
-    return run.gatekeeper.admit(metadata, run.registry(metadata.address).checksums(metadata))
+        context.authenticator.prepare(metadata)
+    return context.authenticator.admit(metadata, context.source(metadata.address).checksums(metadata))
 
 
-def warn(run: InstallRun, metadata: PackageMetadata, vouched: AuthenticatedRelease) -> None:
+def warn(context: InstallContext, metadata: PackageMetadata, vouched: AuthenticatedRelease) -> None:
     """Tells what is odd about a release."""
     for words in vouched.warnings:
-        run.tell(ReleaseWarned(run.name(metadata.address), metadata.version, words))
+        context.tell(ReleaseWarned(context.name(metadata.address), metadata.version, words))
 
 
 def warn_of_changes(
-    run: InstallRun, wanted: ProviderRequirement | LockRequest, version: Version, vouched: AuthenticatedRelease
+    context: InstallContext, wanted: ProviderRequirement | LockRequest, version: Version, vouched: AuthenticatedRelease
 ) -> None:
     """Tells that a release is not any more what it was when it was locked."""
     if words := vouched.change_words(wanted.prior, wanted.address, version):
-        run.tell(ReleaseWarned(run.name(wanted.address), version, words))
+        context.tell(ReleaseWarned(context.name(wanted.address), version, words))
 
 
-def hashed(run: InstallRun, metadata: PackageMetadata) -> HashedPackage:
+def hashed(context: InstallContext, metadata: PackageMetadata) -> HashedPackage:
     """Hashes a package while it arrives, and remembers what came out.
 
     Raises:
@@ -91,21 +91,21 @@ def hashed(run: InstallRun, metadata: PackageMetadata) -> HashedPackage:
     """
     from locklens.packages.hashing import hash_package
 
-    with run.registry(metadata.address).open_package(metadata) as download:
+    with context.source(metadata.address).open_package(metadata) as download:
         found = hash_package(
             download.chunks,
             limit=LIMITS,
-            on_bytes=_teller(run, metadata, download.length),
-            cancel=run.cancel,
+            on_bytes=_teller(context, metadata, download.length),
+            cancel=context.session.cancel,
             judge=lambda zh: _check_zh(metadata, zh),
             check=lambda package: check_program(package.layout.files, metadata.address),
         )
-    run.cache.keep_package(found)
+    context.session.cache.keep_package(found)
     return found
 
 
 def unpacked(
-    run: InstallRun,
+    context: InstallContext,
     metadata: PackageMetadata,
     into: Path,
     *,
@@ -115,7 +115,7 @@ def unpacked(
     """Unpacks a package into a new folder while it arrives, and remembers its hashes; errors as of `hashed`.
 
     Args:
-        run: Tells how far it is.
+        context: Receives progress events.
         metadata: Of the package.
         into: Nothing is left there of a package that is refused.
         release: The judgement of the release, which may come as late as the last byte. Where that is an error, it is
@@ -134,8 +134,8 @@ def unpacked(
         check_program(package.layout.files, metadata.address)
 
     try:
-        with run.registry(metadata.address).open_package(metadata) as download:
-            tell = _teller(run, metadata, download.length)
+        with context.source(metadata.address).open_package(metadata) as download:
+            tell = _teller(context, metadata, download.length)
 
             def on_bytes(size: int) -> None:
                 tell(size)
@@ -147,19 +147,19 @@ def unpacked(
                 into,
                 limit=LIMITS,
                 on_bytes=on_bytes,
-                cancel=run.cancel,
+                cancel=context.session.cancel,
                 judge=judge,
                 check=check_all,
             )
     except LockLensError:
         release.result()
         raise
-    run.cache.keep_package(found)
+    context.session.cache.keep_package(found)
     return found
 
 
 def _check_zh(metadata: PackageMetadata, zh: str) -> None:
-    if zh != "zh:" + metadata.shasum:
+    if zh != metadata.zh:
         words = f"archive has incorrect checksum {zh} (expected zh:{metadata.shasum})"
         hint = "the package was tampered with, or published again without its checksums"
         raise TrustError(words, hint=hint)
@@ -186,8 +186,8 @@ def check_program(names: Iterable[bytes], address: ProviderAddress) -> None:
     raise PackageError(f"provider binary not found: could not find executable file starting with {start.decode()}")
 
 
-def _teller(run: InstallRun, metadata: PackageMetadata, length: int | None) -> Callable[[int], None]:
-    name = run.name(metadata.address)
+def _teller(context: InstallContext, metadata: PackageMetadata, length: int | None) -> Callable[[int], None]:
+    name = context.name(metadata.address)
     received = told = 0
     last = time.monotonic()
 
@@ -197,17 +197,17 @@ def _teller(run: InstallRun, metadata: PackageMetadata, length: int | None) -> C
         now = time.monotonic()
         if received - told >= _TELL_EVERY or now - last >= _TELL_SECONDS:
             told, last = received, now
-            run.tell(PackageArriving(name, metadata.version, metadata.platform, received, length))
+            context.tell(PackageArriving(name, metadata.version, metadata.platform, received, length))
 
     return tell
 
 
-def _protocol_words(run: InstallRun, metadata: PackageMetadata) -> str:
+def _protocol_words(context: InstallContext, metadata: PackageMetadata) -> str:
     """Says which version would do, as far as the registry's list says it."""
-    name, version = run.name(metadata.address), metadata.version
+    name, version = context.name(metadata.address), metadata.version
     spoken = ", ".join(f"{one.major}.{one.minor}" for one in metadata.protocols)
-    lead = f"provider {name} {version} needs plugin protocol {spoken}, which {run.dialect.product} does not speak"
-    listed = run.registry(metadata.address).versions(metadata.address).versions
+    lead = f"provider {name} {version} needs plugin protocol {spoken}, which {context.dialect.product} does not speak"
+    listed = context.source(metadata.address).versions(metadata.address).versions
     able = [one.version for one in listed if one.protocols and one.has_supported_protocol]
     if not able:
         return f"{lead}. No compatible versions of provider {name} were found"

@@ -34,12 +34,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from locklens.addresses import Platform, ProviderAddress
-    from locklens.install.authentication import AuthenticatedRelease
+    from locklens.install.context import InstallContext
     from locklens.install.folders import DataFolder
     from locklens.install.model import ProviderRequirement
-    from locklens.install.run import InstallRun
     from locklens.lockfile.model import LockEntry
     from locklens.packages.hashing import Passed
+    from locklens.releases.authentication import AuthenticatedRelease
     from locklens.sources.metadata import PackageMetadata
     from locklens.versions import Version
 
@@ -57,7 +57,7 @@ class _Done(Struct, frozen=True):
 
 def install(
     wanted: Sequence[ProviderRequirement],
-    run: InstallRun,
+    context: InstallContext,
     *,
     into: DataFolder,
     here: Platform,
@@ -68,7 +68,7 @@ def install(
 
     Args:
         wanted: What is required, without what is built in.
-        run: Asks registries.
+        context: Asks registries.
         into: Where packages are, and go.
         here: The platform of this machine.
         upgrade: Whether the lock file's versions do not count.
@@ -77,8 +77,8 @@ def install(
     Raises:
         RunCancelledError: The run was cancelled.
     """
-    installer = _Installer(run, into, here, upgrade=upgrade, for_real=for_real)
-    found = dict(zip((one.address for one in wanted), run.all(installer.settle, wanted), strict=True))
+    installer = _Installer(context, into, here, upgrade=upgrade, for_real=for_real)
+    found = dict(zip((one.address for one in wanted), context.map(installer.settle, wanted), strict=True))
     done = {address: one for address, one in found.items() if isinstance(one, _Done)}
     return Settled(
         {address: one.entry for address, one in done.items()},
@@ -88,10 +88,10 @@ def install(
 
 
 def installed(
-    wanted: Sequence[ProviderRequirement], run: InstallRun, *, into: DataFolder, here: Platform
+    wanted: Sequence[ProviderRequirement], context: InstallContext, *, into: DataFolder, here: Platform
 ) -> Settled | None:
     """Returns the entries where every provider is installed as it is locked, and else None; nobody is asked."""
-    installer = _Installer(run, into, here, upgrade=False, for_real=False)
+    installer = _Installer(context, into, here, upgrade=False, for_real=False)
     if any(before_asking(one.requirements, one.locked, upgrade=False) for one in wanted):
         return None
     found = {one.address: installer.as_locked(one) for one in wanted}
@@ -104,8 +104,10 @@ def installed(
 
 
 class _Installer:
-    def __init__(self, run: InstallRun, into: DataFolder, here: Platform, *, upgrade: bool, for_real: bool) -> None:
-        self._run = run
+    def __init__(
+        self, context: InstallContext, into: DataFolder, here: Platform, *, upgrade: bool, for_real: bool
+    ) -> None:
+        self._context = context
         self._into = into
         self._here = here
         self._upgrade = upgrade
@@ -128,7 +130,7 @@ class _Installer:
         except RunCancelledError:
             raise
         except LockLensError as error:
-            lead = f"Error while installing {self._run.name(wanted.address)} v{chosen.version}"
+            lead = f"Error while installing {self._context.name(wanted.address)} v{chosen.version}"
             return self._failed(wanted.address, _INSTALL, f"{lead}: {error}", error.hint)
 
     def as_locked(self, wanted: ProviderRequirement) -> _Done | None:
@@ -136,50 +138,50 @@ class _Installer:
         prior = wanted.prior
         if prior is None or not self._is_there(wanted, prior):
             return None
-        return _Done(reused(prior, combined(wanted.requirements), self._run.dialect))
+        return _Done(reused(prior, combined(wanted.requirements), self._context.dialect))
 
     def tell_installed(self, wanted: ProviderRequirement) -> None:
         """Tells that a provider is there."""
         assert wanted.prior is not None
-        name = self._run.name(wanted.address)
-        self._run.tell(QueryStarted(name, str(combined(wanted.requirements)), is_locked=True))
-        self._run.tell(AlreadyInstalled(name, wanted.prior.version))
+        name = self._context.name(wanted.address)
+        self._context.tell(QueryStarted(name, str(combined(wanted.requirements)), is_locked=True))
+        self._context.tell(AlreadyInstalled(name, wanted.prior.version))
 
     def _choose(self, wanted: ProviderRequirement) -> Selection | _Done | ProviderFailure:
-        prior, name = wanted.prior, self._run.name(wanted.address)
+        prior, name = wanted.prior, self._context.name(wanted.address)
         version = wanted.locked
         is_locked = prior is not None and not self._upgrade
         refused = before_asking(wanted.requirements, version, upgrade=self._upgrade)
         if refused is None and is_locked and (done := self.as_locked(wanted)) is not None:
             self.tell_installed(wanted)
             return done
-        self._run.tell(QueryStarted(name, str(combined(wanted.requirements)), is_locked))
+        self._context.tell(QueryStarted(name, str(combined(wanted.requirements)), is_locked))
         found = refused or self._asked(wanted, version)
         if isinstance(found, Unselectable):
-            words = f"{self._lead} {name}: {found.words(wanted.address, self._run.dialect)}"
+            words = f"{self._lead} {name}: {found.words(wanted.address, self._context.dialect)}"
             return self._failed(wanted.address, self._query_summary(None), words)
         if prior is not None and found.version == prior.version and (done := self.as_locked(wanted)) is not None:
-            self._run.tell(AlreadyInstalled(name, prior.version))
+            self._context.tell(AlreadyInstalled(name, prior.version))
             return done
         return found
 
     def _asked(self, wanted: ProviderRequirement, locked: Version | None) -> Selection | Unselectable:
-        self._run.ahead(wanted.address, wanted.pinned if self._upgrade else locked or wanted.pinned, self._here)
-        known = self._run.registry(wanted.address).versions(wanted.address)
+        self._context.prefetch(wanted.address, wanted.pinned if self._upgrade else locked or wanted.pinned, self._here)
+        known = self._context.source(wanted.address).versions(wanted.address)
         if known.warnings:
-            self._run.tell(RegistryWarned(self._run.name(wanted.address), known.warnings))
+            self._context.tell(RegistryWarned(self._context.name(wanted.address), known.warnings))
         return select(wanted.requirements, known.versions, locked, upgrade=self._upgrade)
 
     def _install(self, wanted: ProviderRequirement, version: Version) -> _Done:
-        name = self._run.name(wanted.address)
-        self._run.tell(FetchStarted(name, version, None))
-        metadata = offered(self._run, wanted.address, version, self._here)
-        release = self._run.beside(lambda: judged(self._run, metadata))
+        name = self._context.name(wanted.address)
+        self._context.tell(FetchStarted(name, version, None))
+        metadata = offered(self._context, wanted.address, version, self._here)
+        release = self._context.session.spawn(lambda: judged(self._context, metadata))
         h1, size = self._obtained(wanted, metadata, release)
         vouched = release.result()
-        warn(self._run, metadata, vouched)
-        warn_of_changes(self._run, wanted, version, vouched)
-        self._run.tell(ProviderInstalled(name, version, self._run.gatekeeper.words(vouched), size))
+        warn(self._context, metadata, vouched)
+        warn_of_changes(self._context, wanted, version, vouched)
+        self._context.tell(ProviderInstalled(name, version, self._context.authenticator.words(vouched), size))
         constraints = combined(wanted.requirements)
         entry = fetched(
             wanted.prior, address=wanted.address, version=version, constraints=constraints, hashes={h1, *vouched.hashes}
@@ -195,7 +197,7 @@ class _Installer:
         locked = {text for text in prior.hashes if is_known_scheme(text)} if prior is not None and same else set()
         if not self._for_real:
             release.result()
-            package = self._run.cache.package("zh:" + metadata.shasum) or hashed(self._run, metadata)
+            package = self._context.session.cache.package(metadata.zh) or hashed(self._context, metadata)
             if locked and not {package.zh, package.h1} & locked:
                 raise self._mismatch(metadata)
             return package.h1, package.size
@@ -207,13 +209,13 @@ class _Installer:
 
         place = self._place(metadata.address, metadata.version)
         with self._into.staging(place) as staging:
-            package = unpacked(self._run, metadata, staging.package, release=release, check=check)
-            before = h1_at(place, self._run.cancel)
+            package = unpacked(self._context, metadata, staging.package, release=release, check=check)
+            before = h1_at(place, self._context.session.cancel)
             is_other = (place.exists() or place.is_symlink()) and before != package.h1
-            stop_if(self._run.cancel)
+            stop_if(self._context.session.cancel)
             staging.put()
             if is_other:
-                self._run.tell(FolderReplaced(self._run.name(metadata.address), metadata.version, str(place)))
+                self._context.tell(FolderReplaced(self._context.name(metadata.address), metadata.version, str(place)))
         return package.h1, package.size
 
     def _mismatch(self, metadata: PackageMetadata) -> TrustError:
@@ -225,7 +227,7 @@ class _Installer:
         return TrustError(words, hint=hint)
 
     def _is_there(self, wanted: ProviderRequirement, prior: LockEntry) -> bool:
-        return self._into.has(self._place(wanted.address, prior.version), prior.hashes, self._run.cancel)
+        return self._into.has(self._place(wanted.address, prior.version), prior.hashes, self._context.session.cancel)
 
     def _place(self, address: ProviderAddress, version: Version) -> Path:
         return self._into.place(address, version, self._here)
@@ -240,14 +242,14 @@ class _Installer:
 
     @property
     def _is_terraform(self) -> bool:
-        return self._run.dialect.name == "terraform"
+        return self._context.dialect.name == "terraform"
 
     def _query_summary(self, error: LockLensError | None) -> str:
         return _QUERY if self._is_terraform or isinstance(error, NotFoundError) else _RESOLVE
 
     def _query_words(self, address: ProviderAddress, error: LockLensError) -> str:
-        return f"{self._lead} {self._run.name(address)}: {error}"
+        return f"{self._lead} {self._context.name(address)}: {error}"
 
     def _failed(self, address: ProviderAddress, summary: str, words: str, hint: str = "") -> ProviderFailure:
-        self._run.tell(ProviderFailed(self._run.name(address), summary, words, hint))
+        self._context.tell(ProviderFailed(self._context.name(address), summary, words, hint))
         return ProviderFailure(address, summary, words, hint)

@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 
     from locklens.addresses import Platform, ProviderAddress
     from locklens.hashes import HashedPackage
-    from locklens.install.authentication import AuthenticatedRelease
+    from locklens.install.context import InstallContext
     from locklens.install.model import ProviderRequirement
-    from locklens.install.run import InstallRun
     from locklens.lockfile.model import LockEntry
+    from locklens.releases.authentication import AuthenticatedRelease
     from locklens.versions import Version
 
     _Build = tuple[ProviderAddress, Version, Platform]
@@ -56,11 +56,11 @@ class Locker:
     """Locks providers for the length of a run: each package is fetched once, however many requests want it.
 
     Args:
-        run: Asks registries, and is told what happens.
+        context: Asks registries, and receives events.
     """
 
-    def __init__(self, run: InstallRun) -> None:
-        self._run = run
+    def __init__(self, context: InstallContext) -> None:
+        self._context = context
         self._known: dict[_Build, _Obtained | ProviderFailure] = {}
 
     def fetch(self, requests: Sequence[LockRequest]) -> None:
@@ -80,18 +80,18 @@ class Locker:
         releases = list(missing.values())
         # Each release's first platform first: its signature is verified while the others' packages arrive.
         leads = [works[0] for works in releases]
-        recalled = self._run.all(self._is_remembered, releases)
+        recalled = self._context.map(self._is_remembered, releases)
         others = [
             work for works, is_recalled in zip(releases, recalled, strict=True) if not is_recalled for work in works[1:]
         ]
-        self._keep(leads + others, self._run.all(lambda one: self._obtain(*one), leads + others))
+        self._keep(leads + others, self._context.map(lambda one: self._obtain(*one), leads + others))
         rest = [
             (*work, works[0][1])
             for works, is_recalled in zip(releases, recalled, strict=True)
             if is_recalled
             for work in works[1:]
         ]
-        self._keep([one[:2] for one in rest], self._run.all(lambda one: self._recalled(*one), rest))
+        self._keep([one[:2] for one in rest], self._context.map(lambda one: self._recalled(*one), rest))
 
     def entries(self, requests: Sequence[LockRequest]) -> list[LockEntry | ProviderFailure]:
         """Returns the new lock entry for each request, or why there is none; errors as of `fetch`."""
@@ -122,12 +122,12 @@ class Locker:
         if len(works) == 1:
             return False
         try:
-            metadata = self._run.registry(request.address).package(request.address, request.version, platform)
+            metadata = self._context.source(request.address).package(request.address, request.version, platform)
         except RunCancelledError:
             raise
         except LockLensError:
             return False  # It is told when it is needed.
-        return self._run.cache.package("zh:" + metadata.shasum) is not None
+        return self._context.session.cache.package(metadata.zh) is not None
 
     def _recalled(
         self, requests: Sequence[LockRequest], platform: Platform, first: Platform
@@ -137,23 +137,25 @@ class Locker:
         What the registry says of this platform beside is not asked for where it lists the platform, and what is signed
         has one package for it, by its usual name, that was hashed: the signature says more.
         """
-        run, request = self._run, requests[0]
+        context, request = self._context, requests[0]
         lead = self._known[request.address, request.version, first]
         if not isinstance(lead, _Obtained) or platform not in self._offered(request):
             return self._obtain(requests, platform)
         listed = lead.vouched.checksums.packages(request.address.type, str(request.version)).get(platform, frozenset())
-        package = run.cache.package(min(listed)) if len(listed) == 1 and listed <= lead.vouched.signed else None
+        package = (
+            context.session.cache.package(min(listed)) if len(listed) == 1 and listed <= lead.vouched.signed else None
+        )
         if package is None or all(_is_refused(one, lead.vouched) for one in requests):
             return self._obtain(requests, platform)
-        name, signed = run.name(request.address), run.gatekeeper.words(lead.vouched)
-        run.tell(FetchStarted(name, request.version, platform))
-        run.tell(PackageHashed(name, request.version, platform, signed, was_remembered=True))
+        name, signed = context.name(request.address), context.authenticator.words(lead.vouched)
+        context.tell(FetchStarted(name, request.version, platform))
+        context.tell(PackageHashed(name, request.version, platform, signed, was_remembered=True))
         return _Obtained(platform, lead.vouched, package)
 
     def _offered(self, request: LockRequest) -> tuple[Platform, ...]:
         """The platforms that the registry lists for a version; none where it cannot say."""
         try:
-            listed = self._run.registry(request.address).versions(request.address).versions
+            listed = self._context.source(request.address).versions(request.address).versions
         except RunCancelledError:
             raise
         except LockLensError:
@@ -162,30 +164,32 @@ class Locker:
 
     def _obtain(self, requests: Sequence[LockRequest], platform: Platform) -> _Obtained | ProviderFailure:
         """Gets one package, unless the version was published again for all that want it."""
-        run, request = self._run, requests[0]
-        name = run.name(request.address)
-        run.tell(FetchStarted(name, request.version, platform))
+        context, request = self._context, requests[0]
+        name = context.name(request.address)
+        context.tell(FetchStarted(name, request.version, platform))
         try:
-            metadata, vouched = admitted(run, request.address, request.version, platform)
+            metadata, vouched = admitted(context, request.address, request.version, platform)
             if platform == request.platforms[0]:
-                warn(run, metadata, vouched)
+                warn(context, metadata, vouched)
             if all(_is_refused(one, vouched) for one in requests):
                 return _Obtained(platform, vouched, None)
-            known = run.cache.package("zh:" + metadata.shasum)
-            package = known or hashed(run, metadata)
+            known = context.session.cache.package(metadata.zh)
+            package = known or hashed(context, metadata)
         except RunCancelledError:
             raise
         except PlatformNotSupportedError:
-            return _failed(run, request.address, f"provider {name} {request.version} is not available for {platform}")
+            return _failed(
+                context, request.address, f"provider {name} {request.version} is not available for {platform}"
+            )
         except LockLensError as error:
-            return _failed(run, request.address, f"{name} {request.version} for {platform}: {error}", error.hint)
-        signed = run.gatekeeper.words(vouched)
-        run.tell(PackageHashed(name, request.version, platform, signed, known is not None))
+            return _failed(context, request.address, f"{name} {request.version} for {platform}: {error}", error.hint)
+        signed = context.authenticator.words(vouched)
+        context.tell(PackageHashed(name, request.version, platform, signed, known is not None))
         return _Obtained(platform, vouched, package)
 
     def _entry(self, request: LockRequest) -> LockEntry | ProviderFailure:
         """Puts the platforms' hashes together, and tells what of each is new."""
-        run, name = self._run, self._run.name(request.address)
+        context, name = self._context, self._context.name(request.address)
         own = [self._known[request.address, request.version, one] for one in dict.fromkeys(request.platforms)]
         hashes: set[str] = set()
         obtained: list[tuple[Platform, frozenset[str]]] = []
@@ -198,10 +202,10 @@ class Locker:
             obtained.append((one.platform, frozenset({one.package.h1, *one.vouched.hashes})))
             hashes |= obtained[-1][1]
         if own and isinstance(own[0], _Obtained):
-            warn_of_changes(run, request, request.version, own[0].vouched)
+            warn_of_changes(context, request, request.version, own[0].vouched)
         prior = request.prior if request.prior is not None and request.prior.version == request.version else None
         for platform, found in obtained:
-            run.tell(HashesObtained(name, platform, tracking(prior, found)))
+            context.tell(HashesObtained(name, platform, tracking(prior, found)))
         return with_locked_hashes(
             request.prior,
             address=request.address,
@@ -211,44 +215,44 @@ class Locker:
         )
 
     def _refused(self, request: LockRequest, found: _Obtained) -> ProviderFailure:
-        run = self._run
+        context = self._context
         words = found.vouched.change_words(request.prior, request.address, request.version)
-        words += _signed_before(run, request)
+        words += _signed_before(context, request)
         hint = "ask the publisher why; --accept-republished adds the new hashes to the old ones"
-        lead = f"{run.name(request.address)} {request.version} for {found.platform}"
-        return _failed(run, request.address, f"{lead}: {words}", hint)
+        lead = f"{context.name(request.address)} {request.version} for {found.platform}"
+        return _failed(context, request.address, f"{lead}: {words}", hint)
 
 
-def choose(wanted: Iterable[ProviderRequirement], run: InstallRun) -> list[Version | ProviderFailure]:
+def choose(wanted: Iterable[ProviderRequirement], context: InstallContext) -> list[Version | ProviderFailure]:
     """Chooses the version of each provider as `providers lock` does: the locked one, or else the newest eligible.
 
     Raises:
         RunCancelledError: The run was cancelled.
     """
-    return run.all(lambda one: _chosen(one, run), wanted)
+    return context.map(lambda one: _chosen(one, context), wanted)
 
 
-def _chosen(wanted: ProviderRequirement, run: InstallRun) -> Version | ProviderFailure:
-    name, version = run.name(wanted.address), wanted.locked
-    run.tell(QueryStarted(name, str(combined(wanted.requirements)), version is not None))
+def _chosen(wanted: ProviderRequirement, context: InstallContext) -> Version | ProviderFailure:
+    name, version = context.name(wanted.address), wanted.locked
+    context.tell(QueryStarted(name, str(combined(wanted.requirements)), version is not None))
     if wanted.first is not None:
-        run.ahead(wanted.address, version or wanted.pinned, wanted.first)
+        context.prefetch(wanted.address, version or wanted.pinned, wanted.first)
     try:
-        offered = run.registry(wanted.address).versions(wanted.address)
+        offered = context.source(wanted.address).versions(wanted.address)
     except RunCancelledError:
         raise
     except LockLensError as error:
         return _failed(
-            run,
+            context,
             wanted.address,
             f"Could not retrieve the list of available versions for provider {name}: {error}",
             error.hint,
         )
     if offered.warnings:
-        run.tell(RegistryWarned(name, offered.warnings))
+        context.tell(RegistryWarned(name, offered.warnings))
     found = select(wanted.requirements, offered.versions, version, upgrade=False)
     if isinstance(found, Unselectable):
-        return _failed(run, wanted.address, f"provider {name}: {found.words(wanted.address, run.dialect)}")
+        return _failed(context, wanted.address, f"provider {name}: {found.words(wanted.address, context.dialect)}")
     return found.version
 
 
@@ -257,14 +261,14 @@ def _is_refused(request: LockRequest, vouched: AuthenticatedRelease) -> bool:
     return not request.accepts_republished and judged.has(Origin.REPUBLISHED)
 
 
-def _signed_before(run: InstallRun, request: LockRequest) -> str:
+def _signed_before(context: InstallContext, request: LockRequest) -> str:
     """Says who signed the version next to one that was published again: whom one would expect to have signed it."""
     try:
-        offered = run.registry(request.address).versions(request.address).versions
+        offered = context.source(request.address).versions(request.address).versions
         other = neighbour((one.version for one in offered), request.version)
         if other is None:
             return "; no other version tells who signed before"
-        _, vouched = admitted(run, request.address, other, request.platforms[0])
+        _, vouched = admitted(context, request.address, other, request.platforms[0])
     except RunCancelledError:
         raise
     except LockLensError as error:
@@ -272,6 +276,6 @@ def _signed_before(run: InstallRun, request: LockRequest) -> str:
     return f"; {other} is signed by {vouched.signer}"
 
 
-def _failed(run: InstallRun, address: ProviderAddress, words: str, hint: str = "") -> ProviderFailure:
-    run.tell(ProviderFailed(run.name(address), SUMMARY, words, hint))
+def _failed(context: InstallContext, address: ProviderAddress, words: str, hint: str = "") -> ProviderFailure:
+    context.tell(ProviderFailed(context.name(address), SUMMARY, words, hint))
     return ProviderFailure(address, SUMMARY, words, hint)

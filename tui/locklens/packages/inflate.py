@@ -15,8 +15,8 @@ BLOCK = 1 << 20
 _RAW = -15
 
 
-class Source(Protocol):
-    """Where packed bytes come from."""
+class PackedBytes(Protocol):
+    """A stream of compressed bytes."""
 
     def some(self) -> bytes | memoryview:
         """The next bytes, a modest number; none at the end."""
@@ -47,7 +47,7 @@ def crc32(data: bytes | memoryview, value: int) -> int:
     return continued
 
 
-def inflated(source: Source) -> Iterator[bytes]:
+def inflated(source: PackedBytes) -> Iterator[bytes]:
     """Yields what a raw deflate stream holds, in blocks of at most BLOCK bytes; what follows it is given back.
 
     Raises:

@@ -12,12 +12,12 @@ from msgspec.structs import replace
 
 from locklens.dialect import DIALECTS
 from locklens.policy import Policy
+from locklens.releases.facts import Fact, FactRequest, Listing, ListingId, ReleaseFacts, ReleaseId, nobody_asked
 from locklens.review.age import age_findings
 from locklens.review.coverage import LockedHashes
-from locklens.review.model import Evidence, HashFact, LookupAnswer, Proof, Signer
+from locklens.review.model import Evidence, HashFact, LookupAnswer, Proof
 from locklens.review.platforms import platform_findings
 from locklens.review.provenance import PROVENANCE, findings_of
-from locklens.review.releases import Fact, FactRequest, Listing, ListingId, ReleaseFacts, ReleaseId, nobody_asked
 from locklens.review.verdicts import in_order
 from locklens.trust.continuity import Origin, judge_folders, judge_packages
 from locklens.trust.vouching import HashOrigin
@@ -28,10 +28,11 @@ if TYPE_CHECKING:
 
     from locklens.dialect import Dialect
     from locklens.lockfile.model import LockEntry
+    from locklens.releases.facts import LookupFailure
     from locklens.review.inquiry import FactSubject
     from locklens.review.model import Change
-    from locklens.review.releases import LookupFailure
     from locklens.trust.continuity import FolderHashes, PackageHashes
+    from locklens.trust.model import Signer
 
 _NO_POLICY = Policy.none()
 _POLICY_RULES = frozenset({"LK008", "LK009", "LK014"})

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
 
     from locklens.dialect import Dialect
+    from locklens.releases.facts import Fact, FactRequest
     from locklens.review.model import Change
-    from locklens.review.releases import Fact, FactRequest
 
 
 class FactSubject(Struct, frozen=True):

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens.policy import Policy
-from locklens.trust.model import Tier
 
 if TYPE_CHECKING:
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
     from locklens.lockfile.model import Conflict, LockEntry
     from locklens.project.configuration import Configuration, Requirement
-    from locklens.trust.model import SigningKey
+    from locklens.trust.model import Signer
 
 
 class ChangeKind(StrEnum):
@@ -104,18 +103,6 @@ class HashFact(Struct, frozen=True):
     def is_explained(self) -> bool:
         """Whether it is traced to a fact."""
         return self.proof in _EXPLAINED
-
-
-class Signer(Struct, frozen=True):
-    """Who signed a version's checksums.
-
-    Attributes:
-        version: Of which; for the signer before, where a version was published again, that of the version before it.
-    """
-
-    tier: Tier = Tier.UNKNOWN
-    keys: tuple[SigningKey, ...] = ()
-    version: str = ""
 
 
 class Evidence(Struct, frozen=True):

@@ -16,9 +16,9 @@ from locklens.trust.model import Tier
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from locklens.releases.facts import ReleaseFacts
     from locklens.review.evidence import Case
     from locklens.review.model import Finding
-    from locklens.review.releases import ReleaseFacts
     from locklens.trust.model import SigningKey
 
 

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from locklens.addresses import Platform
+    from locklens.releases.facts import Fact, FactRequest, ReleaseId
     from locklens.review.inquiry import FactSubject
-    from locklens.review.releases import Fact, FactRequest, ReleaseId
 
 _LIKELY = ("linux_amd64", "darwin_arm64", "linux_arm64", "darwin_amd64", "windows_amd64")
 """Where people and pipelines run `init`, most of them first: an `h1` is usually one of these platforms'."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens.addresses import Platform, ProviderAddress
+from locklens.hashes import Scheme, has_scheme, zh_of
 from locklens.sources import documents
 from locklens.sources.documents import Fields, ShapeError
 from locklens.sources.reported import PlatformPackage, read_packages
@@ -115,6 +116,16 @@ class PackageMetadata(Struct, frozen=True):
     def has_supported_protocol(self) -> bool:
         """Whether the tools could run it; a package that names no protocol passes."""
         return is_supported(self.protocols)
+
+    @property
+    def zh(self) -> str:
+        """The claimed hash of the package."""
+        return zh_of(self.shasum)
+
+    @property
+    def reported_h1s(self) -> dict[str, Platform]:
+        """The platform of each `h1` that the registry reports."""
+        return {text: one.platform for one in self.packages for text in one.hashes if has_scheme(text, Scheme.H1)}
 
 
 def is_supported(protocols: Iterable[Version | None]) -> bool:

@@ -86,6 +86,18 @@ class Signature(Struct, frozen=True):
     key_revoked: bool = False
 
 
+class Signer(Struct, frozen=True):
+    """Who signed a version's checksums.
+
+    Attributes:
+        version: Of which; for the signer before, where a version was published again, that of the version before it.
+    """
+
+    tier: Tier = Tier.UNKNOWN
+    keys: tuple[SigningKey, ...] = ()
+    version: str = ""
+
+
 class Keyring(Struct, frozen=True):
     """The keys of one armored text, in the order in which it has them; `broken` where no key could be read."""
 

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from locklens.operations.upgrades.download_estimate import KnownRelease
     from locklens.operations.write.operation import Operation
     from locklens.operations.write.upgrade import SelectedVersion
+    from locklens.releases.facts import ReleaseId
     from locklens.review.keys import PastUse, SignerUses
     from locklens.review.model import Review, RootReview
-    from locklens.review.releases import ReleaseId
     from locklens.review.why import Why
     from locklens.ui.shell.source import OpenedReview, ReviewSource
 
@@ -154,10 +154,12 @@ class WorkspaceSource:
         asking = self.request.asking
         if not is_asking or asking is None:
             return explain()
-        from locklens.operations.review.session import ReviewSession
+        from locklens.releases.lookup import ReleaseLookup
+        from locklens.releases.session import ReleaseSession
 
-        with ReviewSession(replace(asking, is_fresh=is_fresh), subject.review.base_hosts, cancel) as run:
-            return explain(ask=run.offered)
+        settings = replace(asking, is_fresh=is_fresh)
+        with ReleaseSession(settings, subject.review.base_hosts, cancel) as session:
+            return explain(ask=ReleaseLookup(session).offered)
 
     def history(
         self, signer: SignerUses, *, on_event: Callable[[ReviewEvent], None], cancel: threading.Event

@@ -10,7 +10,7 @@ from locklens.review.model import HostState
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from locklens.review.releases import Fact, FactRequest
+    from locklens.releases.facts import Fact, FactRequest
 
 
 def host_states(known: Mapping[FactRequest, Fact], *, is_offline: bool) -> tuple[HostState, ...]:

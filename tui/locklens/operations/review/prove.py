@@ -8,25 +8,27 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from locklens.dialect import DIALECTS
 from locklens.errors import LockLensError, RunCancelledError, SourceError
 from locklens.operations.review.events import PackageDone, PackageDownloading, ProvingPlanned, RootsKnown
-from locklens.operations.review.session import ReviewSession
+from locklens.releases.lookup import ReleaseLookup
+from locklens.releases.session import ReleaseSession
 from locklens.review.evidence import explained_changes, hashes_to_look_up
-from locklens.review.inquiry import FactSubject
+from locklens.review.inquiry import FactCollector, FactSubject
 from locklens.review.proving import targets
-from locklens.sources.asked import NotAsked
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from locklens.addresses import ProviderAddress
     from locklens.operations.review.events import ReviewEvent
-    from locklens.operations.review.request import NetworkSettings
+    from locklens.releases.facts import Fact, FactRequest
+    from locklens.releases.settings import NetworkSettings
     from locklens.review.model import Review, RootReview
     from locklens.review.proving import Package, ProvingTarget
     from locklens.sources.metadata import PackageMetadata
-    from locklens.sources.registry import Registry
+    from locklens.sources.source import Source
 
 PROVING_WORKERS = 4
 """Packages that arrive at the same time: enough to fill a line, few enough for two processors to hash."""
@@ -66,20 +68,22 @@ def prove(
         for change in root.changes
         if (root.lock_file, change.address) in chosen and change.new is not None
     ]
-    with ReviewSession(asking, review.base_hosts, cancel, asks_ages=review.policy.cooldown is not None) as run:
-        run.inquiry.start(subjects)
-        settled = list(run.inquiry.settled(is_patient=True))
-        if not Proving(run, settled, everything=True).work(confirm, on_event):
+    with ReleaseSession(asking, review.base_hosts, cancel) as session:
+        lookup = ReleaseLookup(session, asks_ages=review.policy.cooldown is not None)
+        collector = FactCollector(lookup.answer, session.pool)
+        collector.start(subjects)
+        settled = list(collector.settled(is_patient=True))
+        if not Proving(session, collector.known, settled, everything=True).work(confirm, on_event):
             return ()
         found: dict[str, dict[ProviderAddress, FactSubject]] = {}
         for subject in settled:
             found.setdefault(subject.lock_file, {})[subject.change.address] = subject
-        known, policy = run.inquiry.known, review.policy
+        known, policy = collector.known, review.policy
         changed = tuple(
             replace(
                 root,
                 changes=tuple(
-                    explained_changes(change, own[change.address], known, run.hashed, policy=policy)
+                    explained_changes(change, own[change.address], known, session.cache.hashes, policy=policy)
                     if change.address in own
                     else change
                     for change in root.changes
@@ -96,16 +100,23 @@ class Proving:
     """The downloads of one run.
 
     Args:
-        run: Asks registries and remembers.
+        session: Its sources and cache.
+        known: The facts about the changes.
         subjects: Settled changes.
         everything: Whether hashes are to be proven that were locked for the version before.
     """
 
-    def __init__(self, run: ReviewSession, subjects: Sequence[FactSubject], *, everything: bool) -> None:
-        self._run = run
-        known = run.inquiry.known
+    def __init__(
+        self,
+        session: ReleaseSession,
+        known: Mapping[FactRequest, Fact],
+        subjects: Sequence[FactSubject],
+        *,
+        everything: bool,
+    ) -> None:
+        self._session = session
         wanted = {zh for one in subjects for zh in hashes_to_look_up(one.change, one.tool, known)}
-        self._targets = targets(subjects, known, run.hashed(wanted), everything=everything)
+        self._targets = targets(subjects, known, session.cache.hashes(wanted), everything=everything)
         self._events: SimpleQueue[ReviewEvent] = SimpleQueue()
 
     def work(self, confirm: Callable[[ProvingPlanned], bool], on_event: Callable[[ReviewEvent], None]) -> bool:
@@ -128,14 +139,14 @@ class Proving:
                 while working:
                     done, working = wait(working, 0.05, FIRST_COMPLETED)
                     self._hand_on(on_event)
-                    if self._run.cancel.is_set():
+                    if self._session.cancel.is_set():
                         raise RunCancelledError("proving was cancelled")
                     for future in done:
                         future.result()
                 self._hand_on(on_event)
             except BaseException:
                 # Whatever went wrong, Ctrl+C too: nobody waits for packages that are still on their way.
-                self._run.cancel.set()
+                self._session.cancel.set()
                 pool.shutdown(wait=True, cancel_futures=True)
                 raise
         return True
@@ -160,22 +171,21 @@ class Proving:
         if package.size is not None:
             return package.size
         try:
-            registry, metadata = self._metadata(target, package)
-            return registry.package_size(metadata)
+            source, metadata = self._metadata(target, package)
+            return source.package_size(metadata)
         except SourceError:
             return None  # Whatever is wrong is said when it is downloaded.
 
-    def _metadata(self, target: ProvingTarget, package: Package) -> tuple[Registry, PackageMetadata]:
-        registry = self._run.asker.registry(target.release)
-        if isinstance(registry, NotAsked):
-            raise SourceError(str(registry), hint=registry.hint)
-        return registry, registry.package(target.release.address, target.release.version, package.platform)
+    def _metadata(self, target: ProvingTarget, package: Package) -> tuple[Source, PackageMetadata]:
+        release = target.release
+        source = self._session.source(release.address, DIALECTS[release.tool])
+        return source, source.package(release.address, release.version, package.platform)
 
     def _prove(self, target: ProvingTarget) -> None:
         """Hashes one package after the other until each hash in question has its package."""
         unproven = set(target.unproven)
         for package in target.packages:
-            if not unproven or self._run.cancel.is_set():
+            if not unproven or self._session.cancel.is_set():
                 return
             label = f"{target.release.address.type} {target.release.version} {package.platform}"
             try:
@@ -183,7 +193,7 @@ class Proving:
             except RunCancelledError:
                 raise
             except LockLensError as error:
-                self._run.troubles.append(f"{label} was not hashed: {error}")
+                self._session.note(f"{label} was not hashed: {error}")
                 self._events.put(PackageDone(label, 0, str(error)))
 
     def _hash(self, target: ProvingTarget, package: Package, label: str) -> str:
@@ -192,9 +202,9 @@ class Proving:
         from locklens.packages.hashing import hash_package
         from locklens.packages.limits import Limits
 
-        registry, metadata = self._metadata(target, package)
+        source, metadata = self._metadata(target, package)
         received = told = 0
-        with registry.open_package(metadata) as download:
+        with source.open_package(metadata) as download:
 
             def tell(size: int) -> None:
                 nonlocal received, told
@@ -203,9 +213,9 @@ class Proving:
                     told = received
                     self._events.put(PackageDownloading(label, received, download.length or package.size))
 
-            hashed = hash_package(download.chunks, limit=Limits(), on_bytes=tell, cancel=self._run.cancel)
+            hashed = hash_package(download.chunks, limit=Limits(), on_bytes=tell, cancel=self._session.cancel)
         if hashed.zh != package.zh:
             raise PackageError(f"the package is not the one that is signed: it is {hashed.zh}, signed is {package.zh}")
-        self._run.keep_package(hashed)
+        self._session.cache.keep_package(hashed)
         self._events.put(PackageDone(label, hashed.size))
         return hashed.h1

@@ -1,4 +1,4 @@
-"""What a review is asked for: the sides, the roots, and the network settings."""
+"""The request for a review: the sides, the tool, the network settings."""
 
 from __future__ import annotations
 
@@ -7,30 +7,12 @@ from typing import TYPE_CHECKING, Literal
 from msgspec import Struct
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
     from pathlib import Path
 
     from locklens.dialect import Dialect
     from locklens.operations.comparison import Base, Comparison
-    from locklens.storage.cache import Cache
-
-
-class NetworkSettings(Struct, frozen=True):
-    """Whom a review may ask, and what it remembers.
-
-    Attributes:
-        environ: Tokens, proxies, certificates and the place of the CLI configuration.
-        cache: What is remembered between runs.
-        hosts: Given on the command line, comparison form.
-        is_offline: Nobody is asked; what is remembered counts, however old.
-        is_fresh: What was remembered before the run does not count.
-    """
-
-    environ: Mapping[str, str]
-    cache: Cache
-    hosts: tuple[str, ...] = ()
-    is_offline: bool = False
-    is_fresh: bool = False
+    from locklens.releases.settings import NetworkSettings
 
 
 class ReviewRequest(Struct, frozen=True):

@@ -22,7 +22,7 @@ from locklens.project.files import configuration_files
 from locklens.review.changes import compare
 from locklens.review.evidence import explain_alone, explained_changes
 from locklens.review.findings import judge_agreement, judge_change, judge_file, judge_requirements, judge_tool
-from locklens.review.inquiry import FactSubject
+from locklens.review.inquiry import FactCollector, FactSubject
 from locklens.review.model import (
     Change,
     ChangeKind,
@@ -46,11 +46,13 @@ if TYPE_CHECKING:
     from locklens.operations.comparison import Comparison, Side
     from locklens.operations.review.events import ProvingPlanned, ReviewEvent
     from locklens.operations.review.request import ReviewRequest
-    from locklens.operations.review.session import ReviewSession
     from locklens.policy import Policy
     from locklens.project.modules import ModuleReader
     from locklens.project.roots import RootPair
-    from locklens.review.releases import Fact, FactRequest
+    from locklens.releases.facts import Fact, FactRequest
+    from locklens.releases.session import ReleaseSession
+
+    _Hashed = Callable[[Iterable[str]], Mapping[str, str]]
 
 
 BATCH_SECONDS = 0.1
@@ -155,17 +157,23 @@ def complete_review(
         completion.read_configurations(comparison, read)
         return completion.settled_by_nobody()
     from locklens.operations.review.hosts import host_states
-    from locklens.operations.review.session import ReviewSession
+    from locklens.releases.lookup import ReleaseLookup
+    from locklens.releases.session import ReleaseSession
 
-    with ReviewSession(request.asking, review.base_hosts, cancel, asks_ages=review.policy.cooldown is not None) as run:
-        run.inquiry.start(subjects)
-        completion.read_configurations(comparison, read, meanwhile=lambda: completion.settle(run, is_patient=False))
-        completion.settle(run, is_patient=True)
+    with ReleaseSession(request.asking, review.base_hosts, cancel) as session:
+        lookup = ReleaseLookup(session, asks_ages=review.policy.cooldown is not None)
+        collector = FactCollector(lookup.answer, session.pool)
+        collector.start(subjects)
+        hashed = session.cache.hashes
+        completion.read_configurations(
+            comparison, read, meanwhile=lambda: completion.settle(collector, hashed, is_patient=False)
+        )
+        completion.settle(collector, hashed, is_patient=True)
         if request.prove != "none":
-            completion.prove(run, subjects, everything=request.prove == "all")
-        on_event(LookupProgress(run.log))
-        hosts = host_states(run.inquiry.known, is_offline=request.asking.is_offline)
-        return replace(completion.finished(), hosts=hosts, notes=(*review.notes, *run.notes))
+            completion.prove(session, collector.known, subjects, everything=request.prove == "all")
+        on_event(LookupProgress(session.log))
+        hosts = host_states(collector.known, is_offline=request.asking.is_offline)
+        return replace(completion.finished(), hosts=hosts, notes=(*review.notes, *session.notes))
 
 
 class _Completion:
@@ -216,20 +224,27 @@ class _Completion:
             self._on_event(Progress("configuration", done, len(self._review.roots)))
             meanwhile()
 
-    def settle(self, run: ReviewSession, *, is_patient: bool) -> None:
-        """Takes what registries said by now, or waits until all is said."""
-        for subject in run.inquiry.settled(is_patient=is_patient):
+    def settle(self, collector: FactCollector, hashed: _Hashed, *, is_patient: bool) -> None:
+        """Takes the facts that are known by now, or waits for all of them."""
+        for subject in collector.settled(is_patient=is_patient):
             if subject.lock_file in self._unread:
                 self._early.setdefault(subject.lock_file, []).append(subject)
                 continue
             for one in (*self._early.pop(subject.lock_file, ()), subject):
-                self._explain(one, run.inquiry.known, run.hashed)
-            self._on_event(Progress("evidence", run.inquiry.done, run.inquiry.total))
+                self._explain(one, collector.known, hashed)
+            self._on_event(Progress("evidence", collector.done, collector.total))
         for lock_file in self._early.keys() - self._unread:
             for one in self._early.pop(lock_file):
-                self._explain(one, run.inquiry.known, run.hashed)
+                self._explain(one, collector.known, hashed)
 
-    def prove(self, run: ReviewSession, subjects: Sequence[FactSubject], *, everything: bool) -> None:
+    def prove(
+        self,
+        session: ReleaseSession,
+        known: Mapping[FactRequest, Fact],
+        subjects: Sequence[FactSubject],
+        *,
+        everything: bool,
+    ) -> None:
         """Proves `h1` hashes by downloads, and explains once more what that was about."""
         from locklens.operations.review.prove import Proving
 
@@ -237,15 +252,15 @@ class _Completion:
             self._on_event(plan)
             return True
 
-        if Proving(run, subjects, everything=everything).work(confirm, self._on_event):
+        if Proving(session, known, subjects, everything=everything).work(confirm, self._on_event):
             for subject in subjects:
-                self._explain(subject, run.inquiry.known, run.hashed)
+                self._explain(subject, known, session.cache.hashes)
 
     def _explain(
         self,
         subject: FactSubject,
         known: Mapping[FactRequest, Fact],
-        hashed: Callable[[Iterable[str]], Mapping[str, str]],
+        hashed: _Hashed,
     ) -> None:
         changes, address = self._changes[subject.lock_file], subject.change.address
         changes[address] = explained_changes(changes[address], subject, known, hashed, policy=self._review.policy)

@@ -8,8 +8,8 @@ from locklens.dialect import OPENTOFU, TERRAFORM
 from locklens.errors import RepositoryError, RunCancelledError
 from locklens.lockfile.parse import parse
 from locklens.operations.review.events import Progress
+from locklens.releases.facts import ReleaseFacts, ReleaseId, nobody_asked
 from locklens.review.keys import PastUse
-from locklens.review.releases import ReleaseFacts, ReleaseId, nobody_asked
 
 if TYPE_CHECKING:
     import threading
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from locklens.operations.review.events import ReviewEvent
     from locklens.operations.review.request import ReviewRequest
     from locklens.project.git import Repository
+    from locklens.releases.facts import Fact
     from locklens.review.keys import SignerUses
-    from locklens.review.releases import Fact
     from locklens.versions import Version
 
 MOST_COMMITS = 200
@@ -67,13 +67,14 @@ def signing_history(
     if request.asking is None:
         facts: list[Fact] = [nobody_asked(question) for question in questions]
     else:
-        from locklens.operations.review.session import ReviewSession
+        from locklens.releases.lookup import ReleaseLookup
+        from locklens.releases.session import ReleaseSession
 
         # These hosts are locked now, and were asked for that.
         hosts = {use.address.host for use in signer.uses if use.as_of is not None}
-        with ReviewSession(request.asking, hosts, cancel) as run:
+        with ReleaseSession(request.asking, hosts, cancel) as session:
             facts = []
-            for done, fact in enumerate(run.answers(questions), start=1):
+            for done, fact in enumerate(session.map(ReleaseLookup(session).answer, questions), start=1):
                 facts.append(fact)
                 on_event(Progress("evidence", done, len(questions)))
     return tuple(_past_use(one, fact) for one, fact in zip(past, facts, strict=True))

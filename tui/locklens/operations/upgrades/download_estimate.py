@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from locklens.review.releases import ReleaseId
+from locklens.releases.facts import ReleaseId
 from locklens.trust.authentication import AuthenticationOutcome
 from locklens.trust.continuity import judge_signer
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from locklens.addresses import Platform
     from locklens.operations.upgrades.candidates import CandidateVersion, UpgradeCandidates
-    from locklens.review.releases import ReleaseFacts
+    from locklens.releases.facts import ReleaseFacts
     from locklens.trust.continuity import SignerChange
     from locklens.versions import Version
 

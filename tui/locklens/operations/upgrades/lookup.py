@@ -12,7 +12,6 @@ from msgspec import Struct
 
 from locklens.errors import LockLensError
 from locklens.lockfile.parse import parse
-from locklens.operations.review.session import ReviewSession
 from locklens.operations.root_modules import Root
 from locklens.operations.upgrades.candidates import (
     CandidateTable,
@@ -26,8 +25,10 @@ from locklens.operations.write.upgrade import require_upgradable
 from locklens.project.constraint_edits import protection
 from locklens.project.state import data_folder
 from locklens.project.tree import FileSystem
+from locklens.releases.facts import Listing, ListingId, ReleaseFacts, ReleaseId
+from locklens.releases.lookup import ReleaseLookup
+from locklens.releases.session import ReleaseSession
 from locklens.review.model import LockStatus
-from locklens.review.releases import Listing, ListingId, ReleaseFacts, ReleaseId
 
 if TYPE_CHECKING:
     import threading
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
-    from locklens.operations.review.request import NetworkSettings
+    from locklens.releases.settings import NetworkSettings
     from locklens.review.model import Review
     from locklens.sources.release_dates import ReleaseDates
     from locklens.versions import Version
@@ -100,15 +101,16 @@ def look_up_candidates(
     for one in drafted.providers:
         waiting.setdefault((one.tool, one.address), []).append(one)
     moment, told = now or datetime.now(UTC), time.monotonic()
-    with ReviewSession(request.asking, request.base, cancel) as run:
+    with ReleaseSession(request.asking, request.base, cancel) as session:
+        lookup = ReleaseLookup(session)
         locked = {which: frozenset(one.locked for one in own if one.locked) for which, own in waiting.items()}
-        for which, listing, dates in run.all(partial(_ask, run), locked.items()):
+        for which, listing, dates in session.map_unordered(partial(_ask, lookup), locked.items()):
             for one in waiting[which]:
                 known[one.root, one.address] = _answered(one, listing, dates, moment)
             if time.monotonic() - told >= LOOKUP_BATCH_SECONDS:
                 on_known(CandidateTable(tuple(known.values()), drafted.refused))
                 told = time.monotonic()
-        return CandidateTable(tuple(known.values()), drafted.refused, run.notes)
+        return CandidateTable(tuple(known.values()), drafted.refused, session.notes)
 
 
 def _drafted(request: CandidateRequest) -> CandidateTable:
@@ -135,16 +137,16 @@ def _drafted(request: CandidateRequest) -> CandidateTable:
 
 
 def _ask(
-    run: ReviewSession, what: tuple[tuple[Dialect, ProviderAddress], frozenset[Version]]
+    lookup: ReleaseLookup, what: tuple[tuple[Dialect, ProviderAddress], frozenset[Version]]
 ) -> tuple[tuple[Dialect, ProviderAddress], Listing, ReleaseDates]:
     (tool, address), locked = what
-    listing = run.asker.answer(ListingId(tool.name, address))
+    listing = lookup.answer(ListingId(tool.name, address))
     assert isinstance(listing, Listing)
     if listing.is_known and not all(map(listing.has, locked)):
         # What is remembered may be older than a locked version.
-        listing = run.asker.answer(ListingId(tool.name, address, is_fresh=True))
+        listing = lookup.answer(ListingId(tool.name, address, is_fresh=True))
         assert isinstance(listing, Listing)
-    return what[0], listing, run.release_dates(address, tool)
+    return what[0], listing, lookup.release_dates(address, tool)
 
 
 def _answered(offer: UpgradeCandidates, listing: Listing, dates: ReleaseDates, now: datetime) -> UpgradeCandidates:
@@ -177,7 +179,7 @@ def look_up_releases(
     Raises:
         RunCancelledError: The run was cancelled.
     """
-    with ReviewSession(asking, base, cancel) as run:
-        for facts in run.all(run.asker.answer, wanted):
+    with ReleaseSession(asking, base, cancel) as session:
+        for facts in session.map_unordered(ReleaseLookup(session).answer, wanted):
             assert isinstance(facts, ReleaseFacts)
-            yield KnownRelease(facts, run.hashed(facts.packages))
+            yield KnownRelease(facts, session.cache.hashes(facts.packages))

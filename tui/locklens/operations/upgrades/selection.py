@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from locklens.addresses import ProviderAddress
     from locklens.operations.upgrades.candidates import CandidateVersion
     from locklens.operations.upgrades.download_estimate import KnownRelease
-    from locklens.review.releases import ReleaseFacts, ReleaseId
+    from locklens.releases.facts import ReleaseFacts, ReleaseId
     from locklens.versions import Version
 
 _LOOKED_UP = 60

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from locklens.addresses import Platform, ProviderAddress
     from locklens.dialect import Dialect
+    from locklens.install.context import InstallContext
     from locklens.install.model import ProviderFailure, ProviderRequirement, Settled
-    from locklens.install.run import InstallRun
     from locklens.lockfile.model import LockEntry
     from locklens.operations.plan.files import PlannedFile
     from locklens.operations.root_modules import Root
@@ -169,10 +169,10 @@ def unreadable(root: Root, *, allows_missing: bool) -> list[RootDiagnostic]:
 _MARKERS = "settle the conflict that git left in the file"
 
 
-def routed(root: Root, run: InstallRun, options: RootOptions) -> list[RootDiagnostic]:
+def routed(root: Root, context: InstallContext, options: RootOptions) -> list[RootDiagnostic]:
     """Why packages would have to come from elsewhere than from registries."""
     found = []
-    if run.config.has_provider_installation:
+    if context.config.has_provider_installation:
         words = "provider_installation in the CLI configuration says where to install from, which is not supported yet"
         found.append(RootDiagnostic("Not supported yet", words, "locklens lock asks the registries whatever it says"))
     for folder in implied_folders(root.tool, options.environ, options.folder / root.path):
@@ -199,9 +199,9 @@ def look_alikes(root: Root) -> list[RootDiagnostic]:
     ]
 
 
-def unused_cache(run: InstallRun) -> list[RootDiagnostic]:
+def unused_cache(context: InstallContext) -> list[RootDiagnostic]:
     """A warning of a plugin cache that is set and not used."""
-    folder = run.config.plugin_cache_dir
+    folder = context.config.plugin_cache_dir
     if not folder:
         return []
     words = f"plugin_cache_dir ({folder}) is not supported yet: packages were installed without it"
@@ -266,11 +266,11 @@ def refused_change(change: Difference, readonly: Readonly) -> RootDiagnostic:
     return RootDiagnostic("Provider lock file not updated", words, hint, is_warning=is_lenient)
 
 
-def incomplete(settled: Settled, run: InstallRun, here: Platform) -> list[RootDiagnostic]:
+def incomplete(settled: Settled, context: InstallContext, here: Platform) -> list[RootDiagnostic]:
     """The tools' warning of a lock file that does for this machine alone."""
     if not settled.incomplete:
         return []
-    names = ", ".join(map(run.name, settled.incomplete))
+    names = ", ".join(map(context.name, settled.incomplete))
     words = f"the lock file has hashes for {here} alone of {names}"
     hint = "locklens lock --platform adds those of further platforms"
     return [RootDiagnostic("Incomplete lock file information for providers", words, hint, is_warning=True)]

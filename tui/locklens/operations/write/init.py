@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Self
 
 from locklens.addresses import Platform
+from locklens.install.context import InstallContext
 from locklens.install.folders import DataFolder
 from locklens.install.installer import install, installed
-from locklens.install.run import InstallRun
 from locklens.lockfile.update import Difference, after_init, difference, rewritten
 from locklens.operations.root_modules import RootReader, require_folder
 from locklens.operations.write.diagnostics import (
@@ -29,6 +29,8 @@ from locklens.operations.write.diagnostics import (
 from locklens.project.clifiles import this_platform
 from locklens.project.state import data_folder
 from locklens.project.tree import FileSystem
+from locklens.releases.session import ReleaseSession
+from locklens.releases.settings import NetworkSettings
 from locklens.storage.folder_lock import turn
 
 if TYPE_CHECKING:
@@ -68,12 +70,12 @@ class Init:
         cancel: threading.Event | None = None,
     ) -> None:
         self._options = options
-        self._cache = cache
         self._on_event = on_event
         self._on_waiting = on_waiting
         self._cancel = cancel
+        self._session = ReleaseSession(NetworkSettings(options.environ, cache), None, cancel, is_installing=True)
         self._reader = RootReader(options.tool, options.test_directory, environ=options.environ)
-        self._runs: dict[str, InstallRun] = {}
+        self._contexts: dict[str, InstallContext] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -81,22 +83,17 @@ class Init:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for run in self._runs.values():
-            run.__exit__(kind, error, trace)
+        self._session.__exit__(kind, error, trace)
 
-    def run(self, tool: Dialect) -> InstallRun:
-        """Returns the run as a tool's settings have it."""
-        found = self._runs.get(tool.name)
-        if found is None:
-            found = self._runs[tool.name] = InstallRun(
-                tool, self._options.environ, self._cache, on_event=self._on_event, cancel=self._cancel
-            )
-        return found
+    def _context(self, tool: Dialect) -> InstallContext:
+        if tool.name not in self._contexts:
+            self._contexts[tool.name] = InstallContext(self._session, tool, self._on_event)
+        return self._contexts[tool.name]
 
     @property
     def log(self) -> tuple[str, ...]:
         """What was asked of whom, and how long it took."""
-        return tuple(line for run in self._runs.values() for line in run.log)
+        return self._session.log
 
     def init(self, path: str, *, upgrade: bool, readonly: Readonly) -> RootResult:
         """Installs what a root requires, and brings its lock file up to date.
@@ -111,10 +108,10 @@ class Init:
         if not root.configuration.has_files:
             return RootResult(root.name, root.lock.path, root.tool, is_empty=True)
         troubles = unreadable(root, allows_missing=self._options.allow_missing_modules)
-        troubles = troubles or routed(root, self.run(root.tool), self._options)
+        troubles = troubles or routed(root, self._context(root.tool), self._options)
         if troubles:
             return untouched(root, troubles)
-        initialising = _Initialising(self.run(root.tool), self._options, upgrade=upgrade, readonly=readonly)
+        initialising = _Initialising(self._context(root.tool), self._options, upgrade=upgrade, readonly=readonly)
         outcome = None if upgrade else initialising.without_asking(root)
         if outcome is not None:
             return outcome
@@ -134,13 +131,13 @@ def data_folder_of(root: Root, options: RootOptions) -> DataFolder:
 class _Initialising:
     """`init` of one root."""
 
-    def __init__(self, run: InstallRun, options: RootOptions, *, upgrade: bool, readonly: Readonly) -> None:
-        self._run = run
+    def __init__(self, context: InstallContext, options: RootOptions, *, upgrade: bool, readonly: Readonly) -> None:
+        self._context = context
         self._options = options
         self._upgrade = upgrade
         self._readonly = readonly
         self._here = Platform.parse(this_platform())
-        self._skipped = unmanaged(run.dialect, options.environ)
+        self._skipped = unmanaged(context.dialect, options.environ)
 
     def without_asking(self, root: Root) -> RootResult | None:
         """The outcome where all is installed as it is locked, and the lock file is as it has to be; else None."""
@@ -150,14 +147,14 @@ class _Initialising:
         after = self._after(root, {one.address: one.prior for one in wanted if one.prior})
         if difference(root.migration.entries, after) is not Difference.NONE:
             return None
-        settled = installed(wanted, self._run, into=self._data(root), here=self._here)
+        settled = installed(wanted, self._context, into=self._data(root), here=self._here)
         return None if settled is None else self._concluded(root, settled)
 
     def work(self, root: Root) -> RootResult:
         """Installs, and writes."""
         settled = install(
             root.wanted(self._skipped),
-            self._run,
+            self._context,
             into=self._data(root),
             here=self._here,
             upgrade=self._upgrade,
@@ -176,14 +173,14 @@ class _Initialising:
         after = self._after(root, settled.entries)
         change = difference(root.migration.entries, after)
         data = rewritten(root.lock, after, root.tool) if change is not Difference.NONE else root.lock.data
-        troubles = [*warnings(root), *look_alikes(root), *unused_cache(self._run)]
+        troubles = [*warnings(root), *look_alikes(root), *unused_cache(self._context)]
         notices: tuple[str, ...] = ()
         is_written = False
         top, planned = self._planned(root, data) if data != root.lock.data else (None, None)
         if change is not Difference.NONE and self._readonly is not Readonly.NO:
             troubles.append(refused_change(change, self._readonly))
         elif change is not Difference.NONE:
-            troubles += incomplete(settled, self._run, self._here)
+            troubles += incomplete(settled, self._context, self._here)
             if not self._options.dry_run and top is not None and planned is not None:
                 notices = self._write(root, after, top, planned)
                 is_written = True

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from typing import TYPE_CHECKING, Self
 
 from locklens.addresses import Platform
 from locklens.errors import LockLensError, OfflineError, RunCancelledError
+from locklens.hashes import Scheme
+from locklens.install.context import InstallContext
 from locklens.install.fetching import admitted
 from locklens.install.lock import Locker, choose
 from locklens.install.model import LockRequest, ProviderFailure
-from locklens.install.run import InstallRun
 from locklens.operations.write.source import EntryPlatforms
 from locklens.project.clifiles import this_platform
+from locklens.releases.session import ReleaseSession
+from locklens.releases.settings import NetworkSettings
 
 if TYPE_CHECKING:
     import threading
@@ -51,13 +53,9 @@ class RegistrySource:
         on_event: Callable[[InstallEvent], None] = lambda _: None,
         cancel: threading.Event | None = None,
     ) -> None:
-        self._environ = environ
-        self._cache = cache
-        self._hosts = hosts
         self._on_event = on_event
-        self._cancel = cancel
-        self._stack = ExitStack()
-        self._runs: dict[str, InstallRun] = {}
+        self._session = ReleaseSession(NetworkSettings(environ, cache), hosts, cancel, is_installing=True)
+        self._contexts: dict[str, InstallContext] = {}
         self._lockers: dict[str, Locker] = {}
         self._listed: dict[str, dict[ProviderAddress, Sequence[ListedVersion] | LockLensError]] = {}
 
@@ -67,7 +65,7 @@ class RegistrySource:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._stack.__exit__(kind, error, trace)
+        self._session.__exit__(kind, error, trace)
 
     @property
     def here(self) -> Platform:
@@ -77,52 +75,52 @@ class RegistrySource:
     @property
     def log(self) -> tuple[str, ...]:
         """What was asked of whom, and how long it took."""
-        return tuple(line for run in self._runs.values() for line in run.log)
+        return self._session.log
 
     def listed(
         self, addresses: Sequence[ProviderAddress], tool: Dialect
     ) -> Mapping[ProviderAddress, Sequence[ListedVersion] | LockLensError]:
         """Returns what is offered of each provider, or why nobody can say."""
-        run, known = self._run(tool), self._listed.setdefault(tool.name, {})
+        context, known = self._context(tool), self._listed.setdefault(tool.name, {})
 
         def ask(address: ProviderAddress) -> Sequence[ListedVersion] | LockLensError:
             try:
-                return run.registry(address).versions(address).versions
+                return context.source(address).versions(address).versions
             except RunCancelledError:
                 raise
             except LockLensError as error:
                 return error
 
         missing = [one for one in dict.fromkeys(addresses) if one not in known]
-        known.update(zip(missing, run.all(ask, missing), strict=True))
+        known.update(zip(missing, context.map(ask, missing), strict=True))
         return {one: known[one] for one in addresses}
 
     def coverage(self, entries: Sequence[LockEntry], tool: Dialect) -> Sequence[EntryPlatforms]:
         """Returns for which platforms each entry has an `h1`: as the registry says, or as it was hashed here before."""
-        run = self._run(tool)
-        return run.all(lambda entry: self._coverage(entry, run), entries)
+        context = self._context(tool)
+        return context.map(lambda entry: self._coverage(entry, context), entries)
 
-    def _coverage(self, entry: LockEntry, run: InstallRun) -> EntryPlatforms:
-        own = entry.with_scheme("h1")
+    def _coverage(self, entry: LockEntry, context: InstallContext) -> EntryPlatforms:
+        own = entry.with_scheme(Scheme.H1)
         if not own:
             return EntryPlatforms(())
         try:
-            metadata, vouched = admitted(run, entry.address, entry.version, self.here)
+            metadata, vouched = admitted(context, entry.address, entry.version, self.here)
         except RunCancelledError:
             raise
         except LockLensError:
             return EntryPlatforms((), len(own))
         listed = vouched.checksums.packages(entry.address.type, str(entry.version))
         platforms = {zh: platform for platform, zhs in listed.items() for zh in zhs}
-        known = {h1: platforms[zh] for zh, h1 in self._cache.hashes(platforms).items()}
-        known |= {text: one.platform for one in metadata.packages for text in one.hashes if text.startswith("h1:")}
+        known = {h1: platforms[zh] for zh, h1 in self._session.cache.hashes(platforms).items()}
+        known |= metadata.reported_h1s
         return EntryPlatforms(
             tuple(sorted({known[h1] for h1 in own if h1 in known})), sum(h1 not in known for h1 in own)
         )
 
     def choose(self, wanted: Sequence[ProviderRequirement], tool: Dialect) -> Sequence[Version | LockLensError]:
         """Returns which version of each is to be locked, or why there is none."""
-        found = choose(wanted, self._run(tool))
+        found = choose(wanted, self._context(tool))
         return [_error(one) if isinstance(one, ProviderFailure) else one for one in found]
 
     def fetch(self, moves: Sequence[VersionMove], tool: Dialect) -> None:
@@ -145,17 +143,13 @@ class RegistrySource:
 
     def _locker(self, tool: Dialect) -> Locker:
         if tool.name not in self._lockers:
-            self._lockers[tool.name] = Locker(self._run(tool))
+            self._lockers[tool.name] = Locker(self._context(tool))
         return self._lockers[tool.name]
 
-    def _run(self, tool: Dialect) -> InstallRun:
-        run = self._runs.get(tool.name)
-        if run is None:
-            run = InstallRun(
-                tool, self._environ, self._cache, hosts=self._hosts, on_event=self._on_event, cancel=self._cancel
-            )
-            self._runs[tool.name] = self._stack.enter_context(run)
-        return run
+    def _context(self, tool: Dialect) -> InstallContext:
+        if tool.name not in self._contexts:
+            self._contexts[tool.name] = InstallContext(self._session, tool, self._on_event)
+        return self._contexts[tool.name]
 
 
 class OfflineSource:

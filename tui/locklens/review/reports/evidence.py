@@ -9,8 +9,8 @@ from locklens.addresses import spelt_host
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from locklens.review.model import Change, HostState, Review, Signer
-    from locklens.trust.model import SigningKey
+    from locklens.review.model import Change, HostState, Review
+    from locklens.trust.model import Signer, SigningKey
 
 
 def signer_text(change: Change) -> Iterator[str]:

@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from locklens.review.model import Change, ChangeKind, Evidence, Finding, HashFact, Review, RootReview, SideName, Signer
+from locklens.review.model import Change, ChangeKind, Evidence, Finding, HashFact, Review, RootReview, SideName
 from locklens.review.reports.envelope import envelope, run_facts
 from locklens.review.reports.words import severity_counts
 from locklens.text import json_text
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from locklens.lockfile.model import Conflict, LockEntry
     from locklens.project.configuration import Configuration, Requirement
     from locklens.text import Printable
-    from locklens.trust.model import SigningKey
+    from locklens.trust.model import Signer, SigningKey
 
 Json = dict[str, Any]
 

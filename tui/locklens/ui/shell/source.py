@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from locklens.operations.upgrades.download_estimate import KnownRelease
     from locklens.operations.write.operation import Operation
     from locklens.operations.write.upgrade import SelectedVersion
+    from locklens.releases.facts import ReleaseId
     from locklens.review.keys import PastUse, SignerUses
     from locklens.review.model import Review, RootReview
-    from locklens.review.releases import ReleaseId
     from locklens.review.why import Why
 
 

@@ -13,8 +13,7 @@ from locklens.ui.text.spans import Line, Role, Span, line
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from locklens.review.model import Signer
-    from locklens.trust.model import SigningKey
+    from locklens.trust.model import Signer, SigningKey
 
 
 _NAMES_SHOWN = 5

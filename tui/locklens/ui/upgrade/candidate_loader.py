@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from locklens.operations.upgrades.candidates import CandidateTable
     from locklens.operations.upgrades.download_estimate import KnownRelease
+    from locklens.releases.facts import ReleaseId
     from locklens.review.model import Review
-    from locklens.review.releases import ReleaseId
     from locklens.ui.shell.source import ReviewSource
 
 _BATCH = 16

@@ -1,14 +1,14 @@
-"""Whether a release may be installed or locked: the tool's judgement, in its words, and what of it enters the lock.
+"""Authenticates a release: the tool's judgement of it, in its words, and what of it enters the lock file.
 
-Two things are done otherwise than the tools do them. A blank or odd line in SHA256SUMS is skipped and named, and the
-other lines count, where a tool would crash or take next to nothing. And what is signed of another release is refused;
-see `locklens.trust.belonging`.
+Two things differ from the tools when a release is to be installed or locked. A blank or odd line in SHA256SUMS is
+skipped and named, and the other lines count, where a tool would crash or take next to nothing. And a signed list of
+another release is refused; see `locklens.trust.belonging`.
 """
 
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -22,7 +22,8 @@ from locklens.trust.belonging import Build, foreign_words
 from locklens.trust.checksums import Match, Oddity, read_checksums
 from locklens.trust.continuity import Origin, judge_packages
 from locklens.trust.model import Tier
-from locklens.trust.tiers import PublishedKey, Verifying
+from locklens.trust.remembered import verification_key
+from locklens.trust.tiers import PublishedKey
 
 if TYPE_CHECKING:
     from locklens.addresses import ProviderAddress
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from locklens.trust.checksums import Checksums
     from locklens.trust.continuity import PackageHashes
     from locklens.trust.model import Verification
+    from locklens.trust.signature import Verifier
     from locklens.versions import Version
 
 _AUTHOR = "please contact the provider author"
@@ -50,8 +52,20 @@ _WORDS = {
 _LINES_NAMED = 5
 
 
-class _Preparing(Verifying, Protocol):
-    def prepare(self, armored_keys: tuple[str, ...]) -> None: ...
+class JudgedRelease(Struct, frozen=True):
+    """A release with the tool's judgement of it, whatever that is.
+
+    Attributes:
+        release: What the registry states.
+        authentication: The judgement.
+        checksums: Its SHA256SUMS.
+        foreign: What is signed instead of this release, in a clause; "" for nothing.
+    """
+
+    release: Release
+    authentication: Authentication
+    checksums: Checksums
+    foreign: str = ""
 
 
 class AuthenticatedRelease(Struct, frozen=True):
@@ -106,24 +120,22 @@ class AuthenticatedRelease(Struct, frozen=True):
 
 
 class ReleaseAuthenticator:
-    """Judges releases; each signature is verified once, whoever asks. Any number of threads may use it."""
+    """Judges releases by one tool's rules. Thread-safe."""
 
-    def __init__(self, dialect: Dialect, verifier: _Preparing, enforcement: Enforcement) -> None:
+    def __init__(self, dialect: Dialect, verifier: MemoizedVerifier, enforcement: Enforcement) -> None:
         self._dialect = dialect
-        self._verifier = _Once(verifier)
+        self._verifier = verifier
         self._enforcement = enforcement
+        self.has_problem = False
+        """Whether the signature of any release could not be verified."""
 
     def prepare(self, metadata: PackageMetadata) -> None:
         """Does what can be done for a release before its checksums are there."""
         if metadata.signing_keys:
             self._verifier.prepare(tuple(key.ascii_armor for key in metadata.signing_keys))
 
-    def admit(self, metadata: PackageMetadata, signed: SignedChecksums) -> AuthenticatedRelease:
-        """Judges the release of one package.
-
-        Raises:
-            TrustError: The tool would refuse it, or nobody can say.
-        """
+    def judge(self, metadata: PackageMetadata, signed: SignedChecksums) -> JudgedRelease:
+        """Judges the release of one package; a refusal is a value."""
         release = Release(
             metadata.address.host,
             signed.sums,
@@ -133,20 +145,33 @@ class ReleaseAuthenticator:
             metadata.shasum,
         )
         judged = authenticate(release, self._dialect, self._verifier, self._enforcement)
+        if judged.problem is not None:
+            self.has_problem = True
         checksums = read_checksums(signed.sums)
+        wanted = Build(metadata.address.type, metadata.version, metadata.platform)
+        return JudgedRelease(release, judged, checksums, foreign_words(checksums, metadata.filename, wanted))
+
+    def admit(self, metadata: PackageMetadata, signed: SignedChecksums) -> AuthenticatedRelease:
+        """Authenticates the release of one package, to be installed or locked.
+
+        Raises:
+            TrustError: The tool would refuse it, or its signature could not be verified.
+        """
+        found = self.judge(metadata, signed)
+        judged, checksums = found.authentication, found.checksums
         # A blank line alone makes the tool crash after all else was found good.
         is_good = judged.outcome in {AuthenticationOutcome.ACCEPTED, AuthenticationOutcome.SKIPPED} or (
             judged.refusal is Refusal.CRASH and judged.tier is not Tier.UNKNOWN
         )
         if not is_good:
-            raise self._refused(judged, release, checksums)
-        wanted = Build(metadata.address.type, metadata.version, metadata.platform)
-        if foreign := foreign_words(checksums, metadata.filename, wanted):
+            raise self._refused(judged, found.release, checksums)
+        if found.foreign:
+            wanted = Build(metadata.address.type, metadata.version, metadata.platform)
             hint = f"tell who runs {display_host(metadata.address.host)}, and stay on the version that is locked"
-            raise TrustError(f"the registry passes another release off as {wanted}: {foreign}", hint=hint)
+            raise TrustError(f"the registry passes another release off as {wanted}: {found.foreign}", hint=hint)
         lost = checksums.odd and checksums.collected().hashes != checksums.hashes
         hashes = checksums.hashes if lost or not judged.locked else judged.locked
-        is_own = self._dialect is OPENTOFU and release.host == OPENTOFU.default_host
+        is_own = self._dialect is OPENTOFU and found.release.host == OPENTOFU.default_host
         is_recording = is_own and not self._enforcement.validation
         warnings = _warnings(judged, checksums, metadata, is_recording=is_recording)
         return AuthenticatedRelease(judged, checksums, hashes, tuple(warnings))
@@ -174,19 +199,19 @@ class ReleaseAuthenticator:
         return TrustError(words)
 
 
-class _Once:
-    """Verifies each signature once, also where several threads want the same."""
+class MemoizedVerifier:
+    """Verifies each signature once in a run, also where several threads or both tools' rules need it. Thread-safe."""
 
-    def __init__(self, verifier: _Preparing) -> None:
+    def __init__(self, verifier: Verifier) -> None:
         self._verifier = verifier
         self.prepare = verifier.prepare
         self._lock = threading.Lock()
-        self._turns: dict[tuple[bytes, bytes, tuple[str, ...]], threading.Lock] = {}
-        self._known: dict[tuple[bytes, bytes, tuple[str, ...]], Verification] = {}
+        self._turns: dict[str, threading.Lock] = {}
+        self._known: dict[str, Verification] = {}
 
     def verify(self, data: bytes, signature: bytes, armored_keys: tuple[str, ...]) -> Verification:
-        """Holds a detached signature against keys."""
-        key = data, signature, armored_keys
+        """Verifies a detached signature; as of `Verifier.verify`."""
+        key = verification_key(data, signature, armored_keys)
         with self._lock:
             turn = self._turns.setdefault(key, threading.Lock())
         with turn:

@@ -1,0 +1,82 @@
+"""A session as one tool's installer uses it: its rules, its names of providers, and where events go."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from locklens.addresses import Platform, ProviderAddress
+    from locklens.dialect import Dialect
+    from locklens.install.events import InstallEvent
+    from locklens.project.cliconfig import CliConfig
+    from locklens.releases.authentication import ReleaseAuthenticator
+    from locklens.releases.session import ReleaseSession
+    from locklens.sources.source import Source
+    from locklens.versions import Version
+
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
+
+
+class InstallContext:
+    """What installing and locking by one tool's rules needs. Thread-safe.
+
+    Args:
+        session: Its connections, verifier and threads; one that is made for installing.
+        dialect: The tool.
+        on_event: Receives events, from any thread, but never from two at once.
+    """
+
+    def __init__(
+        self, session: ReleaseSession, dialect: Dialect, on_event: Callable[[InstallEvent], None] = lambda _: None
+    ) -> None:
+        self.session = session
+        self.dialect = dialect
+        self._on_event = on_event
+        self._events = threading.Lock()
+
+    @property
+    def authenticator(self) -> ReleaseAuthenticator:
+        """Judges releases by the tool's rules."""
+        return self.session.authenticator(self.dialect)
+
+    @property
+    def config(self) -> CliConfig:
+        """The user's settings of the tool."""
+        return self.session.registries(self.dialect).config
+
+    def source(self, address: ProviderAddress) -> Source:
+        """Returns a provider's source.
+
+        Raises:
+            SourceError: It may not be contacted.
+        """
+        return self.session.source(address, self.dialect)
+
+    def name(self, address: ProviderAddress) -> str:
+        """The tool's name of a provider."""
+        return address.short(self.dialect.default_host)
+
+    def tell(self, event: InstallEvent) -> None:
+        """Passes an event on."""
+        with self._events:
+            self._on_event(event)
+
+    def map(self, work: Callable[[_Item], _Result], items: Iterable[_Item]) -> list[_Result]:
+        """Returns the results of work that runs concurrently, in the items' order; as of `ReleaseSession.map`.
+
+        Raises:
+            RunCancelledError: The run was cancelled.
+        """
+        return list(self.session.map(work, items))
+
+    def prefetch(self, address: ProviderAddress, version: Version | None, platform: Platform) -> None:
+        """Requests the package of the version that will most likely be selected, without waiting for the answer.
+
+        The source sends no second request when that package is wanted.
+        """
+        if version is not None:
+            self.session.pool.submit(lambda: self.source(address).package(address, version, platform))

@@ -1,0 +1,146 @@
+"""What is known of releases and of version lists: values, each with the reason where something is not known.
+
+A release that could not be had is a value too, because one unreachable registry must not end a review.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
+
+from locklens.trust.model import Signer
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    from locklens.addresses import Platform, ProviderAddress
+    from locklens.sources.metadata import ListedVersion
+    from locklens.trust.authentication import Authentication
+    from locklens.trust.checksums import Checksums
+    from locklens.trust.vouching import HashOrigin
+    from locklens.versions import Version
+
+
+class ReleaseId(Struct, frozen=True):
+    """Requests the facts about one version of a provider; `tool` names the dialect whose rules apply."""
+
+    tool: str
+    address: ProviderAddress
+    version: Version
+
+
+class ListingId(Struct, frozen=True):
+    """Requests the available versions of a provider; a fresh answer is one of this run."""
+
+    tool: str
+    address: ProviderAddress
+    is_fresh: bool = False
+
+
+FactRequest = ReleaseId | ListingId
+
+
+class LookupFailure(Struct, frozen=True):
+    """Why something is not known.
+
+    Attributes:
+        words: A sentence without its full stop.
+        hint: The next step, or "".
+        was_asked: Whether a request was sent.
+        is_offline: Whether none was sent because the run is offline.
+        is_no: Whether the answer was that there is no such thing.
+        is_unvouched: Whether none was sent because neither the user nor the base names the host.
+    """
+
+    words: str
+    hint: str = ""
+    was_asked: bool = True
+    is_offline: bool = False
+    is_no: bool = False
+    is_unvouched: bool = False
+
+
+class ReleaseFacts(Struct, frozen=True):
+    """What is known of one version of a provider.
+
+    Attributes:
+        checksums: Its SHA256SUMS, None where it could not be had. Counts only for the hashes in `vouchers`.
+        authentication: The tool's judgement of the release, None without SHA256SUMS.
+        vouchers: The origin of each hash that is vouched for.
+        reported: The platform of each `h1` that the registry reports.
+        sizes: Bytes of the packages, by `zh`, as far as the registry reports them.
+        trouble: Why not all is known.
+        as_of: When the oldest of the answers was given, ISO 8601 in UTC.
+        released: The release date that the registry claims; None where it is unknown or was not requested.
+        days: Since then.
+        foreign: What is signed instead of this release, in a clause; then `vouchers` is empty. "" for nothing.
+    """
+
+    id: ReleaseId
+    checksums: Checksums | None = None
+    authentication: Authentication | None = None
+    vouchers: Mapping[str, HashOrigin] = field(default_factory=dict)
+    reported: Mapping[str, Platform] = field(default_factory=dict)
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    trouble: LookupFailure | None = None
+    as_of: str | None = None
+    released: datetime | None = None
+    days: int | None = None
+    foreign: str = ""
+
+    @property
+    def today(self) -> Checksums | None:
+        """The checksums, where any of them is vouched for."""
+        return self.checksums if self.vouchers else None
+
+    @property
+    def signer(self) -> Signer | None:
+        """Who signed; None where that is not known."""
+        if self.authentication is None or self.foreign:
+            return None
+        key = self.authentication.signed_by
+        return Signer(self.authentication.tier, (key,) if key else (), str(self.id.version))
+
+    @property
+    def packages(self) -> frozenset[str]:
+        """The `zh` of this release's packages, as far as they are vouched for."""
+        return frozenset(self.platforms)
+
+    @property
+    def platforms(self) -> dict[str, Platform]:
+        """The platform of each package that is vouched for, by `zh`."""
+        if self.checksums is None:
+            return {}
+        listed = self.checksums.packages(self.id.address.type, str(self.id.version))
+        return {zh: platform for platform, found in listed.items() for zh in found if zh in self.vouchers}
+
+
+class Listing(Struct, frozen=True):
+    """The versions that a registry lists; () with a `trouble` where they are unknown, or there is no such provider."""
+
+    id: ListingId
+    versions: tuple[ListedVersion, ...] = ()
+    trouble: LookupFailure | None = None
+    as_of: str | None = None
+
+    @property
+    def is_known(self) -> bool:
+        """Whether there was a usable answer; it may be that there is no such provider."""
+        return self.trouble is None or self.trouble.is_no
+
+    def has(self, version: Version) -> bool:
+        """Whether a version is listed."""
+        return any(one.version == version for one in self.versions)
+
+
+Fact = ReleaseFacts | Listing
+
+
+def nobody_asked(question: FactRequest) -> Fact:
+    """The fact where lookups are disabled."""
+    trouble = LookupFailure("the registry was not asked", was_asked=False, is_offline=True)
+    if isinstance(question, ListingId):
+        return Listing(question, trouble=trouble)
+    return ReleaseFacts(question, trouble=trouble)

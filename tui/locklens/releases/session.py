@@ -1,0 +1,210 @@
+"""The connections, gpg and worker threads of one run, shared by all that asks registries in it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from typing import TYPE_CHECKING, Self, TypeVar
+
+from locklens.errors import SourceError
+from locklens.releases.authentication import MemoizedVerifier, ReleaseAuthenticator
+from locklens.sources.asked import NotAsked
+from locklens.sources.registries import Registries
+from locklens.trust.authentication import Enforcement
+from locklens.trust.signature import Verifier, unavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from concurrent.futures import Future
+    from types import TracebackType
+
+    from locklens.addresses import ProviderAddress
+    from locklens.dialect import Dialect
+    from locklens.releases.settings import NetworkSettings
+    from locklens.sources.source import Source
+
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
+
+SESSION_WORKERS = 24
+"""Items that are worked on concurrently, whatever their hosts; the limit for one host is the client's."""
+
+_PATIENCE = 0.6
+"""Seconds that cancelled work has to end. What is still running then, such as a gpg that is busy with a hostile key or
+a disk that does not respond, is left to its thread, which ends with the process."""
+
+_LOOK_SECONDS = 0.05
+"""Seconds between two looks at the caller's cancel event during a wait."""
+
+
+class ReleaseSession:
+    """One run's registries, verifier and threads; use it in a `with` statement. Thread-safe.
+
+    An error that leaves the `with` statement cancels what is in flight, and never the caller's own event: the caller
+    could not tell a failure from a cancelled run.
+
+    Args:
+        settings: The network settings.
+        base: Hosts that the base's lock files name, comparison form: they may be contacted beside those of the user's
+            settings. None for every host, as the tools contact those that a configuration requires.
+        cancel: Set by another thread to stop.
+        is_installing: Whether to ask as the tools do: cached answers of registries do not count (verified signatures
+            and hashed packages do), and Terraform sends what `.netrc` has for a package's host.
+    """
+
+    def __init__(
+        self,
+        settings: NetworkSettings,
+        base: Iterable[str] | None,
+        cancel: threading.Event | None = None,
+        *,
+        is_installing: bool = False,
+    ) -> None:
+        self._settings = settings
+        self._asks_all = base is None
+        self._base = frozenset(base or ())
+        self._is_installing = is_installing
+        self.cache = settings.cache
+        self.cancel: threading.Event = _SessionCancel(cancel)
+        """Ends every wait for registries and packages: set with the caller's event, or by the session for itself."""
+        self._lock = threading.Lock()
+        self._registries: dict[str, Registries] = {}
+        self._authenticators: dict[str, ReleaseAuthenticator] = {}
+        self._verifier = Verifier(memory=settings.cache)
+        self._signatures = MemoizedVerifier(self._verifier)
+        self._enforcement = Enforcement.of(settings.environ)
+        self.pool = ThreadPoolExecutor(SESSION_WORKERS, "locklens-ask")
+        """For work that waits for no other work of this pool."""
+        self._inner = ThreadPoolExecutor(SESSION_WORKERS, "locklens-inner")
+        self._notes: list[str] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is None:
+            self._close()
+            return
+        self.cancel.set()
+        closing = threading.Thread(target=self._close, name="locklens-end", daemon=True)
+        closing.start()
+        closing.join(_PATIENCE)
+
+    def _close(self) -> None:
+        """Drops work that has not begun, waits for the rest, and closes everything."""
+        pools = self.pool, self._inner
+        for pool in pools:
+            pool.shutdown(wait=False, cancel_futures=True)
+        for pool in pools:
+            pool.shutdown(wait=True)
+        for registries in self._registries.values():
+            registries.close()
+        self._verifier.close()
+        self.cache.flush()
+
+    def registries(self, tool: Dialect) -> Registries:
+        """Returns the registries under a tool's settings."""
+        with self._lock:
+            registries = self._registries.get(tool.name)
+            if registries is None:
+                settings = self._settings
+                registries = self._registries[tool.name] = Registries(
+                    tool,
+                    settings.environ,
+                    base=self._base,
+                    given=settings.hosts,
+                    memory=None if self._is_installing else settings.cache,
+                    is_offline=settings.is_offline,
+                    is_installing=self._is_installing,
+                    cancel=self.cancel,
+                )
+                if settings.is_fresh:
+                    registries.forget()
+            return registries
+
+    def find_source(self, address: ProviderAddress, tool: Dialect) -> Source | NotAsked:
+        """Returns the source of a provider, or why it may not be contacted."""
+        registries = self.registries(tool)
+        return registries.registry(address.host) if self._asks_all else registries.of(address.host)
+
+    def source(self, address: ProviderAddress, tool: Dialect) -> Source:
+        """Returns the source of a provider.
+
+        Raises:
+            SourceError: It may not be contacted.
+        """
+        source = self.find_source(address, tool)
+        if isinstance(source, NotAsked):
+            raise SourceError(str(source), source=source.host, hint=source.hint)
+        return source
+
+    def authenticator(self, tool: Dialect) -> ReleaseAuthenticator:
+        """Returns what judges releases by a tool's rules."""
+        with self._lock:
+            authenticator = self._authenticators.get(tool.name)
+            if authenticator is None:
+                authenticator = ReleaseAuthenticator(tool, self._signatures, self._enforcement)
+                self._authenticators[tool.name] = authenticator
+            return authenticator
+
+    def map(self, work: Callable[[_Item], _Result], items: Iterable[_Item]) -> Iterator[_Result]:
+        """Starts `work` for every item, and iterates over the results in the items' order.
+
+        Do not call it from within `work`: the pool would deadlock.
+        """
+        return self.pool.map(work, items)
+
+    def map_unordered(self, work: Callable[[_Item], _Result], items: Iterable[_Item]) -> Iterator[_Result]:
+        """Yields each result of `map` as soon as there is one, in any order."""
+        for future in as_completed([self.pool.submit(work, item) for item in items]):
+            yield future.result()
+
+    def spawn(self, work: Callable[[], _Result]) -> Future[_Result]:
+        """Starts work on a second pool: work of `map` may wait for it, and it must not wait for work of either."""
+        return self._inner.submit(work)
+
+    def note(self, sentence: str) -> None:
+        """Adds to the notes."""
+        with self._lock:
+            self._notes.append(sentence)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What limits the run as a whole, in sentences."""
+        notes = [str(problem) for each in self._registries.values() for problem in each.problems]
+        notes += self._notes
+        if any(each.has_problem for each in self._authenticators.values()):
+            problem = unavailable()
+            if problem is not None:
+                notes.append(f"signatures are not checked: {problem}; {problem.hint}")
+        return (*dict.fromkeys(notes), *self.cache.take_notices())
+
+    @property
+    def log(self) -> tuple[str, ...]:
+        """One line for each request: its URL, outcome and duration."""
+        return tuple(str(exchange) for each in self._registries.values() for exchange in each.log)
+
+
+class _SessionCancel(threading.Event):
+    """An event that is also set while the caller's is; setting it does not set the caller's."""
+
+    def __init__(self, caller: threading.Event | None) -> None:
+        super().__init__()
+        self._caller = caller
+
+    def is_set(self) -> bool:
+        """Whether either event is set."""
+        return super().is_set() or (self._caller is not None and self._caller.is_set())
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Waits until either event is set, at most `timeout` seconds."""
+        end = None if timeout is None else time.monotonic() + timeout
+        while not self.is_set():
+            left = _LOOK_SECONDS if end is None else min(_LOOK_SECONDS, end - time.monotonic())
+            if left <= 0:
+                return False
+            super().wait(left)
+        return True

@@ -1,0 +1,29 @@
+"""The network settings of a run."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from locklens.storage.cache import Cache
+
+
+class NetworkSettings(Struct, frozen=True):
+    """Which hosts a run may contact, and what it caches.
+
+    Attributes:
+        environ: Tokens, proxies, certificates and the place of the CLI configuration.
+        cache: What is kept between runs.
+        hosts: Given on the command line, comparison form.
+        is_offline: No request is sent; cached answers count, however old.
+        is_fresh: Answers that were cached before the run do not count.
+    """
+
+    environ: Mapping[str, str]
+    cache: Cache
+    hosts: tuple[str, ...] = ()
+    is_offline: bool = False
+    is_fresh: bool = False

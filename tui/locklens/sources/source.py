@@ -1,0 +1,72 @@
+"""What installing and reviewing need of a provider's source. A registry is one; a mirror can be another.
+
+(`Source` in OpenTofu's internal/getproviders/source.go has the first two; the rest is what authenticates a package.)
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from locklens.addresses import Platform, ProviderAddress
+    from locklens.sources.http import Transfer
+    from locklens.sources.metadata import PackageMetadata, RegistryVersions, SignedChecksums
+    from locklens.sources.release_dates import ReleaseDates
+    from locklens.versions import Version
+
+
+class Source(Protocol):
+    """Versions and packages of providers. Thread-safe; what was asked once in a run is not asked again.
+
+    `is_fresh` rejects an answer of an earlier run where one is cached; a source without a cache ignores it.
+    """
+
+    def versions(self, address: ProviderAddress, *, is_fresh: bool = False) -> RegistryVersions:
+        """Returns the available versions of a provider, in the source's order.
+
+        Raises:
+            ProviderNotFoundError: The source has no such provider.
+            UnauthorizedError: It requires other credentials.
+            UnavailableError: It has no usable answer.
+        """
+
+    def package(
+        self, address: ProviderAddress, version: Version, platform: Platform, *, is_fresh: bool = False
+    ) -> PackageMetadata:
+        """Returns where a version's package for a platform is, and its claimed checksum and signing keys.
+
+        Raises:
+            PlatformNotSupportedError: The source has no such package, or no such version.
+            UnauthorizedError: It requires other credentials.
+            UnavailableError: It has no usable answer.
+        """
+
+    def begin_checksums(self, metadata: PackageMetadata, *, is_fresh: bool = False) -> None:
+        """Starts to fetch what `checksums` returns, without waiting for it."""
+
+    def checksums(self, metadata: PackageMetadata, *, is_fresh: bool = False) -> SignedChecksums:
+        """Returns the publisher's SHA256SUMS and its detached signature, unverified.
+
+        Raises:
+            UnavailableError: One of the two cannot be had.
+        """
+
+    def package_size(self, metadata: PackageMetadata) -> int | None:
+        """Returns the bytes of a package; None where they are not known before it is downloaded.
+
+        Raises:
+            UnavailableError: There is no such file, or no usable answer.
+        """
+
+    def open_package(self, metadata: PackageMetadata) -> AbstractContextManager[Transfer]:
+        """Opens a package, which is read while it arrives.
+
+        Raises:
+            SourceError: It cannot be had; also while it is read.
+        """
+
+    def release_dates(self, address: ProviderAddress) -> ReleaseDates:
+        """Returns the claimed release dates of a provider's versions, as far as they are known; never a SourceError."""
