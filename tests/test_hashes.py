@@ -92,3 +92,13 @@ def test_hashes_are_counted_by_the_schemes_that_the_tools_know() -> None:
     assert hashes.count_by_scheme(["zh:1", "h1:1", "zh:2"]) == "2 zh and 1 h1"
     assert hashes.count_by_scheme(["h1:1", *odd]) == "1 h1 and 3 of an unknown scheme"
     assert hashes.count_by_scheme([]) == ""
+
+
+def test_a_scheme_is_its_prefix() -> None:
+    texts = ("h1:a=", "zh:b", "h2:c", "h1", "zhx:d")
+    assert [str(scheme) for scheme in hashes.Scheme] == ["h1", "zh"]
+    assert hashes.of_scheme(texts, hashes.Scheme.H1) == {"h1:a="}
+    assert hashes.of_scheme(texts, hashes.Scheme.ZH) == {"zh:b"}
+    assert [hashes.has_scheme(text, hashes.Scheme.ZH) for text in texts] == [False, True, False, False, False]
+    assert hashes.zh_of("ab" * 32) == "zh:" + "ab" * 32
+    assert json.dumps(hashes.Scheme.ZH) == '"zh"'

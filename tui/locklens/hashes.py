@@ -29,15 +29,29 @@ class Scheme(StrEnum):
     H1 = "h1"
     ZH = "zh"
 
+    @property
+    def prefix(self) -> str:
+        """What a hash of this scheme starts with."""
+        return f"{self}:"
+
+
+_PREFIXES = tuple(scheme.prefix for scheme in Scheme)
+
 
 def has_scheme(text: str, scheme: Scheme) -> bool:
     """Whether a hash is of a scheme."""
-    return text.startswith(f"{scheme.value}:")
+    return text.startswith(scheme.prefix)
+
+
+def of_scheme(hashes: Iterable[str], scheme: Scheme) -> frozenset[str]:
+    """The hashes of one scheme."""
+    prefix = scheme.prefix
+    return frozenset(text for text in hashes if text.startswith(prefix))
 
 
 def zh_of(digest: str) -> str:
     """The `zh` of a zip file's SHA-256, lower-case hex."""
-    return f"{Scheme.ZH.value}:{digest}"
+    return Scheme.ZH.prefix + digest
 
 
 def scheme_of(text: str) -> str:
@@ -48,7 +62,7 @@ def scheme_of(text: str) -> str:
 
 def is_known_scheme(text: str) -> bool:
     """Whether the tools compare hashes of this scheme at all; they carry any other along and never match it."""
-    return text.startswith(("h1:", "zh:"))
+    return text.startswith(_PREFIXES)
 
 
 def is_well_formed(text: str) -> bool:
@@ -79,12 +93,12 @@ def registry_manifests() -> frozenset[str]:
     from pathlib import Path
 
     known = json.loads(Path(__file__).with_name("registry_manifests.json").read_text("utf-8"))
-    return frozenset(f"zh:{digest}" for digest in known)
+    return frozenset(map(zh_of, known))
 
 
-def packages_of(hashes: Iterable[str], scheme: str = "zh") -> frozenset[str]:
+def packages_of(hashes: Iterable[str], scheme: Scheme = Scheme.ZH) -> frozenset[str]:
     """The hashes of one scheme that stand for packages: registry manifests are left out."""
-    return frozenset(text for text in hashes if text.startswith(scheme + ":")) - registry_manifests()
+    return of_scheme(hashes, scheme) - registry_manifests()
 
 
 class HashedPackage(Struct, frozen=True):
@@ -120,4 +134,4 @@ def h1_of_digests(digests: Iterable[tuple[bytes, str]]) -> str:
         if b"\n" in name:
             raise ValueError("a file name with a line feed cannot be hashed")
         summary.update(digest.encode() + b"  " + name + b"\n")
-    return "h1:" + base64.b64encode(summary.digest()).decode()
+    return Scheme.H1.prefix + base64.b64encode(summary.digest()).decode()

@@ -13,7 +13,7 @@ from zipfile import ZIP_STORED, ZipFile, ZipInfo
 from msgspec import Struct
 from msgspec.structs import replace
 
-from locklens.hashes import h1_of_digests
+from locklens.hashes import h1_of_digests, zh_of
 
 MANIFEST_JSON = b"""{
     "version": 1,
@@ -62,7 +62,7 @@ def package_bytes(provider: str, version: str, platform: str, edition: str = "")
 @lru_cache(maxsize=4096)
 def zh(provider: str, version: str, platform: str, edition: str = "") -> str:
     """Returns the hash of a package file; arguments as of `package`."""
-    return "zh:" + sha256(package_bytes(provider, version, platform, edition)).hexdigest()
+    return zh_of(sha256(package_bytes(provider, version, platform, edition)).hexdigest())
 
 
 @lru_cache(maxsize=4096)

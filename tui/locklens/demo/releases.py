@@ -14,13 +14,14 @@ from msgspec.structs import replace
 from locklens.addresses import ProviderAddress
 from locklens.demo.packages import MANIFEST_JSON, h1, zh
 from locklens.dialect import TERRAFORM, Dialect
+from locklens.hashes import zh_of
 from locklens.lockfile.model import LockEntry
 from locklens.lockfile.render import render
 from locklens.versions import Version
 
 PLATFORMS = ("darwin_amd64", "darwin_arm64", "linux_amd64", "linux_arm64", "windows_amd64")
 
-MANIFEST = "zh:" + sha256(MANIFEST_JSON).hexdigest()
+MANIFEST = zh_of(sha256(MANIFEST_JSON).hexdigest())
 
 LINUX = ("linux_amd64",)
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from locklens.hashes import Scheme, of_scheme
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
@@ -38,9 +40,9 @@ class LockEntry(Struct, frozen=True, dict=True):
         """All that it says, wherever it stands."""
         return self.version, self.constraints, self.hashes
 
-    def with_scheme(self, scheme: str) -> frozenset[str]:
-        """The hashes of one scheme, e.g. "zh"."""
-        return frozenset(text for text in self.hashes if text.startswith(scheme + ":"))
+    def with_scheme(self, scheme: Scheme) -> frozenset[str]:
+        """The hashes of one scheme."""
+        return of_scheme(self.hashes, scheme)
 
     @cached_property
     def lines(self) -> Mapping[str, int]:

@@ -6,6 +6,7 @@ import hashlib
 from functools import partial
 
 from locklens.errors import PackageError
+from locklens.hashes import zh_of
 from locklens.packages.contents import PIECE
 from locklens.packages.limits import stop_if
 from locklens.text import size_words
@@ -58,7 +59,7 @@ class Arriving:
     @property
     def zh(self) -> str:
         """Of all bytes, once they were drained and the second thread has finished."""
-        return "zh:" + self._sha256.hexdigest()
+        return zh_of(self._sha256.hexdigest())
 
     def stop_if_cancelled(self) -> None:
         """Ends the work where the run was cancelled: one piece may inflate to a thousand times its bytes.

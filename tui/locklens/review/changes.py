@@ -10,7 +10,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from locklens.dialect import OPENTOFU, TERRAFORM
-from locklens.hashes import packages_of
+from locklens.hashes import Scheme, of_scheme, packages_of
 from locklens.lockfile.model import LockEntry, LockFile
 from locklens.review.model import Bump, Change, ChangeKind, HashFact
 
@@ -115,7 +115,7 @@ def _change(moved_from: ProviderAddress | None, old: LockEntry | None, new: Lock
 
 
 def _zh(hashes: frozenset[str]) -> frozenset[str]:
-    return frozenset(text for text in hashes if text.startswith("zh:"))
+    return of_scheme(hashes, Scheme.ZH)
 
 
 def _digest(address: ProviderAddress, old: LockEntry | None, new: LockEntry | None, *hashes: frozenset[str]) -> str:

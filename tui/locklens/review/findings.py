@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from locklens.addresses import ProviderAddress
-from locklens.hashes import count_by_scheme, is_known_scheme, is_well_formed, packages_of
+from locklens.hashes import Scheme, count_by_scheme, is_known_scheme, is_well_formed, packages_of
 from locklens.lockfile.render import deviations
 from locklens.policy import Policy
 from locklens.project.configuration import Contributor
@@ -71,7 +71,7 @@ def _odd_hashes(change: Change) -> Iterator[Verdict]:
 
 
 def _no_signed_scheme(change: Change) -> Iterator[Verdict]:
-    if change.new is None or change.new.with_scheme("zh"):
+    if change.new is None or change.new.with_scheme(Scheme.ZH):
         return
     if change.new.hashes:
         yield Verdict("only h1 hashes: locked from a mirror or a cache, nothing signed stands behind it")
@@ -107,7 +107,7 @@ def _constraints_changed(change: Change) -> Iterator[Verdict]:
 def _fewer_h1(change: Change, policy: Policy) -> Iterator[Verdict]:
     if not change.old or not change.new:
         return
-    before, after = len(change.old.with_scheme("h1")), len(change.new.with_scheme("h1"))
+    before, after = len(change.old.with_scheme(Scheme.H1)), len(change.new.with_scheme(Scheme.H1))
     if before > 1 and after < before:
         used = any(path.needs_h1 for path in policy.install_paths)
         yield Verdict(
@@ -120,7 +120,7 @@ def _edited_by_hand(change: Change) -> Iterator[Verdict]:
     if not change.old or not change.new or change.old.version == change.new.version or not change.new.hashes:
         return
     kept = packages_of(change.old.hashes) & packages_of(change.new.hashes)
-    kept |= change.old.with_scheme("h1") & change.new.with_scheme("h1")
+    kept |= change.old.with_scheme(Scheme.H1) & change.new.with_scheme(Scheme.H1)
     versions = f"{change.new.version} has", f"of {change.old.version}: edited by hand"
     if set(change.old.hashes) == set(change.new.hashes):
         yield Verdict(f"{versions[0]} exactly the hashes {versions[1]}", change.new.line)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.addresses import display_host, spelt_host
-from locklens.hashes import count_by_scheme, packages_of
+from locklens.hashes import Scheme, count_by_scheme, packages_of
 from locklens.review.model import Severity
 from locklens.review.verdicts import Verdict, finding_of
 from locklens.text import counted, size_words
@@ -112,7 +112,7 @@ def _moved(case: Case) -> Iterator[Verdict]:
         return
     message += f"; nothing but the change names {spelt_host(change.address.host)}"
     kept = [fact.hash for fact in change.kept]
-    along = packages_of(kept) | packages_of(kept, "h1")
+    along = packages_of(kept) | packages_of(kept, Scheme.H1)
     if along:
         words = f"{count_by_scheme(along)} of the provider before came along unchanged"
         yield Verdict(f"{message}, and {words}", _first_line(case, along), severity=Severity.BLOCK)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from locklens.hashes import is_well_formed, packages_of
+from locklens.hashes import Scheme, is_well_formed, packages_of
 from locklens.review.evidence import case_of
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def targets(
             continue
         case = case_of(subject.change, subject.tool, known, hashed)
         hashes = case.entry.hashes if everything else case.first_said
-        own = packages_of(filter(is_well_formed, hashes), "h1")
+        own = packages_of(filter(is_well_formed, hashes), Scheme.H1)
         proven = {hashed[zh] for zh in case.new.packages if zh in hashed} | case.new.vouchers.keys()
         if own - proven and case.new.packages - hashed.keys():
             wanted.setdefault(case.new.id, set()).update(own - proven)

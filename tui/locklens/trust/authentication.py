@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens.dialect import OPENTOFU
+from locklens.hashes import zh_of
 from locklens.trust.checksums import Match, read_checksums
 from locklens.trust.model import (
     Form,
@@ -211,7 +212,7 @@ def _package_refusal(release: Release) -> Refusal | None:
         return Refusal.INVALID_CHECKSUM
     if match.outcome is Match.CRASH:
         return Refusal.CRASH
-    return None if match.zh == "zh:" + release.shasum.lower() else Refusal.OTHER_CHECKSUM
+    return None if match.zh == zh_of(release.shasum.lower()) else Refusal.OTHER_CHECKSUM
 
 
 def _accepted(release: Release, judged: Authentication) -> Authentication:
@@ -219,7 +220,7 @@ def _accepted(release: Release, judged: Authentication) -> Authentication:
     sums = read_checksums(release.sums)
     collected = sums.collected()
     signed = sums.hashes if judged.outcome is AuthenticationOutcome.ACCEPTED else frozenset()
-    own = frozenset({"zh:" + release.shasum.lower()}) if release.shasum else frozenset()
+    own = frozenset({zh_of(release.shasum.lower())}) if release.shasum else frozenset()
     crashed = collected.crashed_at is not None
     return Authentication(
         AuthenticationOutcome.REFUSED if crashed else judged.outcome,

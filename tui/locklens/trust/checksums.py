@@ -17,6 +17,7 @@ from enum import StrEnum
 from msgspec import Struct
 
 from locklens.addresses import Platform
+from locklens.hashes import zh_of
 
 MAX_BYTES = 1 << 20
 """A release with packages for twenty platforms has a file of 3 KB."""
@@ -250,4 +251,4 @@ def _decoded(digest: bytes) -> Matching:
 
 
 def _zh(digest: bytes) -> str:
-    return "zh:" + digest.decode("ascii").lower()
+    return zh_of(digest.decode("ascii").lower())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from locklens.hashes import Scheme, of_scheme
 from locklens.trust.checksums import read_checksums
 from locklens.trust.model import Tier
 
@@ -41,6 +42,6 @@ def vouchers(
     else:
         said = dict.fromkeys(authentication.signed, HashOrigin.SIGNED)
     for hashes in packages.values():
-        if any(text.startswith("zh:") and text in said for text in hashes):
-            said |= {text: HashOrigin.REPORTED for text in hashes if text.startswith("h1:")}
+        if not said.keys().isdisjoint(of_scheme(hashes, Scheme.ZH)):
+            said |= dict.fromkeys(of_scheme(hashes, Scheme.H1), HashOrigin.REPORTED)
     return said

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from locklens.hashes import Scheme
 from locklens.releases.facts import ReleaseId
 from locklens.trust.authentication import AuthenticationOutcome
 from locklens.trust.continuity import judge_signer
@@ -98,7 +99,7 @@ def _platforms(
     offer: UpgradeCandidates, known: Mapping[ReleaseId, KnownRelease], here: Platform
 ) -> tuple[frozenset[Platform], bool]:
     """The platforms that an entry has an `h1` for, and whether all of its `h1` are told."""
-    own = offer.entry.with_scheme("h1") if offer.entry is not None else frozenset()
+    own = offer.entry.with_scheme(Scheme.H1) if offer.entry is not None else frozenset()
     found = known.get(release_id(offer, offer.entry.version)) if offer.entry is not None else None
     if found is None or not own:
         return frozenset({here}), not own

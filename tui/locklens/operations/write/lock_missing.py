@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from locklens.addresses import Platform
 from locklens.errors import LockLensError
+from locklens.hashes import Scheme, has_scheme
 from locklens.lockfile.parse import parse
 from locklens.operations.plan.model import Scope, joined_plans
 from locklens.operations.write.lock import Lock
@@ -101,4 +102,4 @@ def _offered(change: Change, platforms: Iterable[str]) -> tuple[str, ...]:
 
 def _hashed(change: Change) -> frozenset[str]:
     """The platforms that a provider has an `h1` for, as far as anybody knows."""
-    return frozenset(one.platform for one in change.locked if one.platform and one.hash.startswith("h1:"))
+    return frozenset(one.platform for one in change.locked if one.platform and has_scheme(one.hash, Scheme.H1))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from locklens.hashes import registry_manifests, scheme_of
+from locklens.hashes import Scheme, registry_manifests, scheme_of
 from locklens.review.coverage import ProviderCoverage, coverage
 from locklens.review.model import ChangeKind, Proof
 from locklens.review.reports.cover import NAME_THEM, in_words, needs_words, source_words
@@ -87,7 +87,7 @@ def _matrix_lines(
     change: Change, root: RootReview, found: ProviderCoverage, policy: Policy, *, is_asking: bool
 ) -> Iterator[Line]:
     """A line for each platform: what proves its zh and its h1, and whether it is wanted and does not install."""
-    yield from heading("PLATFORMS".ljust(_PLATFORM + 2) + "zh".ljust(_CELL) + "h1".ljust(_CELL))
+    yield from heading("PLATFORMS".ljust(_PLATFORM + 2) + Scheme.ZH.ljust(_CELL) + Scheme.H1.ljust(_CELL))
     if not is_settled(change) and is_asking:
         yield line(Span("  … the registry is being asked of which platform each hash is", Role.DIM), hanging=4)
     wanted = [str(one.platform) for one in policy.platforms]
@@ -115,7 +115,7 @@ def _platform_line(
         Span("* " if is_wanted else "  ", Role.STRONG),
         Span(platform.ljust(_PLATFORM), Role.STRONG if is_wanted else Role.PLAIN),
     ]
-    for scheme in ("zh", "h1"):
+    for scheme in (Scheme.ZH, Scheme.H1):
         own = [fact for fact in facts if _scheme(fact) == scheme]
         shown = proof_span(own[0].proof) if own else Span("-", Role.DIM)
         number = f"{len(own)} " if len(own) > 1 else ""
@@ -182,7 +182,7 @@ def _proving_lines(change: Change) -> Iterator[Line]:
     if computed:
         told = f"  proven by download, now or before: {', '.join(filter(None, computed))}"
         yield line(Span(told, Role.GOOD), hanging=4)
-    unproven = sum(_scheme(fact) == "h1" and not fact.is_explained for fact in change.locked)
+    unproven = sum(_scheme(fact) == Scheme.H1 and not fact.is_explained for fact in change.locked)
     evidence = change.evidence
     if not unproven or evidence is None or evidence.offered is None:
         return
@@ -201,7 +201,7 @@ def _ladder_lines(facts: Sequence[HashFact]) -> Iterator[Line]:
     yield from heading("PROOF")
     counts = Counter((_scheme(fact), proof_span(fact.proof).text) for fact in facts)
     for word, meaning in PROOFS.items():
-        own = ", ".join(f"{counts[scheme, word]} {scheme}" for scheme in ("zh", "h1") if counts[scheme, word])
+        own = ", ".join(f"{counts[scheme, word]} {scheme}" for scheme in (Scheme.ZH, Scheme.H1) if counts[scheme, word])
         shown = Span(f"  {word:<9}", Role.STRONG if own else Role.DIM)
         yield line(shown, f"{own:<11}", Span(meaning, Role.DIM), hanging=22)
 
@@ -211,7 +211,7 @@ def _scheme(fact: HashFact) -> str:
 
 
 def _by_platform(fact: HashFact) -> tuple[bool, str, bool]:
-    return fact.platform is None, fact.platform or "", _scheme(fact) == "h1"
+    return fact.platform is None, fact.platform or "", _scheme(fact) == Scheme.H1
 
 
 # A root

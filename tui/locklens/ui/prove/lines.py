@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from locklens.hashes import Scheme, has_scheme
 from locklens.review.model import LookupAnswer
 from locklens.text import counted, size_words
 from locklens.ui.text.spans import Line, Role, Span, line
@@ -64,4 +65,4 @@ def _changes(roots: Iterable[RootReview], chosen: ProvingSelection) -> Iterator[
 
 
 def _open_h1(change: Change) -> Iterator[HashFact]:
-    return (fact for fact in change.locked if fact.hash.startswith("h1:") and not fact.is_explained)
+    return (fact for fact in change.locked if has_scheme(fact.hash, Scheme.H1) and not fact.is_explained)

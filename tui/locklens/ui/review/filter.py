@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from locklens.hashes import Scheme
 from locklens.review.model import Change, ChangeKind, Finding, Proof, RootReview, Severity
 from locklens.ui.text.evidence import is_settled
 
@@ -105,7 +106,7 @@ def _test(word: str) -> Test:
         if found and key in {"sev", "severity"}:
             return _severity_test(operator, value)
     key, colon, value = word.partition(":")
-    if not colon or key in {"h1", "zh"}:
+    if not colon or key in set(Scheme):
         return lambda one: word in one.text
     return _field_test(key, value)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from msgspec import Struct
 
+from locklens.hashes import Scheme
 from locklens.review.model import Bump, Change, ChangeKind, Severity
 from locklens.review.reports.words import kind_sign, phrase
 from locklens.text import counted
@@ -207,5 +208,5 @@ def differences(group: Node) -> tuple[str, ...]:
     """What the changes of a group do not have alike, in words."""
     changes = [subject.change for subject in group.subjects]
     constraints = {one.new.constraints if one.new else "" for one in changes}
-    h1 = {one.new.with_scheme("h1") if one.new else frozenset() for one in changes}
+    h1 = {one.new.with_scheme(Scheme.H1) if one.new else frozenset() for one in changes}
     return tuple(word for word, values in (("constraints differ", constraints), ("h1 differ", h1)) if len(values) > 1)

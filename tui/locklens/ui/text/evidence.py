@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, assert_never
 
-from locklens.hashes import packages_of, registry_manifests, scheme_of
+from locklens.hashes import Scheme, has_scheme, packages_of, registry_manifests, scheme_of
 from locklens.review.model import LookupAnswer, Proof
 from locklens.text import counted, size_words
 from locklens.trust.model import Tier
@@ -108,7 +108,7 @@ def _listed(label: str, facts: Iterable[HashFact], moment: str, more: str) -> It
 
 def _folder_lines(change: Change, evidence: Evidence, moment: str) -> Iterator[Line]:
     """How many `h1` are proven, and what it takes to prove the others."""
-    added = [fact for fact in change.added if scheme_of(fact.hash) == "h1"]
+    added = [fact for fact in change.added if has_scheme(fact.hash, Scheme.H1)]
     for proof, label in ((Proof.COMPUTED, "h1 computed from packages"), (Proof.REPORTED, "h1 the registry reports")):
         if found := [fact for fact in added if fact.proof is proof]:
             platforms = ", ".join(sorted(fact.platform for fact in found if fact.platform))
