@@ -125,6 +125,11 @@ def test_no_library_goes_without_a_door() -> None:
     assert unknown == set(), "needs a line in DOORS"
 
 
+def test_a_registry_is_one_source_of_others() -> None:
+    users = {of_package(name) for name, every in imports().items() if "locklens.sources.registry" in every}
+    assert users == {"sources.registries"}, "what needs a source names locklens.sources.source"
+
+
 def test_no_modules_import_each_other() -> None:
     graph = {name: every & imports().keys() - {name} for name, every in imports().items()}
 

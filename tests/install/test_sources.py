@@ -1,0 +1,40 @@
+"""Locking from a source that is no registry: the installer knows the protocol alone."""
+
+from __future__ import annotations
+
+import os
+
+from releases.memory import DEMO, MemorySession, MemorySource, released
+
+from locklens.addresses import Platform
+from locklens.demo.published import hashes_by_platform
+from locklens.dialect import TERRAFORM
+from locklens.hashes import Scheme
+from locklens.install.context import InstallContext
+from locklens.install.events import InstallEvent, PackageHashed
+from locklens.install.lock import Locker, choose
+from locklens.install.model import LockRequest, ProviderRequirement
+from locklens.lockfile.model import LockEntry
+from locklens.releases.settings import NetworkSettings
+from locklens.selection import combined
+from locklens.storage.cache import Cache
+from locklens.versions import Version
+
+PLATFORMS = Platform("linux", "amd64"), Platform("darwin", "arm64")
+
+
+def test_a_provider_is_locked_from_memory() -> None:
+    source, events = MemorySource(released("1.4.1"), released()), list[InstallEvent]()
+    with MemorySession(NetworkSettings(os.environ, Cache.in_memory()), None, is_installing=True) as session:
+        session.memory = source
+        context = InstallContext(session, TERRAFORM, events.append)
+        assert choose([ProviderRequirement(DEMO, (), None, PLATFORMS[0])], context) == [Version.parse("1.4.2")]
+        request = LockRequest(DEMO, Version.parse("1.4.2"), PLATFORMS, combined(()))
+        [entry] = Locker(context).entries([request])
+        assert session.log == ()
+    assert isinstance(entry, LockEntry)
+    hashes = hashes_by_platform(released())
+    assert entry.with_scheme(Scheme.H1) == {hashes[str(platform)][1] for platform in PLATFORMS}
+    assert {zh for zh, _ in hashes.values()} <= entry.with_scheme(Scheme.ZH)
+    assert source.calls["download"] == 2
+    assert {event.platform for event in events if isinstance(event, PackageHashed)} == {*PLATFORMS}

@@ -1,0 +1,69 @@
+"""One judgement of a release, for facts and for installing: each signature is verified once."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from releases.conftest import Opened
+from releases.memory import DEMO, MemorySource, released
+
+from locklens.addresses import Platform
+from locklens.demo.faults import Fault
+from locklens.dialect import OPENTOFU, TERRAFORM
+from locklens.errors import TrustError
+from locklens.releases.authentication import MemoizedVerifier, ReleaseAuthenticator
+from locklens.releases.facts import ReleaseFacts, ReleaseId
+from locklens.releases.lookup import ReleaseLookup
+from locklens.trust.authentication import AuthenticationOutcome, Enforcement
+from locklens.trust.model import Verification
+from locklens.trust.signature import Verifier
+from locklens.versions import Version
+
+LINUX = Platform("linux", "amd64")
+V142 = Version.parse("1.4.2")
+
+
+class CountingVerifier(Verifier):
+    count = 0
+
+    def verify(self, data: bytes, signature: bytes, armored_keys: tuple[str, ...]) -> Verification:
+        self.count += 1
+        return super().verify(data, signature, armored_keys)
+
+
+def test_a_signature_is_verified_once_for_both_tools_and_all_threads() -> None:
+    source = MemorySource(released(), released("1.4.1"))
+    asked = [source.package(DEMO, version, LINUX) for version in (V142, Version.parse("1.4.1"))]
+    with CountingVerifier() as verifier, ThreadPoolExecutor(8) as pool:
+        memo = MemoizedVerifier(verifier)
+        judges = [ReleaseAuthenticator(tool, memo, Enforcement.of(os.environ)) for tool in (TERRAFORM, OPENTOFU)]
+        works = [(judge, metadata) for judge in judges for metadata in asked] * 4
+        admitted = list(pool.map(lambda work: work[0].admit(work[1], source.checksums(work[1])), works))
+        judged = [judge.judge(metadata, source.checksums(metadata)) for judge, metadata in works]
+    assert verifier.count == len(asked)
+    assert {one.signer for one in admitted} == {admitted[0].signer}
+    assert all(one.authentication.outcome is AuthenticationOutcome.ACCEPTED for one in judged)
+
+
+def test_what_is_a_fact_to_a_review_is_an_error_to_an_installer(opened: Opened) -> None:
+    source = MemorySource(released(faults=frozenset({Fault.OTHER_SIGNER, Fault.UNKNOWN_ISSUER})))
+    session = opened(source)
+    facts = ReleaseLookup(session).answer(ReleaseId(TERRAFORM.name, DEMO, V142))
+    assert isinstance(facts, ReleaseFacts)
+    assert facts.authentication is not None
+    assert facts.authentication.outcome is AuthenticationOutcome.REFUSED
+    metadata = source.package(DEMO, V142, LINUX)
+    with pytest.raises(TrustError, match="unknown issuer"):
+        session.authenticator(TERRAFORM).admit(metadata, source.checksums(metadata))
+    assert session.notes == ()
+
+
+def test_the_session_notes_that_signatures_cannot_be_verified(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    session = opened(MemorySource(released()))
+    ReleaseLookup(session).answer(ReleaseId(TERRAFORM.name, DEMO, V142))
+    assert [note.partition(";")[0] for note in session.notes] == [
+        "signatures are not checked: gpg is not installed, or not on PATH"
+    ]
