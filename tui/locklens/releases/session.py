@@ -174,9 +174,10 @@ class ReleaseSession:
     @property
     def notes(self) -> tuple[str, ...]:
         """What limits the run as a whole, in sentences."""
-        notes = [str(problem) for each in self._registries.values() for problem in each.problems]
-        notes += self._notes
-        if any(each.has_problem for each in self._authenticators.values()):
+        with self._lock:
+            registries, authenticators = [*self._registries.values()], [*self._authenticators.values()]
+            notes = [*(str(problem) for each in registries for problem in each.problems), *self._notes]
+        if any(each.has_problem for each in authenticators):
             problem = unavailable()
             if problem is not None:
                 notes.append(f"signatures are not checked: {problem}; {problem.hint}")
@@ -185,7 +186,9 @@ class ReleaseSession:
     @property
     def log(self) -> tuple[str, ...]:
         """One line for each request: its URL, outcome and duration."""
-        return tuple(str(exchange) for each in self._registries.values() for exchange in each.log)
+        with self._lock:  # Work that was left behind may still add a tool's registries.
+            registries = [*self._registries.values()]
+        return tuple(str(exchange) for each in registries for exchange in each.log)
 
 
 class _SessionCancel(threading.Event):
