@@ -301,5 +301,3 @@ def _is_own(path: Path) -> bool:
     """Whether only this user can have written to a file or a folder; on Windows that cannot be told by its mode."""
     status = path.stat()
     return not hasattr(os, "geteuid") or (status.st_uid == os.geteuid() and not status.st_mode & 0o022)
-
-
