@@ -60,7 +60,6 @@ DOORS = {
 
 CIRCLES = {
     frozenset({"cli.install_options", "cli.options", "cli.write_options"}),
-    frozenset({"review.evidence", "review.inquiry", "review.provenance"}),
     frozenset({"storage.journal", "storage.placing"}),
     frozenset({"ui.palette", "ui.screens.loading", "ui.screens.panes", "ui.screens.preview", "ui.screens.telling"}),
     frozenset({"workspace.asking", "workspace.proving", "workspace.review"}),

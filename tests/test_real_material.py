@@ -7,15 +7,14 @@ import os
 from pathlib import Path
 
 import pytest
+from judging import root_of, settled_alone
 from real_material import FACTS, lay_out
 
-from locklens.dialect import TERRAFORM
 from locklens.lockfile.model import LockFile
 from locklens.lockfile.parse import parse
 from locklens.review.changes import compare
-from locklens.review.evidence import explain_alone
-from locklens.review.findings import judge_change, judge_file
 from locklens.review.model import Bump, ChangeKind
+from locklens.review.rules.judge import judge_root
 
 RULES = {"LK003", "LK004", "LK013", "LK015", "LK018", "LK019", "LK020", "LK021", "LK024", "LK027"}
 """The rules that the files of real changes trigger by themselves; people's mistakes and attacks have tests of their own."""
@@ -48,10 +47,10 @@ def test_every_kind_and_rule_is_in_the_table(laid: Path) -> None:
         for change in compare(side(case, "old"), side(case, "new"), include_unchanged=True):
             kinds.add(change.kind)
             bumps.add(change.bump)
-            found = explain_alone(judge_change(change, "lock.hcl"), TERRAFORM, "lock.hcl").findings
+            found = settled_alone(change).findings
             rules |= {finding.rule for finding in found}
     for path in (*laid.glob("derived/*/new.lock.hcl"), *laid.glob("conflicts/*/merged*.lock.hcl")):
-        rules |= {finding.rule for finding in judge_file(parse(path.read_bytes(), path.name), changed=True)}
+        rules |= {finding.rule for finding in judge_root(root_of(new=parse(path.read_bytes(), path.name)))}
     assert kinds == set(ChangeKind) - {ChangeKind.REPLACED_HASHES}, "of which no public repository has a case"
     assert {Bump.MAJOR, Bump.MINOR, Bump.PATCH} <= bumps
     assert rules == RULES

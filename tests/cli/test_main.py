@@ -22,7 +22,7 @@ from locklens.cli import arguments
 from locklens.cli.main import main
 from locklens.review.reports.json import review_schema
 from locklens.review.reports.unchanged import _as_json
-from locklens.review.rules import RULES
+from locklens.review.rules.catalogue import RULES
 
 ZH = ["zh:" + digit * 64 for digit in "0123"]
 

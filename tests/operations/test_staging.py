@@ -277,7 +277,7 @@ def test_real_changes_in_any_portions(case: Path, data: st.DataObject) -> None:
         put(top, {LOCK: sides[1].read_bytes()})
         found = reviewing(top)
         remaining = data.draw(st.permutations(sorted(marks(found))))
-        old = {one.address: one.version for one in parse(found.roots[0].old_data, LOCK).entries} if remaining else {}
+        old = {one.address: one.version for one in found.roots[0].old.entries} if remaining else {}
         chosen: set[str] = set()
         while remaining:
             number = data.draw(st.integers(1, len(remaining)))

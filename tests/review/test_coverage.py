@@ -7,19 +7,17 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from judging import settled_alone
 from msgspec.structs import replace
 from real_material import real_cases
 
 from locklens.addresses import Platform
-from locklens.dialect import TERRAFORM
 from locklens.hashes import Scheme, registry_manifests
 from locklens.lockfile.model import LockFile
 from locklens.lockfile.parse import parse
 from locklens.policy import InstallPath, Policy, WantedPlatform
 from locklens.review.changes import compare
 from locklens.review.coverage import LockedHashes, PathCover, cover
-from locklens.review.evidence import explain_alone
-from locklens.review.findings import judge_change
 from locklens.review.model import ChangeKind, HashFact, Proof
 
 if TYPE_CHECKING:
@@ -134,8 +132,7 @@ def sides(case: Path) -> tuple[LockFile, LockFile]:
 def test_real_locks_that_nobody_can_tell_of_are_not_accused(case: Path) -> None:
     """Offline nobody knows the platform of a hash: only what counting tells is said."""
     for change in compare(*sides(case)):
-        own = judge_change(change, "lock.hcl", policy(LINUX, MAC))
-        found = explain_alone(own, TERRAFORM, "lock.hcl", policy=policy(LINUX, MAC)).findings
+        found = settled_alone(change, policy=policy(LINUX, MAC)).findings
         rules = {one.rule for one in found}
         assert "LK008" not in rules
         if change.new is None or len(change.new.hashes) > 3:
@@ -147,7 +144,7 @@ def test_one_h1_is_not_enough_for_two_platforms_in_a_cache(case: Path) -> None:
     wanted = policy(LINUX, MAC, paths=(DIRECT, CACHE))
     for change in compare(LockFile.absent("old"), sides(case)[1]):
         assert change.new is not None
-        found = explain_alone(change, TERRAFORM, "lock.hcl", policy=wanted).findings
+        found = settled_alone(change, policy=wanted).findings
         told = [one.message for one in found if one.rule == "LK009" and "plugin cache" in one.message]
         number = len(change.new.with_scheme(Scheme.H1))
         assert len(told) == (number < 2 and change.new.hashes != ())
@@ -163,7 +160,7 @@ def test_one_h1_is_not_enough_for_two_platforms_in_a_cache(case: Path) -> None:
 def test_fewer_h1_weigh_more_where_a_cache_is_used(case: Path) -> None:
     for change in compare(*sides(case)):
         plain, cached = (
-            [one for one in judge_change(change, "x", one).findings if one.rule == "LK024"]
+            [one for one in settled_alone(change, policy=one).findings if one.rule == "LK024"]
             for one in (policy(), policy(paths=(DIRECT, CACHE)))
         )
         assert [replace(one, severity=two.severity) for one, two in zip(plain, cached, strict=True)] == cached

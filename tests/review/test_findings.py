@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from importlib import import_module
 from pathlib import Path
 
 import pytest
+from judging import root_of, settled_alone
 from msgspec.structs import replace
 from real_material import real_cases, shared_data
 
@@ -20,10 +23,11 @@ from locklens.project.requirements import (
     StateReading,
 )
 from locklens.review.changes import compare
-from locklens.review.evidence import explain_alone
-from locklens.review.findings import askers, judge_agreement, judge_change, judge_file, judge_requirements
-from locklens.review.model import Change, ChangeKind, Finding, LockStatus, RootReview, Severity
-from locklens.review.rules import RULES, explain_rule
+from locklens.review.evidence import unasked_case
+from locklens.review.model import Change, ChangeKind, Finding, LockedPackages, RootContext, RootReview, Severity
+from locklens.review.rules.catalogue import RULES, Subject, explain_rule
+from locklens.review.rules.configuration import askers
+from locklens.review.rules.judge import judge, judge_change, judge_root, settle
 from locklens.versions import Constraints
 
 AWS = "registry.terraform.io/hashicorp/aws"
@@ -48,7 +52,7 @@ def lock(*blocks: str, path: str = "lock.hcl") -> LockFile:
 
 def judged(old: str, new: str) -> Change:
     (change,) = compare(lock(old) if old else LockFile.absent("lock.hcl"), lock(new))
-    return explain_alone(judge_change(change, "lock.hcl"), TERRAFORM, "lock.hcl")
+    return settled_alone(change)
 
 
 def rules(findings: tuple[Finding, ...]) -> list[str]:
@@ -61,14 +65,13 @@ def real(kind: str, number: str, name: str) -> LockFile:
 
 
 def test_a_conflict_in_the_version_alone_is_named() -> None:
-    messages = [finding.message for finding in judge_file(real("conflicts", "0001", "merged"), changed=True)]
-    assert messages[-1] == f"{AWS} has the same hashes with 3.20.0 and with 3.24.1: one of them is wrong"
+    found = judge_root(root_of(new=real("conflicts", "0001", "merged")))
+    assert found[0].message == f"{AWS} has the same hashes with 3.20.0 and with 3.24.1: one of them is wrong"
 
 
 def real_change(number: str, kind: str) -> Change:
     changes = compare(real("pairs", number, "old"), real("pairs", number, "new"))
-    own = judge_change(next(change for change in changes if change.address.type == kind), "lock.hcl")
-    return explain_alone(own, TERRAFORM, "lock.hcl")
+    return settled_alone(next(change for change in changes if change.address.type == kind))
 
 
 def test_hashes_that_were_added_under_one_version_are_unexplained() -> None:
@@ -99,7 +102,7 @@ def test_major_versions() -> None:
 def test_moved_providers_name_where_they_were() -> None:
     changes = compare(real("pairs", "0024", "old"), real("pairs", "0024", "new"))
     moved = next(change for change in changes if change.kind is ChangeKind.MOVED)
-    findings = explain_alone(moved, OPENTOFU, "lock.hcl").findings
+    findings = settled_alone(moved, OPENTOFU).findings
     assert [finding.message for finding in findings if finding.rule == "LK015"] == [f"moved from {AWS}"]
 
 
@@ -152,7 +155,7 @@ def test_a_version_that_was_edited_by_hand() -> None:
         LockFile("a", b"a", exists=True, writer=None, entries=(real_block,)),
         LockFile("b", b"b", exists=True, writer=None, entries=(edited,)),
     )
-    finding = judge_change(change, "lock.hcl").findings[0]
+    finding = judge_change(change, root_of(change))[0]
     assert (finding.rule, finding.severity) == ("LK025", Severity.BLOCK)
     assert "exactly the hashes of 0.41.0" in finding.message
 
@@ -177,13 +180,13 @@ def test_an_entry_with_an_error_is_neither_missing_nor_new() -> None:
     for version in ("5.2", "latest"):
         broken = lock(block(version, ZH["0"]))
         assert compare(lock(block("5.2.0", ZH["0"])), broken) == ()
-        found = judge_requirements(root(), broken, configuration(requirement("aws")))
-        assert found.findings == ()
+        found = held_against(configuration(requirement("aws")), broken)
+        assert {one.rule for one in found.findings} == {"LK019"}
 
 
 def test_a_removed_provider_earns_no_findings_of_its_own() -> None:
     (change,) = compare(lock(block("1.0.0-beta")), lock())
-    assert judge_change(change, "lock.hcl").findings == ()
+    assert judge_change(change, root_of(change)) == ()
 
 
 @pytest.mark.parametrize("case", real_cases("conflicts"))
@@ -191,7 +194,7 @@ def test_conflicts_block_and_name_their_lines(case: Path) -> None:
     for name in ("merged", "merged.diff3"):
         found = parse((case / f"{name}.lock.hcl").read_bytes(), "lock.hcl")
         lines = [number for number, line in enumerate(found.data.split(b"\n"), 1) if line.startswith(b"<<<<<<<")]
-        findings = judge_file(found, changed=True)
+        findings = judge_root(root_of(new=found))
         assert [finding.line for finding in findings if finding.message.startswith("Conflict markers")] == lines
         assert {finding.rule for finding in findings} == {"LK019"}
         assert found.conflict is not None
@@ -203,8 +206,8 @@ def test_conflicts_block_and_name_their_lines(case: Path) -> None:
 @pytest.mark.parametrize("case", real_cases("derived"))
 def test_other_formats_are_noted(case: Path) -> None:
     found = parse((case / "new.lock.hcl").read_bytes(), "lock.hcl")
-    assert rules(judge_file(found, changed=True)) in (["LK018"], [])
-    assert judge_file(found, changed=False) == ()
+    assert rules(judge_root(root_of(new=found))) in (["LK018"], [])
+    assert judge_root(root_of(old=found, new=found)) == ()
 
 
 def requirement(kind: str, constraint: str = "", line: int = 3) -> Requirement:
@@ -234,8 +237,9 @@ def configuration(*requirements: Requirement) -> Configuration:
     )
 
 
-def root(*changes: Change) -> RootReview:
-    return RootReview("", "lock.hcl", TERRAFORM, LockStatus.MODIFIED, format_only=False, changes=changes)
+def held_against(asked: Configuration, own: LockFile, *changes: Change) -> RootReview:
+    """A root whose lock file did not change, but for the changes that are given."""
+    return judge(root_of(*changes, old=own, new=own, configuration=asked))
 
 
 MISSING = MissingModule("network", "acme/network/aws", "main.tf", 9, "the module is not installed")
@@ -244,28 +248,26 @@ BROKEN = ConfigurationProblem("main.tf", 4, 1, "Unsupported block type", "", is_
 
 def test_a_locked_version_outside_of_the_constraints_blocks_with_the_place() -> None:
     asked = configuration(requirement("aws", "~> 6.0"), requirement("aws", ">= 5", line=7))
-    (finding,) = judge_requirements(root(), lock(block("5.1.0", ZH["0"])), asked).findings
+    (finding,) = held_against(asked, lock(block("5.1.0", ZH["0"]))).findings
     assert (finding.rule, finding.severity, finding.file, finding.line) == ("LK005", Severity.BLOCK, "main.tf", 3)
     assert finding.message == f"{AWS} 5.1.0 is locked and does not satisfy ~> 6.0 (main.tf:3)"
 
 
 def test_a_locked_prerelease_that_nobody_names_blocks() -> None:
-    (finding,) = judge_requirements(
-        root(), lock(block("5.1.0-rc1", ZH["0"])), configuration(requirement("aws", ">= 5"))
-    ).findings
+    (finding,) = held_against(configuration(requirement("aws", ">= 5")), lock(block("5.1.0-rc1", ZH["0"]))).findings
     assert finding.rule == "LK005"
     assert "no constraint names this version exactly" in finding.message
 
 
 def test_what_is_required_and_not_locked_blocks() -> None:
-    (finding,) = judge_requirements(
-        root(), lock(), configuration(requirement("aws"), requirement("terraform.io/builtin/terraform"))
+    (finding,) = held_against(
+        configuration(requirement("aws"), requirement("terraform.io/builtin/terraform")), lock()
     ).findings
     assert (finding.rule, finding.file, finding.line) == ("LK006", "main.tf", 3)
 
 
 def test_what_nothing_requires_is_a_warning() -> None:
-    (finding,) = judge_requirements(root(), lock(block("5.1.0", ZH["0"])), configuration()).findings
+    (finding,) = held_against(configuration(), lock(block("5.1.0", ZH["0"]))).findings
     assert (finding.rule, finding.severity, finding.line) == ("LK007", Severity.WARN, 4)
 
 
@@ -278,7 +280,7 @@ def test_what_nothing_requires_is_a_warning() -> None:
     ],
 )
 def test_with_something_unread_it_cannot_be_said(asked: Configuration) -> None:
-    (finding,) = judge_requirements(root(), lock(block("5.1.0", ZH["0"])), asked).findings
+    (finding,) = held_against(asked, lock(block("5.1.0", ZH["0"]))).findings
     assert (finding.rule, finding.severity) == ("LK007", Severity.INFO)
     assert "cannot say" in finding.message
 
@@ -286,7 +288,7 @@ def test_with_something_unread_it_cannot_be_said(asked: Configuration) -> None:
 def test_findings_about_a_listed_change_go_to_the_change() -> None:
     change = judged(block("5.0.0", ZH["0"]), block("5.1.0", ZH["1"]))
     asked = configuration(requirement("aws", "5.0.0"))
-    found = judge_requirements(root(change), lock(block("5.1.0", ZH["1"])), asked)
+    found = held_against(asked, lock(block("5.1.0", ZH["1"])), change)
     assert found.findings == ()
     assert rules(found.changes[0].findings) == ["LK005"]
     assert found.changes[0].required_by == (asked.requirements[0],)
@@ -301,24 +303,55 @@ def test_what_asks_for_a_provider_is_each_declaration_or_the_first_use() -> None
 
 
 def test_a_folder_without_configuration_asks_for_nothing() -> None:
-    assert judge_requirements(root(), lock(block("5.1.0")), replace(configuration(), has_files=False)).findings == ()
+    assert held_against(replace(configuration(), has_files=False), lock(block("5.1.0"))).findings == ()
 
 
 def test_roots_that_disagree_about_a_version() -> None:
-    own, other = (
-        lock(block("5.1.0", ZH["0"], ZH["1"]), path="a/lock"),
-        lock(block("5.1.0", ZH["0"], ZH["2"]), path="b/lock"),
-    )
+    own = lock(block("5.1.0", ZH["0"], ZH["1"]), path="a/lock")
     (change,) = compare(LockFile.absent("a/lock"), own)
-    review = replace(root(change), path="a", lock_file="a/lock")
-    names = {"a": "a/lock", "b": "b/lock"}
-    (found,) = judge_agreement([review], {"a": own.entries, "b": other.entries}, names)
-    (finding,) = found.changes[0].findings
+    (entry,) = own.entries
+
+    def found(*theirs: str) -> tuple[Finding, ...]:
+        packages = [LockedPackages("a", "a/lock", 4, frozenset(own.entries[0].hashes))]
+        packages.append(LockedPackages("b", "b/lock", 4, frozenset(theirs)))
+        context = RootContext(locked={(entry.address, "5.1.0"): packages})
+        return judge_change(change, replace(root_of(change, context=context), path="a", lock_file="a/lock"))
+
+    (finding,) = found(ZH["0"], ZH["2"])
     assert (finding.rule, finding.severity) == ("LK023", Severity.BLOCK)
     assert "b/lock:4" in finding.message
-    subset = lock(block("5.1.0", ZH["0"]), path="b/lock")
-    (agreeing,) = judge_agreement([review], {"a": own.entries, "b": subset.entries}, names)
-    assert agreeing.changes[0].findings == ()
+    assert found(ZH["0"]) == ()
+
+
+def test_judging_depends_neither_on_order_nor_on_what_was_found_before() -> None:
+    old, new = real("pairs", "0002", "old"), real("pairs", "0002", "new")
+    changes = compare(old, new)
+    asked = configuration(requirement("hashicorp/helm", "~> 99.0"), requirement("acme/none"))
+    root = root_of(*changes, old=old, new=new, configuration=asked)
+    cases = {one.address: case for one in changes if (case := unasked_case(one, TERRAFORM)) is not None}
+
+    def settled(of: RootReview) -> RootReview:
+        return replace(of, changes=tuple(settle(one, of, cases.get(one.address)) for one in of.changes))
+
+    first_asked = judge(replace(settled(judge(replace(root, configuration=None))), configuration=asked), cases)
+    first_required = settled(judge(root))
+    assert first_asked == first_required == judge(first_required, cases)
+    assert {"LK005", "LK021", "LK027"} <= {one.rule for change in first_asked.changes for one in change.findings}
+    assert "LK006" in rules(first_asked.findings)
+
+
+def test_each_rule_is_checked_by_the_module_of_its_subject() -> None:
+    for subject in set(Subject) - {Subject.PLANNED}:
+        checks = import_module(f"locklens.review.rules.{subject.value}").CHECKS
+        assert set(checks) == {rule.id for rule in RULES.values() if rule.subject is subject}
+
+
+def test_readme_names_every_rule_that_is_reported() -> None:
+    text = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
+    listed = dict(re.findall(r"^\| (LK\d+) \| ([a-z]+)", text, re.MULTILINE))
+    reported = {rule.id: rule for rule in RULES.values() if rule.subject is not Subject.PLANNED}
+    assert listed.keys() == reported.keys()
+    assert {rule for rule, severity in listed.items() if severity not in {"block", "warn", "info"}} == set()
 
 
 def test_every_rule_explains_itself() -> None:

@@ -175,10 +175,13 @@ class Samples:
             TERRAFORM,
             status,
             format_only,
+            LockFile.absent(lock_file),
+            LockFile(
+                lock_file, b"", exists=status is not LockStatus.DELETED, writer=None, entries=(), conflict=conflict
+            ),
             tuple(changes),
             findings,
             configuration=configuration,
-            conflict=conflict,
         )
 
     def review(self, *roots: RootReview) -> Review:

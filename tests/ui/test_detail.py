@@ -143,7 +143,11 @@ def test_the_raw_diff_of_a_change_and_of_a_root(samples: Samples) -> None:
     assert '+  version     = "5.2.0"' in one
     assert "acme/b" not in one
     assert section.root is not None
-    with_bytes = replace(section.root, old_data=b"one\ntwo\n", new_data=b"one\r\ntwo\nthree")
+    with_bytes = replace(
+        section.root,
+        old=replace(section.root.old, data=b"one\ntwo\n"),
+        new=replace(section.root.new, data=b"one\r\ntwo\nthree"),
+    )
     whole = texts(diff_lines(replace_node(section, root=with_bytes)))
     assert "-one" in whole
     assert "+one\r" in whole

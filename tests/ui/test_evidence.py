@@ -275,10 +275,9 @@ def test_a_review_on_its_way_never_shows_less_than_before(samples: Samples) -> N
     assert renewed(shown, first, {draft.lock_file: read}).roots == (whole,)
     again = replace(whole, changes=(replace(whole.changes[0], evidence=Evidence("2026-11-22T00:00:00Z")),))
     assert renewed(shown, first, {draft.lock_file: again}).roots == (again,)
-    edited = replace(read, new_data=b"edited")
-    assert renewed(shown, samples.review(replace(draft, new_data=b"edited")), {draft.lock_file: edited}).roots == (
-        edited,
-    )
+    lock = replace(draft.new, data=b"edited")
+    edited = replace(read, new=lock)
+    assert renewed(shown, samples.review(replace(draft, new=lock)), {draft.lock_file: edited}).roots == (edited,)
     added = samples.root("b", [samples.change()])
     assert renewed(shown, samples.review(draft, added), {}).roots == (whole, added)
     assert renewed(samples.review(whole, added), first, {}).roots == (whole,)
@@ -288,7 +287,7 @@ def test_proven_roots_are_taken_unless_the_file_changed_meanwhile(samples: Sampl
     review = samples.review(samples.root("a"), samples.root("b"))
     proven = samples.root("b", configuration=samples.configuration())
     assert with_roots(review, [proven]).roots == (review.roots[0], proven)
-    assert with_roots(review, [replace(proven, new_data=b"other")]) == review
+    assert with_roots(review, [replace(proven, new=replace(proven.new, data=b"other"))]) == review
 
 
 def test_builds_are_kept_apart() -> None:

@@ -15,6 +15,7 @@ from selection.making import offers
 from ui.conftest import Driver, Running, Samples, ServingSource, explained, until
 
 from locklens.errors import LockLensError, UnavailableError
+from locklens.lockfile.parse import parse
 from locklens.operations.review.why import WhySubject
 from locklens.review.model import Review, Severity
 from locklens.review.reports import why_text
@@ -122,7 +123,8 @@ def reviewing(samples: Samples, tmp_path: Path, **more: object) -> ServingSource
             replace(samples.requirement(">= 4", module="edge"), line=7),
         ),
     )
-    root = replace(samples.root("", [change], configuration=configuration), new_data=lock("hashicorp/aws 5.2.0"))
+    root = samples.root("", [change], configuration=configuration)
+    root = replace(root, new=parse(lock("hashicorp/aws 5.2.0"), root.lock_file))
     source = ServingSource(samples.review(root), top=tmp_path)
     for name, value in more.items():
         setattr(source, name, value)

@@ -158,7 +158,7 @@ def _say_at_a_glance(words: Sequence[str]) -> bool:
 
 
 def _explain(found: Namespace) -> int:
-    from locklens.review.rules import RULES, explain_rule
+    from locklens.review.rules.catalogue import RULES, explain_rule
 
     if found.rule is None:
         return put(page(f"{rule.id}  {rule.severity:5}  {rule.title}" for rule in RULES.values()))

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from locklens.operations.review.conversions import Conversion
     from locklens.project.git import Repository
     from locklens.project.tree import Tree
+    from locklens.review.model import Conversion
 
 
 SideKind = Literal["git", "worktree", "index", "file", "empty"]

@@ -8,7 +8,6 @@ from msgspec import Struct
 
 from locklens.addresses import normalise_host, normalise_part
 from locklens.errors import ConfigurationError
-from locklens.review.findings import unknown_reason
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -101,7 +100,7 @@ def _not_found(text: str, roots: Sequence[Root]) -> ConfigurationError:
         hint = f"what is required or locked: {_listing(names, 'and')}"
     else:
         hint = "nothing is required or locked here at all"
-    unknown = next((reason for root in roots if (reason := unknown_reason(root.configuration))), "")
+    unknown = next((reason for root in roots if (reason := root.configuration.unknown_reason)), "")
     unsure = f", as far as can be told ({unknown})" if unknown else ""
     place = "the root" if len(roots) == 1 else f"none of the {len(roots)} roots"
     verbs = "does not require or lock" if len(roots) == 1 else "requires or locks"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
+from locklens.text import listing
 from locklens.versions import Constraints
 
 if TYPE_CHECKING:
@@ -142,6 +143,24 @@ class Configuration(Struct, frozen=True, dict=True):
         for one in self.requirements:
             found.setdefault(one.address, []).append(one)
         return {address: tuple(those) for address, those in found.items()}
+
+    def requires(self, address: ProviderAddress) -> bool:
+        """Whether a provider is among those that are `required`."""
+        return address in self._by_address and not self.dialect.is_builtin(address)
+
+    @cached_property
+    def unknown_reason(self) -> str:
+        """Why it cannot be said that nothing requires a provider; "" where it can."""
+        if self.missing_modules:
+            names = [f"{module.call} ({module.source})" for module in self.missing_modules]
+            return f"not fetched: {'module' if len(names) == 1 else 'modules'} {listing(names)}"
+        errors = [problem for problem in self.problems if problem.is_error]
+        if errors:
+            place = f"{errors[0].file}:{errors[0].line}" if errors[0].line else errors[0].file
+            return f"the configuration has an error ({place})"
+        if self.state.kind in {"remote", "unreadable"}:
+            return self.state.detail or "the state is remote"
+        return "" if self.complete else "the configuration could not be read whole"
 
     def required(self) -> frozenset[ProviderAddress]:
         """Returns the providers that have to be locked: all but those that are part of the tool."""

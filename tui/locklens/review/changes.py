@@ -55,6 +55,20 @@ def compare(old: LockFile, new: LockFile, *, include_unchanged: bool = False) ->
     return tuple(sorted(changes, key=lambda change: change.address.sort_key))
 
 
+def comparable(old: LockFile) -> tuple[LockFile, str]:
+    """Returns what to compare with in place of an old side that cannot be read, and a clause that says so.
+
+    It is what could be understood of it, one side of its conflict, or nothing; for a valid file itself and "".
+    """
+    if old.is_valid:
+        return old, ""
+    if old.is_complete:
+        return old, "compared with what of it could be understood"
+    if old.conflict is not None:
+        return old.conflict.ours, f"compared with {old.conflict.markers[0].ours}"
+    return LockFile.absent(old.path), "every provider is shown as new"
+
+
 def _only(entries: Entries, addresses: set[ProviderAddress]) -> Entries:
     return {address: entry for address, entry in entries.items() if address in addresses}
 

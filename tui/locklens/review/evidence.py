@@ -1,112 +1,31 @@
 """Traces a change's hashes to facts: what must be asked for that, and what follows from the answers.
 
-Pure: nobody is asked here. The same change and the same facts give the same result, however they were come by.
+Pure: the same change and the same facts give the same result, whatever their order.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
 from msgspec.structs import replace
 
-from locklens.dialect import DIALECTS
-from locklens.policy import Policy
-from locklens.releases.facts import Fact, FactRequest, Listing, ListingId, ReleaseFacts, ReleaseId, nobody_asked
-from locklens.review.age import age_findings
+from locklens.releases.facts import Fact, FactRequest, ListingId, ReleaseFacts, nobody_asked
+from locklens.review.case import case_of, new_id, old_id, other_registry, version_before
 from locklens.review.coverage import LockedHashes
 from locklens.review.model import Evidence, HashFact, LookupAnswer, Proof
-from locklens.review.platforms import platform_findings
-from locklens.review.provenance import PROVENANCE, findings_of
-from locklens.review.verdicts import in_order
-from locklens.trust.continuity import Origin, judge_folders, judge_packages
+from locklens.trust.continuity import Origin
 from locklens.trust.vouching import HashOrigin
-from locklens.versions import neighbour
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Mapping
 
     from locklens.dialect import Dialect
-    from locklens.lockfile.model import LockEntry
     from locklens.releases.facts import LookupFailure
-    from locklens.review.inquiry import FactSubject
+    from locklens.review.case import Case
     from locklens.review.model import Change
-    from locklens.trust.continuity import FolderHashes, PackageHashes
     from locklens.trust.model import Signer
 
-_NO_POLICY = Policy.none()
-_POLICY_RULES = frozenset({"LK008", "LK009", "LK014"})
 _PROOFS = {HashOrigin.SIGNED: Proof.SIGNED, HashOrigin.REPORTED: Proof.REPORTED}
-
-
-class Case(Struct, frozen=True):
-    """A change with the facts about it.
-
-    Attributes:
-        new: What is known of the new version.
-        old: Of the old one; None where there is none, or where it is the same version of the same provider.
-        before: Of the version before, where this one was published again.
-        listing: The versions that the registry lists.
-        elsewhere: Of this version in the other tool's registry.
-        hashed: The `h1` of packages that were hashed here, by `zh`.
-    """
-
-    change: Change
-    tool: Dialect
-    new: ReleaseFacts
-    listing: Listing
-    old: ReleaseFacts | None = None
-    before: ReleaseFacts | None = None
-    elsewhere: ReleaseFacts | None = None
-    hashed: Mapping[str, str] = {}
-
-    @property
-    def entry(self) -> LockEntry:
-        """What is locked now."""
-        assert self.change.new is not None
-        return self.change.new
-
-    @property
-    def is_same_release(self) -> bool:
-        """Whether old and new are the same version of the same provider."""
-        return _is_same_release(self.change)
-
-    @property
-    def is_same_version(self) -> bool:
-        """Whether the version stayed, be it at another address."""
-        return bool(self.change.old and self.change.old.version == self.entry.version)
-
-    @property
-    def first_said(self) -> tuple[str, ...]:
-        """The hashes that were not locked for this release before: of a new version also those that were kept.
-
-        So it is with a provider that moved: what was locked at the old address is said of the new one's packages now.
-        """
-        return tuple(fact.hash for fact in self.change.added) if self.is_same_release else self.entry.hashes
-
-    @property
-    def packages(self) -> PackageHashes:
-        """The judgement of the `zh`."""
-        earlier = self.change.old.hashes if self.change.old and self.is_same_release else ()
-        other = self.elsewhere
-        found = {other.id.address.host: other.today} if other is not None and other.today is not None else {}
-        release = self.change.address.type, str(self.entry.version)
-        return judge_packages(earlier, self.entry.hashes, self.new.today, release, elsewhere=found)
-
-    @property
-    def folders(self) -> FolderHashes:
-        """The judgement of the `h1` that are said of this version for the first time."""
-        return judge_folders(
-            self.first_said,
-            self.new.packages,
-            self.hashed,
-            reported=(text for text, voucher in self.new.vouchers.items() if voucher is HashOrigin.REPORTED),
-        )
-
-    @property
-    def trouble(self) -> LookupFailure | None:
-        """Why the new version is not known."""
-        return self.new.trouble
 
 
 def questions(change: Change, tool: Dialect, known: Mapping[FactRequest, Fact]) -> frozenset[FactRequest]:
@@ -119,8 +38,8 @@ def questions(change: Change, tool: Dialect, known: Mapping[FactRequest, Fact]) 
     """
     if change.new is None:
         return frozenset()
-    wanted: set[FactRequest] = {ListingId(tool.name, change.address), _new_id(change, tool)}
-    if (old := _old_id(change, tool)) is not None:
+    wanted: set[FactRequest] = {ListingId(tool.name, change.address), new_id(change, tool)}
+    if (old := old_id(change, tool)) is not None:
         wanted.add(old)
     if all(question in known for question in wanted):
         case = case_of(change, tool, known, {})
@@ -128,38 +47,24 @@ def questions(change: Change, tool: Dialect, known: Mapping[FactRequest, Fact]) 
             # What is remembered may be older than the version.
             wanted.add(ListingId(tool.name, change.address, is_fresh=True))
         judged = case.packages
-        if judged.has(Origin.REPUBLISHED) and (before := _version_before(case)) is not None:
+        if judged.has(Origin.REPUBLISHED) and (before := version_before(case)) is not None:
             wanted.add(before)
-        if judged.has(Origin.UNKNOWN_ORIGIN) and (other := _other_registry(case)) is not None:
+        if judged.has(Origin.UNKNOWN_ORIGIN) and (other := other_registry(case)) is not None:
             wanted.add(other)
     return frozenset(question for question in wanted if question not in known)
 
 
-def explain_change(
-    change: Change,
-    tool: Dialect,
-    lock_file: str,
-    known: Mapping[FactRequest, Fact],
-    hashed: Mapping[str, str],
-    *,
-    policy: Policy = _NO_POLICY,
-) -> Change:
-    """Returns the change with proofs, signers and the findings that follow, in place of what was found before.
+def trace(change: Change, case: Case | None) -> Change:
+    """Returns a change with proofs and signers, as the facts about it have them.
 
     Args:
         change: Of a root.
-        tool: The root's tool.
-        lock_file: Where the findings are.
-        known: The answers to all `questions`.
-        hashed: The `h1` of packages that were hashed here, by `zh`.
-        policy: Which platforms are wanted, and how packages arrive.
+        case: All facts; None for a removed provider, about which there are none.
     """
-    if change.new is None:
+    if case is None:
         return replace(change, evidence=Evidence())
-    own = tuple(finding for finding in change.findings if finding.rule not in PROVENANCE | _POLICY_RULES)
-    case = case_of(change, tool, known, hashed)
     added = _facts(change.added, case, case.new)
-    found = replace(
+    return replace(
         change,
         added=added,
         removed=_facts(change.removed, case, case.new if case.is_same_release else case.old, was_locked=True),
@@ -169,12 +74,17 @@ def explain_change(
         old_signer=_old_signer(case),
         new_signer=case.new.signer,
     )
-    about_platforms = platform_findings(found, _before(case), lock_file, policy)
-    about_age = age_findings(found, lock_file, policy)
-    return replace(found, findings=in_order((*own, *findings_of(case, lock_file), *about_platforms, *about_age)))
 
 
-def _before(case: Case) -> LockedHashes | None:
+def unasked_case(change: Change, tool: Dialect) -> Case | None:
+    """Returns the facts about a change where nobody is asked and nothing is remembered; None for a removed provider."""
+    known: dict[FactRequest, Fact] = {}
+    while wanted := questions(change, tool, known):
+        known |= {question: nobody_asked(question) for question in wanted}
+    return case_of(change, tool, known, {}) if change.new is not None else None
+
+
+def locked_before(case: Case) -> LockedHashes | None:
     """What was locked before, with what is known of that release; None for nothing."""
     old = case.change.old
     release = case.new if case.is_same_release else case.old
@@ -192,100 +102,6 @@ def _locked(facts: tuple[HashFact, ...], release: ReleaseFacts, hashed: Mapping[
     known |= {str(platform) for platform in release.reported.values()}
     offered = frozenset(map(str, platforms.values()))
     return LockedHashes(facts, offered, offered & known)
-
-
-def explain_alone(change: Change, tool: Dialect, lock_file: str, *, policy: Policy = _NO_POLICY) -> Change:
-    """Returns the change as it is where nobody is asked and nothing is remembered; arguments as of `explain`."""
-    known: dict[FactRequest, Fact] = {}
-    while wanted := questions(change, tool, known):
-        known |= {question: nobody_asked(question) for question in wanted}
-    return explain_change(change, tool, lock_file, known, {}, policy=policy)
-
-
-def explained_changes(
-    change: Change,
-    subject: FactSubject,
-    known: Mapping[FactRequest, Fact],
-    hashed: Callable[[Iterable[str]], Mapping[str, str]],
-    *,
-    policy: Policy = _NO_POLICY,
-) -> Change:
-    """Returns a change explained by what is known.
-
-    Args:
-        change: The subject's, which may have more findings by now.
-        subject: All questions about it are answered.
-        known: The answers.
-        hashed: Looks up the `h1` of packages that were hashed here, by `zh`.
-        policy: As of `explain`.
-    """
-    own = hashed(hashes_to_look_up(subject.change, subject.tool, known))
-    return explain_change(change, subject.tool, subject.lock_file, known, own, policy=policy)
-
-
-def hashes_to_look_up(change: Change, tool: Dialect, known: Mapping[FactRequest, Fact]) -> frozenset[str]:
-    """Returns the `zh` of which it helps to know the `h1`."""
-    if change.new is None:
-        return frozenset()
-    found: set[str] = set()
-    for question in (_new_id(change, tool), _old_id(change, tool)):
-        fact = known.get(question) if question is not None else None
-        if isinstance(fact, ReleaseFacts):
-            found |= fact.packages
-    return frozenset(found)
-
-
-def case_of(change: Change, tool: Dialect, known: Mapping[FactRequest, Fact], hashed: Mapping[str, str]) -> Case:
-    """Returns a change with the facts about it; all its `questions` are answered, and it is no removal."""
-    new, listing_id = known[_new_id(change, tool)], ListingId(tool.name, change.address)
-    listing = known.get(replace(listing_id, is_fresh=True), known[listing_id])
-    assert isinstance(new, ReleaseFacts)
-    assert isinstance(listing, Listing)
-    case = Case(change, tool, new, listing, _release(known, _old_id(change, tool)), hashed=hashed)
-    return replace(
-        case,
-        before=_release(known, _version_before(case)),
-        elsewhere=_release(known, _other_registry(case)),
-    )
-
-
-def _release(known: Mapping[FactRequest, Fact], question: ReleaseId | None) -> ReleaseFacts | None:
-    fact = known.get(question) if question is not None else None
-    return fact if isinstance(fact, ReleaseFacts) else None
-
-
-def _new_id(change: Change, tool: Dialect) -> ReleaseId:
-    assert change.new is not None
-    return ReleaseId(tool.name, change.address, change.new.version)
-
-
-def _old_id(change: Change, tool: Dialect) -> ReleaseId | None:
-    if change.old is None or _is_same_release(change):
-        return None
-    return ReleaseId(tool.name, change.moved_from or change.address, change.old.version)
-
-
-def _is_same_release(change: Change) -> bool:
-    return bool(change.old and change.new and not change.moved_from and change.old.version == change.new.version)
-
-
-def _version_before(case: Case) -> ReleaseId | None:
-    """The next lower version that is listed, or else the next higher one: whoever signed it is who one would expect."""
-    version = case.entry.version
-    if not case.is_same_release:
-        return None
-    nearest = neighbour((one.version for one in case.listing.versions), version)
-    return ReleaseId(case.tool.name, case.change.address, nearest) if nearest is not None else None
-
-
-def _other_registry(case: Case) -> ReleaseId | None:
-    """The same version in the default registry of the other tool."""
-    hosts = [dialect.default_host for dialect in DIALECTS.values()]
-    address = case.change.address
-    if address.host not in hosts:
-        return None
-    other = next(host for host in hosts if host != address.host)
-    return ReleaseId(case.tool.name, replace(address, host=other), case.entry.version)
 
 
 def _facts(

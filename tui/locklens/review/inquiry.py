@@ -15,17 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from concurrent.futures import Executor, Future
 
-    from locklens.dialect import Dialect
     from locklens.releases.facts import Fact, FactRequest
-    from locklens.review.model import Change
-
-
-class FactSubject(Struct, frozen=True):
-    """A change of a root: what an inquiry is about."""
-
-    lock_file: str
-    tool: Dialect
-    change: Change
+    from locklens.review.case import FactSubject
 
 
 class _Open(Struct):

@@ -10,9 +10,11 @@ from msgspec import Struct
 from locklens.policy import Policy
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
-    from locklens.lockfile.model import Conflict, LockEntry
+    from locklens.lockfile.model import LockEntry, LockFile
     from locklens.project.configuration import Configuration, Requirement
     from locklens.trust.model import Signer
 
@@ -200,6 +202,51 @@ class Change(Struct, frozen=True):
         return tuple(facts[text] for text in dict.fromkeys(self.new.hashes)) if self.new is not None else ()
 
 
+class ToolChange(Struct, frozen=True):
+    """Another tool than before; `has_migrated` where the providers themselves are of its registry by now."""
+
+    before: Dialect
+    now: Dialect
+    has_migrated: bool
+
+
+class Conversion(Struct, frozen=True):
+    """What git does to a file on checkout.
+
+    Attributes:
+        attribute: The cause, such as `filter=lfs`.
+        is_new: Whether the old side's attributes are others.
+    """
+
+    attribute: str
+    is_new: bool
+
+
+class LockedPackages(Struct, frozen=True):
+    """The packages (`zh`) that a root has locked of a version, and where: folder, lock file, line from 1."""
+
+    root: str
+    lock_file: str
+    line: int
+    packages: frozenset[str]
+
+
+class RootContext(Struct, frozen=True):
+    """What a root is judged by beside its own files and the facts about releases.
+
+    Attributes:
+        policy: The one that counts.
+        tool_change: Set where the root went over to the other tool.
+        converted: Its lock file and configuration files that git converts on checkout, by path.
+        locked: What the roots of the repository have locked on the new side, by provider and version.
+    """
+
+    policy: Policy = Policy()
+    tool_change: ToolChange | None = None
+    converted: Mapping[str, Conversion] = {}
+    locked: Mapping[tuple[ProviderAddress, str], Sequence[LockedPackages]] = {}
+
+
 class RootReview(Struct, frozen=True):
     """One root module's lock file, compared.
 
@@ -208,10 +255,10 @@ class RootReview(Struct, frozen=True):
         lock_file: The lock file's path, likewise.
         renamed_from: The folder that the lock file was in on the old side, where it moved.
         format_only: All providers are unchanged, yet the bytes differ.
+        old: The lock file as it was read on the old side; absent where there was none.
+        new: On the new side, by the rules of `tool`.
         configuration: None until it was read.
-        conflict: Both sides of a file with git's conflict markers.
-        old_data: The old file's bytes, b"" where there was none.
-        new_data: The new file's bytes, likewise.
+        context: What else it is judged by.
         changes: Worst first.
         findings: Those that are about no single listed change.
     """
@@ -221,13 +268,18 @@ class RootReview(Struct, frozen=True):
     tool: Dialect
     status: LockStatus
     format_only: bool
+    old: LockFile
+    new: LockFile
     changes: tuple[Change, ...]
     findings: tuple[Finding, ...] = ()
     renamed_from: str | None = None
     configuration: Configuration | None = None
-    conflict: Conflict | None = None
-    old_data: bytes = b""
-    new_data: bytes = b""
+    context: RootContext = RootContext()
+
+    @property
+    def is_rewritten(self) -> bool:
+        """Whether the bytes of the lock file differ between the sides."""
+        return self.old.data != self.new.data or self.old.exists != self.new.exists
 
     @property
     def all_findings(self) -> tuple[Finding, ...]:

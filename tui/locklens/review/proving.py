@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens.hashes import Scheme, is_well_formed, packages_of
-from locklens.review.evidence import case_of
+from locklens.review.case import case_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from locklens.addresses import Platform
     from locklens.releases.facts import Fact, FactRequest, ReleaseId
-    from locklens.review.inquiry import FactSubject
+    from locklens.review.case import FactSubject
 
 _LIKELY = ("linux_amd64", "darwin_arm64", "linux_arm64", "darwin_amd64", "windows_amd64")
 """Where people and pipelines run `init`, most of them first: an `h1` is usually one of these platforms'."""

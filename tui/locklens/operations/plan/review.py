@@ -14,11 +14,13 @@ from locklens.operations.comparison import Comparison, Side
 from locklens.operations.review.run import complete_review, review_lock_files
 from locklens.project.roots import LOCK_FILE, RootPair, lock_paths, with_changed_configuration
 from locklens.project.tree import FileSystem, OverlayTree, WorkTree
+from locklens.review.rules.catalogue import RULES, Subject
 
 if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Iterator, Mapping
 
+    from locklens.lockfile.model import LockFile
     from locklens.operations.plan.files import PlannedFile
     from locklens.operations.plan.model import Plan
     from locklens.operations.review.events import ReviewEvent
@@ -26,9 +28,6 @@ if TYPE_CHECKING:
     from locklens.project.git import Repository
     from locklens.project.tree import Tree
     from locklens.review.model import Change, Finding, Review, RootReview
-
-
-_OF_THE_CONFIGURATION = frozenset({"LK005", "LK006", "LK007"})
 
 
 class PlanReview(Struct, frozen=True):
@@ -78,8 +77,8 @@ def review_plan(
         drafted = review_lock_files(comparison, request, made_from=reviewed)
         review = complete_review(comparison, drafted, request, on_event=on_event, cancel=cancel)
         if against:
-            review = _accepted(review, plan, committed, f"{against} has it so")
-        return PlanReview(review, _untouched(plan), against, _left(plan, committed) if against else 0)
+            review = _accepted(review, committed, f"{against} has it so")
+        return PlanReview(review, _untouched(review, plan), against, _left(review, committed) if against else 0)
     finally:
         comparison.close()
 
@@ -133,57 +132,49 @@ def _locks(plan: Plan) -> Iterator[PlannedFile]:
     return (file for file in plan.proposal.files if file.path.rpartition("/")[2] == LOCK_FILE)
 
 
-def _committed(plan: Plan, repository: Repository | None, reviewed: Review) -> tuple[str, Mapping[str, bytes]]:
+def _committed(plan: Plan, repository: Repository | None, reviewed: Review) -> tuple[str, Mapping[str, LockFile]]:
     """The planned lock files as the reviewed base has them, and the name of that; "" where it is no revision."""
     base = reviewed.base
     if repository is None or base.revision is None:
         return "", {}
     found = {file.path: repository.show(base.revision, file.path) for file in _locks(plan)}
-    return base.name, {path: data for path, data in found.items() if data is not None}
+    return base.name, {path: parse(data or b"", path) for path, data in found.items()}
 
 
-def _accepted(review: Review, plan: Plan, committed: Mapping[str, bytes], reason: str) -> Review:
+def _accepted(review: Review, committed: Mapping[str, LockFile], reason: str) -> Review:
     """Accepts what is found of changes that make an entry what was committed: somebody has judged it by then.
 
     What the configuration asks for is another matter, and stays.
     """
-    changed = {
-        (file.path, address)
-        for file in _locks(plan)
-        for address, _, _ in differing(
-            parse(committed.get(file.path, b""), file.path), parse(file.new or b"", file.path)
-        )
-    }
 
     def judged(root: RootReview) -> RootReview:
+        changed = {address for address, _, _ in differing(committed[root.lock_file], root.new)}
         return replace(
             root,
             changes=tuple(
-                one if (root.lock_file, one.address) in changed else replace(one, findings=_as(one, reason))
-                for one in root.changes
+                one if one.address in changed else replace(one, findings=_as(one, reason)) for one in root.changes
             ),
         )
 
-    return replace(review, roots=tuple(map(judged, review.roots)))
+    return replace(review, roots=tuple(judged(one) if one.lock_file in committed else one for one in review.roots))
 
 
 def _as(change: Change, reason: str) -> tuple[Finding, ...]:
-    return tuple(one if one.rule in _OF_THE_CONFIGURATION else replace(one, accepted=reason) for one in change.findings)
-
-
-def _left(plan: Plan, committed: Mapping[str, bytes]) -> int:
-    """How many providers of the planned lock files differ from the committed ones."""
-    return sum(
-        1
-        for file in _locks(plan)
-        for _ in differing(parse(committed.get(file.path, b""), file.path), parse(file.new or b"", file.path))
+    return tuple(
+        one if RULES[one.rule].subject is Subject.CONFIGURATION else replace(one, accepted=reason)
+        for one in change.findings
     )
 
 
-def _untouched(plan: Plan) -> int:
+def _left(review: Review, committed: Mapping[str, LockFile]) -> int:
+    """How many providers of the planned lock files differ from the committed ones."""
+    written = (root for root in review.roots if root.lock_file in committed)
+    return sum(1 for root in written for _ in differing(committed[root.lock_file], root.new))
+
+
+def _untouched(review: Review, plan: Plan) -> int:
     """How many entries of the planned lock files are as they were."""
-    number = 0
-    for file in _locks(plan):
-        old, new = parse(file.old or b"", file.path), parse(file.new or b"", file.path)
-        number += len(new.entries) - sum(after is not None for _, _, after in differing(old, new))
-    return number
+    written = {file.path for file in _locks(plan)}
+    roots = [root for root in review.roots if root.lock_file in written]
+    changed = sum(after is not None for root in roots for _, _, after in differing(root.old, root.new))
+    return sum(len(root.new.entries) for root in roots) - changed

@@ -4,30 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
-
 from locklens.project.gittree import ListedTree
 from locklens.project.roots import LOCK_FILE, is_configuration
-from locklens.review.model import Severity
-from locklens.review.verdicts import Verdict, finding_of
+from locklens.review.model import Conversion
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
     from locklens.project.tree import Tree
-    from locklens.review.model import Finding
-
-
-class Conversion(Struct, frozen=True):
-    """What git does to a file on checkout.
-
-    Attributes:
-        attribute: What has git do it, such as `filter=lfs`.
-        is_new: Whether the old side's attributes do not have it so.
-    """
-
-    attribute: str
-    is_new: bool
 
 
 def conversions(base: Tree, head: Tree) -> dict[str, Conversion]:
@@ -44,13 +28,9 @@ def conversions(base: Tree, head: Tree) -> dict[str, Conversion]:
     return {path: Conversion(attribute, before.get(path) != attribute) for path, attribute in found.items()}
 
 
-def judge(tree: Tree, converted: Mapping[str, Conversion], paths: Iterable[str]) -> Iterator[Finding]:
-    """Finds what of some files of the new side is converted; a warning where it was on the old side too."""
+def converted_of(tree: Tree, converted: Mapping[str, Conversion], paths: Iterable[str]) -> dict[str, Conversion]:
+    """Returns which of some files of the new side are converted, by the path that they are read at."""
     if not converted or not isinstance(tree, ListedTree):
-        return
-    for path in paths:
-        conversion = converted.get(tree.resolve(path) or path)
-        if conversion is not None:
-            words = f"git would check it out with other bytes than were judged ({conversion.attribute})"
-            severity = None if conversion.is_new else Severity.WARN
-            yield finding_of("LK031", Verdict(words, file=path, severity=severity), path, None)
+        return {}
+    found = ((path, converted.get(tree.resolve(path) or path)) for path in paths)
+    return {path: conversion for path, conversion in found if conversion is not None}

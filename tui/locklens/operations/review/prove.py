@@ -13,9 +13,10 @@ from locklens.errors import LockLensError, RunCancelledError, SourceError
 from locklens.operations.review.events import PackageDone, PackageDownloading, ProvingPlanned, RootsKnown
 from locklens.releases.lookup import ReleaseLookup
 from locklens.releases.session import ReleaseSession
-from locklens.review.evidence import explained_changes, hashes_to_look_up
-from locklens.review.inquiry import FactCollector, FactSubject
+from locklens.review.case import FactSubject, hashes_to_look_up, settled_case
+from locklens.review.inquiry import FactCollector
 from locklens.review.proving import targets
+from locklens.review.rules.judge import settle
 
 if TYPE_CHECKING:
     import threading
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from locklens.operations.review.events import ReviewEvent
     from locklens.releases.facts import Fact, FactRequest
     from locklens.releases.settings import NetworkSettings
-    from locklens.review.model import Review, RootReview
+    from locklens.review.model import Change, Review, RootReview
     from locklens.review.proving import Package, ProvingTarget
     from locklens.sources.metadata import PackageMetadata
     from locklens.sources.source import Source
@@ -78,19 +79,18 @@ def prove(
         found: dict[str, dict[ProviderAddress, FactSubject]] = {}
         for subject in settled:
             found.setdefault(subject.lock_file, {})[subject.change.address] = subject
-        known, policy = collector.known, review.policy
+        known = collector.known
+
+        def proven(root: RootReview, change: Change) -> Change:
+            subject = found[root.lock_file].get(change.address)
+            if subject is None:
+                return change
+            return settle(change, root, settled_case(subject, known, session.cache.hashes))
+
         changed = tuple(
-            replace(
-                root,
-                changes=tuple(
-                    explained_changes(change, own[change.address], known, session.cache.hashes, policy=policy)
-                    if change.address in own
-                    else change
-                    for change in root.changes
-                ),
-            )
+            replace(root, changes=tuple(proven(root, change) for change in root.changes))
             for root in review.roots
-            if (own := found.get(root.lock_file))
+            if root.lock_file in found
         )
     on_event(RootsKnown(changed))
     return changed

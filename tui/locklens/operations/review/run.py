@@ -12,29 +12,32 @@ from msgspec.structs import replace
 
 from locklens.addresses import display_host
 from locklens.errors import RunCancelledError
-from locklens.lockfile.model import LockEntry, LockFile
-from locklens.operations.review.conversions import judge
+from locklens.hashes import packages_of
+from locklens.lockfile.parse import parse
+from locklens.operations.review.conversions import converted_of
 from locklens.operations.review.events import LookupProgress, Progress, RootsKnown
 from locklens.operations.review.policy import EffectivePolicy, effective_policy
 from locklens.operations.root_modules import is_of_registry_of, read_lock, tool_before, tool_of
 from locklens.project.configuration import Configuration
 from locklens.project.files import configuration_files
-from locklens.review.changes import compare
-from locklens.review.evidence import explain_alone, explained_changes
-from locklens.review.findings import judge_agreement, judge_change, judge_file, judge_requirements, judge_tool
-from locklens.review.inquiry import FactCollector, FactSubject
+from locklens.review.case import FactSubject, settled_case
+from locklens.review.changes import comparable, compare
+from locklens.review.evidence import unasked_case
+from locklens.review.inquiry import FactCollector
 from locklens.review.model import (
     Change,
     ChangeKind,
-    Finding,
     HostState,
+    LockedPackages,
     LockStatus,
     Review,
+    RootContext,
     RootReview,
     Severity,
     SideName,
+    ToolChange,
 )
-from locklens.review.verdicts import in_order
+from locklens.review.rules.judge import judge, settle
 
 if TYPE_CHECKING:
     import threading
@@ -43,6 +46,7 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
+    from locklens.lockfile.model import LockFile
     from locklens.operations.comparison import Comparison, Side
     from locklens.operations.review.events import ProvingPlanned, ReviewEvent
     from locklens.operations.review.request import ReviewRequest
@@ -51,6 +55,7 @@ if TYPE_CHECKING:
     from locklens.project.roots import RootPair
     from locklens.releases.facts import Fact, FactRequest
     from locklens.releases.session import ReleaseSession
+    from locklens.review.case import Case
 
     _Hashed = Callable[[Iterable[str]], Mapping[str, str]]
 
@@ -110,16 +115,15 @@ def review_lock_files(comparison: Comparison, request: ReviewRequest, *, made_fr
     setting = _Setting(include_unchanged, tool, counting.policy, tools)
     roots = [_root(comparison, pair, old, new, setting) for pair, old, new in pairs]
     if any(root.changes for root in roots):
-        own = {pair.path: new for pair, _, new in pairs}
-        locks, names = _all_entries(comparison, own)
-        roots = list(judge_agreement(roots, locks, names))
+        locked = _locked_packages(comparison, {pair.path: new for pair, _, new in pairs})
+        roots = [replace(root, context=replace(root.context, locked=locked)) for root in roots]
     return Review(
         at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         offline=request.asking is None or request.asking.is_offline,
         hosts=(),
         base=_name(comparison.base),
         head=_name(comparison.head),
-        roots=tuple(_ordered(root) for root in roots),
+        roots=tuple(_ordered(judge(root)) for root in roots),
         lock_files=len(comparison.all_locks),
         notes=(counting.note,) if counting.note else (),
         policy=counting.policy,
@@ -190,9 +194,8 @@ class _Completion:
         self._cancel = cancel
         self._roots = {root.lock_file: root for root in review.roots}
         self._changes = {root.lock_file: _by_address(root) for root in review.roots}
-        self._early: dict[str, list[FactSubject]] = {}
-        """Settled subjects of roots whose configuration is still to be read."""
-        self._unread = set(self._roots)
+        self._cases: dict[str, dict[ProviderAddress, Case]] = {root.lock_file: {} for root in review.roots}
+        """The facts about each change, as far as they are settled."""
         self._touched: set[str] = set()
         self._last = float("-inf")
         self._pause = BATCH_SECONDS
@@ -203,39 +206,27 @@ class _Completion:
         read: Callable[[RootReview], Configuration],
         meanwhile: Callable[[], None] = lambda: None,
     ) -> None:
-        """Reads the configuration of each root and holds the lock file against it."""
+        """Reads the configuration of each root, and judges the root again."""
         for done, draft in enumerate(self._review.roots, start=1):
             if self._cancel is not None and self._cancel.is_set():
                 raise RunCancelledError("the review was cancelled")
-            configuration = read(draft)
-            if configuration.has_files:
-                present = draft.lock_file if draft.status is not LockStatus.DELETED else None
-                lock = read_lock(comparison.head.tree, present, draft.tool)
-                judged = judge_requirements(draft, lock, configuration)
-            else:
-                judged = replace(draft, configuration=configuration)
-            found = tuple(judge(comparison.head.tree, comparison.converted, configuration.files))
-            if found:
-                judged = replace(judged, findings=in_order((*judged.findings, *found)))
-            self._roots[draft.lock_file] = judged
-            self._changes[draft.lock_file] = _by_address(judged)
-            self._unread.discard(draft.lock_file)
-            self._touch(draft.lock_file)
+            configuration, name = read(draft), draft.lock_file
+            converted = converted_of(comparison.head.tree, comparison.converted, configuration.files)
+            context = replace(draft.context, converted={**draft.context.converted, **converted})
+            known = replace(
+                draft, configuration=configuration, context=context, changes=(*self._changes[name].values(),)
+            )
+            self._roots[name] = judged = judge(known, self._cases[name])
+            self._changes[name] = _by_address(judged)
+            self._touch(name)
             self._on_event(Progress("configuration", done, len(self._review.roots)))
             meanwhile()
 
     def settle(self, collector: FactCollector, hashed: _Hashed, *, is_patient: bool) -> None:
         """Takes the facts that are known by now, or waits for all of them."""
         for subject in collector.settled(is_patient=is_patient):
-            if subject.lock_file in self._unread:
-                self._early.setdefault(subject.lock_file, []).append(subject)
-                continue
-            for one in (*self._early.pop(subject.lock_file, ()), subject):
-                self._explain(one, collector.known, hashed)
+            self._settle(subject, settled_case(subject, collector.known, hashed))
             self._on_event(Progress("evidence", collector.done, collector.total))
-        for lock_file in self._early.keys() - self._unread:
-            for one in self._early.pop(lock_file):
-                self._explain(one, collector.known, hashed)
 
     def prove(
         self,
@@ -245,7 +236,7 @@ class _Completion:
         *,
         everything: bool,
     ) -> None:
-        """Proves `h1` hashes by downloads, and explains once more what that was about."""
+        """Proves `h1` hashes by downloads, and judges once more what that was about."""
         from locklens.operations.review.prove import Proving
 
         def confirm(plan: ProvingPlanned) -> bool:
@@ -254,25 +245,21 @@ class _Completion:
 
         if Proving(session, known, subjects, everything=everything).work(confirm, self._on_event):
             for subject in subjects:
-                self._explain(subject, known, session.cache.hashes)
+                self._settle(subject, settled_case(subject, known, session.cache.hashes))
 
-    def _explain(
-        self,
-        subject: FactSubject,
-        known: Mapping[FactRequest, Fact],
-        hashed: _Hashed,
-    ) -> None:
-        changes, address = self._changes[subject.lock_file], subject.change.address
-        changes[address] = explained_changes(changes[address], subject, known, hashed, policy=self._review.policy)
-        self._touch(subject.lock_file)
+    def _settle(self, subject: FactSubject, case: Case | None) -> None:
+        name, address = subject.lock_file, subject.change.address
+        if case is not None:
+            self._cases[name][address] = case
+        self._changes[name][address] = settle(self._changes[name][address], self._roots[name], case)
+        self._touch(name)
 
     def settled_by_nobody(self) -> Review:
         """The whole review where no registry is asked."""
-        for name, root in self._roots.items():
-            policy = self._review.policy
-            for address, change in self._changes[name].items():
-                self._changes[name][address] = explain_alone(change, root.tool, name, policy=policy)
-            self._touch(name)
+        for root in self._review.roots:
+            for change in root.changes:
+                subject = FactSubject(root.lock_file, root.tool, change)
+                self._settle(subject, unasked_case(change, root.tool))
         hosts = sorted({change.address.host for change in self._review.changes})
         return replace(self.finished(), hosts=tuple(HostState(display_host(host), asked=False) for host in hosts))
 
@@ -368,44 +355,48 @@ class _Setting(Struct, frozen=True):
 def _is_concerned(pair: RootPair, comparison: Comparison) -> bool:
     if pair.lock_changed or pair.configuration_changed:
         return True
-    found = judge(comparison.head.tree, comparison.converted, [pair.new_lock] if pair.new_lock is not None else [])
-    return any(finding.severity is Severity.BLOCK for finding in found)
+    own = [pair.new_lock] if pair.new_lock is not None else []
+    return any(one.is_new for one in converted_of(comparison.head.tree, comparison.converted, own).values())
 
 
 def _root(comparison: Comparison, pair: RootPair, old: LockFile, new: LockFile, setting: _Setting) -> RootReview:
+    """Compares a root's lock files; judging them is another matter."""
     tree = comparison.head.tree
     lock_file = pair.new_lock or pair.old_lock or ""
     tool = setting.tool or setting.tools.get(pair.path)
-    other_tool: tuple[Finding, ...] = ()
+    tool_change: ToolChange | None = None
     if tool is None:
-        tool, other_tool = _judging_tool(comparison, pair, old, new)
-    earlier, notes = _comparable(old)
-    found = compare(earlier, new, include_unchanged=setting.include_unchanged)
-    differs = old.data != new.data or old.exists != new.exists
-    is_whole = old.is_valid and new.is_valid and old.exists and new.exists
-    return RootReview(
+        tool, tool_change = _judging_tool(comparison, pair, old, new)
+    if setting.tool is None and new.data and new.writer is not tool:
+        new = parse(new.data, new.path, dialect=tool)
+    changes = compare(comparable(old)[0], new, include_unchanged=setting.include_unchanged)
+    root = RootReview(
         path=pair.path,
         lock_file=lock_file,
         tool=tool,
-        status=_status(old, new, differs=differs),
-        format_only=differs and is_whole and all(change.kind is ChangeKind.UNCHANGED for change in found),
-        changes=tuple(judge_change(change, lock_file, setting.policy) for change in found),
-        findings=(
-            *judge_file(new, changed=differs),
-            *notes,
-            *other_tool,
-            *judge(tree, comparison.converted, [lock_file] if new.exists else []),
-        ),
+        status=LockStatus.UNCHANGED,
+        format_only=False,
+        old=old,
+        new=new,
+        changes=changes,
         renamed_from=pair.renamed_from,
-        conflict=new.conflict,
-        old_data=old.data,
-        new_data=new.data,
+        context=RootContext(
+            setting.policy,
+            tool_change,
+            converted_of(tree, comparison.converted, [lock_file] if new.exists else []),
+        ),
+    )
+    is_whole = old.is_valid and new.is_valid and old.exists and new.exists
+    return replace(
+        root,
+        status=_status(root),
+        format_only=root.is_rewritten and is_whole and all(one.kind is ChangeKind.UNCHANGED for one in changes),
     )
 
 
 def _judging_tool(
     comparison: Comparison, pair: RootPair, old: LockFile, new: LockFile
-) -> tuple[Dialect, tuple[Finding, ...]]:
+) -> tuple[Dialect, ToolChange | None]:
     """Returns the tool by whose rules a root is judged: that of the base, for a comment is changed with two words.
 
     Where the entries themselves went over to the other tool's registry, they can be judged by that tool's rules alone:
@@ -415,50 +406,37 @@ def _judging_tool(
     before = tool_before(comparison.base.tree, old_folder, old)
     now = tool_of(comparison.head.tree, pair.path, new) if new.exists or before is None else before
     if before is None or before is now:
-        return now, ()
+        return now, None
     has_migrated = is_of_registry_of(now, new)
-    return now if has_migrated else before, (judge_tool(before, now, new.path, has_migrated=has_migrated),)
+    return now if has_migrated else before, ToolChange(before, now, has_migrated)
 
 
-def _comparable(old: LockFile) -> tuple[LockFile, tuple[Finding, ...]]:
-    """What to compare with where the old side cannot be read: one side of its conflict, else nothing."""
-    if old.is_valid:
-        return old, ()
-    if old.is_complete:
-        side, shown = old, "compared with what of it could be understood"
-    elif old.conflict is not None:
-        side, shown = old.conflict.ours, f"compared with {old.conflict.markers[0].ours}"
-    else:
-        side, shown = LockFile.absent(old.path), "every provider is shown as new"
-    problem = old.problems[0]
-    note = Finding(
-        "LK019", Severity.INFO, f"the old side cannot be read ({problem.summary}): {shown}", old.path, problem.line
-    )
-    return side, (note,)
-
-
-def _status(old: LockFile, new: LockFile, *, differs: bool) -> LockStatus:
-    if new.problems:
+def _status(root: RootReview) -> LockStatus:
+    if root.new.problems:
         return LockStatus.INVALID
-    if not new.exists:
+    if not root.new.exists:
         return LockStatus.DELETED
-    if not old.exists:
+    if not root.old.exists:
         return LockStatus.ADDED
-    return LockStatus.MODIFIED if differs else LockStatus.UNCHANGED
+    return LockStatus.MODIFIED if root.is_rewritten else LockStatus.UNCHANGED
 
 
-def _all_entries(
+def _locked_packages(
     comparison: Comparison, own: Mapping[str, LockFile]
-) -> tuple[dict[str, Iterable[LockEntry]], dict[str, str]]:
-    """The entries of every lock file of the new side, and the files' names, by root folder."""
-    entries: dict[str, Iterable[LockEntry]] = {folder: lock.entries for folder, lock in own.items() if lock.exists}
-    names = {folder: lock.path for folder, lock in own.items()}
+) -> dict[tuple[ProviderAddress, str], list[LockedPackages]]:
+    """Returns the packages in every lock file of the new side; `own` are those that are read, by root folder."""
+    locks = {folder: lock for folder, lock in own.items() if lock.exists}
     for path in comparison.all_locks:
         folder = path.rpartition("/")[0]
-        if folder not in entries:
-            entries[folder] = read_lock(comparison.head.tree, path, None).entries
-            names[folder] = path
-    return entries, names
+        if folder not in locks:
+            locks[folder] = read_lock(comparison.head.tree, path, None)
+    found: dict[tuple[ProviderAddress, str], list[LockedPackages]] = {}
+    for folder, lock in locks.items():
+        for entry in lock.entries:
+            if packages := packages_of(entry.hashes):
+                one = LockedPackages(folder, lock.path, entry.line, packages)
+                found.setdefault((entry.address, str(entry.version)), []).append(one)
+    return found
 
 
 def _ordered(root: RootReview) -> RootReview:

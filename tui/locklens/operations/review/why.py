@@ -8,15 +8,12 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens.errors import ConfigurationError, NoRepositoryError, RepositoryError, SourceError
-from locklens.lockfile.model import LockFile
-from locklens.lockfile.parse import parse
 from locklens.operations.comparison import within
 from locklens.operations.provider_names import check_address, resolve_providers
 from locklens.operations.root_modules import Root, RootReader, folders_with_locks, no_root
 from locklens.project.roots import LOCK_FILE
 from locklens.project.tree import FileSystem, WorkTree
-from locklens.review.findings import judge_file, judge_provider, unknown_reason
-from locklens.review.model import LockStatus
+from locklens.review.rules.judge import judge_lock
 from locklens.review.why import NOT_ASKED, RootWhy, Unsure, Why
 from locklens.selection import explain_selection
 
@@ -71,7 +68,7 @@ def explain_provider(request: WhyRequest, ask: Ask = lambda _: None) -> Why:
     named = resolve_providers(request.provider, roots)
     answers = {address: _answer(address, ask) for addresses in named.values() for address in addresses}
     found = [_explained(root, address, *answers[address]) for root in roots for address in named[root.path]]
-    rest = [(root.path, unknown_reason(root.configuration)) for root in roots if not named[root.path]]
+    rest = [(root.path, root.configuration.unknown_reason) for root in roots if not named[root.path]]
     unsure = tuple(Unsure(path, reason) for path, reason in rest if reason)
     return Why(request.provider, tuple(found), unsure, len(rest) - len(unsure))
 
@@ -115,9 +112,7 @@ class _Reviewed:
     def root(self, path: str) -> Root:
         known = self._roots.get(path)
         if known is not None and known.configuration is not None:
-            exists = known.status is not LockStatus.DELETED
-            lock = parse(known.new_data, known.lock_file, dialect=known.tool) if exists else None
-            return Root(path, known.tool, lock or LockFile.absent(known.lock_file), known.configuration)
+            return Root(path, known.tool, known.new, known.configuration)
         if self._tree is None:
             raise ConfigurationError("its configuration is not read yet", path=path or ".", hint="ask again")
         read = self._reader.read(self._tree, path)
@@ -136,7 +131,6 @@ def _answer(address: ProviderAddress, ask: Ask) -> tuple[Sequence[ListedVersion]
 
 
 def _explained(root: Root, address: ProviderAddress, offered: Sequence[ListedVersion] | None, silence: str) -> RootWhy:
-    findings = judge_file(root.lock, changed=False)
     return RootWhy(
         path=root.path,
         lock_file=root.lock.path if root.lock.exists else None,
@@ -145,7 +139,7 @@ def _explained(root: Root, address: ProviderAddress, offered: Sequence[ListedVer
         explanation=explain_selection(
             address, root.configuration.of(address), root.lock.by_address.get(address), offered
         ),
-        findings=(*findings, *(judge_provider(address, root.lock, root.configuration) if root.lock.exists else ())),
+        findings=judge_lock(root.lock, address, root.configuration),
         silence=silence,
     )
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens.errors import LockLensError
-from locklens.lockfile.parse import parse
 from locklens.operations.root_modules import Root
 from locklens.operations.upgrades.candidates import (
     CandidateTable,
@@ -65,7 +64,7 @@ class CandidateRequest(Struct, frozen=True):
     def of_review(cls, review: Review, top: Path, asking: NetworkSettings | None) -> CandidateRequest:
         """Asks about every root of a review whose configurations are read; those without a lock file are left out."""
         roots = (
-            Root(root.path, root.tool, parse(root.new_data, root.lock_file, dialect=root.tool), root.configuration)
+            Root(root.path, root.tool, root.new, root.configuration)
             for root in review.roots
             if root.status is not LockStatus.DELETED and root.configuration is not None
         )

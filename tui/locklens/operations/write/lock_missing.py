@@ -9,7 +9,6 @@ from msgspec import Struct
 from locklens.addresses import Platform
 from locklens.errors import LockLensError
 from locklens.hashes import Scheme, has_scheme
-from locklens.lockfile.parse import parse
 from locklens.operations.plan.model import Scope, joined_plans
 from locklens.operations.write.lock import Lock
 from locklens.review.coverage import coverage
@@ -62,7 +61,7 @@ def lock_missing(
     for root in review.roots:
         if lacking := _lacking(root, chosen, review.policy):
             platforms = tuple(sorted({Platform.parse(one) for found in lacking.values() for one in found}))
-            locked = {entry.address for entry in parse(root.new_data, root.lock_file, dialect=root.tool).entries}
+            locked = {entry.address for entry in root.new.entries}
             names = () if lacking.keys() == locked else tuple(str(address) for address in sorted(lacking))
             wanted.setdefault((names, platforms), []).append(root.path)
     parts = [Lock(where(roots), platforms, names) for (names, platforms), roots in wanted.items()]

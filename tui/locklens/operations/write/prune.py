@@ -12,7 +12,6 @@ from locklens.operations.plan.command_line import command_line
 from locklens.operations.plan.model import Plan, PlanFailure, PlanNote, Scope
 from locklens.operations.provider_names import selected_by_root
 from locklens.operations.write.operation import listed_providers, listed_roots
-from locklens.review.findings import unknown_reason
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -69,7 +68,7 @@ def prune(request: Scope, providers: Sequence[str] = (), *, on_root: Callable[[s
 def _prune_root(draft: PlanBuilder, root: Root, named: frozenset[ProviderAddress] | None) -> None:
     required = root.configuration.required()
     orphans = [entry for entry in root.lock.entries if entry.address not in required]
-    reason = unknown_reason(root.configuration)
+    reason = root.configuration.unknown_reason
     going: dict[ProviderAddress, LockEntry | None] = {}
     if named is None:
         if not root.configuration.has_files:

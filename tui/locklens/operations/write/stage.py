@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
 
     from locklens.addresses import ProviderAddress
+    from locklens.lockfile.model import LockFile
     from locklens.operations.write.source import ProviderSource
     from locklens.project.gitindex import GitIndex, IndexedFile
     from locklens.review.model import Review
@@ -164,7 +165,7 @@ class _Staging:
 
     def _require_reviewed(self, root: RootReview) -> None:
         data = self._disk.read(root.lock_file)
-        if (data or b"") != root.new_data or (data is None) != (root.status is LockStatus.DELETED):
+        if (data or b"") != root.new.data or (data is None) != (root.status is LockStatus.DELETED):
             hint = "review it again"
             raise StaleLockFileError("it changed on disk since it was reviewed", path=root.lock_file, hint=hint)
 
@@ -202,10 +203,15 @@ class _Staging:
             raise ConfigurationError(str(error), path=one.root.lock_file, hint=hint) from error
         return None if donor is None and not new else new
 
+    @staticmethod
+    def _read(root: RootReview, data: bytes | None) -> LockFile:
+        """Returns bytes of the index as a lock file; those of the reviewed one are read already."""
+        is_reviewed = data == root.new.data and root.new.exists
+        return root.new if is_reviewed else parse(data or b"", root.lock_file, dialect=root.tool)
+
     def _tell(self, one: StagedBlocks, old: bytes | None, new: bytes | None, *, is_whole: bool) -> None:
         root = one.root
-        locks = (parse(data or b"", root.lock_file, dialect=root.tool) for data in (old, new))
-        for address, before, after in differing(*locks):
+        for address, before, after in differing(self._read(root, old), self._read(root, new)):
             name = address.short(root.tool.default_host)
             change = PlannedChange(root.path, address, name, before, after)
             self._changes.append(change)

@@ -71,7 +71,7 @@ def _root(root: RootReview) -> Json:
         "status": root.status.value,
         "format_only": root.format_only,
         "configuration": configuration_document(root.configuration),
-        "conflict": _conflict(root.conflict) if root.conflict else None,
+        "conflict": _conflict(root.new.conflict) if root.new.conflict else None,
         "changes": [_change(change) for change in root.changes],
         "findings": [finding_document(finding) for finding in root.findings],
     }

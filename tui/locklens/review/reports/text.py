@@ -7,7 +7,6 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from locklens.hashes import count_by_scheme
-from locklens.review.findings import unknown_reason
 from locklens.review.model import Change, ChangeKind, Finding, HashFact, LockStatus, Review, RootReview, Severity
 from locklens.review.reports import evidence, words
 from locklens.text import Painted, counted, page, visible
@@ -123,8 +122,8 @@ class _Printer:
         yield Painted(root.path or ".", "1"), f"  ({', '.join(notes)})"
         for finding in root.findings:
             yield from self._finding(finding, root.lock_file)
-        if root.conflict:
-            yield from _conflict(root.conflict, root.tool)
+        if root.new.conflict:
+            yield from _conflict(root.new.conflict, root.tool)
         width = max((len(_name(change, root.tool)) for change in root.changes), default=0)
         for change in root.changes:
             if change.group in self._shared:
@@ -244,7 +243,7 @@ def _required_by(change: Change, root: RootReview) -> Iterator[str]:
     if root.configuration is None or not root.configuration.has_files:
         return
     if not change.required_by:
-        reason = unknown_reason(root.configuration)
+        reason = root.configuration.unknown_reason
         yield f"        required by: cannot say, {reason}" if reason else "        required by: nothing"
     for requirement in change.required_by[:_REQUIREMENTS_SHOWN]:
         yield f"        required by {_requirement(requirement)}"

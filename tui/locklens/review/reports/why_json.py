@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from locklens.review.findings import unknown_reason
 from locklens.review.reports.json import configuration_document, finding_document, requirement_document
 from locklens.selection import Selection
 from locklens.text import json_text
@@ -66,7 +65,7 @@ def _root(root: RootWhy) -> Json:
             }
             for asker in explanation.askers
         ],
-        "configuration": {**configuration_document(root.configuration), "unknown": unknown_reason(root.configuration)},
+        "configuration": {**configuration_document(root.configuration), "unknown": root.configuration.unknown_reason},
         "registry": None if explanation.offer is None else _offer(explanation.offer),
         "registry_silent": root.silence or None,
         "findings": [finding_document(finding) for finding in root.findings],

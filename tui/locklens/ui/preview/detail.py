@@ -84,7 +84,7 @@ def _judged_lines(root: RootReview, *, in_full: bool) -> Iterator[Line]:
     yield line(Span(f"AS REVIEWED  {root.path or '.'}", Role.HEADING))
     for change in root.changes:
         entry = change.old or change.new
-        place = FilePlace(root.lock_file, entry.line) if entry is not None and root.old_data else None
+        place = FilePlace(root.lock_file, entry.line) if entry is not None and root.old.data else None
         name = change.address.short(root.tool.default_host)
         lead = (" ", severity_span(change.severity, width=6), Span(f"{name}  ", Role.STRONG))
         yield line(*lead, what_happened(change), hanging=8, copied=change_copied(change), place=place)

@@ -11,7 +11,7 @@ from locklens.operations.plan.commit_message import commit_message
 from locklens.operations.plan.files import WriteTarget
 from locklens.review.model import Severity
 from locklens.review.reports.words import kind_sign, severity_counts
-from locklens.review.rules import RULES
+from locklens.review.rules.catalogue import RULES
 from locklens.text import counted
 from locklens.ui.text.clipboard import ShellText, finding_copied
 from locklens.ui.text.downloads import DownloadRow, download_lines

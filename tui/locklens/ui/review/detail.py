@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from locklens.hashes import count_by_scheme
 from locklens.project.configuration import Contributor
-from locklens.review.findings import unknown_reason
-from locklens.review.rules import RULES
+from locklens.review.rules.catalogue import RULES
 from locklens.text import counted
 from locklens.ui.review.root_detail import asked_lines, missing_module_lines, root_lines, section_lines
 from locklens.ui.review.rows import differences, rules_of, side_in_short
@@ -184,7 +183,7 @@ def _requirement_lines(subject: RootChange, *, in_full: bool) -> Iterator[Line]:
     yield from missing_module_lines(configuration, indent=2, in_full=in_full)
     if subject.change.required_by or missing:
         return
-    if reason := unknown_reason(configuration):
+    if reason := configuration.unknown_reason:
         yield line(Span(f"  cannot say: {reason}", Role.WARN), hanging=4)
     else:
         yield line(Span("  nothing in the configuration", Role.WARN if subject.change.new else Role.DIM))
@@ -216,8 +215,8 @@ def _conflict_lines(node: Node, pair: ConflictPair) -> Iterator[Line]:
     root = node.root
     names = {"ours": "ours", "theirs": "theirs"}
     yield line(Span(str(pair.address), Role.STRONG), copied=str(pair.address))
-    if root is not None and root.conflict is not None:
-        marker = root.conflict.markers[0] if root.conflict.markers else None
+    if root is not None and root.new.conflict is not None:
+        marker = root.new.conflict.markers[0] if root.new.conflict.markers else None
         yield _where(root.path, root.lock_file, marker.line if marker else None)
         if marker is not None:
             names = {"ours": f"ours {marker.ours}".strip(), "theirs": f"theirs {marker.theirs}".strip()}

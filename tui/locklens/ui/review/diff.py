@@ -15,7 +15,7 @@ def diff_lines(node: Node) -> tuple[Line, ...]:
     """Returns the diff of what a row stands for; () where nothing differs."""
     if node.root is not None and node.change is None and node.pair is None:
         root = node.root
-        return tuple(file_diff_lines(root.lock_file, root.old_data, root.new_data))
+        return tuple(file_diff_lines(root.lock_file, root.old.data, root.new.data))
     subjects = node.subjects[:1] if node.kind is NodeKind.GROUP else node.subjects
     if node.pair is not None and node.root is not None:
         return tuple(

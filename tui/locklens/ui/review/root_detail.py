@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.review.reports.words import phrase
-from locklens.review.rules import RULES
+from locklens.review.rules.catalogue import RULES
 from locklens.text import counted
 from locklens.ui.review.rows import kind_in_short
 from locklens.ui.review.tree import Node, NodeKind, root_note

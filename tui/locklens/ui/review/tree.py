@@ -247,9 +247,9 @@ def root_note(root: RootReview) -> str:
 
 def conflict_pairs(root: RootReview) -> tuple[ConflictPair, ...]:
     """The providers that the two sides of git's conflict do not have alike."""
-    if root.conflict is None:
+    if root.new.conflict is None:
         return ()
-    ours, theirs = root.conflict.ours.by_address, root.conflict.theirs.by_address
+    ours, theirs = root.new.conflict.ours.by_address, root.new.conflict.theirs.by_address
     pairs = (ConflictPair(address, ours.get(address), theirs.get(address)) for address in sorted({*ours, *theirs}))
     return tuple(pair for pair in pairs if _content(pair.ours) != _content(pair.theirs))
 

@@ -55,4 +55,4 @@ def _is_settled(root: RootReview) -> bool:
 
 
 def _is_of_same_files(one: RootReview, other: RootReview) -> bool:
-    return (one.old_data, one.new_data) == (other.old_data, other.new_data)
+    return (one.old.data, one.new.data) == (other.old.data, other.new.data)

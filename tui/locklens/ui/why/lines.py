@@ -15,7 +15,7 @@ from locklens.review.reports.why_words import (
     uses_words,
     version_range,
 )
-from locklens.review.rules import RULES
+from locklens.review.rules.catalogue import RULES
 from locklens.selection import Selection
 from locklens.text import counted
 from locklens.ui.text.spans import FilePlace, Line, Role, Span, line, severity_span

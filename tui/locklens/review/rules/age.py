@@ -4,24 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from locklens.review.verdicts import Verdict, finding_of
+from locklens.review.rules.verdict import Verdict
 from locklens.text import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from locklens.policy import Policy
-    from locklens.review.model import Change, Finding
+    from locklens.review.model import Change
 
 
-def age_findings(change: Change, lock_file: str, policy: Policy) -> Iterator[Finding]:
-    """Yields the finding that a new version earns by its age. Of an unknown age nobody can say that it is too low.
-
-    Args:
-        change: With its evidence.
-        lock_file: Where the finding is.
-        policy: Its cooldown counts.
-    """
+def _too_young(change: Change, policy: Policy) -> Iterator[Verdict]:
+    """Of a new version; an unknown age is no reason for a finding."""
     days = change.evidence.days if change.evidence is not None else None
     if change.new is None or policy.cooldown is None or days is None or days >= policy.cooldown:
         return
@@ -29,4 +23,7 @@ def age_findings(change: Change, lock_file: str, policy: Policy) -> Iterator[Fin
     if is_new and change.evidence is not None:
         age = "today" if not days else f"{counted(days, 'day')} ago"
         words = f"{change.new.version} was released {age} ({change.evidence.released}), and the cooldown is"
-        yield finding_of("LK014", Verdict(f"{words} {counted(policy.cooldown, 'day')}"), lock_file, change.new.line)
+        yield Verdict(f"{words} {counted(policy.cooldown, 'day')}")
+
+
+CHECKS: Mapping[str, Callable[[Change, Policy], Iterator[Verdict]]] = {"LK014": _too_young}

@@ -6,37 +6,19 @@ from typing import TYPE_CHECKING
 
 from locklens.review.coverage import PATH_NAMES, LockedHashes, PathCover, cover
 from locklens.review.model import Severity
-from locklens.review.verdicts import Verdict, finding_of
+from locklens.review.rules.verdict import Verdict
 from locklens.text import listing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from locklens.policy import InstallPath, Policy
-    from locklens.review.model import Change, Finding
 
 
-def platform_findings(change: Change, before: LockedHashes | None, lock_file: str, policy: Policy) -> Iterator[Finding]:
-    """Yields the findings that a change earns by the platforms that it does for.
-
-    Args:
-        change: What is locked is known as far as it will be.
-        before: What was locked of the provider before; None for nothing.
-        lock_file: Where the findings are.
-        policy: What is wanted, and on which paths.
-    """
-    if change.new is None or not change.new.hashes:
-        return
-    line, now = change.new.line, LockedHashes.of(change)
-    if before is not None:
-        for verdict in _lost(before, now, policy):
-            yield finding_of("LK008", verdict, lock_file, line)
-    for verdict in _not_covered(now, policy):
-        yield finding_of("LK009", verdict, lock_file, line)
-
-
-def _lost(before: LockedHashes, now: LockedHashes, policy: Policy) -> Iterator[Verdict]:
+def _lost(before: LockedHashes | None, now: LockedHashes, policy: Policy) -> Iterator[Verdict]:
     """Platforms that surely installed and surely do not; those that nobody wants are worth a word, no more."""
+    if before is None:
+        return
     found: dict[tuple[tuple[str, ...], tuple[bool, ...]], list[InstallPath]] = {}
     wanted = {str(one.platform) for one in policy.platforms}
     for path in policy.paths_in_order:
@@ -59,7 +41,7 @@ def _split(platforms: Sequence[str], wanted: set[str]) -> Iterator[tuple[str, ..
             yield tuple(part)
 
 
-def _not_covered(now: LockedHashes, policy: Policy) -> Iterator[Verdict]:
+def _not_covered(_: LockedHashes | None, now: LockedHashes, policy: Policy) -> Iterator[Verdict]:
     wanted = [str(one.platform) for one in policy.platforms]
     why = {str(one.platform): f" ({one.why})" if one.why else "" for one in policy.platforms}
     found: dict[tuple[tuple[str, ...], tuple[str, ...], int], list[PathCover]] = {}
@@ -99,3 +81,10 @@ def _reason(platforms: Sequence[str], paths: Sequence[InstallPath], *, is_offere
 
 def _named(paths: Sequence[InstallPath]) -> str:
     return " and ".join(PATH_NAMES[path] for path in paths)
+
+
+CHECKS: Mapping[str, Callable[[LockedHashes | None, LockedHashes, Policy], Iterator[Verdict]]] = {
+    "LK008": _lost,
+    "LK009": _not_covered,
+}
+"""Of what is locked now, beside what was locked before; None for nothing."""

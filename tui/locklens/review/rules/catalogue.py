@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 from msgspec import Struct
 
 from locklens.review.model import Severity
@@ -11,15 +13,38 @@ _WIDTH = 80
 BLOCK, WARN, INFO, OFF = Severity.BLOCK, Severity.WARN, Severity.INFO, Severity.OFF
 
 
+class Subject(StrEnum):
+    """What a rule looks at; but for PLANNED it is the module of this folder that has the rule's check."""
+
+    CHANGE = "change"
+    FILE = "file"
+    CHECKOUT = "checkout"
+    TOOL = "tool"
+    CONFIGURATION = "configuration"
+    RELEASE = "release"
+    PLATFORMS = "platforms"
+    AGE = "age"
+    AGREEMENT = "agreement"
+    PLANNED = "planned"
+    """Not built yet: there is no check."""
+
+
+CHANGE, FILE, CHECKOUT, TOOL = Subject.CHANGE, Subject.FILE, Subject.CHECKOUT, Subject.TOOL
+CONFIGURATION, AGREEMENT = Subject.CONFIGURATION, Subject.AGREEMENT
+RELEASE, PLATFORMS, AGE, PLANNED = Subject.RELEASE, Subject.PLATFORMS, Subject.AGE, Subject.PLANNED
+
+
 class Rule(Struct, frozen=True):
     """One kind of finding; all texts are plain sentences.
 
     Attributes:
+        subject: What it looks at. The module of that name has the rule's check.
         severity: What it counts as unless the rule says otherwise for a case.
         needs: What the rule waits for beyond the files: "", "registry", "wanted", "cooldown", "policy" or "packages".
     """
 
     id: str
+    subject: Subject
     severity: Severity
     title: str
     meaning: str
@@ -32,6 +57,7 @@ class Rule(Struct, frozen=True):
 _ALL = (
     Rule(
         "LK001",
+        RELEASE,
         BLOCK,
         "Same version, package published again",
         "The publisher's signed SHA256SUMS of this version no longer lists a package hash that the lock file had, "
@@ -48,6 +74,7 @@ _ALL = (
     ),
     Rule(
         "LK002",
+        RELEASE,
         BLOCK,
         "Hash of unknown origin",
         "A hash was added that no fact explains: it is not in the release's signed SHA256SUMS, and "
@@ -60,6 +87,7 @@ _ALL = (
     ),
     Rule(
         "LK003",
+        RELEASE,
         WARN,
         "Hashes that nobody could explain",
         "Package hashes (zh) were added or replaced, and the registry could not be asked or nobody vouches for its "
@@ -72,6 +100,7 @@ _ALL = (
     ),
     Rule(
         "LK004",
+        CHANGE,
         WARN,
         "Downgrade",
         "The new version has a lower precedence than the old one.",
@@ -82,6 +111,7 @@ _ALL = (
     ),
     Rule(
         "LK005",
+        CONFIGURATION,
         BLOCK,
         "Locked version does not satisfy the configuration",
         "The configuration's constraints, all modules taken together, do not admit the locked version.",
@@ -91,6 +121,7 @@ _ALL = (
     ),
     Rule(
         "LK006",
+        CONFIGURATION,
         BLOCK,
         "Required but not locked",
         "The configuration requires a provider that the lock file does not hold.",
@@ -101,6 +132,7 @@ _ALL = (
     ),
     Rule(
         "LK007",
+        CONFIGURATION,
         WARN,
         "Locked but nothing requires it",
         "Neither the configuration nor the local state asks for this provider. Where a module is not "
@@ -112,6 +144,7 @@ _ALL = (
     ),
     Rule(
         "LK008",
+        PLATFORMS,
         WARN,
         "A platform that could install no longer can",
         "Before the change a platform had a usable hash on an install path that is used, and now it has none. Without "
@@ -124,6 +157,7 @@ _ALL = (
     ),
     Rule(
         "LK009",
+        PLATFORMS,
         WARN,
         "A wanted platform is not covered",
         "The policy (platforms in locklens.toml) wants a platform for which the lock file has no usable hash on an "
@@ -136,6 +170,7 @@ _ALL = (
     ),
     Rule(
         "LK010",
+        RELEASE,
         WARN,
         "Signed by another key than before",
         "The new version's signature was made by a key that did not sign the old version. It blocks "
@@ -148,6 +183,7 @@ _ALL = (
     ),
     Rule(
         "LK011",
+        RELEASE,
         WARN,
         "Not signed",
         "No signature stands behind the release, or its check was skipped because the registry lists "
@@ -159,6 +195,7 @@ _ALL = (
     ),
     Rule(
         "LK012",
+        RELEASE,
         INFO,
         "Signing key expired or revoked",
         "The key that signed the release is past its date, or was revoked (which blocks).",
@@ -169,6 +206,7 @@ _ALL = (
     ),
     Rule(
         "LK013",
+        CHANGE,
         INFO,
         "Major version",
         "The first number of the version rose.",
@@ -178,6 +216,7 @@ _ALL = (
     ),
     Rule(
         "LK014",
+        AGE,
         WARN,
         "Released very recently",
         "The version is new here, and younger than the policy's cooldown (days, in locklens.toml). The date is the "
@@ -189,6 +228,7 @@ _ALL = (
     ),
     Rule(
         "LK015",
+        RELEASE,
         INFO,
         "Provider moved",
         "A provider of the same type now comes from another host or namespace. It is a warning where nothing but the "
@@ -200,6 +240,7 @@ _ALL = (
     ),
     Rule(
         "LK016",
+        CHANGE,
         WARN,
         "Pre-release selected",
         "The locked version is a pre-release, which only an exact constraint can select.",
@@ -209,6 +250,7 @@ _ALL = (
     ),
     Rule(
         "LK017",
+        CHANGE,
         WARN,
         "Malformed hash or unknown scheme",
         "A hash is of a scheme that the tools do not know, or cannot match anything because its text is no digest.",
@@ -218,6 +260,7 @@ _ALL = (
     ),
     Rule(
         "LK018",
+        FILE,
         INFO,
         "Not in the canonical format",
         "The file is valid but not byte for byte what the tools write.",
@@ -227,6 +270,7 @@ _ALL = (
     ),
     Rule(
         "LK019",
+        FILE,
         BLOCK,
         "The tools cannot read the lock file",
         "A syntax error, git's conflict markers, a provider that is locked twice, or a value that is "
@@ -238,6 +282,7 @@ _ALL = (
     ),
     Rule(
         "LK020",
+        CHANGE,
         WARN,
         "No zh hash at all",
         "The entry has h1 hashes only: it was made from a mirror or a cache. Or it has no hash at all, which blocks "
@@ -249,6 +294,7 @@ _ALL = (
     ),
     Rule(
         "LK021",
+        CHANGE,
         INFO,
         "Constraints changed",
         "The recorded constraints differ.",
@@ -258,6 +304,7 @@ _ALL = (
     ),
     Rule(
         "LK022",
+        PLANNED,
         BLOCK,
         "Not on the allow list",
         "The policy has an allow list, and this provider or version is not on it.",
@@ -268,6 +315,7 @@ _ALL = (
     ),
     Rule(
         "LK023",
+        AGREEMENT,
         BLOCK,
         "Two roots disagree about one version",
         "Two lock files have zh hashes for the same version, and neither set holds all of the other.",
@@ -279,6 +327,7 @@ _ALL = (
     ),
     Rule(
         "LK024",
+        CHANGE,
         INFO,
         "Fewer h1 hashes than before",
         "The entry had h1 hashes of several platforms, and has fewer now. It is a warning where locklens.toml lists "
@@ -289,6 +338,7 @@ _ALL = (
     ),
     Rule(
         "LK025",
+        CHANGE,
         BLOCK,
         "Version changed but not one hash did",
         "The version was edited, and hashes of the old version's packages are still there: all of them, or some. "
@@ -299,6 +349,7 @@ _ALL = (
     ),
     Rule(
         "LK026",
+        RELEASE,
         WARN,
         "Hashes of another registry's release",
         "The hashes are those of this version in the other tool's registry.",
@@ -309,6 +360,7 @@ _ALL = (
     ),
     Rule(
         "LK027",
+        RELEASE,
         INFO,
         "h1 not proven",
         "An h1 was added, and no package whose zh is signed was hashed to see that it has it. A "
@@ -321,6 +373,7 @@ _ALL = (
     ),
     Rule(
         "LK028",
+        PLANNED,
         WARN,
         "The change also changes the policy that judges it",
         "locklens.toml differs between the two sides.",
@@ -331,6 +384,7 @@ _ALL = (
     ),
     Rule(
         "LK029",
+        PLANNED,
         OFF,
         "A module call that is not exact",
         "A module is called from a registry or a repository without an exact version or commit.",
@@ -341,6 +395,7 @@ _ALL = (
     ),
     Rule(
         "LK030",
+        RELEASE,
         BLOCK,
         "The release does not authenticate",
         "By the tool's own rules the locked release fails: a bad signature, an unknown issuer, "
@@ -353,6 +408,7 @@ _ALL = (
     ),
     Rule(
         "LK031",
+        CHECKOUT,
         BLOCK,
         "Checked out with other bytes",
         "An attribute of git (working-tree-encoding, filter, or ident with $Id in the file) changes a lock file or a "
@@ -363,6 +419,7 @@ _ALL = (
     ),
     Rule(
         "LK032",
+        TOOL,
         WARN,
         "Locked by the other tool than before",
         "The lock file was Terraform's before the change and is OpenTofu's now, or the other way round, by its first "
@@ -375,6 +432,7 @@ _ALL = (
     ),
     Rule(
         "LK033",
+        RELEASE,
         BLOCK,
         "Another release is passed off as this one",
         "The SHA256SUMS that the registry hands out for this version names packages of another version or of another "
@@ -387,6 +445,7 @@ _ALL = (
     ),
     Rule(
         "LK034",
+        CHANGE,
         INFO,
         "Name that is not ASCII",
         "The host, namespace or type has letters that are not ASCII. It is a warning where a provider is new or moved "

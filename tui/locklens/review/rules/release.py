@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from locklens.addresses import display_host, spelt_host
 from locklens.hashes import Scheme, count_by_scheme, packages_of
 from locklens.review.model import Severity
-from locklens.review.verdicts import Verdict, finding_of
+from locklens.review.rules.verdict import Verdict
 from locklens.text import counted, size_words
 from locklens.trust.authentication import AuthenticationOutcome, Refusal
 from locklens.trust.continuity import Origin, SignerChange, judge_signer
@@ -17,16 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from locklens.releases.facts import ReleaseFacts
-    from locklens.review.evidence import Case
-    from locklens.review.model import Finding
+    from locklens.review.case import Case
     from locklens.trust.model import SigningKey
-
-
-def findings_of(case: Case, lock_file: str) -> Iterator[Finding]:
-    """Yields the findings that a change earns by the facts about it."""
-    for rule, check in _RULES.items():
-        for verdict in check(case):
-            yield finding_of(rule, verdict, lock_file, case.entry.line)
 
 
 def _published_again(case: Case) -> Iterator[Verdict]:
@@ -205,7 +197,7 @@ def _another_release(case: Case) -> Iterator[Verdict]:
         yield Verdict(f"another release is passed off as {name}: {case.new.foreign}, so nothing that is signed counts")
 
 
-_RULES: Mapping[str, Callable[[Case], Iterator[Verdict]]] = {
+CHECKS: Mapping[str, Callable[[Case], Iterator[Verdict]]] = {
     "LK001": _published_again,
     "LK002": _unknown_origin,
     "LK003": _not_asked,
@@ -218,9 +210,6 @@ _RULES: Mapping[str, Callable[[Case], Iterator[Verdict]]] = {
     "LK030": _not_authentic,
     "LK033": _another_release,
 }
-
-PROVENANCE = frozenset(_RULES)
-"""The ids of these rules, which no other module judges by."""
 
 
 def _sums(release: ReleaseFacts) -> str:

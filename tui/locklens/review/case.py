@@ -1,0 +1,187 @@
+"""A change with the facts about it: what the rules about releases look at. Pure."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from locklens.dialect import DIALECTS
+from locklens.releases.facts import Fact, FactRequest, Listing, ListingId, ReleaseFacts, ReleaseId
+from locklens.trust.continuity import judge_folders, judge_packages
+from locklens.trust.vouching import HashOrigin
+from locklens.versions import neighbour
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from locklens.dialect import Dialect
+    from locklens.lockfile.model import LockEntry
+    from locklens.releases.facts import LookupFailure
+    from locklens.review.model import Change
+    from locklens.trust.continuity import FolderHashes, PackageHashes
+
+
+class FactSubject(Struct, frozen=True):
+    """A change of a root: what facts are collected about."""
+
+    lock_file: str
+    tool: Dialect
+    change: Change
+
+
+class Case(Struct, frozen=True, dict=True):
+    """A change with the facts about it.
+
+    Attributes:
+        new: What is known of the new version.
+        old: Of the old one; None where there is none, or where it is the same version of the same provider.
+        before: Of the version before, where this one was published again.
+        listing: The versions that the registry lists.
+        elsewhere: Of this version in the other tool's registry.
+        hashed: The `h1` of packages that were hashed here, by `zh`.
+    """
+
+    change: Change
+    tool: Dialect
+    new: ReleaseFacts
+    listing: Listing
+    old: ReleaseFacts | None = None
+    before: ReleaseFacts | None = None
+    elsewhere: ReleaseFacts | None = None
+    hashed: Mapping[str, str] = {}
+
+    @property
+    def entry(self) -> LockEntry:
+        """What is locked now."""
+        assert self.change.new is not None
+        return self.change.new
+
+    @property
+    def is_same_release(self) -> bool:
+        """Whether old and new are the same version of the same provider."""
+        return _is_same_release(self.change)
+
+    @property
+    def is_same_version(self) -> bool:
+        """Whether the version stayed, be it at another address."""
+        return bool(self.change.old and self.change.old.version == self.entry.version)
+
+    @property
+    def first_said(self) -> tuple[str, ...]:
+        """The hashes that were not locked for this release before: of a new version also those that were kept.
+
+        So it is with a provider that moved: what was locked at the old address is said of the new one's packages now.
+        """
+        return tuple(fact.hash for fact in self.change.added) if self.is_same_release else self.entry.hashes
+
+    @cached_property
+    def packages(self) -> PackageHashes:
+        """The judgement of the `zh`."""
+        earlier = self.change.old.hashes if self.change.old and self.is_same_release else ()
+        other = self.elsewhere
+        found = {other.id.address.host: other.today} if other is not None and other.today is not None else {}
+        release = self.change.address.type, str(self.entry.version)
+        return judge_packages(earlier, self.entry.hashes, self.new.today, release, elsewhere=found)
+
+    @cached_property
+    def folders(self) -> FolderHashes:
+        """The judgement of the `h1` that are said of this version for the first time."""
+        return judge_folders(
+            self.first_said,
+            self.new.packages,
+            self.hashed,
+            reported=(text for text, voucher in self.new.vouchers.items() if voucher is HashOrigin.REPORTED),
+        )
+
+    @property
+    def trouble(self) -> LookupFailure | None:
+        """Why the new version is not known."""
+        return self.new.trouble
+
+
+def case_of(change: Change, tool: Dialect, known: Mapping[FactRequest, Fact], hashed: Mapping[str, str]) -> Case:
+    """Returns a change with the facts about it; all its `questions` are answered, and it is no removal."""
+    new, listing_id = known[new_id(change, tool)], ListingId(tool.name, change.address)
+    listing = known.get(replace(listing_id, is_fresh=True), known[listing_id])
+    assert isinstance(new, ReleaseFacts)
+    assert isinstance(listing, Listing)
+    case = Case(change, tool, new, listing, _release(known, old_id(change, tool)), hashed=hashed)
+    return replace(
+        case,
+        before=_release(known, version_before(case)),
+        elsewhere=_release(known, other_registry(case)),
+    )
+
+
+def _release(known: Mapping[FactRequest, Fact], question: ReleaseId | None) -> ReleaseFacts | None:
+    fact = known.get(question) if question is not None else None
+    return fact if isinstance(fact, ReleaseFacts) else None
+
+
+def new_id(change: Change, tool: Dialect) -> ReleaseId:
+    """The release that is locked now."""
+    assert change.new is not None
+    return ReleaseId(tool.name, change.address, change.new.version)
+
+
+def old_id(change: Change, tool: Dialect) -> ReleaseId | None:
+    """The release that was locked before, where it is another one."""
+    if change.old is None or _is_same_release(change):
+        return None
+    return ReleaseId(tool.name, change.moved_from or change.address, change.old.version)
+
+
+def _is_same_release(change: Change) -> bool:
+    return bool(change.old and change.new and not change.moved_from and change.old.version == change.new.version)
+
+
+def version_before(case: Case) -> ReleaseId | None:
+    """The next lower version that is listed, or else the next higher one: whoever signed it is who one would expect."""
+    version = case.entry.version
+    if not case.is_same_release:
+        return None
+    nearest = neighbour((one.version for one in case.listing.versions), version)
+    return ReleaseId(case.tool.name, case.change.address, nearest) if nearest is not None else None
+
+
+def other_registry(case: Case) -> ReleaseId | None:
+    """The same version in the default registry of the other tool."""
+    hosts = [dialect.default_host for dialect in DIALECTS.values()]
+    address = case.change.address
+    if address.host not in hosts:
+        return None
+    other = next(host for host in hosts if host != address.host)
+    return ReleaseId(case.tool.name, replace(address, host=other), case.entry.version)
+
+
+def hashes_to_look_up(change: Change, tool: Dialect, known: Mapping[FactRequest, Fact]) -> frozenset[str]:
+    """Returns the `zh` of which it helps to know the `h1`."""
+    if change.new is None:
+        return frozenset()
+    found: set[str] = set()
+    for question in (new_id(change, tool), old_id(change, tool)):
+        fact = known.get(question) if question is not None else None
+        if isinstance(fact, ReleaseFacts):
+            found |= fact.packages
+    return frozenset(found)
+
+
+def settled_case(
+    subject: FactSubject,
+    known: Mapping[FactRequest, Fact],
+    hashed: Callable[[Iterable[str]], Mapping[str, str]],
+) -> Case | None:
+    """Returns a change with the facts about it; None for a removed provider, about which there are none.
+
+    Args:
+        subject: All questions about it are answered.
+        known: The answers.
+        hashed: Looks up the `h1` of packages that were hashed here, by `zh`.
+    """
+    if subject.change.new is None:
+        return None
+    own = hashed(hashes_to_look_up(subject.change, subject.tool, known))
+    return case_of(subject.change, subject.tool, known, own)

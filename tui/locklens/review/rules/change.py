@@ -1,0 +1,130 @@
+"""The rules that a change decides by itself: by its two entries, and by the policy that counts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from locklens.hashes import Scheme, count_by_scheme, is_known_scheme, is_well_formed, packages_of
+from locklens.review.model import Bump, Change, Severity
+from locklens.review.rules.verdict import Verdict
+from locklens.versions import Constraints, ConstraintSyntaxError, Relation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from locklens.policy import Policy
+
+
+def _downgrade(change: Change, _: Policy) -> Iterator[Verdict]:
+    if change.old and change.new and change.new.version.compare(change.old.version) < 0:
+        yield Verdict(f"{change.old.version} -> {change.new.version} is a downgrade")
+
+
+def _major(change: Change, _: Policy) -> Iterator[Verdict]:
+    if change.bump is Bump.MAJOR and change.old and change.new and change.new.version.compare(change.old.version) > 0:
+        yield Verdict(f"major version {change.old.version.major} -> {change.new.version.major}")
+
+
+def _not_ascii(change: Change, _: Policy) -> Iterator[Verdict]:
+    address = change.address
+    if address.ascii == str(address):
+        return
+    words = f"{address} is {address.ascii} in ASCII"
+    if not address.mixed_scripts:
+        yield Verdict(words)
+        return
+    is_named_first = change.old is None or change.moved_from is not None
+    mixture = " and ".join(address.mixed_scripts)
+    yield Verdict(f"{words}: it mixes {mixture} letters", severity=Severity.WARN if is_named_first else None)
+
+
+def _prerelease(change: Change, _: Policy) -> Iterator[Verdict]:
+    version_changed = change.new is not None and (change.old is None or change.old.version != change.new.version)
+    if change.new is not None and version_changed and change.new.version.prerelease:
+        yield Verdict(f"{change.new.version} is a pre-release")
+
+
+def _odd_hashes(change: Change, _: Policy) -> Iterator[Verdict]:
+    if change.new is None:
+        return
+    for text in dict.fromkeys(change.new.hashes):
+        if not is_known_scheme(text):
+            yield Verdict(f"{_shortened(text)} is of a scheme that the tools do not know", change.new.line_of(text))
+        elif not is_well_formed(text):
+            yield Verdict(f"{_shortened(text)} is no digest and can never match", change.new.line_of(text))
+
+
+def _no_signed_scheme(change: Change, _: Policy) -> Iterator[Verdict]:
+    if change.new is None or change.new.with_scheme(Scheme.ZH):
+        return
+    if change.new.hashes:
+        yield Verdict("only h1 hashes: locked from a mirror or a cache, nothing signed stands behind it")
+        return
+    words = "no hashes at all: whatever is downloaded will be accepted"
+    if change.old is not None and change.old.hashes:
+        # No tool takes the last hash out of an entry, be it for another version.
+        yield Verdict(f"{words}; {count_by_scheme(change.old.hashes)} before", severity=Severity.BLOCK)
+    else:
+        yield Verdict(words)
+
+
+_RELATIONS = {
+    Relation.SAME: "the same releases",
+    Relation.WIDENED: "wider",
+    Relation.NARROWED: "narrower",
+    Relation.SHIFTED: "other releases",
+    Relation.DISJOINT: "no release in common",
+}
+
+
+def _constraints_changed(change: Change, _: Policy) -> Iterator[Verdict]:
+    if not change.old or not change.new or change.old.constraints == change.new.constraints:
+        return
+    before, after = change.old.constraints, change.new.constraints
+    try:
+        relation = Constraints.parse_recorded(after).relation_to(Constraints.parse_recorded(before))
+    except ConstraintSyntaxError:
+        return
+    yield Verdict(f"constraints {before or 'any'} -> {after or 'any'} ({_RELATIONS[relation]})", change.new.line)
+
+
+def _fewer_h1(change: Change, policy: Policy) -> Iterator[Verdict]:
+    if not change.old or not change.new:
+        return
+    before, after = len(change.old.with_scheme(Scheme.H1)), len(change.new.with_scheme(Scheme.H1))
+    if before > 1 and after < before:
+        used = any(path.needs_h1 for path in policy.install_paths)
+        yield Verdict(
+            f"{before} h1 before, {after} now: with a cache or an unpacked mirror some platforms stop to install",
+            severity=Severity.WARN if used else None,
+        )
+
+
+def _edited_by_hand(change: Change, _: Policy) -> Iterator[Verdict]:
+    if not change.old or not change.new or change.old.version == change.new.version or not change.new.hashes:
+        return
+    kept = packages_of(change.old.hashes) & packages_of(change.new.hashes)
+    kept |= change.old.with_scheme(Scheme.H1) & change.new.with_scheme(Scheme.H1)
+    versions = f"{change.new.version} has", f"of {change.old.version}: edited by hand"
+    if set(change.old.hashes) == set(change.new.hashes):
+        yield Verdict(f"{versions[0]} exactly the hashes {versions[1]}", change.new.line)
+    elif kept:
+        yield Verdict(f"{versions[0]} {count_by_scheme(kept)} {versions[1]}", change.new.line_of(min(kept)))
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= 24 else text[:21] + "..."
+
+
+CHECKS: Mapping[str, Callable[[Change, Policy], Iterator[Verdict]]] = {
+    "LK004": _downgrade,
+    "LK013": _major,
+    "LK016": _prerelease,
+    "LK017": _odd_hashes,
+    "LK020": _no_signed_scheme,
+    "LK021": _constraints_changed,
+    "LK024": _fewer_h1,
+    "LK025": _edited_by_hand,
+    "LK034": _not_ascii,
+}
+"""Of a change that leaves an entry; a removed provider earns none of them."""

@@ -1,0 +1,22 @@
+"""The rule about files that are judged as committed, and that git checks out with other bytes: the tools read those."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from locklens.review.model import Severity
+from locklens.review.rules.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from locklens.review.model import RootReview
+
+
+def _converted(root: RootReview) -> Iterator[Verdict]:
+    for path, conversion in root.context.converted.items():
+        words = f"git would check it out with other bytes than were judged ({conversion.attribute})"
+        yield Verdict(words, file=path, severity=None if conversion.is_new else Severity.WARN)
+
+
+CHECKS: Mapping[str, Callable[[RootReview], Iterator[Verdict]]] = {"LK031": _converted}

@@ -1,0 +1,57 @@
+"""The rules that the text of a lock file decides: what the tools refuse, and what they would not write."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from locklens.review.changes import comparable
+from locklens.review.model import Severity
+from locklens.review.rules.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from locklens.lockfile.model import Conflict, LockFile
+    from locklens.review.model import RootReview
+
+
+def refused(lock: LockFile) -> Iterator[Verdict]:
+    """Yields what makes the tools refuse a lock file (LK019)."""
+    for problem in lock.problems:
+        yield Verdict(f"{problem.summary}: {problem.detail}", problem.line, lock.path, column=problem.column)
+    if lock.conflict is not None:
+        yield from _half_conflicts(lock, lock.conflict)
+
+
+def _half_conflicts(lock: LockFile, conflict: Conflict) -> Iterator[Verdict]:
+    """Finds providers whose versions are in conflict and whose hashes git merged: one has the other's hashes now."""
+    from locklens.hashes import packages_of
+
+    theirs = conflict.theirs.by_address
+    for entry in conflict.ours.entries:
+        other = theirs.get(entry.address)
+        if other is not None and entry.version != other.version and set(entry.hashes) & packages_of(other.hashes):
+            versions = f"with {entry.version} and with {other.version}"
+            message = f"{entry.address} has the same hashes {versions}: one of them is wrong"
+            yield Verdict(message, entry.line, lock.path)
+
+
+def _unreadable(root: RootReview) -> Iterator[Verdict]:
+    yield from refused(root.new)
+    if not root.old.is_valid:
+        problem, (_, shown) = root.old.problems[0], comparable(root.old)
+        message = f"the old side cannot be read ({problem.summary}): {shown}"
+        yield Verdict(message, problem.line, root.old.path, severity=Severity.INFO)
+
+
+def _not_canonical(root: RootReview) -> Iterator[Verdict]:
+    if not root.is_rewritten:
+        return
+    from locklens.lockfile.render import deviations
+
+    modules = (f"a module block (line {warning.line})" for warning in root.new.warnings)
+    if odd := [*deviations(root.new), *modules]:
+        yield Verdict(f"not as the tools write it: {', '.join(odd)}", file=root.new.path)
+
+
+CHECKS: Mapping[str, Callable[[RootReview], Iterator[Verdict]]] = {"LK018": _not_canonical, "LK019": _unreadable}

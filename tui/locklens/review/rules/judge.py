@@ -1,0 +1,176 @@
+"""Judges roots and changes: one pure function of what is known, run again whole when more is known.
+
+What was found before never counts, and neither does the order in which things became known. The checks of a subject
+are loaded when there is something of it to judge.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from locklens.review.rules.verdict import finding_of, in_order
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from typing import ParamSpec
+
+    from locklens.addresses import ProviderAddress
+    from locklens.lockfile.model import LockFile
+    from locklens.project.configuration import Configuration
+    from locklens.review.case import Case
+    from locklens.review.model import Change, Finding, RootReview
+    from locklens.review.rules.verdict import Verdict
+
+    Subjects = ParamSpec("Subjects")
+
+
+def judge(root: RootReview, cases: Mapping[ProviderAddress, Case] | None = None) -> RootReview:
+    """Returns a root with all findings that follow from what is known of it, and with who requires each change.
+
+    Args:
+        root: With its lock files, its context, and its configuration as far as that is read.
+        cases: The facts about its changes, as far as they are settled.
+    """
+    changes = tuple(
+        replace(change, findings=judge_change(change, root, (cases or {}).get(change.address)))
+        for change in root.changes
+    )
+    return replace(root, changes=_with_requirements(root, changes), findings=judge_root(root))
+
+
+def judge_change(change: Change, root: RootReview, case: Case | None = None) -> tuple[Finding, ...]:
+    """Returns the findings of one change, the worst first.
+
+    Args:
+        change: With its evidence, where that is settled.
+        root: The one that it is of.
+        case: The facts that the evidence rests on; None where they are not settled.
+    """
+    verdicts: list[tuple[str, Verdict]] = []
+    if change.new is not None:
+        from locklens.review.rules import agreement
+        from locklens.review.rules import change as entry
+
+        verdicts += _run(entry.CHECKS, change, root.context.policy)
+        verdicts += _run(agreement.CHECKS, change, root)
+        if case is not None:
+            verdicts += _of_case(case, change, root)
+    line = change.new.line if change.new is not None else None
+    found = [finding_of(rule, verdict, root.lock_file, line) for rule, verdict in verdicts]
+    if (configuration := _asking(root.new, root.configuration)) is not None:
+        found += _of_provider(change.address, root.new, configuration)
+    return in_order(found)
+
+
+def settle(change: Change, root: RootReview, case: Case | None) -> Change:
+    """Returns a change with the evidence that facts give it, and with all findings; arguments as of `judge_change`."""
+    from locklens.review.evidence import trace
+
+    traced = trace(change, case)
+    return replace(traced, findings=judge_change(traced, root, case))
+
+
+def judge_root(root: RootReview) -> tuple[Finding, ...]:
+    """Returns the findings of a root that are about no listed change, the worst first."""
+    verdicts: list[tuple[str, Verdict]] = []
+    if root.is_rewritten or not (root.new.is_valid and root.old.is_valid):
+        from locklens.review.rules import file
+
+        verdicts += _run(file.CHECKS, root)
+    if root.context.tool_change is not None:
+        from locklens.review.rules import tool
+
+        verdicts += _run(tool.CHECKS, root)
+    if root.context.converted:
+        from locklens.review.rules import checkout
+
+        verdicts += _run(checkout.CHECKS, root)
+    found = [finding_of(rule, verdict, root.lock_file, None) for rule, verdict in verdicts]
+    if (configuration := _asking(root.new, root.configuration)) is not None:
+        found += _unlisted(root, configuration)
+    return in_order(found)
+
+
+def judge_lock(lock: LockFile, address: ProviderAddress, configuration: Configuration) -> tuple[Finding, ...]:
+    """Judges a lock file that is compared with nothing.
+
+    Args:
+        lock: What the tools refuse of it comes first.
+        address: The provider whose entry is held against the configuration.
+        configuration: That of the lock file's root.
+    """
+    from locklens.review.rules.file import refused
+
+    found = tuple(finding_of("LK019", verdict, lock.path, None) for verdict in refused(lock))
+    if not lock.exists or _asking(lock, configuration) is None:
+        return found
+    return (*found, *in_order(_of_provider(address, lock, configuration)))
+
+
+def _run(
+    checks: Mapping[str, Callable[Subjects, Iterator[Verdict]]], *subjects: Subjects.args, **none: Subjects.kwargs
+) -> Iterator[tuple[str, Verdict]]:
+    for rule, check in checks.items():
+        for verdict in check(*subjects, **none):
+            yield rule, verdict
+
+
+def _of_case(case: Case, change: Change, root: RootReview) -> Iterator[tuple[str, Verdict]]:
+    from locklens.review.rules import release
+
+    policy = root.context.policy
+    yield from _run(release.CHECKS, case)
+    if change.new is not None and change.new.hashes:
+        from locklens.review.coverage import LockedHashes
+        from locklens.review.evidence import locked_before
+        from locklens.review.rules import platforms
+
+        yield from _run(platforms.CHECKS, locked_before(case), LockedHashes.of(change), policy)
+    if policy.cooldown is not None:
+        from locklens.review.rules import age
+
+        yield from _run(age.CHECKS, change, policy)
+
+
+def _asking(lock: LockFile, configuration: Configuration | None) -> Configuration | None:
+    """Returns what a lock file is held against; None without a configuration, or where the file is not read whole."""
+    return configuration if configuration is not None and configuration.has_files and lock.is_complete else None
+
+
+def _of_provider(address: ProviderAddress, lock: LockFile, configuration: Configuration) -> Iterator[Finding]:
+    from locklens.review.rules import configuration as asked
+
+    entry = lock.by_address.get(address)
+    for rule, verdict in _run(asked.CHECKS, address, lock, configuration):
+        yield finding_of(rule, verdict, lock.path, entry.line if entry is not None else None)
+
+
+def _unlisted(root: RootReview, configuration: Configuration) -> Iterator[Finding]:
+    """Judges the providers of which no change is listed; what is unknown of several is said once."""
+    from locklens.review.rules import configuration as asked
+
+    listed, lock = {change.address for change in root.changes}, root.new
+    addresses = [entry.address for entry in lock.entries if entry.address not in listed]
+    addresses += sorted(configuration.required() - listed - lock.by_address.keys())
+    unsure = bool(configuration.unknown_reason)
+    for address in addresses:
+        for found in _of_provider(address, lock, configuration):
+            if not (unsure and found.rule == asked.NOT_REQUIRED):
+                yield replace(found, provider=address)
+    if unsure:
+        perhaps = [
+            address for address in addresses if address in lock.by_address and not configuration.requires(address)
+        ]
+        for verdict in asked.perhaps_not_required(perhaps, configuration):
+            yield finding_of(asked.NOT_REQUIRED, verdict, lock.path, None)
+
+
+def _with_requirements(root: RootReview, changes: Iterable[Change]) -> tuple[Change, ...]:
+    configuration = _asking(root.new, root.configuration)
+    if configuration is None:
+        return tuple(changes)
+    from locklens.review.rules.configuration import askers
+
+    return tuple(replace(one, required_by=askers(configuration.of(one.address))) for one in changes)

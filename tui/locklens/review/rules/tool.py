@@ -1,0 +1,28 @@
+"""The rule about the tool that a root is locked by, and by whose rules it is judged."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from locklens.review.rules.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from locklens.review.model import RootReview
+
+
+def _other_tool(root: RootReview) -> Iterator[Verdict]:
+    change = root.context.tool_change
+    if change is None:
+        return
+    before, now = change.before, change.now
+    words = f"locked by {before.product} before, by {now.product} now: "
+    if change.has_migrated:
+        words += f"its providers are of {now.default_host}, and judged by {now.product}'s rules"
+    else:
+        words += f"judged by {before.product}'s rules; --tool {now.name} judges by {now.product}'s"
+    yield Verdict(words, 1)
+
+
+CHECKS: Mapping[str, Callable[[RootReview], Iterator[Verdict]]] = {"LK032": _other_tool}
