@@ -24,7 +24,8 @@ from locklens.project.requirements import (
 )
 from locklens.review.changes import compare
 from locklens.review.evidence import unasked_case
-from locklens.review.model import Change, ChangeKind, Finding, LockedPackages, RootContext, RootReview, Severity
+from locklens.review.model import Change, ChangeKind, Finding, RootContext, RootReview, Severity
+from locklens.review.rules.agreement import locked_packages, rivals
 from locklens.review.rules.catalogue import RULES, Subject, explain_rule
 from locklens.review.rules.configuration import askers
 from locklens.review.rules.judge import judge, judge_change, judge_root, settle
@@ -309,13 +310,11 @@ def test_a_folder_without_configuration_asks_for_nothing() -> None:
 def test_roots_that_disagree_about_a_version() -> None:
     own = lock(block("5.1.0", ZH["0"], ZH["1"]), path="a/lock")
     (change,) = compare(LockFile.absent("a/lock"), own)
-    (entry,) = own.entries
 
     def found(*theirs: str) -> tuple[Finding, ...]:
-        packages = [LockedPackages("a", "a/lock", 4, frozenset(own.entries[0].hashes))]
-        packages.append(LockedPackages("b", "b/lock", 4, frozenset(theirs)))
-        context = RootContext(locked={(entry.address, "5.1.0"): packages})
-        return judge_change(change, replace(root_of(change, context=context), path="a", lock_file="a/lock"))
+        other = lock(block("5.1.0", *theirs), path="b/lock")
+        context = RootContext(rivals=rivals([change], locked_packages([own, other])))
+        return judge_change(change, root_of(change, context=context))
 
     (finding,) = found(ZH["0"], ZH["2"])
     assert (finding.rule, finding.severity) == ("LK023", Severity.BLOCK)
@@ -326,7 +325,7 @@ def test_roots_that_disagree_about_a_version() -> None:
 def test_judging_depends_neither_on_order_nor_on_what_was_found_before() -> None:
     old, new = real("pairs", "0002", "old"), real("pairs", "0002", "new")
     changes = compare(old, new)
-    asked = configuration(requirement("hashicorp/helm", "~> 99.0"), requirement("acme/none"))
+    asked = configuration(requirement("helm", "~> 99.0"), requirement("acme/none"))
     root = root_of(*changes, old=old, new=new, configuration=asked)
     cases = {one.address: case for one in changes if (case := unasked_case(one, TERRAFORM)) is not None}
 
@@ -336,7 +335,7 @@ def test_judging_depends_neither_on_order_nor_on_what_was_found_before() -> None
     first_asked = judge(replace(settled(judge(replace(root, configuration=None))), configuration=asked), cases)
     first_required = settled(judge(root))
     assert first_asked == first_required == judge(first_required, cases)
-    assert {"LK005", "LK021", "LK027"} <= {one.rule for change in first_asked.changes for one in change.findings}
+    assert {"LK007", "LK021", "LK027"} <= {one.rule for change in first_asked.changes for one in change.findings}
     assert "LK006" in rules(first_asked.findings)
 
 

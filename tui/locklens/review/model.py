@@ -222,13 +222,11 @@ class Conversion(Struct, frozen=True):
     is_new: bool
 
 
-class LockedPackages(Struct, frozen=True):
-    """The packages (`zh`) that a root has locked of a version, and where: folder, lock file, line from 1."""
+class LockedPlace(Struct, frozen=True):
+    """Where a version is locked: lock file, and line from 1."""
 
-    root: str
     lock_file: str
     line: int
-    packages: frozenset[str]
 
 
 class RootContext(Struct, frozen=True):
@@ -238,13 +236,13 @@ class RootContext(Struct, frozen=True):
         policy: The one that counts.
         tool_change: Set where the root went over to the other tool.
         converted: Its lock file and configuration files that git converts on checkout, by path.
-        locked: What the roots of the repository have locked on the new side, by provider and version.
+        rivals: Where the repository has other packages locked of a version that a change brings, by provider.
     """
 
     policy: Policy = Policy()
     tool_change: ToolChange | None = None
     converted: Mapping[str, Conversion] = {}
-    locked: Mapping[tuple[ProviderAddress, str], Sequence[LockedPackages]] = {}
+    rivals: Mapping[ProviderAddress, Sequence[LockedPlace]] = {}
 
 
 class RootReview(Struct, frozen=True):

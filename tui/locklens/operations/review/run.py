@@ -12,7 +12,6 @@ from msgspec.structs import replace
 
 from locklens.addresses import display_host
 from locklens.errors import RunCancelledError
-from locklens.hashes import packages_of
 from locklens.lockfile.parse import parse
 from locklens.operations.review.conversions import converted_of
 from locklens.operations.review.events import LookupProgress, Progress, RootsKnown
@@ -22,13 +21,12 @@ from locklens.project.configuration import Configuration
 from locklens.project.files import configuration_files
 from locklens.review.case import FactSubject, settled_case
 from locklens.review.changes import comparable, compare
-from locklens.review.evidence import unasked_case
+from locklens.review.evidence import trace, unasked_case
 from locklens.review.inquiry import FactCollector
 from locklens.review.model import (
     Change,
     ChangeKind,
     HostState,
-    LockedPackages,
     LockStatus,
     Review,
     RootContext,
@@ -37,11 +35,12 @@ from locklens.review.model import (
     SideName,
     ToolChange,
 )
-from locklens.review.rules.judge import judge, settle
+from locklens.review.rules.agreement import locked_packages, rivals
+from locklens.review.rules.judge import judge
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from locklens.addresses import ProviderAddress
@@ -56,6 +55,7 @@ if TYPE_CHECKING:
     from locklens.releases.facts import Fact, FactRequest
     from locklens.releases.session import ReleaseSession
     from locklens.review.case import Case
+    from locklens.review.rules.agreement import LockedPackages
 
     _Hashed = Callable[[Iterable[str]], Mapping[str, str]]
 
@@ -115,8 +115,8 @@ def review_lock_files(comparison: Comparison, request: ReviewRequest, *, made_fr
     setting = _Setting(include_unchanged, tool, counting.policy, tools)
     roots = [_root(comparison, pair, old, new, setting) for pair, old, new in pairs]
     if any(root.changes for root in roots):
-        locked = _locked_packages(comparison, {pair.path: new for pair, _, new in pairs})
-        roots = [replace(root, context=replace(root.context, locked=locked)) for root in roots]
+        locked = locked_packages(_locks(comparison, {pair.path: new for pair, _, new in pairs}))
+        roots = [_with_rivals(root, locked) for root in roots]
     return Review(
         at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         offline=request.asking is None or request.asking.is_offline,
@@ -196,7 +196,10 @@ class _Completion:
         self._changes = {root.lock_file: _by_address(root) for root in review.roots}
         self._cases: dict[str, dict[ProviderAddress, Case]] = {root.lock_file: {} for root in review.roots}
         """The facts about each change, as far as they are settled."""
+        self._unread = set(self._roots)
+        """Roots whose configuration is still to be read."""
         self._touched: set[str] = set()
+        """Roots of which more is known than they were judged by."""
         self._last = float("-inf")
         self._pause = BATCH_SECONDS
 
@@ -206,18 +209,15 @@ class _Completion:
         read: Callable[[RootReview], Configuration],
         meanwhile: Callable[[], None] = lambda: None,
     ) -> None:
-        """Reads the configuration of each root, and judges the root again."""
+        """Reads the configuration of each root."""
         for done, draft in enumerate(self._review.roots, start=1):
             if self._cancel is not None and self._cancel.is_set():
                 raise RunCancelledError("the review was cancelled")
             configuration, name = read(draft), draft.lock_file
             converted = converted_of(comparison.head.tree, comparison.converted, configuration.files)
             context = replace(draft.context, converted={**draft.context.converted, **converted})
-            known = replace(
-                draft, configuration=configuration, context=context, changes=(*self._changes[name].values(),)
-            )
-            self._roots[name] = judged = judge(known, self._cases[name])
-            self._changes[name] = _by_address(judged)
+            self._roots[name] = replace(draft, configuration=configuration, context=context)
+            self._unread.discard(name)
             self._touch(name)
             self._on_event(Progress("configuration", done, len(self._review.roots)))
             meanwhile()
@@ -251,7 +251,7 @@ class _Completion:
         name, address = subject.lock_file, subject.change.address
         if case is not None:
             self._cases[name][address] = case
-        self._changes[name][address] = settle(self._changes[name][address], self._roots[name], case)
+        self._changes[name][address] = trace(self._changes[name][address], case)
         self._touch(name)
 
     def settled_by_nobody(self) -> Review:
@@ -265,25 +265,25 @@ class _Completion:
 
     def _touch(self, lock_file: str) -> None:
         self._touched.add(lock_file)
-        if time.monotonic() - self._last >= self._pause:
+        if lock_file not in self._unread and time.monotonic() - self._last >= self._pause:
             self._flush()
 
     def _flush(self) -> None:
         begun = time.monotonic()
-        if self._touched:
-            self._on_event(RootsKnown(tuple(map(self._whole, self._touched))))
-            self._touched.clear()
+        if ready := self._touched - self._unread:
+            for name in ready:
+                known = replace(self._roots[name], changes=tuple(self._changes[name].values()))
+                self._roots[name] = _ordered(judge(known, self._cases[name]))
+            self._on_event(RootsKnown(tuple(self._roots[name] for name in ready)))
+            self._touched -= ready
         self._last = time.monotonic()
-        # Roots are told whole: where that takes long, it is done less often.
+        # Roots are judged and told whole: where that takes long, it is done less often.
         self._pause = max(BATCH_SECONDS, 4 * (self._last - begun))
 
     def finished(self) -> Review:
         """The review with all that is known."""
         self._flush()
-        return replace(self._review, roots=tuple(self._whole(root.lock_file) for root in self._review.roots))
-
-    def _whole(self, lock_file: str) -> RootReview:
-        return _ordered(replace(self._roots[lock_file], changes=tuple(self._changes[lock_file].values())))
+        return replace(self._review, roots=tuple(self._roots[root.lock_file] for root in self._review.roots))
 
 
 def _configuration_reader(comparison: Comparison, test_directory: str) -> Callable[[RootReview], Configuration]:
@@ -421,22 +421,17 @@ def _status(root: RootReview) -> LockStatus:
     return LockStatus.MODIFIED if root.is_rewritten else LockStatus.UNCHANGED
 
 
-def _locked_packages(
-    comparison: Comparison, own: Mapping[str, LockFile]
-) -> dict[tuple[ProviderAddress, str], list[LockedPackages]]:
-    """Returns the packages in every lock file of the new side; `own` are those that are read, by root folder."""
-    locks = {folder: lock for folder, lock in own.items() if lock.exists}
+def _locks(comparison: Comparison, own: Mapping[str, LockFile]) -> Iterator[LockFile]:
+    """Yields every lock file of the new side; `own` are those that are read, by root folder."""
+    yield from (lock for lock in own.values() if lock.exists)
     for path in comparison.all_locks:
-        folder = path.rpartition("/")[0]
-        if folder not in locks:
-            locks[folder] = read_lock(comparison.head.tree, path, None)
-    found: dict[tuple[ProviderAddress, str], list[LockedPackages]] = {}
-    for folder, lock in locks.items():
-        for entry in lock.entries:
-            if packages := packages_of(entry.hashes):
-                one = LockedPackages(folder, lock.path, entry.line, packages)
-                found.setdefault((entry.address, str(entry.version)), []).append(one)
-    return found
+        if (lock := own.get(path.rpartition("/")[0])) is None or not lock.exists:
+            yield read_lock(comparison.head.tree, path, None)
+
+
+def _with_rivals(root: RootReview, locked: LockedPackages) -> RootReview:
+    found = rivals(root.changes, locked)
+    return replace(root, context=replace(root.context, rivals=found)) if found else root
 
 
 def _ordered(root: RootReview) -> RootReview:
