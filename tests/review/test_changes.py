@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -12,7 +13,7 @@ from locklens.addresses import ProviderAddress
 from locklens.hashes import registry_manifests
 from locklens.lockfile.model import LockEntry, LockFile
 from locklens.lockfile.parse import parse
-from locklens.review.changes import compare
+from locklens.review.changes import Comparer, compare
 from locklens.review.model import Bump, Change, ChangeKind
 from locklens.versions import Version
 
@@ -170,3 +171,24 @@ def test_added_removed_and_kept_hashes() -> None:
     assert [fact.hash for fact in change.added] == ["h1:y"]
     assert [fact.hash for fact in change.removed] == ["h1:x"]
     assert len(change.kept) == 1
+
+
+def test_the_same_change_in_many_roots_is_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    import deepdiff
+
+    walked: list[tuple[object, object]] = []
+
+    class Counting(deepdiff.DeepDiff):  # type: ignore[misc, unused-ignore]
+        def __init__(self, old: dict[int, object], new: dict[int, object], **more: Any) -> None:
+            walked.extend((old.get(number), new.get(number)) for number in old.keys() | new.keys())
+            super().__init__(old, new, **more)
+
+    monkeypatch.setattr(deepdiff, "DeepDiff", Counting)
+    other = replace(AWS, type="b")
+    comparer = Comparer()
+    for line in range(1000):
+        old = [replace(entry("1.0.0", zh("a")), line=line), entry("1.0.0", zh("c"), address=other)]
+        new = [replace(entry("1.1.0", zh("b")), line=line + 1), entry("1.0.0", zh("c"), address=other)]
+        (change,) = comparer.compare(lock(*old), lock(*new))
+        assert (change.kind, change.old, change.new) == (ChangeKind.UPGRADE, old[0], new[0])
+    assert len(walked) == 2, "each pair of entries once, the unchanged one included"

@@ -1,8 +1,8 @@
 """Compares two lock files and gives each provider exactly one kind of change.
 
-The only user of deepdiff: it walks the structure, and one operator of ours compares two entries. It is loaded only
-where entries differ. Registry manifests are left out wherever hashes are compared, because every honest upgrade keeps
-theirs.
+The only user of deepdiff, which is loaded where lock files differ. Kinds, bumps, and which hashes were added and
+removed are read off its tree; the same change in many roots is compared once. Registry manifests are left out wherever
+packages are compared, because every honest upgrade keeps theirs.
 """
 
 from __future__ import annotations
@@ -16,43 +16,85 @@ from locklens.review.model import Bump, Change, ChangeKind, HashFact
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
     from locklens.addresses import ProviderAddress
     from locklens.versions import Version
 
     Entries = Mapping[ProviderAddress, LockEntry]
+    Pair = tuple[ProviderAddress, LockEntry | None, LockEntry | None]
+    """A provider, and its entry on either side."""
+    Content = tuple[str, str, frozenset[str]]
+    """What of an entry a change is about: version, constraints and hashes, but no lines and no order."""
+    Key = tuple[ProviderAddress, Content | None, Content | None]
+
+
+_HASHES = "hashes_changed"
+"""What the sets of hashes are reported as in deepdiff's tree."""
+
+
+class Comparer:
+    """Compares the lock files of many roots, and the same change once."""
+
+    def __init__(self) -> None:
+        self._known: dict[Key, Change] = {}
+        """Each change that was found, with the entries of the first root that has it."""
+
+    def compare(self, old: LockFile, new: LockFile, *, include_unchanged: bool = False) -> tuple[Change, ...]:
+        """Compares two readings of one lock file.
+
+        What is missing from a side that could not be read whole is not taken for removed or new.
+
+        Returns:
+            One change for each provider that differs, and with `include_unchanged` for every provider, in the lock
+            file's order.
+        """
+        before, after = old.by_address, new.by_address
+        if not new.is_complete:
+            before = {address: entry for address, entry in before.items() if address in after}
+        if not old.is_complete:
+            after = {address: entry for address, entry in after.items() if address in before}
+        unknown = old.unreadable | new.unreadable
+        addresses = [address for address in {**before, **after} if address not in unknown]
+        found = self._compared([(address, before.get(address), after.get(address)) for address in addresses])
+        changes = self._with_moves([change for change in found if change.kind is not ChangeKind.UNCHANGED])
+        if include_unchanged:
+            changes += [change for change in found if change.kind is ChangeKind.UNCHANGED]
+        return tuple(sorted(changes, key=lambda change: change.address.sort_key))
+
+    def _compared(self, pairs: Sequence[Pair]) -> list[Change]:
+        keys: list[Key] = [(address, _content(old), _content(new)) for address, old, new in pairs]
+        unknown = {key: pair for key, pair in zip(keys, pairs, strict=True) if key not in self._known}
+        self._known.update(zip(unknown, _differences(list(unknown), list(unknown.values())), strict=True))
+        return [replace(self._known[key], old=old, new=new) for key, (_, old, new) in zip(keys, pairs, strict=True)]
+
+    def _with_moves(self, changes: list[Change]) -> list[Change]:
+        """Joins a removed and a new address of one type where the provider moved to another host or namespace."""
+        gone = {change.address: change for change in changes if change.kind is ChangeKind.REMOVED}
+        came = [change for change in changes if change.kind is ChangeKind.NEW_PROVIDER]
+        gone_of, came_of = _by_type(gone.values()), _by_type(came)
+        moved: dict[ProviderAddress, Pair] = {}
+        for new in came:
+            kind = new.address.type
+            before = _predecessor(new.address)
+            found = gone.get(before) if before is not None else None
+            if found is None and len(came_of[kind]) == 1:
+                candidates = [old for old in gone_of.get(kind, ()) if _has_version_of(old, new)]
+                found = candidates[0] if len(candidates) == 1 else None
+            if found is not None:
+                moved[found.address] = new.address, found.old, new.new
+        successors = {address for address, _, _ in moved.values()}
+        rest = [change for change in changes if change.address not in moved and change.address not in successors]
+        return rest + [
+            replace(change, kind=ChangeKind.MOVED, moved_from=address)
+            for address, change in zip(moved, self._compared(list(moved.values())), strict=True)
+        ]
 
 
 def compare(old: LockFile, new: LockFile, *, include_unchanged: bool = False) -> tuple[Change, ...]:
-    """Compares two readings of one lock file.
-
-    What is missing from a side that could not be read whole is not taken for removed or new.
-
-    Returns:
-        One change for each provider that differs, and with `include_unchanged` for every provider, in the lock file's
-        order.
-    """
-    before, after = old.by_address, new.by_address
-    if not new.is_complete:
-        before = {address: entry for address, entry in before.items() if address in after}
-    if not old.is_complete:
-        after = {address: entry for address, entry in after.items() if address in before}
-    unknown = old.unreadable | new.unreadable
-    before, after = _only(before, before.keys() - unknown), _only(after, after.keys() - unknown)
-    was, now = _content(before), _content(after)
-    differing = {address for address in was.keys() | now.keys() if was.get(address) != now.get(address)}
-    changes = _differing(_only(before, differing), _only(after, differing)) if differing else []
-    changes = _with_moves(changes)
-    if include_unchanged:
-        changed = {change.address for change in changes}
-        changes += [
-            _change(None, entry, entry)
-            for address, entry in after.items()
-            if address not in changed and address in before
-        ]
-    return tuple(sorted(changes, key=lambda change: change.address.sort_key))
+    """Compares the lock files of one root; as of `Comparer.compare`."""
+    return Comparer().compare(old, new, include_unchanged=include_unchanged)
 
 
 def comparable(old: LockFile) -> tuple[LockFile, str]:
@@ -69,63 +111,100 @@ def comparable(old: LockFile) -> tuple[LockFile, str]:
     return LockFile.absent(old.path), "every provider is shown as new"
 
 
-def _only(entries: Entries, addresses: set[ProviderAddress]) -> Entries:
-    return {address: entry for address, entry in entries.items() if address in addresses}
+def _content(entry: LockEntry | None) -> Content | None:
+    return None if entry is None else (str(entry.version), entry.constraints, frozenset(entry.hashes))
 
 
-def _content(
-    entries: Entries,
-) -> dict[ProviderAddress, tuple[Version, str, frozenset[str]]]:
-    """What of an entry a change is about: not its line, nor the order of its hashes."""
-    return {address: (entry.version, entry.constraints, frozenset(entry.hashes)) for address, entry in entries.items()}
-
-
-def _differing(before: Entries, after: Entries) -> list[Change]:
+def _differences(keys: Sequence[Key], pairs: Sequence[Pair]) -> list[Change]:
+    """Compares pairs of entries by their contents; deepdiff walks all of them together."""
+    if all(old == new for _, old, new in keys):
+        # Nothing differs, and deepdiff takes longer to load than a small review.
+        return [_change(pair, {}) for pair in pairs]
     from deepdiff import DeepDiff
+    from deepdiff.model import CUSTOM_FIELD
     from deepdiff.operator import BaseOperator
 
-    class EntryOperator(BaseOperator):  # type: ignore[misc, unused-ignore]
-        """Compares two entries as a whole, so that deepdiff never walks their hashes."""
+    class HashesOperator(BaseOperator):  # type: ignore[misc, unused-ignore]
+        """Reports a set of hashes as one difference: for each hash by itself deepdiff takes 25 times as long."""
 
-        def give_up_diffing(self, level: Any, diff_instance: Any) -> bool:  # noqa: ARG002
-            changes.append(_change(None, level.t1, level.t2))
+        def give_up_diffing(self, level: Any, diff_instance: Any) -> bool:
+            added, removed = level.t2 - level.t1, level.t1 - level.t2
+            if added or removed:
+                diff_instance.custom_report_result(_HASHES, level, (added, removed))
             return True
 
-    changes: list[Change] = []
+    values: dict[Content, dict[str, Any]] = {}
 
-    by_label = {str(address): address for address in (*before, *after)}
-    difference = DeepDiff(
-        {str(address): entry for address, entry in before.items()},
-        {str(address): entry for address, entry in after.items()},
-        custom_operators=[EntryOperator(types=[LockEntry])],
+    def side(contents: Iterable[Content | None]) -> dict[int, dict[str, Any]]:
+        # Equal contents are one object, which deepdiff does not walk.
+        return {
+            number: values.setdefault(
+                content, {"version": content[0], "constraints": content[1], "hashes": set(content[2])}
+            )
+            for number, content in enumerate(contents)
+            if content is not None
+        }
+
+    tree = DeepDiff(
+        side(old for _, old, _ in keys),
+        side(new for _, _, new in keys),
+        custom_operators=[HashesOperator(types=[set])],
         threshold_to_diff_deeper=0,
         view="tree",
     )
-    for report in ("dictionary_item_added", "dictionary_item_removed"):
-        for level in difference.get(report, ()):
-            address = by_label[level.path(output_format="list")[-1]]
-            changes.append(_change(None, before.get(address), after.get(address)))
-    return [change for change in changes if change.kind is not ChangeKind.UNCHANGED]
+    found: dict[int, dict[str, Any]] = {}
+    for report in ("dictionary_item_added", "dictionary_item_removed", "values_changed", _HASHES):
+        for level in tree.get(report, ()):
+            number, *name = level.path(output_format="list")
+            found.setdefault(number, {})[name[0] if name else report] = level.additional.get(CUSTOM_FIELD)
+    return [_change(pair, found.get(number, {})) for number, pair in enumerate(pairs)]
 
 
-def _change(moved_from: ProviderAddress | None, old: LockEntry | None, new: LockEntry | None) -> Change:
-    entry = new or old
-    assert entry is not None
+def _change(pair: Pair, reports: Mapping[str, Any]) -> Change:
+    """Returns the change of a provider; `reports` are those of deepdiff, by what they are about."""
+    address, old, new = pair
     had = frozenset(old.hashes) if old else frozenset[str]()
     has = frozenset(new.hashes) if new else frozenset[str]()
+    if old is None or new is None:
+        added, removed = has, had
+    else:
+        added, removed = reports.get("hashes", (frozenset(), frozenset()))
+    kept = has - added
     return Change(
-        id=_digest(entry.address, old, new, had, has),
-        group=_digest(entry.address, old, new, _zh(had), _zh(has)),
-        address=entry.address,
-        kind=ChangeKind.MOVED if moved_from else kind_of(old, new),
-        moved_from=moved_from,
-        bump=bump_of(old.version, new.version) if old and new else None,
+        id=_digest(address, old, new, had, has),
+        group=_digest(address, old, new, _zh(had), _zh(has)),
+        address=address,
+        kind=_kind(pair, reports),
+        moved_from=None,
+        bump=bump_of(old.version, new.version) if old and new and "version" in reports else None,
         old=old,
         new=new,
-        added=tuple(map(HashFact, sorted(has - had))),
-        removed=tuple(map(HashFact, sorted(had - has))),
-        kept=tuple(map(HashFact, sorted(had & has))),
+        added=tuple(map(HashFact, sorted(added))),
+        removed=tuple(map(HashFact, sorted(removed))),
+        kept=tuple(map(HashFact, sorted(kept))),
     )
+
+
+def _kind(pair: Pair, reports: Mapping[str, Any]) -> ChangeKind:
+    _, old, new = pair
+    if old is None:
+        return ChangeKind.NEW_PROVIDER
+    if new is None:
+        return ChangeKind.REMOVED
+    if "version" in reports:
+        return ChangeKind.DOWNGRADE if new.version.compare(old.version) < 0 else ChangeKind.UPGRADE
+    if "hashes" not in reports:
+        return ChangeKind.CONSTRAINTS_ONLY if "constraints" in reports else ChangeKind.UNCHANGED
+    added, removed = reports["hashes"]
+    if not removed:
+        return ChangeKind.NEW_HASHES
+    if not added:
+        return ChangeKind.REMOVED_HASHES
+    kept = frozenset(new.hashes) - added
+    # Packages are told apart by their zh, or by any hash where a side has no zh at all.
+    has_packages = packages_of(old.hashes) and packages_of(new.hashes)
+    shared = packages_of(kept) if has_packages else kept
+    return ChangeKind.CHANGED_HASHES if shared else ChangeKind.REPLACED_HASHES
 
 
 def _zh(hashes: frozenset[str]) -> frozenset[str]:
@@ -144,32 +223,6 @@ def _digest(address: ProviderAddress, old: LockEntry | None, new: LockEntry | No
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def kind_of(old: LockEntry | None, new: LockEntry | None) -> ChangeKind:
-    """Names what happened to one address; at least one side must be given."""
-    if old is None:
-        return ChangeKind.NEW_PROVIDER
-    if new is None:
-        return ChangeKind.REMOVED
-    if old.version != new.version:
-        return ChangeKind.DOWNGRADE if new.version.compare(old.version) < 0 else ChangeKind.UPGRADE
-    had, has = frozenset(old.hashes), frozenset(new.hashes)
-    if had == has:
-        return ChangeKind.UNCHANGED if old.constraints == new.constraints else ChangeKind.CONSTRAINTS_ONLY
-    if had <= has:
-        return ChangeKind.NEW_HASHES
-    if has <= had:
-        return ChangeKind.REMOVED_HASHES
-    return ChangeKind.CHANGED_HASHES if share_a_package(had, has) else ChangeKind.REPLACED_HASHES
-
-
-def share_a_package(had: frozenset[str], has: frozenset[str]) -> bool:
-    """Whether two hash sets of one version share a package: a `zh`, or any hash where a side has no `zh` at all."""
-    old_packages, new_packages = packages_of(had), packages_of(has)
-    if old_packages and new_packages:
-        return bool(old_packages & new_packages)
-    return bool(had & has)
-
-
 def bump_of(old: Version, new: Version) -> Bump | None:
     """Names the most significant part in which two versions differ."""
     if old.major != new.major:
@@ -181,26 +234,6 @@ def bump_of(old: Version, new: Version) -> Bump | None:
     if old.prerelease != new.prerelease:
         return Bump.PRERELEASE
     return Bump.METADATA if old.metadata != new.metadata else None
-
-
-def _with_moves(changes: list[Change]) -> list[Change]:
-    """Joins a removed and a new address of one type where the provider moved to another host or namespace."""
-    gone = {change.address: change for change in changes if change.kind is ChangeKind.REMOVED}
-    came = [change for change in changes if change.kind is ChangeKind.NEW_PROVIDER]
-    gone_of, came_of = _by_type(gone.values()), _by_type(came)
-    moved: dict[ProviderAddress, Change] = {}
-    for new in came:
-        kind = new.address.type
-        before = _predecessor(new.address)
-        found = gone.get(before) if before is not None else None
-        if found is None and len(came_of[kind]) == 1:
-            candidates = [old for old in gone_of.get(kind, ()) if _has_version_of(old, new)]
-            found = candidates[0] if len(candidates) == 1 else None
-        if found is not None:
-            moved[found.address] = _change(found.address, found.old, new.new)
-    successors = {change.address for change in moved.values()}
-    rest = [change for change in changes if change.address not in moved and change.address not in successors]
-    return rest + list(moved.values())
 
 
 def _by_type(changes: Iterable[Change]) -> dict[str, list[Change]]:

@@ -20,7 +20,7 @@ from locklens.operations.root_modules import is_of_registry_of, read_lock, tool_
 from locklens.project.configuration import Configuration
 from locklens.project.files import configuration_files
 from locklens.review.case import FactSubject, settled_case
-from locklens.review.changes import comparable, compare
+from locklens.review.changes import Comparer, comparable
 from locklens.review.evidence import trace, unasked_case
 from locklens.review.inquiry import FactCollector
 from locklens.review.model import (
@@ -112,7 +112,7 @@ def review_lock_files(comparison: Comparison, request: ReviewRequest, *, made_fr
     concerned = [pair for pair in comparison.roots if include_unchanged or _is_concerned(pair, comparison)]
     pairs = [(pair, *_read_pair(comparison, pair, tool)) for pair in concerned]
     tools = {root.path: root.tool for root in made_from.roots} if made_from is not None else {}
-    setting = _Setting(include_unchanged, tool, counting.policy, tools)
+    setting = _Setting(include_unchanged, tool, counting.policy, tools, Comparer())
     roots = [_root(comparison, pair, old, new, setting) for pair, old, new in pairs]
     if any(root.changes for root in roots):
         locked = locked_packages(_locks(comparison, {pair.path: new for pair, _, new in pairs}))
@@ -350,6 +350,7 @@ class _Setting(Struct, frozen=True):
     tool: Dialect | None
     policy: Policy
     tools: Mapping[str, Dialect]
+    comparer: Comparer
 
 
 def _is_concerned(pair: RootPair, comparison: Comparison) -> bool:
@@ -369,7 +370,7 @@ def _root(comparison: Comparison, pair: RootPair, old: LockFile, new: LockFile, 
         tool, tool_change = _judging_tool(comparison, pair, old, new)
     if setting.tool is None and new.data and new.writer is not tool:
         new = parse(new.data, new.path, dialect=tool)
-    changes = compare(comparable(old)[0], new, include_unchanged=setting.include_unchanged)
+    changes = setting.comparer.compare(comparable(old)[0], new, include_unchanged=setting.include_unchanged)
     root = RootReview(
         path=pair.path,
         lock_file=lock_file,
