@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -11,17 +12,21 @@ from pathlib import Path
 import pytest
 from conformance.case import requires
 from msgspec.structs import replace
-from trust import conftest
+from trust import conftest, selfsigned
 from trust.conftest import Gnupg
 from trust.test_authentication import IN_2040, of_version_3
 
 from locklens.cli.main import main
 from locklens.demo.published import Published, SampleListing
-from locklens.demo.publishers import publisher
+from locklens.demo.publishers import SIGNED_AT, publisher
 from locklens.demo.registry import DemoRegistry
-from locklens.dialect import DIALECTS, OPENTOFU, TERRAFORM
+from locklens.dialect import DIALECTS, OPENTOFU, TERRAFORM, Dialect
+from locklens.trust.authentication import AuthenticationOutcome, Enforcement, Release, authenticate
+from locklens.trust.signature import Verifier
+from locklens.trust.tiers import PublishedKey
 
 gnupg = conftest.gnupg
+verifier = conftest.verifier
 ACME = publisher("acme")
 ENFORCED = {"OPENTOFU_ENFORCE_GPG_EXPIRATION": "true"}
 
@@ -76,6 +81,18 @@ CASES = [
 ]
 
 
+def settle(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, registry: DemoRegistry, dialect: Dialect, variables: dict[str, str]
+) -> None:
+    """Has locklens and the tool ask a registry in place of the default one."""
+    host, settings = dialect.default_host, folder / "cli.tfrc"
+    settings.write_text(f'host "{host}" {{\n  services = {{ "providers.v1" = "{registry.service_url(host)}" }}\n}}\n')
+    for name in [one for one in os.environ if one.startswith(("TF_", "OPENTOFU_"))]:
+        monkeypatch.delenv(name)
+    for name, value in {**variables, "TF_CLI_CONFIG_FILE": str(settings), "CHECKPOINT_DISABLE": "1"}.items():
+        monkeypatch.setenv(name, value)
+
+
 @pytest.mark.parametrize(
     ("tool", "resign", "variables", "status"),
     CASES,
@@ -94,14 +111,7 @@ def test_init_ends_as_the_tools_do(
     host = dialect.default_host
     with Resigned({f"{host}/acme/demo": [SampleListing("1.1.0", ("linux_amd64",))]}, tells_packages=False) as registry:
         registry.resign = lambda release: resign(release, gnupg)
-        settings = tmp_path / "cli.tfrc"
-        settings.write_text(
-            f'host "{host}" {{\n  services = {{ "providers.v1" = "{registry.service_url(host)}" }}\n}}\n'
-        )
-        for name in [one for one in os.environ if one.startswith(("TF_", "OPENTOFU_"))]:
-            monkeypatch.delenv(name)
-        for name, value in {**variables, "TF_CLI_CONFIG_FILE": str(settings), "CHECKPOINT_DISABLE": "1"}.items():
-            monkeypatch.setenv(name, value)
+        settle(monkeypatch, tmp_path, registry, dialect, variables)
         for name in ("ours", "theirs"):
             (tmp_path / name).mkdir()
             (tmp_path / name / "main.tf").write_text(requires(("acme/demo", "")))
@@ -114,3 +124,60 @@ def test_init_ends_as_the_tools_do(
             [program, "init", "-no-color"], cwd=tmp_path / "theirs", capture_output=True, text=True, check=False
         )
     assert done.returncode == status, done.stdout + done.stderr
+
+
+def signed_by(key: selfsigned.Certifying) -> Callable[[bytes], bytes]:
+    return lambda sums: key.signed(sums, SIGNED_AT)
+
+
+SIGNED: dict[str, tuple[str, Callable[[bytes], bytes]]] = {
+    **{name: (text, signed_by(selfsigned.KEY)) for name, text in selfsigned.BY_THE_PRIMARY_KEY.items()},
+    **{name: (text, signed_by(selfsigned.SUB)) for name, text in selfsigned.BY_THE_SUBKEY.items()},
+    **{name: (selfsigned.BY_THE_PRIMARY_KEY["good"], sign) for name, sign in selfsigned.OF_THE_RELEASE.items()},
+}
+DISPUTED = {"critical subpacket that OpenTofu knows", "bad and of version 5, then good"}
+"""Files with a signature that one of the tools reads and the other passes over: locklens refuses them for both."""
+STRICTER = {
+    "terraform": {"not exportable"},  # OpenTofu passes it over.
+    # OpenTofu warns where a binding has expired; gpg does not verify by such a subkey.
+    "opentofu": DISPUTED | {"binding expired", "latest binding expired"},
+    # Neither tool reads direct-key signatures.
+    "opentofu enforced": DISPUTED | {"key expired by a direct-key signature"},
+}
+"""What the tools accept, and locklens does not."""
+
+
+@pytest.mark.parametrize("name", STRICTER)
+def test_self_signatures_count_as_they_do_for_the_tools(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verifier: Verifier, name: str
+) -> None:
+    tool, _, enforced = name.partition(" ")
+    dialect = DIALECTS[tool]
+    cases = {f"case{number}": case for number, case in enumerate(SIGNED)}
+    offered = {f"{dialect.default_host}/acme/{case}": [SampleListing("1.1.0", ("linux_amd64",))] for case in cases}
+
+    def resign(release: Published) -> Published:
+        armored, sign = SIGNED[cases[release.provider.rpartition("/")[2]]]
+        return replace(release, signature=sign(release.sums), keys=(armored,))
+
+    ours = set()
+    with Resigned(offered, tells_packages=False) as registry:
+        registry.resign = resign
+        for provider in offered:
+            published = registry.release(provider, "1.1.0")
+            assert published is not None
+            keys = tuple(PublishedKey(key) for key in published.keys)
+            release = Release(dialect.default_host, published.sums, published.signature, keys)
+            judged = authenticate(release, dialect, verifier, Enforcement(expiration=bool(enforced)))
+            if judged.outcome is AuthenticationOutcome.ACCEPTED:
+                ours.add(cases[provider.rpartition("/")[2]])
+        settle(monkeypatch, tmp_path, registry, dialect, ENFORCED if enforced else {})
+        (tmp_path / "main.tf").write_text(requires(*((f"acme/{case}", "") for case in cases)))
+        program = shutil.which({TERRAFORM: "terraform", OPENTOFU: "tofu"}[dialect])
+        if program is None:
+            pytest.skip(f"{dialect.product} is not installed")
+        done = subprocess.run([program, "init", "-no-color"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    theirs = {cases[case] for case in re.findall(r"Installed acme/(case\d+) ", done.stdout)}
+    assert {"good", "release good"} <= theirs, done.stdout + done.stderr
+    assert ours - theirs == set()
+    assert theirs - ours == STRICTER[name]

@@ -68,6 +68,7 @@ class Refusal(StrEnum):
     BAD_SIGNATURE = "the signature is bad"
     REVOKED_KEY = "the key was revoked"
     EXPIRED_SIGNATURE = "the signature has expired, or is dated in the future"
+    """Or a self-signature of the key."""
     UNKNOWN_ISSUER = "signed by a key that the registry does not list"
     NO_KEYS = "the registry lists no key"
     BAD_TRUST_SIGNATURE = "the trust signature of the key is bad"

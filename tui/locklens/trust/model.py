@@ -68,9 +68,10 @@ class Signature(Struct, frozen=True):
         made: ISO 8601 in UTC, None where it is not known.
         expires: Likewise; None for never.
         digest: Of the bytes, e.g. "SHA256"; "" where it is not known.
-        signature_expired: Whether `expires` has passed, or `made` is yet to come: to the tools that is one thing.
-        key_expired: Whether the primary key or the subkey that signed has expired.
-        key_revoked: Whether either was revoked.
+        signature_expired: Whether it, or a self-signature of the key, has expired or is dated in the future: to the
+            tools that is one thing.
+        key_expired: Whether the primary key or the subkey that signed has expired, as the tools see it.
+        key_revoked: Whether either, or the primary user id, was revoked.
     """
 
     status: SignatureStatus

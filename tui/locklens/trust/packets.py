@@ -1,4 +1,4 @@
-"""The outermost layer of OpenPGP data: which packets there are. What is in them is for gpg to say.
+"""OpenPGP packets: where each is, and what the subpackets of signatures are. Whether one verifies is for gpg to say.
 
 A detached signature is nothing but signature packets. It is looked at before gpg sees it: gpg would also take text
 armor, and data that comes with a signature inside, neither of which the tools accept.
@@ -9,10 +9,16 @@ from __future__ import annotations
 import base64
 import binascii
 from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from locklens.trust.model import Form
 
-_READ_VERSION = 4
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_READ_VERSIONS = frozenset({4, 5})
 _READ_KEY_ALGORITHMS = frozenset({1, 3, 17, 19, 22, 27, 28})
 """RSA, RSA for signatures, DSA, ECDSA, EdDSA, Ed25519, Ed448."""
 
@@ -20,8 +26,16 @@ _READ_DIGESTS = frozenset({2, 8, 9, 10, 11, 12, 14})
 """SHA1, SHA256, SHA384, SHA512, SHA224, SHA3-256, SHA3-512; neither MD5 (1) nor RIPEMD160 (3)."""
 
 _SIGNATURE = 2
-_SHORTEST = 10
-"""Bytes of a signature of that version, before the number that is the signature."""
+_PRIMARY_KEY_BINDING = 0x19
+
+_READ_SUBPACKETS = frozenset({2, 3, 5, 6, 9, 11, 16, 20, 21, 22, 25, 26, 27, 28, 29, 30, 32, 33, 39})
+"""That both tools know: a signature with any other that is critical is passed over, by Terraform at least."""
+
+_DISPUTED_SUBPACKETS = frozenset({4, 23, 24, 35})
+"""That OpenTofu knows, and Terraform does not."""
+
+_LENGTHS = {2: 4, 3: 4, 5: 2, 9: 4, 16: 8, 25: 1}
+"""Of subpackets that have one length; another is malformed to the tools."""
 
 _SKIPPED = frozenset({10})
 """Marker packets, which every reader leaves out."""
@@ -30,6 +44,46 @@ _BEGIN, _END, _DASHES = b"-----BEGIN ", b"-----END ", b"-----"
 _KEYS = frozenset({b"PGP PUBLIC KEY BLOCK", b"PGP PRIVATE KEY BLOCK"})
 _LONGEST_LINE = 96
 """Of a block's content; the tools' library takes a longer one for damage."""
+
+
+class MalformedPacketError(Exception):
+    """The tools' library fails at a packet, where it would pass over one that it merely does not know."""
+
+
+class SignaturePacket(Struct, frozen=True):
+    """What a signature packet says of itself; nothing of it is verified.
+
+    Attributes:
+        kind: Its type, e.g. 0x13 for a certification.
+        made: Seconds since 1970.
+        lifetime: Seconds from then on, 0 for ever.
+        key_lifetime: Likewise, of the key that it is about, from that key's creation on.
+        flags: Key flags, 0 where there are none.
+        is_primary: Whether it marks the primary user id.
+        issuer: Key id that it names, 16 upper-case hex digits; "" for none.
+        issuer_fingerprint: Likewise, "" for none; then it names the key alone.
+        has_critical_notation: Whether it has one. The tools know no notation, and refuse what has a critical one.
+        is_disputed: Whether one of the tools reads it and the other passes it over, or gpg cannot verify it.
+        embedded: The signature inside by which a subkey certifies its primary key.
+    """
+
+    kind: int
+    made: int
+    lifetime: int = 0
+    key_lifetime: int = 0
+    flags: int = 0
+    is_primary: bool = False
+    issuer: str = ""
+    issuer_fingerprint: str = ""
+    has_critical_notation: bool = False
+    is_disputed: bool = False
+    embedded: SignaturePacket | None = None
+
+    def names(self, fingerprint: str) -> bool:
+        """Whether a key is the one that it names (`CheckKeyIdOrFingerprint` of the library)."""
+        return (self.issuer_fingerprint or self.issuer) == (
+            fingerprint if self.issuer_fingerprint else fingerprint[-16:]
+        )
 
 
 def split_signatures(signature: bytes, max_bytes: int, max_signatures: int) -> tuple[Form, tuple[bytes, ...]]:
@@ -46,9 +100,13 @@ def split_signatures(signature: bytes, max_bytes: int, max_signatures: int) -> t
         tag, start, end = _packet_at(signature, position)
         if end > len(signature) or end <= start or tag not in {_SIGNATURE, *_SKIPPED}:
             return Form.DAMAGED, tuple(found[:max_signatures])
-        if tag == _SIGNATURE and signature[start] == _READ_VERSION and end - start < _SHORTEST:
-            return Form.DAMAGED, tuple(found[:max_signatures])
         if tag == _SIGNATURE:
+            try:
+                read = read_signature_packet(signature[start:end])
+            except MalformedPacketError:
+                return Form.DAMAGED, tuple(found[:max_signatures])
+            if read is not None and not read.issuer:
+                return Form.DAMAGED, tuple(found[:max_signatures])
             found.append(signature[position:end])
         position = end
     if len(found) > max_signatures:
@@ -56,17 +114,143 @@ def split_signatures(signature: bytes, max_bytes: int, max_signatures: int) -> t
     return (Form.SIGNATURES, tuple(found)) if found else (Form.DAMAGED, ())
 
 
-def is_read(packet: bytes) -> bool:
-    """Whether both tools read a signature, as `split` returns it; any other they pass over as if it were not there.
+def read_signature(packet: bytes) -> SignaturePacket | None:
+    """Reads a signature as `split_signatures` returns it; see `read_signature_packet`."""
+    _, start, end = _packet_at(packet, 0)
+    return read_signature_packet(packet[start:end])
+
+
+def read_signature_packet(body: bytes, *, inside: bool = False) -> SignaturePacket | None:
+    """Reads a signature packet as the tools do.
 
     They read by ProtonMail's go-crypto, Terraform 1.11.4 by v1.0.0 and OpenTofu 1.12.6 by v1.4.1: `Signature.parse` in
     openpgp/packet/signature.go refuses versions, key algorithms and digests (`HashIdToHashWithSha1` in
     openpgp/internal/algorithm/hash.go) with an UnsupportedError, and `Reader.Next` in openpgp/packet/reader.go goes on
     to the next packet. gpg takes RIPEMD160 and version 3, so it is not asked about those.
+
+    Version 5 is read by Terraform, and neither by OpenTofu (`V5Disabled` in openpgp/packet/config_v5.go) nor by gpg
+    before 2.3: such a signature is disputed, which is to refuse it where it names a key that may sign. One of version
+    6, which OpenTofu alone reads, is passed over: it belongs to keys of version 6, and those are refused.
+
+    Args:
+        body: Of the packet, without its header.
+        inside: Whether it is embedded in another, and may have none itself.
+
+    Returns:
+        The signature, None where both tools pass it over as if it were not there.
+
+    Raises:
+        MalformedPacketError: They fail at it.
     """
-    _, start, end = _packet_at(packet, 0)
-    head = packet[start : min(start + 4, end)]
-    return len(head) == 4 and head[0] == _READ_VERSION and head[2] in _READ_KEY_ALGORITHMS and head[3] in _READ_DIGESTS
+    if not body:
+        raise MalformedPacketError
+    if body[0] not in _READ_VERSIONS:
+        return None
+    if len(body) < 4:
+        raise MalformedPacketError
+    if body[2] not in _READ_KEY_ALGORITHMS or body[3] not in _READ_DIGESTS:
+        return None
+    hashed, position = _area(body, 4)
+    unhashed, position = _area(body, position)
+    if len(body) < position + 4:  # Two bytes of the digest, and a number.
+        raise MalformedPacketError
+    said: dict[str, Any] = {}
+    for is_hashed, area in ((True, hashed), (False, unhashed)):
+        for kind, content in _subpackets(area):
+            # Outside of what is hashed they take nothing but the names of the issuer, and the signature inside.
+            if (is_hashed or kind & 0x7F in {16, 32, 33}) and not _take(said, kind, content, inside=inside):
+                return None
+    if "made" not in said:
+        raise MalformedPacketError
+    said["is_disputed"] = said.get("is_disputed", False) or body[0] != 4
+    return SignaturePacket(body[1], **said)
+
+
+def _take(said: dict[str, Any], kind: int, content: bytes, *, inside: bool) -> bool:
+    """Adds what a subpacket says (RFC 9580, section 5.2.3.7); returns whether the signature is read at all."""
+    kind, is_critical = kind & 0x7F, kind >= 0x80
+    if len(content) != _LENGTHS.get(kind, len(content)) or (not content and kind in {4, 6, 27, 29, 33}):
+        raise MalformedPacketError
+    number = int.from_bytes(content[:8], "big")
+    if kind in {2, 3, 9}:
+        said[{2: "made", 3: "lifetime", 9: "key_lifetime"}[kind]] = number
+    elif kind == 6 and content[-1]:
+        raise MalformedPacketError
+    elif kind == 16:
+        said["issuer"] = content.hex().upper()
+    elif kind == 20:
+        if len(content) < 8 or len(content) != 8 + sum(content[4:8:2]) * 256 + sum(content[5:8:2]):
+            raise MalformedPacketError
+        said["has_critical_notation"] = said.get("has_critical_notation", False) or is_critical
+    elif kind == 25:
+        said["is_primary"] = bool(number)
+    elif kind == 27:
+        said["flags"] = said.get("flags", 0) | content[0]
+    elif kind == 32:
+        if inside or "embedded" in said:
+            raise MalformedPacketError
+        said["embedded"] = read_signature_packet(content, inside=True)
+        if said["embedded"] is None:
+            return False
+        if said["embedded"].kind != _PRIMARY_KEY_BINDING:
+            raise MalformedPacketError
+    elif kind == 33:
+        if content[0] > 4:
+            said["is_disputed"] = True
+        elif len(content) != 21:
+            raise MalformedPacketError
+        said["issuer_fingerprint"] = content[1:].hex().upper()
+        said["issuer"] = (content[1:9] if content[0] > 4 else content[13:21]).hex().upper()
+    elif kind == 39 and len(content) % 2:
+        raise MalformedPacketError
+    elif kind in _DISPUTED_SUBPACKETS:
+        said["is_disputed"] = said.get("is_disputed", False) or is_critical or (kind == 4 and not content[0])
+    elif is_critical and kind not in _READ_SUBPACKETS:
+        return False
+    return True
+
+
+def _area(body: bytes, position: int) -> tuple[bytes, int]:
+    """Returns subpackets that start with their length in two bytes, and what comes after them."""
+    start = position + 2
+    end = start + int.from_bytes(body[position:start], "big")
+    if len(body) < start or len(body) < end:
+        raise MalformedPacketError
+    return body[start:end], end
+
+
+def _subpackets(area: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yields type (128 more where it is critical) and content of each subpacket."""
+    position = 0
+    while position < len(area):
+        first = area[position]
+        size = 1 if first < 192 else 2 if first < 255 else 5
+        rest = area[position + 1 : position + size]
+        if len(rest) < size - 1:
+            raise MalformedPacketError
+        length = first
+        if size > 1:
+            length = ((first - 192) << 8) + rest[0] + 192 if size == 2 else int.from_bytes(rest, "big")
+        position += size
+        if not length or len(area) < position + length:
+            raise MalformedPacketError
+        yield area[position], area[position + 1 : position + length]
+        position += length
+
+
+def packets_of(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yields tag and body of each packet.
+
+    Raises:
+        MalformedPacketError: One is cut short, or has no definite length.
+    """
+    position = 0
+    while position < len(data):
+        tag, start, end = _packet_at(data, position)
+        if end > len(data) or end < start or not end:
+            raise MalformedPacketError
+        yield tag, data[start:end]
+        position = end
 
 
 def _packet_at(data: bytes, position: int) -> tuple[int, int, int]:

@@ -18,7 +18,7 @@ from locklens.trust.model import Form, SignatureStatus, Verification
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_SCHEMA = b"verification 3"
+_SCHEMA = b"verification 4"
 """Raised when `Verification` changes, or how gpg is asked: what was remembered before is then not found."""
 
 
@@ -55,7 +55,7 @@ def written(verification: Verification, ends: Iterable[float], made: float) -> b
 
     Args:
         verification: What gpg said.
-        ends: When each key, subkey and user id that it was held against expires, seconds since 1970.
+        ends: When each key, subkey, user id and self-signature that it was held against expires, seconds since 1970.
         made: When those were listed, likewise; gpg was asked after that.
     """
     is_good = (

@@ -26,8 +26,9 @@ from msgspec import Struct
 
 from locklens.trust import remembered
 from locklens.trust.model import Form, Keyring, Signature, SignatureStatus, Verification, VerificationProblem
-from locklens.trust.packets import is_read, key_packets, split_signatures
-from locklens.trust.statuses import StatusLine, read_key, read_signatures
+from locklens.trust.packets import SignaturePacket, key_packets, read_signature, split_signatures
+from locklens.trust.selfsignatures import PublishedSigner, as_permitted, by_key_id, published_signers
+from locklens.trust.statuses import StatusLine, forged_keys, read_key, read_signatures
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -73,7 +74,9 @@ In python-gnupg's own choice, and in UTF-8, the bytes of a user id can be a line
 follows it in a hostile user id would be read as a status line of gpg's.
 """
 
-_SHOWING = ["--import-options", "import-show", "--fingerprint", "--fingerprint"]
+_CHECKING = "--with-sig-check"
+"""Has gpg verify the self-signatures that it lists; it did so already to import them, and remembers."""
+_SHOWING = ["--import-options", "import-show", "--fingerprint", "--fingerprint", _CHECKING]
 _SHOWS_IMPORTS = (2, 2)
 """Since when gpg lists what it imports while it does: a listing of its own takes another process."""
 
@@ -167,7 +170,8 @@ class Verifier:
         # One by one: gpg leaves off after a bad signature, and says nothing of those that follow.
         found: list[Signature] = []
         for part in parts:
-            if not is_read(part):
+            packet = read_signature(part)
+            if packet is None:
                 found.append(Signature(SignatureStatus.UNUSABLE, ""))
                 continue
             try:
@@ -180,7 +184,7 @@ class Verifier:
                 return Verification(Form.DAMAGED, tuple(found), home.keyrings), home
             if len(signatures) != 1:
                 return Verification(form, tuple(found), home.keyrings, VerificationProblem.FAILED), home
-            found += signatures
+            found.append(home.judged(signatures[0], packet, self._clock()))
         return Verification(form, tuple(found), home.keyrings), home
 
     def _home(self, armored_keys: tuple[str, ...]) -> _Home:
@@ -258,17 +262,28 @@ class _Home:
             room -= len(data)
             answers.append(self._imported(data) if room >= 0 else _Imported((), None))
         self.listed: dict[str, dict[str, Any]] = {}
+        forged: frozenset[str] = frozenset()
         if any(answer.names for answer in answers):
             listings = self._listings(tuple(answers))
             self.listed = {str(entry["fingerprint"]): entry for listing in listings for entry in listing}
             self.ends = tuple(float(text) for listing in listings for text in listing.ends if text.isdecimal())
-        self.keyrings = tuple(
-            Keyring(
-                tuple(read_key(self.listed[name]) for name in dict.fromkeys(answer.names) if name in self.listed),
-                broken=not answer.names,
-            )
-            for answer in answers
-        )
+            forged = frozenset().union(*(forged_keys(listing.data) for listing in listings))
+        self.keyrings = tuple(_keyring(answer, self.listed, forged) for answer in answers)
+        self._keys = {key.fingerprint: key for keyring in self.keyrings for key in keyring.keys}
+        signers = [
+            signer
+            for answer, keyring in zip(answers, self.keyrings, strict=True)
+            for signer in answer.signers
+            if signer.primary in keyring.fingerprints
+        ]
+        self.ends += tuple(end for signer in signers for end in signer.ends)
+        self._signers = by_key_id(signers)
+
+    def judged(self, signature: Signature, packet: SignaturePacket, now: float) -> Signature:
+        """Returns a signature that gpg verified, as the tools see its key."""
+        signers = self._signers.get(packet.issuer, ())
+        key = self._keys.get(signers[0].primary) if signers else None
+        return as_permitted(signature, packet, signers, key, now)
 
     def ask_about(self, data: bytes, signature: bytes) -> tuple[StatusLine, ...]:
         """Returns gpg's status lines about a detached signature."""
@@ -292,7 +307,8 @@ class _Home:
             # To show an expired or revoked key it looks for a trust database, and gives up where there is none.
             answer = _answered(lambda: self._engine.import_keys(data))
         found = (value.split() for keyword, value in answer.lines if keyword == "IMPORT_OK")
-        return _Imported(tuple(words[1] for words in found if len(words) > 1), answer.data)
+        names = tuple(words[1] for words in found if len(words) > 1)
+        return _Imported(names, answer.data, published_signers(data))
 
     def _listings(self, answers: tuple[_Imported, ...]) -> tuple[Any, ...]:
         """Returns gpg's listings of all keys: what it showed while it imported them, or else one that is asked for.
@@ -304,14 +320,31 @@ class _Home:
         told = [str(entry["fingerprint"]) for listing in shown for entry in listing]
         if len(set(names)) == len(names) and sorted(told) == sorted(names):
             return shown
-        return (_answered(self._engine.list_keys),)
+        checking = copy.copy(self._engine)
+        checking.options = [*self._engine.options, _CHECKING]
+        listing = _answered(checking.list_keys)
+        return (listing or _answered(self._engine.list_keys),)  # gpg before 2.2 does not know the option.
 
 
 class _Imported(Struct, frozen=True):
-    """What gpg said of an armored text: the fingerprints of its keys, none where it is broken, and their listing."""
+    """What is known of an armored text.
+
+    Attributes:
+        names: Fingerprints of the primary keys that gpg took; none where it is broken.
+        shown: gpg's listing of them.
+        signers: The keys that the tools take.
+    """
 
     names: tuple[str, ...]
     shown: bytes | None
+    signers: tuple[PublishedSigner, ...] = ()
+
+
+def _keyring(answer: _Imported, listed: dict[str, dict[str, Any]], forged: frozenset[str]) -> Keyring:
+    """Returns the keys of an armored text that both gpg and the tools take."""
+    taken = {signer.primary for signer in answer.signers if signer.primary[-16:] not in forged}
+    names = [name for name in dict.fromkeys(answer.names) if name in taken]
+    return Keyring(tuple(read_key(listed[name]) for name in names if name in listed), broken=not names)
 
 
 def _answered(question: Any) -> Any:

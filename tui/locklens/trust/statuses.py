@@ -30,6 +30,8 @@ _VERDICTS = {
 _NO_PUBLIC_KEY, _WRONG_KEY_USAGE = "9", "125"
 _DIGESTS = {"1": "MD5", "2": "SHA1", "3": "RIPEMD160", "8": "SHA256", "9": "SHA384", "10": "SHA512", "11": "SHA224"}
 _ALGORITHMS = {"1": "RSA", "2": "RSA", "3": "RSA", "17": "DSA", "19": "ECDSA", "22": "EdDSA", "27": "Ed25519"}
+_KEY_ID = 4
+"""The column of gpg's listing."""
 _CURVES = {"ed25519": "Ed25519", "ed448": "Ed448"}
 
 
@@ -141,6 +143,24 @@ def _algorithm(entry: Mapping[str, Any]) -> str:
     if curve:
         return _CURVES.get(curve, f"{name} {curve}")
     return f"{name} {entry['length']}"
+
+
+def forged_keys(listing: bytes) -> frozenset[str]:
+    """Returns the key ids of the primary keys that have a self-signature or revocation that gpg finds bad.
+
+    Args:
+        listing: gpg's own, with `--with-sig-check`; without, nothing is found.
+    """
+    found, primary = set(), ""
+    for line in listing.split(b"\n"):
+        columns = line.split(b":", _KEY_ID + 1)
+        if len(columns) <= _KEY_ID:
+            continue
+        if columns[0] in {b"pub", b"sec"}:
+            primary = columns[_KEY_ID].decode("ascii", "replace")
+        elif columns[0] in {b"sig", b"rev"} and columns[1] in {b"-", b"%"}:
+            found.add(primary)
+    return frozenset(found)
 
 
 def _printable(text: str) -> str:
