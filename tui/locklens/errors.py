@@ -14,10 +14,16 @@ LockLensError               str() is one sentence; .hint is the next step or ""
  +- TrustError              a release, or what is locked of it, is not what its publisher vouches for
  +- RepositoryError         git has no answer: unknown revision, a repository that is not read
  |   +- NoRepositoryError
- +- RunCancelledError       the user stopped the run; nothing was written
+
+RunCancelledError           the user stopped the run; nothing was written. No LockLensError, so that code which turns
+                            errors into results does not report a stopped run as a failed provider
 """
 
 from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    Place = tuple[str, int | None]
 
 
 class LockLensError(Exception):
@@ -25,11 +31,23 @@ class LockLensError(Exception):
 
     Attributes:
         hint: The next step for the user, or "".
+        message: What went wrong, without the place.
     """
 
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message)
+        self.message = message
         self.hint = hint
+
+    @property
+    def sentence(self) -> str:
+        """What went wrong and the next step, for one line of a screen."""
+        return f"{self}; {self.hint}" if self.hint else str(self)
+
+    @property
+    def place(self) -> Place | None:
+        """The file, and the line from 1 or None; None where the error is about no file."""
+        return None
 
 
 class ConfigurationError(LockLensError):
@@ -43,8 +61,14 @@ class ConfigurationError(LockLensError):
     def __init__(self, message: str, *, path: str = "", line: int | None = None, hint: str = "") -> None:
         place = f"{path}:{line}" if path and line is not None else path
         super().__init__(f"{place}: {message}" if place else message, hint=hint)
+        self.message = message
         self.path = path
         self.line = line
+
+    @property
+    def place(self) -> Place | None:
+        """The file and its line; None where the error is about no file."""
+        return (self.path, self.line) if self.path else None
 
 
 class StaleLockFileError(ConfigurationError):
@@ -115,5 +139,5 @@ class NoRepositoryError(RepositoryError):
     """The folder is in no git repository, or git is not installed: what needs neither may go on without."""
 
 
-class RunCancelledError(LockLensError):
+class RunCancelledError(Exception):
     """The user stopped the run; nothing was written."""

@@ -12,7 +12,7 @@ from locklens.addresses import Platform
 from locklens.cli.install_progress import InstallProgress, JsonProgress
 from locklens.cli.output import DONE, FINDINGS, UNUSABLE, complain, put, put_patch, tell
 from locklens.dialect import DIALECTS
-from locklens.errors import LockLensError, RunCancelledError
+from locklens.errors import LockLensError
 from locklens.operations.write.diagnostics import Readonly, RootOptions
 from locklens.storage.cache import Cache
 from locklens.text import page, visible
@@ -52,8 +52,6 @@ def run_init(found: Namespace) -> int:
             telling.begin(root or ".")
             try:
                 outcome = installing.init(root, upgrade=found.upgrade, readonly=readonly)
-            except RunCancelledError:
-                raise
             except LockLensError as error:
                 telling.end()
                 complain(error)
@@ -108,8 +106,6 @@ def _conclude(found: Namespace, locking: LockRun, telling: InstallProgress | Jso
     refusal = None
     try:
         notices = apply(locking.plan.proposal) if writes else ()
-    except RunCancelledError:
-        raise
     except LockLensError as error:
         refusal = error
         complain(error)

@@ -44,7 +44,7 @@ def main(argv: Sequence[str], open_ui: OpenUi) -> int:
     try:
         return _run(argv, open_ui)
     except RunCancelledError as error:
-        complain(error)
+        tell([f"error: {error}"])
         return INTERRUPTED
     except KeyboardInterrupt:
         tell(["error: interrupted"])

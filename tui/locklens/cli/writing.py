@@ -10,7 +10,7 @@ from locklens.addresses import Platform
 from locklens.cli.arguments import UsageError
 from locklens.cli.output import DONE, FINDINGS, complain, put, put_patch, tell
 from locklens.dialect import DIALECTS
-from locklens.errors import LockLensError, RunCancelledError
+from locklens.errors import LockLensError
 from locklens.operations.plan.model import Scope, change_words
 from locklens.text import json_text, page
 
@@ -33,8 +33,6 @@ def run_write(command: str, found: Namespace) -> int:
 
     try:
         notices = apply(plan.proposal)
-    except RunCancelledError:
-        raise
     except LockLensError as error:
         telling.failed(error)
         return FINDINGS

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from locklens.errors import LockLensError, NotFoundError, RunCancelledError, TrustError
+from locklens.errors import LockLensError, NotFoundError, TrustError
 from locklens.hashes import is_known_scheme
 from locklens.install.events import (
     AlreadyInstalled,
@@ -117,8 +117,6 @@ class _Installer:
         """Chooses, fetches and installs one provider."""
         try:
             chosen = self._choose(wanted)
-        except RunCancelledError:
-            raise
         except LockLensError as error:
             return self._failed(
                 wanted.address, self._query_summary(error), self._query_words(wanted.address, error), error.hint
@@ -127,8 +125,6 @@ class _Installer:
             return chosen
         try:
             return self._install(wanted, chosen.version)
-        except RunCancelledError:
-            raise
         except LockLensError as error:
             lead = f"Error while installing {self._context.name(wanted.address)} v{chosen.version}"
             return self._failed(wanted.address, _INSTALL, f"{lead}: {error}", error.hint)

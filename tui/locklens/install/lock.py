@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from locklens.errors import LockLensError, PlatformNotSupportedError, RunCancelledError
+from locklens.errors import LockLensError, PlatformNotSupportedError
 from locklens.install.events import (
     FetchStarted,
     HashesObtained,
@@ -123,8 +123,6 @@ class Locker:
             return False
         try:
             metadata = self._context.source(request.address).package(request.address, request.version, platform)
-        except RunCancelledError:
-            raise
         except LockLensError:
             return False  # It is told when it is needed.
         return self._context.session.cache.package(metadata.zh) is not None
@@ -156,8 +154,6 @@ class Locker:
         """The platforms that the registry lists for a version; none where it cannot say."""
         try:
             listed = self._context.source(request.address).versions(request.address).versions
-        except RunCancelledError:
-            raise
         except LockLensError:
             return ()
         return next((one.platforms for one in listed if one.version == request.version), ())
@@ -175,8 +171,6 @@ class Locker:
                 return _Obtained(platform, vouched, None)
             known = context.session.cache.package(metadata.zh)
             package = known or hashed(context, metadata)
-        except RunCancelledError:
-            raise
         except PlatformNotSupportedError:
             return _failed(
                 context, request.address, f"provider {name} {request.version} is not available for {platform}"
@@ -239,8 +233,6 @@ def _chosen(wanted: ProviderRequirement, context: InstallContext) -> Version | P
         context.prefetch(wanted.address, version or wanted.pinned, wanted.first)
     try:
         offered = context.source(wanted.address).versions(wanted.address)
-    except RunCancelledError:
-        raise
     except LockLensError as error:
         return _failed(
             context,
@@ -269,8 +261,6 @@ def _signed_before(context: InstallContext, request: LockRequest) -> str:
         if other is None:
             return "; no other version tells who signed before"
         _, vouched = admitted(context, request.address, other, request.platforms[0])
-    except RunCancelledError:
-        raise
     except LockLensError as error:
         return f"; who signed before is not known: {error}"
     return f"; {other} is signed by {vouched.signer}"

@@ -89,7 +89,7 @@ class RowActionsScreen(TwoPaneScreen):
         try:
             path = work_tree_file(self.review, self.top, place)
         except LockLensError as error:
-            return f"{error}; {error.hint}" if error.hint else str(error)
+            return error.sentence
         return self.open_editor(path, place.line if place else 1, self.top)
 
     def prove(self, chosen: ProvingSelection) -> None:

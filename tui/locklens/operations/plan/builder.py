@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from locklens.errors import ConfigurationError, LockLensError, NoRepositoryError, RunCancelledError
+from locklens.errors import ConfigurationError, LockLensError, NoRepositoryError
 from locklens.lockfile.model import differing
 from locklens.lockfile.splice import splice
 from locklens.operations.comparison import within
@@ -222,8 +222,6 @@ class PlanBuilder:
         failed = len(self.failures)
         try:
             yield
-        except RunCancelledError:
-            raise
         except LockLensError as error:
             self.failures.append(PlanFailure(root.path, "", error))
         if len(self.failures) > failed:

@@ -190,8 +190,6 @@ class Proving:
             label = f"{target.release.address.type} {target.release.version} {package.platform}"
             try:
                 unproven.discard(self._hash(target, package, label))
-            except RunCancelledError:
-                raise
             except LockLensError as error:
                 self._session.note(f"{label} was not hashed: {error}")
                 self._events.put(PackageDone(label, 0, str(error)))

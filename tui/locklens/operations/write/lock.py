@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from locklens.errors import LockLensError, RunCancelledError
+from locklens.errors import LockLensError
 from locklens.install.lock import SUMMARY
 from locklens.lockfile.update import after_lock, difference, rewritten
 from locklens.operations.plan.builder import path_below, planned_changes, planned_lock
@@ -152,8 +152,6 @@ class _Locking:
         intent = self._intent
         try:
             root = self._reader.read_folder(self._tree, require_folder(self._tree, name))
-        except RunCancelledError:
-            raise
         except LockLensError as error:
             return error
         troubles = unreadable(root, allows_missing=intent.allows_missing)

@@ -38,7 +38,7 @@ def recover_at(folder: Path, *, journal: Journal | None = None) -> tuple[str, ..
             elif is_within(str(top), here):
                 found.append(f"an interrupted write in {top} was left alone: run locklens there to settle it")
     except ConfigurationError as error:
-        found.append(f"{error}; {error.hint}")
+        found.append(error.sentence)
     return tuple(found)
 
 

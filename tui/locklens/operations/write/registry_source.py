@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Self
 
 from locklens.addresses import Platform
-from locklens.errors import LockLensError, OfflineError, RunCancelledError
+from locklens.errors import LockLensError, OfflineError
 from locklens.hashes import Scheme
 from locklens.install.context import InstallContext
 from locklens.install.fetching import admitted
@@ -86,8 +86,6 @@ class RegistrySource:
         def ask(address: ProviderAddress) -> Sequence[ListedVersion] | LockLensError:
             try:
                 return context.source(address).versions(address).versions
-            except RunCancelledError:
-                raise
             except LockLensError as error:
                 return error
 
@@ -106,8 +104,6 @@ class RegistrySource:
             return EntryPlatforms(())
         try:
             metadata, vouched = admitted(context, entry.address, entry.version, self.here)
-        except RunCancelledError:
-            raise
         except LockLensError:
             return EntryPlatforms((), len(own))
         listed = vouched.checksums.packages(entry.address.type, str(entry.version))

@@ -361,8 +361,7 @@ def _error_lines(title: str, error: LockLensError) -> Iterator[Line]:
 
 
 def _place(error: LockLensError) -> FilePlace | None:
-    path, number = getattr(error, "path", ""), getattr(error, "line", None)
-    return FilePlace(path, number or 1) if path else None
+    return FilePlace(error.place[0], error.place[1] or 1) if error.place else None
 
 
 def _failure_lines(plan: Plan) -> Iterator[Line]:

@@ -10,7 +10,7 @@ from textual.containers import Horizontal, Vertical
 from textual.message import Message
 from textual.worker import get_current_worker
 
-from locklens.errors import LockLensError, StaleLockFileError
+from locklens.errors import LockLensError, RunCancelledError, StaleLockFileError
 from locklens.operations.review.events import Progress, ReviewEvent
 from locklens.text import counted
 from locklens.ui.dialogs.text import TextDialog
@@ -186,6 +186,8 @@ class PreviewScreen(LockLensScreen[Applied | None]):
 
         try:
             plan = self._source.plan(self._intent, self._review, on_root=reach, on_event=hear, cancel=cancel)
+        except RunCancelledError:
+            return
         except LockLensError as error:
             self.post_message(self.NotPlanned(run, error))
             return
@@ -194,6 +196,8 @@ class PreviewScreen(LockLensScreen[Applied | None]):
             return
         try:
             found = self._foresee(plan, cancel)
+        except RunCancelledError:
+            return
         except LockLensError as error:
             found = error
         self.post_message(self.Reviewed(run, found))

@@ -80,10 +80,13 @@ class ProveDialog(ModalScreen[Proved]):
     class Ended(Message):
         """The worker is done."""
 
-        def __init__(self, roots: tuple[RootReview, ...], error: LockLensError | None = None) -> None:
+        def __init__(
+            self, roots: tuple[RootReview, ...], error: LockLensError | None = None, *, is_cancelled: bool = False
+        ) -> None:
             super().__init__()
             self.roots = roots
             self.error = error
+            self.is_cancelled = is_cancelled
 
     def __init__(
         self,
@@ -132,6 +135,8 @@ class ProveDialog(ModalScreen[Proved]):
 
         try:
             roots = self._source.prove(self._review, self._chosen, confirm=confirm, on_event=self._hear, cancel=cancel)
+        except RunCancelledError:
+            self.post_message(self.Ended((), is_cancelled=True))
         except LockLensError as error:
             self.post_message(self.Ended((), error))
         else:
@@ -173,14 +178,13 @@ class ProveDialog(ModalScreen[Proved]):
 
     def _conclude(self, event: Ended) -> Proved:
         hashed = bool(self._downloads.hashed)
-        if self._is_stopped or isinstance(event.error, RunCancelledError):
+        if self._is_stopped or event.is_cancelled:
             if not self._is_wanted:
                 return Proved("nothing was downloaded")
             told = "; what was hashed by then is remembered" if hashed else ""
             return Proved(f"proving was cancelled{told}", is_partial=hashed)
         if event.error is not None:
-            told = f"; {event.error.hint}" if event.error.hint else ""
-            return Proved(f"not proven: {event.error}{told}", is_partial=hashed)
+            return Proved(f"not proven: {event.error.sentence}", is_partial=hashed)
         if self._plan is None:
             return Proved(nothing_to_prove(self._review, self._chosen))
         return Proved(outcome(self._review, self._chosen, event.roots or self._review.roots))

@@ -272,7 +272,7 @@ class ReviewScreen(RowActionsScreen):
         try:
             intent = marked_blocks(self.review, self.top, self.loader.marks)
         except LockLensError as error:
-            self.say(f"{error}; {error.hint}")
+            self.say_error(error)
         else:
             self.preview(intent)
 

@@ -11,7 +11,7 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.worker import get_current_worker
 
-from locklens.errors import LockLensError
+from locklens.errors import LockLensError, RunCancelledError
 from locklens.operations.review.events import (
     LookupProgress,
     PackageDone,
@@ -148,9 +148,10 @@ class ReviewLoader(Widget):
                 self.post_message(ReviewCompleted(run, review, {**stamps_of(opened.watched(review)), **stamps}))
             finally:
                 opened.close()
+        except RunCancelledError:
+            return
         except LockLensError as error:
-            if not cancel.is_set():
-                self.post_message(ReviewFailed(run, error))
+            self.post_message(ReviewFailed(run, error))
 
     def _post(self, run: int, event: ReviewEvent) -> None:
         """Hands on what a worker's review tells; safe from any thread."""

@@ -95,7 +95,7 @@ class LockLensScreen(Screen[ScreenResultType]):
 
     def say_error(self, error: LockLensError) -> None:
         """Puts an error and what helps into the status line."""
-        self.say(f"{error}; {error.hint}" if error.hint else str(error))
+        self.say(error.sentence)
 
     def _say_no_more(self) -> None:
         self.message = ""
@@ -125,7 +125,7 @@ class LockLensScreen(Screen[ScreenResultType]):
             with self.app.suspend():
                 subprocess.run(command, check=False, cwd=folder)
         except LockLensError as error:
-            return f"{error}; {error.hint}" if error.hint else str(error)
+            return error.sentence
         except (OSError, SuspendNotSupported) as error:
             return f"the editor cannot be started: {error}"
         return ""

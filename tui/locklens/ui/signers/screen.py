@@ -9,7 +9,7 @@ from textual import on, work
 from textual.message import Message
 from textual.worker import get_current_worker
 
-from locklens.errors import LockLensError
+from locklens.errors import LockLensError, RunCancelledError
 from locklens.operations.review.events import Progress
 from locklens.review.keys import signers
 from locklens.ui import views
@@ -164,10 +164,10 @@ class SignersScreen(RowActionsScreen):
 
         try:
             uses = self.source.history(row.signer, on_event=tell, cancel=cancel)
+        except RunCancelledError:
+            return
         except LockLensError as error:
-            if not cancel.is_set():
-                told = f"{error}; {error.hint}" if error.hint else str(error)
-                self.post_message(self.HistoryRead(row.key, History(is_read=True, problem=told)))
+            self.post_message(self.HistoryRead(row.key, History(is_read=True, problem=error.sentence)))
         else:
             self.post_message(self.HistoryRead(row.key, History(is_read=True, uses=uses)))
 

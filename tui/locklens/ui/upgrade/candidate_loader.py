@@ -10,7 +10,7 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.worker import get_current_worker
 
-from locklens.errors import LockLensError
+from locklens.errors import LockLensError, RunCancelledError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -97,9 +97,10 @@ class CandidateLoader(Widget):
             if top is None:
                 raise LockLensError("what is shown is not on disk, so nothing can be upgraded there")
             offers = self._source.offers(review, top, on_known=tell, cancel=cancel, is_fresh=is_fresh)
+        except RunCancelledError:
+            return
         except LockLensError as error:
-            if not cancel.is_set():
-                self.post_message(self.Failed(run, error))
+            self.post_message(self.Failed(run, error))
         else:
             self.post_message(self.Read(run, offers, is_final=True))
 
@@ -135,6 +136,8 @@ class CandidateLoader(Widget):
 
         try:
             self._source.releases(review, wanted, on_known=tell, cancel=cancel)
+        except RunCancelledError:
+            return
         except LockLensError:
             pass  # The releases then have no facts, and the rows say that nothing is known.
         finally:

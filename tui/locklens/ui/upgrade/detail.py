@@ -16,7 +16,7 @@ from locklens.ui.upgrade.rows import RowKind, UpgradeRow, doubts_of, signer_span
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from locklens.operations.upgrades.candidates import CandidateVersion, UpgradeCandidates
+    from locklens.operations.upgrades.candidates import CandidateVersion, RefusedRoot, UpgradeCandidates
     from locklens.operations.upgrades.selection import UpgradeSelection
     from locklens.project.configuration import Requirement
     from locklens.selection import HeldBack, Hold
@@ -70,12 +70,16 @@ def _section_lines(row: UpgradeRow) -> Iterator[Line]:
 def _refused_lines(row: UpgradeRow) -> Iterator[Line]:
     assert row.refused is not None
     error = row.refused.error
-    file = getattr(error, "path", "") or row.refused.lock_file
-    place = FilePlace(file, getattr(error, "line", None) or 1)
     yield line(Span(row.title, Role.STRONG), Span("  nothing can be upgraded here", Role.WARN))
-    yield line(str(error), hanging=2, copied=str(error), place=place)
+    yield line(str(error), hanging=2, copied=str(error), place=refused_place(row.refused))
     if error.hint:
         yield line(Span(error.hint, Role.DIM), hanging=2)
+
+
+def refused_place(refused: RefusedRoot) -> FilePlace:
+    """Where the reason is that nothing can be upgraded in a root; its lock file where the error names no file."""
+    file, number = refused.error.place or (refused.lock_file, None)
+    return FilePlace(file, number or 1)
 
 
 def _head(offer: UpgradeCandidates, picking: UpgradeSelection) -> Line:

@@ -21,7 +21,7 @@ from locklens.ui.shell.placeholders import one_sentence, placeholder
 from locklens.ui.text.spans import FilePlace
 from locklens.ui.upgrade.bars import upgrade_head, upgrade_status
 from locklens.ui.upgrade.candidate_loader import CandidateLoader
-from locklens.ui.upgrade.detail import blocker_place, upgrade_lines
+from locklens.ui.upgrade.detail import blocker_place, refused_place, upgrade_lines
 from locklens.ui.upgrade.help import upgrade_help
 from locklens.ui.upgrade.keys import UPGRADE_KEYS
 from locklens.ui.upgrade.rows import By, RowKind, upgrade_rows
@@ -106,9 +106,7 @@ class UpgradeScreen(RowActionsScreen):
         row = self.row
         if row is None or not row.offers or row.kind is RowKind.SECTION:
             refused = row.refused if row is not None else None
-            file = getattr(refused.error, "path", "") or refused.lock_file if refused is not None else ""
-            line = getattr(refused.error, "line", None) or 1 if refused is not None else 1
-            return RowTarget("", FilePlace(file, line) if file else None)
+            return RowTarget("", refused_place(refused) if refused is not None else None)
         offer = row.offers[0]
         choice = self.picking.picked(offer)
         version = choice.version if choice is not None else offer.newest or offer.locked

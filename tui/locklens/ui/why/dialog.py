@@ -12,7 +12,7 @@ from textual.message import Message
 from textual.screen import ModalScreen
 from textual.worker import get_current_worker
 
-from locklens.errors import LockLensError
+from locklens.errors import LockLensError, RunCancelledError
 from locklens.ui.dialogs.text import TextDialog
 from locklens.ui.shell import bars
 from locklens.ui.text.clipboard import copied_line
@@ -103,9 +103,10 @@ class WhyDialog(ModalScreen[None]):
         for is_asking in (False, True):
             try:
                 why = self._explain(is_asking=is_asking, is_fresh=is_fresh, cancel=cancel)
+            except RunCancelledError:
+                return
             except LockLensError as error:
-                if not cancel.is_set():
-                    self.post_message(self.Answered(run, None, is_asking=False, error=error))
+                self.post_message(self.Answered(run, None, is_asking=False, error=error))
                 return
             self.post_message(self.Answered(run, why, is_asking=not is_asking))
 
@@ -125,8 +126,7 @@ class WhyDialog(ModalScreen[None]):
     def _lines(self) -> tuple[Line, ...]:
         lines: list[Line] = []
         if self._error is not None:
-            told = f"{self._error}; {self._error.hint}" if self._error.hint else str(self._error)
-            lines.append(line(Span(told, Role.WARN), hanging=2))
+            lines.append(line(Span(self._error.sentence, Role.WARN), hanging=2))
         if self._why is not None:
             lines += why_lines(self._why, is_asking=self._is_asking)
         return tuple(lines) or (line(Span("Reading the configuration …", Role.DIM)),)
