@@ -23,11 +23,11 @@ from locklens.demo.registry import DemoRegistry
 from locklens.demo.repository import make_repository
 from locklens.demo.serving import SAMPLE_RULES, environment, write_cli_configuration
 from locklens.operations.compare_repository import open_git
+from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest
 from locklens.releases.settings import NetworkSettings
 from locklens.storage.cache import Cache
 from locklens.ui.app import LockLensApp
-from locklens.ui.workspace_source import WorkspaceSource
 
 FONT = "DejaVu Sans Mono"
 
@@ -57,7 +57,7 @@ SCENES = (
 
 async def picture(request: ReviewRequest, scene: Scene, store: Path) -> str:
     """Returns a scene as SVG."""
-    app = LockLensApp(WorkspaceSource(request), store_path=store)
+    app = LockLensApp(LockLens(request), store_path=store)
     async with app.run_test(size=scene.size, notifications=True) as pilot:
         app.theme = scene.theme
         await app.workers.wait_for_complete()

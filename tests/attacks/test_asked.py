@@ -18,6 +18,7 @@ from locklens.demo.published import SampleListing
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.releases import SampleLock, lock_file
 from locklens.demo.serving import environment, write_cli_configuration
+from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest
 from locklens.policy import POLICY_FILE
 from locklens.ui.app import LockLensApp
@@ -26,7 +27,6 @@ from locklens.ui.preview.screen import PreviewScreen
 from locklens.ui.shell.two_panes import TwoPaneScreen
 from locklens.ui.upgrade.screen import UpgradeScreen
 from locklens.ui.widgets.line_view import LineView
-from locklens.ui.workspace_source import WorkspaceSource
 
 HOME, LOCK = "registry.terraform.io", "infra/.terraform.lock.hcl"
 OF_THE_BASE = 'cooldown = 77\n\n[platforms]\nlinux_amd64 = "of the base"\n'
@@ -135,6 +135,27 @@ def test_a_base_that_is_named_vouches_for_its_hosts(place: Place, capsys: pytest
     assert "not asked" not in text
 
 
+def test_why_asks_whom_the_review_of_the_same_files_asks(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
+    """HEAD vouches for the registries of the lock files that differ from it: on a screen and on the command line."""
+    lock = place.top / LOCK
+    lock.write_bytes(lock.read_bytes().replace(b"1.0.0", b"1.1.0"))
+    said(capsys, "review", "--format", "text")
+    assert place.asked
+    before = len(place.asked)
+    _, text = said(capsys, "why", "demo", "--format", "text")
+    assert len(place.asked) > before
+    assert "not asked" not in text
+
+
+def test_why_reads_no_base_for_a_registry_that_is_asked_anyway(
+    place: Place, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place.git("checkout", "-q", "main")
+    monkeypatch.setattr(LockLens, "_base_hosts", lambda *_: pytest.fail("the base is read"))
+    _, text = said(capsys, "why", "demo", "--format", "text")
+    assert "1.1.0" in text
+
+
 @pytest.mark.parametrize("words", [("hashes", "main"), ("review", "main")], ids=" ".join)
 def test_the_policy_is_that_of_the_base_that_was_named(
     place: Place, capsys: pytest.CaptureFixture[str], words: tuple[str, ...]
@@ -183,7 +204,7 @@ def on_screen(place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
             return 0
 
         assert main([*words, "--format", "tui", "--no-cache"], keep) == 0
-        app = LockLensApp(WorkspaceSource(wanted[0][0]), wanted[0][1], store_path=tmp_path / "store.sqlite3")
+        app = LockLensApp(LockLens(wanted[0][0]), wanted[0][1], store_path=tmp_path / "store.sqlite3")
         async with app.run_test(size=(150, 50), notifications=True) as pilot:
             on = Screens(app, pilot)
             await until(on, lambda: on.panes.review is not None and not on.panes.is_asking, seconds=60)

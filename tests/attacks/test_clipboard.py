@@ -14,6 +14,7 @@ from ui.conftest import Driver, until
 
 from locklens.demo.releases import SampleLock, lock_file
 from locklens.operations.compare_repository import open_git
+from locklens.operations.locklens import LockLens
 from locklens.operations.plan.model import Scope
 from locklens.operations.review.request import ReviewRequest
 from locklens.operations.write.format import Format
@@ -23,7 +24,6 @@ from locklens.text import visible
 from locklens.ui.app import LockLensApp
 from locklens.ui.preview.screen import PreviewScreen
 from locklens.ui.widgets.line_view import LineView
-from locklens.ui.workspace_source import WorkspaceSource
 
 pytestmark = pytest.mark.skipif(
     sys.platform == "win32" or shutil.which("bash") is None, reason="names, and bash, that are not there"
@@ -75,7 +75,7 @@ async def copy_all(on: Driver, view: LineView) -> set[str]:
 async def test_no_copied_line_does_anything_at_a_prompt(top: Path, tmp_path: Path) -> None:
     with Cache(tmp_path / "cache.sqlite3") as cache:
         asking = NetworkSettings(dict(os.environ), cache, is_offline=True)
-        source = WorkspaceSource(ReviewRequest(partial(open_git, top), asking=asking))
+        source = LockLens(ReviewRequest(partial(open_git, top), asking=asking))
         app = LockLensApp(source, store_path=tmp_path / "store.sqlite3")
         async with app.run_test(size=(140, 50), notifications=True) as pilot:
             on = Driver(app, pilot)

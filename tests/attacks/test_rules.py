@@ -28,6 +28,7 @@ from locklens.demo.serving import environment, write_cli_configuration
 from locklens.dialect import OPENTOFU
 from locklens.operations.compare_repository import open_git
 from locklens.operations.comparison import Base
+from locklens.operations.locklens import LockLens
 from locklens.operations.plan.model import Scope
 from locklens.operations.plan.review import review_plan
 from locklens.operations.review.request import ReviewRequest
@@ -36,7 +37,6 @@ from locklens.operations.write.format import format_locks
 from locklens.releases.settings import NetworkSettings
 from locklens.storage.cache import Cache
 from locklens.ui.app import LockLensApp
-from locklens.ui.workspace_source import WorkspaceSource
 
 HOME, TOFU, LOCK = "registry.terraform.io", "registry.opentofu.org", ".terraform.lock.hcl"
 DEMO = f"{HOME}/acme/demo"
@@ -323,7 +323,7 @@ def test_names_that_look_the_same_are_told_apart(top: Path, capsys: pytest.Captu
 
 async def test_names_that_look_the_same_are_told_apart_on_the_screen(top: Path, tmp_path: Path) -> None:
     move(top, LOOK_ALIKE)
-    app = LockLensApp(WorkspaceSource(request(top)), store_path=tmp_path / "store.sqlite3")
+    app = LockLensApp(LockLens(request(top)), store_path=tmp_path / "store.sqlite3")
     async with app.run_test(size=(160, 50), notifications=True) as pilot:
         on = Driver(app, pilot)
         await until(on, lambda: bool(on.titles) and not on.screen.is_asking, seconds=60)

@@ -58,8 +58,8 @@ class ArrivingSource(ServingSource):
 
     def open(self, *, is_fresh: bool = False) -> Arriving:
         del is_fresh
-        assert self.review is not None
-        served = Arriving(drafted(self.review), self.review)
+        assert self.served is not None
+        served = Arriving(drafted(self.served), self.served)
         served.seconds = self.seconds
         return served
 

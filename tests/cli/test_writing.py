@@ -17,7 +17,7 @@ from locklens.cli.main import main
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.releases import SampleLock, lock_file
 from locklens.demo.serving import environment, write_cli_configuration
-from locklens.operations.plan.builder import put_entries
+from locklens.operations.plan.scoped import put_entries
 from locklens.project.clifiles import this_platform
 
 Run = Callable[..., tuple[int, str, str]]

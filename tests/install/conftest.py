@@ -16,11 +16,11 @@ from locklens.demo.published import SampleListing
 from locklens.demo.registry import DemoRegistry
 from locklens.dialect import TERRAFORM
 from locklens.install.events import InstallEvent
-from locklens.operations.plan.model import Scope
+from locklens.operations.plan.model import RootResult, Scope
 from locklens.operations.write.apply import apply
-from locklens.operations.write.diagnostics import Readonly, RootOptions, RootResult
+from locklens.operations.write.diagnostics import Readonly, RootOptions
 from locklens.operations.write.init import Init
-from locklens.operations.write.lock import Lock, plan_lock
+from locklens.operations.write.lock import Lock
 from locklens.operations.write.registry_source import RegistrySource
 from locklens.storage.cache import Cache
 
@@ -90,9 +90,9 @@ class Place:
             accepts_republished=accept_republished,
         )
         with Cache(self.cache) as cache, RegistrySource(self.environ, cache, on_event=self.events.append) as supply:
-            found = plan_lock(intent, supply)
-        apply(found.plan.proposal)
-        outcome = found.outcomes[""]
+            plan = intent.plan(supply)
+        apply(plan.proposal)
+        outcome = plan.results[""]
         assert isinstance(outcome, RootResult)
         return outcome
 

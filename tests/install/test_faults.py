@@ -16,15 +16,16 @@ from locklens.dialect import OPENTOFU, TERRAFORM, Dialect
 from locklens.errors import ConfigurationError
 from locklens.install.events import FolderReplaced, PackageHashed, ReleaseWarned
 from locklens.install.lock import Locker
+from locklens.operations.plan.model import RootResult
 from locklens.operations.root_modules import RootReader
-from locklens.operations.write.diagnostics import Readonly, RootResult, look_alikes
+from locklens.operations.write.diagnostics import Readonly, look_alikes
 from locklens.project.tree import FileSystem
 from locklens.sources.http.client import Client
 
 
 def words(outcome: RootResult) -> str:
     assert outcome.has_failed
-    return " ".join(f"{one.summary}: {one.words}" for one in outcome.troubles)
+    return " ".join(f"{one.summary}: {one.words}" for one in outcome.diagnostics)
 
 
 def leftovers(place: Place) -> list[str]:
@@ -112,7 +113,7 @@ def test_a_full_disk_while_a_package_arrives(place: Place, tmp_path: Path) -> No
         place.environ["TF_DATA_DIR"] = str(small)
         outcome = place.init()
         assert "No space left on device" in words(outcome)
-        assert "make room" in outcome.troubles[0].hint
+        assert "make room" in outcome.diagnostics[0].hint
         assert not place.lock_file.exists()
         assert [path.name for path in small.rglob("*")] == [".locklens.lock"]
     finally:
@@ -211,7 +212,7 @@ def test_lock_refuses_a_republished_package(place: Place) -> None:
     outcome = place.lock("linux_amd64")
     assert "published again" in words(outcome)
     assert "signs today" in words(outcome)
-    assert "--accept-republished" in outcome.troubles[0].hint
+    assert "--accept-republished" in outcome.diagnostics[0].hint
     assert place.lock_file.read_bytes() == before
     accepted = place.lock("linux_amd64", accept_republished=True)
     assert not accepted.has_failed
@@ -311,7 +312,7 @@ def test_opentofu_warns_of_providers_that_are_most_likely_the_same(place: Place)
         troubles = look_alikes(root)
         assert [one.words.partition("(")[0].strip()[-28:] for one in troubles] == words
         assert all("hashicorp/x, registry.opentofu.org/opentofu/x)" in one.words for one in troubles)
-        assert all(one.is_warning for one in troubles)
+        assert not any(one.is_error for one in troubles)
 
 
 @pytest.mark.parametrize("tool", [TERRAFORM, OPENTOFU])

@@ -17,7 +17,6 @@ import random
 import shutil
 import signal
 import sys
-import threading
 import time
 from functools import partial
 from pathlib import Path
@@ -26,11 +25,11 @@ from preloading import load
 
 from locklens.cli.main import main
 from locklens.operations.compare_repository import open_git
+from locklens.operations.locklens import LockLens
 from locklens.operations.plan.files import FileChanges
 from locklens.operations.review.request import ReviewRequest
 from locklens.operations.write import apply as applying
 from locklens.operations.write.prune import Prune
-from locklens.ui.workspace_source import WorkspaceSource
 
 SCREEN = "screen"
 
@@ -89,9 +88,9 @@ def _watch(steps: int, hold: int) -> None:
 
 def screen(roots: list[str]) -> int:
     """Prunes roots by the way that the screen goes: the source plans an intent, and writes what was planned."""
-    source = WorkspaceSource(ReviewRequest(partial(open_git, Path.cwd())))
+    source = LockLens(ReviewRequest(partial(open_git, Path.cwd())))
     intent = Prune(source.where(Path.cwd(), roots))
-    plan = source.plan(intent, None, on_root=lambda _: None, on_event=lambda _: None, cancel=threading.Event())
+    plan = source.plan(intent)
     source.apply(plan.proposal)
     return 0
 

@@ -109,7 +109,7 @@ def test_a_file_that_changes_while_the_others_are_prepared(
         real(file, data, name)  # type: ignore[arg-type]
         (top / "a.tf").write_bytes(b"somebody's\n")
 
-    monkeypatch.setattr("locklens.operations.write.apply.stage", stage)
+    monkeypatch.setattr("locklens.operations.write.apply.write_temporary", stage)
     with pytest.raises(StaleLockFileError, match=r"^a\.tf: "):
         apply(proposal(top, A, LOCK), journal=journal)
     assert contents(top) == OLD | {"a.tf": b"somebody's\n"}
@@ -177,7 +177,7 @@ def test_a_step_that_fails_leaves_all_as_it_was(
         return call
 
     if step == "stage":
-        monkeypatch.setattr("locklens.operations.write.apply.stage", failing(placing.write_temporary))
+        monkeypatch.setattr("locklens.operations.write.apply.write_temporary", failing(placing.write_temporary))
     else:
         real, count = os.replace, 0
 
@@ -222,14 +222,14 @@ from pathlib import Path
 from locklens.storage import placing
 from locklens.storage.journal import Journal, WrittenFile
 from locklens.operations.write.apply import apply
-from locklens.operations.plan.files import PlannedFile, Proposal
+from locklens.operations.plan.files import FileChanges, PlannedFile
 if os.geteuid() == 0:
     os.setegid(65534)
     os.seteuid(65534)
 top = Path(sys.argv[1])
 try:
     files = (PlannedFile("a.tf", b"old a\\r\\n", b"new"), PlannedFile("root/lock", b"old lock\\n", b"new"))
-    apply(Proposal(top, files, (), ""), journal=Journal(Path(sys.argv[2])))
+    apply(FileChanges(top, files, (), ""), journal=Journal(Path(sys.argv[2])))
 except Exception as error:
     print(type(error).__name__, error)
 """

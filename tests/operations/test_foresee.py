@@ -31,7 +31,7 @@ from locklens.operations.write.prune import prune
 from locklens.operations.write.registry_source import RegistrySource
 from locklens.operations.write.restore import restore
 from locklens.operations.write.undo import undo
-from locklens.operations.write.upgrade import UpgradeRequest, plan_upgrade
+from locklens.operations.write.upgrade import Upgrade
 from locklens.releases.settings import NetworkSettings
 from locklens.review.model import ChangeKind, LockStatus, Proof, Severity
 from locklens.storage.cache import Cache
@@ -92,9 +92,9 @@ def foreseen(plan: Plan, asked: ReviewRequest, **options: Any) -> PlanReview:
 
 
 def test_an_upgrade_as_it_would_be(top: Path, environ: dict[str, str]) -> None:
-    wanted = UpgradeRequest(Scope(top, ("a",)), ("demo=1.5.0",))
+    wanted = Upgrade(Scope(top, ("a",)), ("demo=1.5.0",))
     with Cache.in_memory() as cache, RegistrySource(environ, cache) as supply:
-        plan = plan_upgrade(wanted, supply)
+        plan = wanted.plan(supply)
     asked = request(top, environ)
     events: list[ReviewEvent] = []
     found = foreseen(plan, asked, on_event=events.append)
@@ -146,7 +146,7 @@ def test_a_host_that_only_the_work_tree_names_is_not_asked(
     lock.write_bytes(before.replace(b"registry.terraform.io/acme/netbox", str(evil).encode()))
     plan = format_locks(Scope(top, ("a",)))
     moved = PlannedFile(f"a/{LOCK}", lock.read_bytes(), lock.read_bytes().replace(b"3.9.1", b"3.9.0"))
-    changed = Plan(FileChanges(plan.proposal.top, (moved,), (), "x"), (), (), ())
+    changed = Plan(FileChanges(plan.proposal.top, (moved,), (), "x"))
     found = foreseen(changed, request(top, environ))
     assert [(host.host, host.asked) for host in found.review.hosts] == [("registry.evil.test", False)]
 
@@ -158,7 +158,7 @@ def test_an_edited_module_concerns_all_who_call_it(top: Path) -> None:
         (top / root / "main.tf").write_text('module "m" {\n  source = "../m"\n}\n')
     new = requires(demo="~> 1.5").encode()
     file = PlannedFile("m/main.tf", (top / "m/main.tf").read_bytes(), new)
-    found = foreseen(Plan(FileChanges(top, (file,), (), "x"), (), (), ()), request(top, None))
+    found = foreseen(Plan(FileChanges(top, (file,), (), "x")), request(top, None))
     assert {(root.path, root.status) for root in found.review.roots} == {
         ("a", LockStatus.UNCHANGED),
         ("b", LockStatus.UNCHANGED),

@@ -19,14 +19,13 @@ from locklens.hashes import Scheme
 from locklens.install.events import FetchStarted, HashesObtained, PackageHashed, QueryStarted
 from locklens.lockfile.parse import parse
 from locklens.operations.plan.builder import planned_changes
-from locklens.operations.plan.model import Plan, Scope, change_words
+from locklens.operations.plan.model import Plan, RootResult, Scope, change_words
 from locklens.operations.root_modules import RootReader, enclosing
 from locklens.operations.write.apply import apply
-from locklens.operations.write.diagnostics import RootResult
-from locklens.operations.write.lock import Lock, plan_lock
-from locklens.operations.write.operation import Operation
+from locklens.operations.write.lock import Lock
+from locklens.operations.write.operation import RegistryOperation
 from locklens.operations.write.registry_source import RegistrySource
-from locklens.operations.write.upgrade import UpgradeRequest, plan_upgrade
+from locklens.operations.write.upgrade import Upgrade
 from locklens.project.tree import FileSystem
 from locklens.storage.cache import Cache
 from locklens.storage.journal import Journal
@@ -46,7 +45,7 @@ def lay(place: Place, name: str, *providers: tuple[str, str]) -> Path:
 
 def planned(place: Place, *roots: str, told: list[str] | None = None, **options: object) -> Plan:
     where = Scope(place.root, roots, TERRAFORM)
-    intent: Operation = Lock(where, **{"platforms": (LINUX, MAC), **options})  # type: ignore[arg-type]
+    intent: RegistryOperation = Lock(where, **{"platforms": (LINUX, MAC), **options})  # type: ignore[arg-type]
     place.events.clear()
     heard = [] if told is None else told
     with Cache(place.cache) as cache, RegistrySource(place.environ, cache, on_event=place.events.append) as supply:
@@ -82,10 +81,10 @@ def test_many_roots_upgrade_with_one_fetch(place: Place) -> None:
     apply(planned(place, *names).proposal)
     place.asked()
     place.events.clear()
-    request = UpgradeRequest(Scope(place.root, names, TERRAFORM), edits_constraints=True)
+    request = Upgrade(Scope(place.root, names, TERRAFORM), edits_constraints=True)
     told: list[str] = []
     with Cache(place.cache) as cache, RegistrySource(place.environ, cache, on_event=place.events.append) as supply:
-        plan = plan_upgrade(request, supply, on_root=told.append)
+        plan = request.plan(supply, on_root=told.append)
     asked = Counter(place.asked())
     # One package's metadata and one release's checksums more, to see what the entries do for now.
     assert asked == {"versions": 2, "download": 3, "sums": 2, "signature": 2, "package": 2}
@@ -127,18 +126,18 @@ def test_what_fails_in_a_root_stays_there(place: Place) -> None:
     unknown = lay(place, "unknown", ("acme/demo", ""), ("acme/nobody", ""))
     where = Scope(place.root, ("broken", "gone", "good", "unknown", "unselectable"), TERRAFORM)
     with Cache(place.cache) as cache, RegistrySource(place.environ, cache) as supply:
-        found = plan_lock(Lock(where, (LINUX,)), supply)
-    apply(found.plan.proposal)
+        found = Lock(where, (LINUX,)).plan(supply)
+    apply(found.proposal)
     assert good.exists()
     assert not unselectable.exists()
     assert not unknown.exists()
     assert broken.read_text() == "}"
-    assert [failed.root for failed in found.plan.failures] == ["broken", "gone", "unknown", "unselectable"]
-    words = [str(failed.error) for failed in found.plan.failures]
+    assert [failed.root for failed in found.failures] == ["broken", "gone", "unknown", "unselectable"]
+    words = [failed.sentence for failed in found.failures]
     for text, part in zip(words, ("failed to read", "no such folder", "acme/nobody", "> 7.0"), strict=True):
         assert part in text
-    assert isinstance(found.outcomes["gone"], LockLensError)
-    assert isinstance(found.outcomes["good"], RootResult)
+    assert isinstance(found.results["gone"], LockLensError)
+    assert isinstance(found.results["good"], RootResult)
     # What only roots need that cannot be locked is not downloaded.
     assert Counter(place.asked())["package"] == 2
 
@@ -150,7 +149,7 @@ def test_a_republished_version_is_refused_where_it_was_locked_only(place: Place)
     place.fail(FaultRule(Fault.REPUBLISHED, "acme/demo", "1.1.0"))
     place.asked()
     plan = planned(place, "old", platforms=(LINUX,))
-    assert "published again" in str(plan.failures[0].error)
+    assert "published again" in plan.failures[0].sentence
     assert len(place.told(FetchStarted)) == 1
     assert "package" not in place.asked()
     plan = planned(place, "old", "new", platforms=(LINUX,))
@@ -203,12 +202,12 @@ def test_roots_of_no_repository_and_named_from_elsewhere(place: Place) -> None:
     (place.root / "here").mkdir()
     where = Scope(place.root / "here", ("../infra",), TERRAFORM)
     with Cache(place.cache) as cache, RegistrySource(place.environ, cache) as supply:
-        found = plan_lock(Lock(where, (LINUX,)), supply)
-    outcome = found.outcomes["../infra"]
+        found = Lock(where, (LINUX,)).plan(supply)
+    outcome = found.results["../infra"]
     assert isinstance(outcome, RootResult)
     assert outcome.lock_file == "../infra/.terraform.lock.hcl"
-    assert found.plan.proposal.top == place.root
-    apply(found.plan.proposal)
+    assert found.proposal.top == place.root
+    apply(found.proposal)
     assert f"{HOST}/acme/demo" in file.read_text()
 
 

@@ -33,7 +33,7 @@ def change(name: str, old: str | None, new: str | None, root: str = "infra/prod"
 def plan(*changes: PlannedChange, roots: tuple[str, ...] = ()) -> Plan:
     folders = dict.fromkeys([*(one.root for one in changes), *roots])
     files = tuple(PlannedFile(f"{root}/{LOCK}" if root else LOCK, b"a", b"b") for root in folders)
-    return Plan(FileChanges(Path("/top"), files, (), "locklens x"), changes, (), ())
+    return Plan(FileChanges(Path("/top"), files, (), "locklens x"), changes)
 
 
 @pytest.mark.parametrize(

@@ -430,14 +430,14 @@ def test_what_is_to_be_fetched_is_counted_once_for_all_roots(bench: Bench) -> No
 def test_a_package_that_was_hashed_before_is_not_fetched(bench: Bench) -> None:
     from locklens.operations.plan.model import Scope
     from locklens.operations.write.registry_source import RegistrySource
-    from locklens.operations.write.upgrade import UpgradeRequest, plan_upgrade
+    from locklens.operations.write.upgrade import Upgrade
 
     bench.lay("", {"main.tf": requiring(demo="~> 1.0")}, SampleLock(DEMO, "1.0.0"))
     (one,) = bench.offers().providers
     target = one.choice(parsed("1.1.0"))
     assert target is not None
     with RegistrySource(bench.environ, bench.cache) as supply:
-        plan_upgrade(UpgradeRequest(Scope(bench.top), ("acme/demo=1.1.0",)), supply)
+        Upgrade(Scope(bench.top), ("acme/demo=1.1.0",)).plan(supply)
     known = {each.facts.id: each for each in bench.releases(one).values()}
     found = estimate_download([(one, target)], known, LINUX)
     assert (found.packages, found.hashed, found.size) == (0, 1, 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,11 +15,11 @@ from locklens.demo.registry import DemoRegistry
 from locklens.demo.releases import SampleLock, lock_file
 from locklens.demo.serving import environment, write_cli_configuration
 from locklens.lockfile.parse import parse
-from locklens.operations.plan.model import Plan
+from locklens.operations.plan.model import Plan, Scope
 from locklens.operations.write.apply import apply
 from locklens.operations.write.registry_source import RegistrySource
 from locklens.operations.write.source import ProviderSource
-from locklens.operations.write.upgrade import SelectedUpgrade, SelectedVersion
+from locklens.operations.write.upgrade import SelectedVersion, Upgrade
 from locklens.storage.cache import Cache
 from locklens.versions import Version
 
@@ -31,8 +32,12 @@ def pick(root: str, name: str, version: str) -> SelectedVersion:
     return SelectedVersion(root, address(name), Version.parse(version))
 
 
+def upgrade(where: Path, *picks: SelectedVersion) -> Upgrade:
+    return Upgrade.of_picks(picks, partial(Scope.at, where, tool=None, test_directory="tests"))
+
+
 def planned(where: Path, *picks: SelectedVersion, supply: ProviderSource | None = None) -> Plan:
-    return SelectedUpgrade(where, picks).plan(supply or Shelf(OFFERED))
+    return upgrade(where, *picks).plan(supply or Shelf(OFFERED))
 
 
 def locked(where: Path, root: str) -> dict[str, str]:
@@ -97,7 +102,7 @@ def test_a_pick_out_of_range_edits_the_constraint_once_for_all(three: Path, monk
 
 def test_a_root_that_is_left_behind_is_named(three: Path) -> None:
     plan = planned(three, pick("a", "aws", "6.0.0"))
-    assert [(remark.root, remark.name) for remark in plan.remarks] == [("b", "hashicorp/aws")]
+    assert [(remark.root, remark.address) for remark in plan.remarks] == [("b", "hashicorp/aws")]
 
 
 def test_one_root_that_fails_leaves_the_others(three: Path) -> None:
@@ -125,7 +130,7 @@ def test_a_provider_that_is_not_locked_yet_is_added(top: Path) -> None:
     ],
 )
 def test_titles(picks: list[tuple[str, str, str]], title: str, tmp_path: Path) -> None:
-    assert SelectedUpgrade(tmp_path, tuple(pick(*one) for one in picks)).title == title
+    assert upgrade(tmp_path, *(pick(*one) for one in picks)).title == title
 
 
 def test_the_command_does_the_same(three: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

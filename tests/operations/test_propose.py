@@ -61,7 +61,7 @@ def lock_of(top: Path) -> bytes:
 
 
 def said(plan: Plan) -> tuple[list[str], list[str]]:
-    return [remark.words for remark in plan.remarks], [str(failed.error) for failed in plan.failures]
+    return [remark.words for remark in plan.remarks], [failed.sentence for failed in plan.failures]
 
 
 # prune
@@ -92,7 +92,7 @@ def test_prune_keeps_and_names_what_something_unread_may_require(
         (top / name).write_bytes(data)
     plan = prune(Scope(top))
     assert plan.proposal.files == ()
-    assert [remark.name for remark in plan.remarks] == ["hashicorp/null", "hashicorp/tls"]
+    assert [remark.address for remark in plan.remarks] == ["hashicorp/null", "hashicorp/tls"]
     assert all("kept although nothing" in remark.words and words in remark.words for remark in plan.remarks)
     named = prune(Scope(top), ["tls"])
     apply(named.proposal)
@@ -142,12 +142,12 @@ def test_roots_that_fail_stay_and_the_others_change(top: Path) -> None:
     (top / "d/main.tf").write_bytes(requiring("aws"))
     plan = prune(Scope(top, ("a", "b", "c", "d")))
     assert [file.path for file in plan.proposal.files] == ["b/.terraform.lock.hcl"]
-    assert [str(failed.error).partition(": ")[0] for failed in plan.failures] == [
+    assert [failed.sentence.partition(": ")[0] for failed in plan.failures] == [
         "a/.terraform.lock.hcl:1",
         "c/.terraform.lock.hcl:1",
         "d/.terraform.lock.hcl",
     ]
-    assert plan.failures[2].error.hint == "terraform init writes one"
+    assert plan.failures[2].hint == "terraform init writes one"
 
 
 def test_a_folder_that_is_no_root(top: Path) -> None:

@@ -101,7 +101,7 @@ def said(data: bytes) -> dict[str, str]:
 
 
 def failures(plan: Plan) -> list[str]:
-    return [str(one.error) for one in plan.failures]
+    return [one.sentence for one in plan.failures]
 
 
 # What is staged
@@ -430,7 +430,7 @@ def test_a_git_ignored_file(tmp_path: Path) -> None:
     put(top, {".gitignore": b"# tool\n*.lock.hcl\n"})
     plan = plan_stage(intent)
     assert failures(plan) == [f"{LOCK}: it is git-ignored, so it is not staged"]
-    assert plan.failures[0].error.hint.startswith(f"git check-ignore -v {LOCK} says why; git add -f {LOCK}")
+    assert plan.failures[0].hint.startswith(f"git check-ignore -v {LOCK} says why; git add -f {LOCK}")
     git(top, "add", "-f", LOCK)
     put(top, {LOCK: OLD})
     assert failures(planned(top)) == []
@@ -469,7 +469,7 @@ def test_an_index_that_is_no_lock_file(top: Path) -> None:
     put(top, {LOCK: NEW})
     plan = planned(top, "aws")
     assert [one.startswith(f"{LOCK}: its blocks cannot be told apart") for one in failures(plan)] == [True]
-    assert plan.failures[0].error.hint == f"git add {LOCK} stages the whole file"
+    assert plan.failures[0].hint == f"git add {LOCK} stages the whole file"
 
 
 def test_what_cannot_be_staged_at_all(top: Path) -> None:

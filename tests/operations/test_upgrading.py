@@ -10,16 +10,17 @@ import pytest
 from msgspec.structs import replace
 
 from locklens.addresses import Platform, ProviderAddress
+from locklens.diagnostics import Diagnostic
 from locklens.dialect import OPENTOFU, TERRAFORM, Dialect
 from locklens.errors import ConfigurationError, LockLensError, UnavailableError
-from locklens.install.model import ProviderRequirement
+from locklens.install.model import LockRequest, ProviderRequirement
 from locklens.lockfile.model import LockEntry
 from locklens.lockfile.parse import parse
 from locklens.lockfile.render import render
 from locklens.operations.plan.model import Plan, Scope
 from locklens.operations.write.apply import apply
-from locklens.operations.write.source import EntryPlatforms, VersionMove
-from locklens.operations.write.upgrade import UpgradeRequest, plan_upgrade
+from locklens.operations.write.source import EntryPlatforms
+from locklens.operations.write.upgrade import SelectedVersion, Upgrade
 from locklens.sources.metadata import ListedVersion
 from locklens.versions import Version
 
@@ -49,8 +50,8 @@ class Shelf:
         self._offered = {name: [Version.parse(text) for text in versions.split()] for name, versions in offered.items()}
         self._unknown = unknown
         self.broken: frozenset[str] = frozenset()
-        self.moves: list[VersionMove] = []
-        self.fetched: list[VersionMove] = []
+        self.moves: list[LockRequest] = []
+        self.fetched: list[LockRequest] = []
 
     def listed(
         self, addresses: Sequence[ProviderAddress], tool: Dialect
@@ -70,24 +71,24 @@ class Shelf:
             for one in entries
         ]
 
-    def choose(self, wanted: Sequence[ProviderRequirement], tool: Dialect) -> Sequence[Version | LockLensError]:
+    def choose(self, wanted: Sequence[ProviderRequirement], tool: Dialect) -> Sequence[Version | Diagnostic]:
         raise NotImplementedError
 
-    def fetch(self, moves: Sequence[VersionMove], tool: Dialect) -> None:
-        self.fetched += moves
+    def fetch(self, requests: Sequence[LockRequest], tool: Dialect) -> None:
+        self.fetched += requests
 
     def h1s(self, address: ProviderAddress, version: Version, tool: Dialect) -> Mapping[Platform, str]:
         raise NotImplementedError
 
     def entries(
-        self, moves: Sequence[VersionMove], tool: Dialect
-    ) -> Mapping[ProviderAddress, LockEntry | LockLensError]:
-        self.moves += moves
+        self, requests: Sequence[LockRequest], tool: Dialect
+    ) -> Mapping[ProviderAddress, LockEntry | Diagnostic]:
+        self.moves += requests
         return {
-            one.address: LockLensError("the signature is wrong", hint="ask")
+            one.address: Diagnostic.of(LockLensError("the signature is wrong", hint="ask"), summary="Could not lock")
             if one.address.type in self.broken
             else replace(entry(one.address.type, str(one.version), "", *one.platforms), address=one.address)
-            for one in moves
+            for one in requests
         }
 
 
@@ -122,16 +123,16 @@ def contents(top: Path) -> dict[str, bytes]:
 
 
 def planned(top: Path, shelf: Shelf, *providers: str, roots: Sequence[str] = (), **options: object) -> Plan:
-    request = UpgradeRequest(Scope(top, tuple(roots)), tuple(providers), **options)  # type: ignore[arg-type]
-    return plan_upgrade(request, shelf)
+    request = Upgrade(Scope(top, tuple(roots)), tuple(providers), **options)  # type: ignore[arg-type]
+    return request.plan(shelf)
 
 
 def failures(plan: Plan) -> list[str]:
-    return [str(failed.error) for failed in plan.failures]
+    return [failed.sentence for failed in plan.failures]
 
 
 def remarks(plan: Plan) -> list[str]:
-    return [f"{remark.name}: {remark.words}".removeprefix("hashicorp/") for remark in plan.remarks]
+    return [f"{remark.address}: {remark.words}".removeprefix("hashicorp/") for remark in plan.remarks]
 
 
 LOCK = ".terraform.lock.hcl"
@@ -241,7 +242,7 @@ def test_constraints_that_cannot_hold_together(top: Path) -> None:
     lay(top, TWO | {"m/main.tf": requiring(aws="~> 6.0"), "x.tf": 'module "m" {\n  source = "./m"\n}\n'})
     plan = planned(top, Shelf(OFFERED), "aws")
     assert "no available releases match the given constraints ~> 5.0, ~> 6.0" in failures(plan)[0]
-    assert plan.failures[0].error.hint == "these cannot hold together: ~> 5.0 (main.tf:3) against ~> 6.0 (m/main.tf:3)"
+    assert plan.failures[0].hint == "these cannot hold together: ~> 5.0 (main.tf:3) against ~> 6.0 (m/main.tf:3)"
 
 
 def test_why_nothing_newer(top: Path) -> None:
@@ -427,7 +428,7 @@ def test_missing_modules(top: Path) -> None:
     lay(top, TWO | {"x.tf": 'module "m" {\n  source = "acme/m/aws"\n}\n'})
     plan = planned(top, Shelf(OFFERED))
     assert failures(plan) == ["x.tf:1: module m (acme/m/aws) cannot be read: Module not installed"]
-    assert "terraform get" in plan.failures[0].error.hint
+    assert "terraform get" in plan.failures[0].hint
     plan = planned(top, Shelf(OFFERED), allows_missing=True)
     assert len(plan.changes) == 2
     assert remarks(plan)[0] == ": constraints in modules that cannot be read do not count: m"
@@ -447,7 +448,7 @@ def test_a_broken_lock_file(top: Path) -> None:
 
 
 def of_opentofu(top: Path, shelf: Shelf, *providers: str) -> Plan:
-    return plan_upgrade(UpgradeRequest(Scope(top, (), OPENTOFU), providers), shelf)
+    return Upgrade(Scope(top, (), OPENTOFU), providers).plan(shelf)
 
 
 @pytest.mark.parametrize("providers", [(), ("aws",), ("hashicorp/aws",)])
@@ -513,3 +514,66 @@ def test_what_many_roots_take_is_got_at_once_before_the_first(top: Path) -> None
     edited = [change.edits for change in plan.changes if change.edits]
     assert len(edited) == 1
     assert plan.proposal.files[0].path == "m/main.tf"
+
+
+# A root that fails after the packages of all roots are fetched
+
+
+def sharing(top: Path, module: str, *roots: str) -> None:
+    """Roots that get what they require from one module; each second one has a provider of its own beside it."""
+    lay(top, {"m/main.tf": module})
+    for number, root in enumerate(roots):
+        own = requiring(tls="~> 4.0") if number % 2 else ""
+        lay(top, {f"{root}/main.tf": 'module "m" {\n  source = "../m"\n}\n' + own})
+        entries = [entry("aws", "5.1.0", "5.1.0"), *([entry("tls", "4.0.0", "~> 4.0")] if own else [])]
+        lay(top, {f"{root}/{LOCK}": entries})
+
+
+def test_a_root_that_cannot_be_locked_takes_its_edits_along_and_the_others_are_resolved_again(top: Path) -> None:
+    sharing(top, requiring(aws="5.1.0"), "a", "b")
+    shelf = Shelf(OFFERED)
+    shelf.broken = frozenset({"aws"})
+    before = contents(top)
+    heard: list[str] = []
+    plan = Upgrade(Scope(top, ("a", "b")), edits_constraints=True).plan(shelf, on_root=heard.append)
+    assert [(failed.root, failed.address, failed.words) for failed in plan.failures] == [
+        ("a", "hashicorp/aws", "the signature is wrong"),
+        ("b", "hashicorp/aws", "the signature is wrong"),
+    ]
+    assert not plan.proposal.files
+    assert heard == ["a", "b"]
+    assert contents(top) == before
+
+
+def test_what_a_failed_root_edited_is_edited_for_the_next(top: Path) -> None:
+    sharing(top, requiring(aws="5.1.0"), "a", "b", "c")
+    lay(top, {f"c/{LOCK}": [entry("aws", "5.1.0", "5.1.0")]})
+    shelf = Shelf(OFFERED)
+    shelf.broken = frozenset({"tls"})
+    picks = [SelectedVersion(root, address("aws"), Version.parse("6.0.0")) for root in "abc"]
+    picks.append(SelectedVersion("b", address("tls"), Version.parse("4.1.0")))
+    where = Scope(top, ("a", "b", "c"))
+    plan = Upgrade(where, edits_constraints=True, picks=tuple(picks)).plan(shelf)
+    assert [failed.root for failed in plan.failures] == ["b"]
+    assert [(change.root, bool(change.edits)) for change in plan.changes] == [("a", True), ("c", False)]
+    assert [file.path for file in plan.proposal.files] == ["m/main.tf", f"a/{LOCK}", f"c/{LOCK}"]
+    # Had `a` failed, `b` would have been the one to edit the module.
+    shelf.broken = frozenset({"aws"})
+    only = Upgrade(where, edits_constraints=True, picks=(*picks[:1], *picks[3:])).plan(shelf)
+    assert [failed.root for failed in only.failures] == ["a"]
+    assert [file.path for file in only.proposal.files] == [f"b/{LOCK}"]
+
+
+def test_the_only_root_is_announced_before_anything_is_asked(top: Path) -> None:
+    lay(top, TWO)
+    told: list[str] = []
+
+    class Telling(Shelf):
+        def listed(
+            self, addresses: Sequence[ProviderAddress], tool: Dialect
+        ) -> Mapping[ProviderAddress, Sequence[ListedVersion] | LockLensError]:
+            told.append("listed")
+            return super().listed(addresses, tool)
+
+    Upgrade(Scope(top)).plan(Telling(OFFERED), on_root=told.append)
+    assert told == ["", "listed"]

@@ -19,6 +19,8 @@ from locklens.dialect import OPENTOFU, TERRAFORM, Dialect
 from locklens.errors import ConfigurationError, LockLensError, UnavailableError
 from locklens.lockfile.model import LockEntry
 from locklens.lockfile.render import render
+from locklens.operations.comparison import Comparison
+from locklens.operations.review.request import ReviewRequest
 from locklens.operations.review.why import WhyRequest, explain_provider
 from locklens.project.requirements import read_configuration
 from locklens.project.tree import FileSystem
@@ -61,13 +63,17 @@ def lock(*locked: str, dialect: Dialect = TERRAFORM) -> bytes:
     return render(entries, dialect)
 
 
+def nothing_opens() -> Comparison:
+    raise AssertionError("a comparison is opened")
+
+
 def asked(folder: Path, provider: str, *roots: str, offered: object = None, tool: Dialect | None = None) -> Why:
     def ask(address: ProviderAddress) -> Any:
         if isinstance(offered, LockLensError):
             raise offered
         return offered
 
-    return explain_provider(WhyRequest(provider, folder, roots, tool), ask)
+    return explain_provider(WhyRequest(provider, folder, roots), ReviewRequest(nothing_opens, tool=tool), ask)
 
 
 def document(result: Why) -> dict[str, Any]:

@@ -18,12 +18,12 @@ from locklens.addresses import ProviderAddress
 from locklens.dialect import TERRAFORM
 from locklens.errors import LockLensError
 from locklens.lockfile.model import Conflict, ConflictMarker, LockEntry, LockFile
+from locklens.operations.locklens import LockLens, OpenedReview, Reads
 from locklens.operations.plan.model import Scope
 from locklens.operations.review.events import Progress, ReviewEvent, RootsKnown
 from locklens.operations.review.request import ReviewRequest
-from locklens.operations.review.why import why_reviewed
+from locklens.operations.review.why import WhyRequest, explain_provider
 from locklens.operations.upgrades.candidates import CandidateTable
-from locklens.operations.write.upgrade import SelectedUpgrade, SelectedVersion
 from locklens.project.configuration import Configuration, Contributor, MissingModule, Requirement, StateReading
 from locklens.project.merging import Hidden
 from locklens.review.model import (
@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from textual.pilot import Pilot
 
     from locklens.install.events import InstallEvent
+    from locklens.operations.locklens import Log
     from locklens.operations.plan.files import FileChanges
     from locklens.operations.plan.model import Plan
     from locklens.operations.plan.review import PlanReview
@@ -309,7 +310,7 @@ def drafted(review: Review) -> Review:
 
 
 @dataclass
-class ServedReview:
+class ServedReview(OpenedReview):
     """An opened comparison that a test made."""
 
     draft: Review
@@ -348,22 +349,22 @@ def refuse(*_: object) -> Any:
 def explained(subject: WhySubject, ask: Callable[..., object] = lambda _: None) -> Why:
     """What the workspace says of it, whatever the registry is."""
     request = ReviewRequest(lambda: None)  # type: ignore[arg-type, return-value]
-    return why_reviewed(request, subject.review, subject.roots, subject.address, top=subject.top, ask=ask)  # type: ignore[arg-type]
+    return explain_provider(subject, request, ask)  # type: ignore[arg-type]
 
 
 @dataclass
-class ServingSource:
+class ServingSource(LockLens):
     """Serves what a test puts in: a review or an error."""
 
-    review: Review | None = None
+    served: Review | None = None
     error: LockLensError | None = None
     files: tuple[Path, ...] = ()
     top: Path | None = None
     gate: threading.Event | None = None
     fail_on: str = "block"
     opened: list[ServedReview] = field(default_factory=list)
-    others: dict[str, ServingSource] = field(default_factory=dict)
-    asked_views: list[tuple[str, Path | None]] = field(default_factory=list)
+    others: dict[Reads, ServingSource] = field(default_factory=dict)
+    asked_views: list[tuple[Reads, Path | None]] = field(default_factory=list)
     proofs: list[frozenset[tuple[str, ProviderAddress]]] = field(default_factory=list)
     proving: Callable[..., tuple[RootReview, ...]] = lambda *_: ()
     past: Callable[..., tuple[PastUse, ...]] = lambda *_: ()
@@ -382,15 +383,15 @@ class ServingSource:
     def open(self, *, is_fresh: bool = False) -> ServedReview:
         if self.error is not None:
             raise self.error
-        assert self.review is not None
-        draft = drafted(self.review)
-        served = ServedReview(draft, self.review, self.files, self.top, gate=self.gate)
+        assert self.served is not None
+        draft = drafted(self.served)
+        served = ServedReview(draft, self.served, self.files, self.top, gate=self.gate)
         self.opened.append(served)
         return served
 
-    def of_view(self, view: str, folder: Path | None) -> ServingSource:
-        self.asked_views.append((view, folder))
-        return self.others.get(view) or ServingSource(error=LockLensError(f"no {view} here"))
+    def for_view(self, reads: Reads, folder: Path | None) -> ServingSource:
+        self.asked_views.append((reads, folder))
+        return self.others.get(reads) or ServingSource(error=LockLensError(f"no {reads} here"))
 
     def prove(
         self,
@@ -409,18 +410,24 @@ class ServingSource:
 
     def plan(
         self,
-        intent: Operation,
-        review: Review | None,
+        operation: Operation,
+        review: Review | None = None,
         *,
-        on_root: Callable[[str], None],
-        on_event: Callable[[InstallEvent], None],
-        cancel: threading.Event,
+        on_root: Callable[[str], None] = lambda _: None,
+        on_event: Callable[[InstallEvent], None] = lambda _: None,
+        cancel: threading.Event | None = None,
+        on_log: Log = lambda _: None,
     ) -> Plan:
-        self.intents.append(intent)
-        return self.planning(intent, on_root, on_event, cancel)
+        self.intents.append(operation)
+        return self.planning(operation, on_root, on_event, cancel)
 
-    def foresee(
-        self, plan: Plan, review: Review, *, on_event: Callable[[ReviewEvent], None], cancel: threading.Event
+    def review_plan(
+        self,
+        plan: Plan,
+        review: Review,
+        *,
+        on_event: Callable[[ReviewEvent], None] = lambda _: None,
+        cancel: threading.Event | None = None,
     ) -> PlanReview:
         return self.foreseeing(plan, on_event, cancel)
 
@@ -428,23 +435,36 @@ class ServingSource:
         self.applied.append(proposal)
         return self.applying(proposal)
 
-    def why(self, subject: WhySubject, *, is_asking: bool, is_fresh: bool, cancel: threading.Event) -> Why:
+    def why(
+        self,
+        subject: WhyRequest | WhySubject,
+        *,
+        is_asking: bool = True,
+        is_fresh: bool = False,
+        cancel: threading.Event | None = None,
+        on_log: Log = lambda _: None,
+    ) -> Why:
+        assert isinstance(subject, WhySubject)
         self.whys.append((subject, is_asking, is_fresh))
         return self.explaining(subject, is_asking)
 
     def history(
-        self, signer: SignerUses, *, on_event: Callable[[ReviewEvent], None], cancel: threading.Event
+        self,
+        signer: SignerUses,
+        *,
+        on_event: Callable[[ReviewEvent], None] = lambda _: None,
+        cancel: threading.Event | None = None,
     ) -> tuple[PastUse, ...]:
         return self.past(signer, on_event, cancel)
 
-    def offers(
+    def candidates(
         self,
         review: Review,
         top: Path,
         *,
-        on_known: Callable[[CandidateTable], None],
-        cancel: threading.Event,
-        is_fresh: bool,
+        on_known: Callable[[CandidateTable], None] = lambda _: None,
+        cancel: threading.Event | None = None,
+        is_fresh: bool = False,
     ) -> CandidateTable:
         self.asked_fresh.append(is_fresh)
         return self.offering(on_known, cancel)
@@ -455,15 +475,12 @@ class ServingSource:
         wanted: Sequence[ReleaseId],
         *,
         on_known: Callable[[KnownRelease], None],
-        cancel: threading.Event,
+        cancel: threading.Event | None = None,
     ) -> None:
         self.asked_releases += wanted
         for one in wanted:
             if one in self.known:
                 on_known(self.known[one])
-
-    def upgrading(self, top: Path, picks: tuple[SelectedVersion, ...], *, allows_missing: bool) -> Operation:
-        return SelectedUpgrade(top, picks, allows_missing)
 
 
 @pytest.fixture

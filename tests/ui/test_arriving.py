@@ -19,6 +19,7 @@ from locklens.demo.registry import DemoRegistry
 from locklens.demo.repository import make_repository
 from locklens.demo.serving import SAMPLE_RULES, environment, write_cli_configuration
 from locklens.operations.compare_repository import open_git
+from locklens.operations.locklens import LockLens
 from locklens.operations.review.events import Progress, ReviewEvent, RootsKnown
 from locklens.operations.review.request import ReviewRequest
 from locklens.releases.settings import NetworkSettings
@@ -28,7 +29,6 @@ from locklens.trust.model import Signer, SigningKey, Tier
 from locklens.ui.app import LockLensApp
 from locklens.ui.review.screen import ReviewScreen
 from locklens.ui.shell.throttle import Throttle
-from locklens.ui.workspace_source import WorkspaceSource
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -58,9 +58,9 @@ class StepSource(ServingSource):
         self.fresh: list[bool] = []
 
     def open(self, *, is_fresh: bool = False) -> SteppedReview:
-        assert self.review is not None
+        assert self.served is not None
         self.fresh.append(is_fresh)
-        self.serving.append(SteppedReview(drafted(self.review), self.review, self.files))
+        self.serving.append(SteppedReview(drafted(self.served), self.served, self.files))
         return self.serving[-1]
 
 
@@ -368,7 +368,7 @@ def real(tmp_path: Path) -> Callable[[DemoRegistry], LockLensApp]:
     def build(registry: DemoRegistry) -> LockLensApp:
         top = make_repository(tmp_path / "infrastructure")
         request = ReviewRequest(partial(open_git, top), asking=asking(registry, tmp_path / "cli"))
-        return LockLensApp(WorkspaceSource(request), store_path=tmp_path / "store.sqlite3")
+        return LockLensApp(LockLens(request), store_path=tmp_path / "store.sqlite3")
 
     return build
 

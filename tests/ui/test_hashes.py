@@ -19,6 +19,7 @@ from locklens.demo.repository import make_repository
 from locklens.demo.serving import SAMPLE_RULES, environment, write_cli_configuration
 from locklens.errors import LockLensError
 from locklens.operations.compare_repository import open_locked
+from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest
 from locklens.operations.write.lock import Lock
 from locklens.policy import InstallPath, Policy, WantedPlatform
@@ -45,7 +46,6 @@ from locklens.ui.hashes.screen import HashesScreen
 from locklens.ui.preview.screen import PreviewScreen
 from locklens.ui.prove.dialog import ProveDialog
 from locklens.ui.review.screen import ReviewScreen
-from locklens.ui.workspace_source import WorkspaceSource
 
 LINUX, ARM, MAC = "linux_amd64", "linux_arm64", "darwin_arm64"
 AS_OF = "2026-11-21T14:02:09Z"
@@ -567,7 +567,7 @@ async def test_the_sample(tmp_path: Path) -> None:
         configuration = write_cli_configuration(registry, tmp_path)
         asking = NetworkSettings({**os.environ, **environment(configuration)}, Cache.in_memory())
         request = ReviewRequest(partial(open_locked, top), include_unchanged=True, asking=asking)
-        app = LockLensApp(WorkspaceSource(request), "hashes", store_path=tmp_path / "store.sqlite3")
+        app = LockLensApp(LockLens(request), "hashes", store_path=tmp_path / "store.sqlite3")
         async with app.run_test(size=(120, 40)) as pilot:
             on = HashesDriver(app, pilot)
             await until(on, lambda: bool(on.names) and not on.hashes.is_asking)

@@ -79,7 +79,7 @@ async def test_an_error_is_shown_with_its_hint_and_can_be_tried_again(
         assert "name two files with --old and --new" in on.text
         for key in ("j", "space", "n", "slash", "escape", "d", "tab"):
             await on.press(key)
-        source.error, source.review = None, samples.full()
+        source.error, source.served = None, samples.full()
         await on.press("r")
         await on.settle()
         assert "infra/prod/network" in on.text
@@ -132,7 +132,7 @@ async def test_a_change_on_disk_reloads_and_keeps_cursor_folds_and_filter(
         key, turned = on.current.key, on.screen.turned
         assert turned
         more = samples.root("infra/new", [samples.change("acme/late")])
-        source.review = replace(samples.full(), roots=(*samples.full().roots, more))
+        source.served = replace(samples.full(), roots=(*samples.full().roots, more))
         file.write_text("22")
         await until(on, lambda: "acme/late" in on.text)
         assert (on.current.key, on.screen.turned, on.screen.narrowed.text) == (key, turned, "infra")

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from functools import partial
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from textual.widgets import Input
@@ -25,6 +26,7 @@ from locklens.demo.releases import PLATFORMS, SampleLock, lock_file
 from locklens.demo.serving import environment, write_cli_configuration
 from locklens.errors import LockLensError
 from locklens.operations.compare_repository import open_git
+from locklens.operations.locklens import LockLens
 from locklens.operations.plan.files import FileChanges
 from locklens.operations.plan.model import Plan, Scope
 from locklens.operations.review.request import ReviewRequest
@@ -33,8 +35,7 @@ from locklens.operations.write.format import Format
 from locklens.operations.write.lock import Lock
 from locklens.operations.write.operation import Operation
 from locklens.operations.write.prune import Prune, prune
-from locklens.operations.write.source import ProviderSource
-from locklens.operations.write.upgrade import SelectedUpgrade, SelectedVersion
+from locklens.operations.write.upgrade import SelectedVersion, Upgrade
 from locklens.releases.settings import NetworkSettings
 from locklens.storage.cache import Cache
 from locklens.storage.journal import Journal
@@ -43,7 +44,6 @@ from locklens.ui.preview.screen import PreviewScreen
 from locklens.ui.signers.screen import SignersScreen
 from locklens.ui.upgrade.screen import UpgradeScreen
 from locklens.ui.widgets.line_view import LineView
-from locklens.ui.workspace_source import WorkspaceSource
 from locklens.versions import Version
 
 HOST = "registry.terraform.io"
@@ -162,11 +162,11 @@ def opening(top: Path, registry: DemoRegistry, tmp_path: Path, monkeypatch: pyte
 
     @asynccontextmanager
     async def run(
-        *, size: tuple[int, int] = (120, 40), offline: bool = False, source: WorkspaceSource | None = None
+        *, size: tuple[int, int] = (120, 40), offline: bool = False, source: LockLens | None = None
     ) -> AsyncIterator[PreviewDriver]:
         with Cache(tmp_path / "cache.sqlite3") as cache:
             asking = NetworkSettings(environ, cache, is_offline=offline)
-            own = source or WorkspaceSource(ReviewRequest(partial(open_git, top), asking=asking))
+            own = source or LockLens(ReviewRequest(partial(open_git, top), asking=asking))
             app = LockLensApp(own, store_path=tmp_path / "store.sqlite3")
             async with app.run_test(size=size, notifications=True) as pilot:
                 driver = PreviewDriver(app, pilot)
@@ -390,7 +390,7 @@ async def test_between_two_revisions_nothing_can_be_written(
 ) -> None:
     git(top, "commit", "-qam", "second")
     request = ReviewRequest(partial(open_git, top, base="HEAD~1", head="HEAD"))
-    async with opening(source=WorkspaceSource(request)) as on:
+    async with opening(source=LockLens(request)) as on:
         await on.go_to("hashicorp/aws")
         for key, what in (("R", "restore"), ("P", "prune"), ("F", "format"), ("L", "lock"), ("U", "upgrade")):
             await on.press(key)
@@ -434,8 +434,9 @@ async def test_enter_waits_until_it_is_ready(opening: Opening, top: Path, monkey
 
     class Slow:
         title = "Take one's time"
+        needs_registry: Literal[False] = False
 
-        def plan(self, supply: ProviderSource, *, on_root: Callable[[str], None] = lambda _: None) -> Plan:
+        def plan(self, *, on_root: Callable[[str], None] = lambda _: None) -> Plan:
             on_root("a")
             gate.wait(20)
             return prune(where(top, "a"))
@@ -517,9 +518,8 @@ async def test_all_roots_fail(opening: Opening, top: Path) -> None:
 async def test_offline_only_what_needs_no_registry(opening: Opening, top: Path) -> None:
     picks = (SelectedVersion("a", DEMO, Version.parse("1.5.0")),)
     async with opening(offline=True) as on:
-        on.want(SelectedUpgrade(top, picks))
-        await until(on, lambda: "nothing to write: it failed everywhere" in on.status)
-        assert "nobody is asked offline" in on.plan
+        on.want(Upgrade.of_picks(picks, partial(where, top)))
+        await until(on, lambda: "registries are not asked offline" in on.plan)
         assert "leave out --offline" in on.plan
         await on.press("escape")
         await on.open(Prune(where(top, "a")))
@@ -531,13 +531,13 @@ async def test_offline_only_what_needs_no_registry(opening: Opening, top: Path) 
 
 
 async def test_what_cannot_be_written_is_said(opening: Opening, top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(source: WorkspaceSource, proposal: FileChanges) -> tuple[str, ...]:
+    def refuse(source: LockLens, proposal: FileChanges) -> tuple[str, ...]:
         raise LockLensError("the disk is full", hint="make room")
 
     async with opening() as on:
         await on.open(Prune(where(top, "a")))
         with monkeypatch.context() as patched:
-            patched.setattr(WorkspaceSource, "apply", refuse)
+            patched.setattr(LockLens, "apply", refuse)
             await on.press("enter")
             await until(on, lambda: "nothing was written: the disk is full" in on.status)
         assert "make room" in on.plan
@@ -552,7 +552,7 @@ async def test_a_plan_that_cannot_be_reviewed_can_be_written(
         raise LockLensError("git is gone")
 
     async with opening() as on:
-        monkeypatch.setattr(WorkspaceSource, "foresee", refuse)
+        monkeypatch.setattr(LockLens, "review_plan", refuse)
         await on.open(Prune(where(top, "a")))
         assert "not reviewed: git is gone" in on.plan
         await on.press("y")
@@ -565,11 +565,11 @@ async def test_while_it_is_written_nothing_else_is_done(
 ) -> None:
     gate = threading.Event()
 
-    def slow(source: WorkspaceSource, proposal: FileChanges) -> tuple[str, ...]:
+    def slow(source: LockLens, proposal: FileChanges) -> tuple[str, ...]:
         gate.wait(20)
         return apply(proposal)
 
-    monkeypatch.setattr(WorkspaceSource, "apply", slow)
+    monkeypatch.setattr(LockLens, "apply", slow)
     async with opening() as on:
         await on.open(Prune(where(top, "a")))
         await on.press("enter")
@@ -678,9 +678,9 @@ async def test_the_command_line_does_the_same(
 ) -> None:
     intents: tuple[Operation, ...] = (
         Prune(where(top, "a", "b")),
-        SelectedUpgrade(
-            top,
+        Upgrade.of_picks(
             (SelectedVersion("a", DEMO, Version.parse("1.5.0")), SelectedVersion("b", DEMO, Version.parse("1.4.2"))),
+            partial(where, top),
         ),
     )
     before = contents(top)
@@ -713,7 +713,7 @@ async def test_terraform_takes_what_was_written(
         SelectedVersion("a", ProviderAddress(HOST, "hashicorp", "aws"), Version.parse("5.86.1")),
     )
     async with opening() as on:
-        await on.open(SelectedUpgrade(top, picks))
+        await on.open(Upgrade.of_picks(picks, partial(where, top)))
         await on.press("enter")
         await until(on, lambda: "wrote 1 file" in on.status)
         await on.reviewed()
@@ -781,7 +781,7 @@ def interrupted(top: Path) -> None:
 async def test_the_notice_is_on_the_first_screen(opening: Opening, tmp_path: Path) -> None:
     request = ReviewRequest(partial(open_git, Path.cwd()))
     words = "an interrupted write was completed: [bold]a\x1b[31m"
-    app = LockLensApp(WorkspaceSource(request), store_path=tmp_path / "s.sqlite3", notices=(words,))
+    app = LockLensApp(LockLens(request), store_path=tmp_path / "s.sqlite3", notices=(words,))
     async with app.run_test(size=(120, 40), notifications=True) as pilot:
         on = PreviewDriver(app, pilot)
         await until(on, lambda: "an interrupted write was completed: [bold]a" in on.text)

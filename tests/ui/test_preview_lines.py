@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from ui.conftest import Samples
 
 from locklens.addresses import Platform
+from locklens.diagnostics import Diagnostic
 from locklens.dialect import TERRAFORM
 from locklens.errors import ConfigurationError, LockLensError, StaleLockFileError
 from locklens.install.events import (
@@ -23,7 +24,7 @@ from locklens.lockfile.model import LockEntry
 from locklens.lockfile.render import render
 from locklens.lockfile.update import Tracking
 from locklens.operations.plan.files import FileChanges, PlannedFile
-from locklens.operations.plan.model import Plan, PlanFailure, PlannedChange, PlanNote
+from locklens.operations.plan.model import Plan, PlannedChange
 from locklens.operations.plan.review import PlanReview
 from locklens.project.constraint_edits import ConstraintEdit
 from locklens.review.model import HostState, Severity
@@ -44,7 +45,7 @@ def planned(samples: Samples, *roots: str, name: str = "hashicorp/aws", **more: 
     before, after = (render([entry], TERRAFORM) for entry in (old, new))
     files = tuple(PlannedFile(f"{root}/{LOCK}" if root else LOCK, before, after) for root in roots)
     words = tuple(f"{root}: moved" for root in roots)
-    plan = Plan(FileChanges(Path("/top"), files, words, "locklens upgrade aws"), changes, (), ())
+    plan = Plan(FileChanges(Path("/top"), files, words, "locklens upgrade aws"), changes)
     return replace(plan, **more)
 
 
@@ -139,9 +140,13 @@ def test_more_findings_than_there_is_room_for(samples: Samples) -> None:
 def test_what_failed_is_told_by_root(samples: Samples) -> None:
     down = LockLensError("the registry is down", hint="try later")
     own = ConfigurationError("it is broken", path="z/main.tf", line=3)
-    failures = (*(PlanFailure(f"r{number}", "aws", down) for number in range(5)), PlanFailure("z", "", own))
-    remarks = (PlanNote("a", "hashicorp/tls", "5.1.0 is the newest"), PlanNote("", "", "nothing to prune"))
-    text = said(PlanProgress("x", Stage.READY, planned(samples, "a", failures=failures, remarks=remarks)))
+    diagnostics = (
+        *(Diagnostic.of(down, address="aws", root=f"r{number}") for number in range(5)),
+        Diagnostic.of(own, root="z"),
+        Diagnostic.note("5.1.0 is the newest", address="hashicorp/tls", root="a"),
+        Diagnostic.note("nothing to prune"),
+    )
+    text = said(PlanProgress("x", Stage.READY, planned(samples, "a", diagnostics=diagnostics)))
     assert "FAILED: these 6 roots stay as they are\n" in text
     assert "  !! 5 roots: aws: the registry is down\n     -> try later\n" in text
     assert "  !! z/main.tf:3: it is broken\n" in text
@@ -166,7 +171,7 @@ def test_why_it_cannot_be_written(samples: Samples, stage: Stage, title: str, wo
 def test_nothing_to_write(samples: Samples) -> None:
     nothing = planned(samples)
     assert refusal(PlanProgress("x", Stage.READY, nothing)) == "nothing to write"
-    failed = replace(nothing, failures=(PlanFailure("a", "", LockLensError("no")),))
+    failed = replace(nothing, diagnostics=(Diagnostic.of(LockLensError("no"), root="a"),))
     standing = PlanProgress("x", Stage.READY, failed)
     assert refusal(standing) == "nothing to write: it failed everywhere"
     assert "FAILED: this root stays as it is\n  !! a: no\n" in said(standing)
@@ -183,8 +188,8 @@ def test_a_review_that_failed(samples: Samples) -> None:
 
 @pytest.mark.parametrize("text", ["[bold red]no[/]", "\x1b[31mred", "a\nb", "\u202e"])
 def test_hostile_words_stay_one_line(samples: Samples, text: str) -> None:
-    remarks = (PlanNote(text, text, text),)
-    plan = planned(samples, "a", remarks=remarks, failures=(PlanFailure(text, text, LockLensError(text)),))
+    failed = Diagnostic.of(LockLensError(text), address=text, root=text)
+    plan = planned(samples, "a", diagnostics=(Diagnostic.note(text, address=text, root=text), failed))
     standing = PlanProgress(text, Stage.READY, plan)
     assert text in said(standing)
     assert "\n" not in "".join(standing.message.split("\n\n"))

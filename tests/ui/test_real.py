@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from locklens.demo.repository import make_repository
 from locklens.operations.compare_repository import open_git
+from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest
 from locklens.operations.review.run import review
 from locklens.ui.app import LockLensApp
 from locklens.ui.review.screen import ReviewScreen
-from locklens.ui.workspace_source import WorkspaceSource
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 async def test_every_row_of_the_demo_can_be_looked_at(tmp_path: Path) -> None:
     request = ReviewRequest(partial(open_git, make_repository(tmp_path / "infrastructure")))
-    app = LockLensApp(WorkspaceSource(request), store_path=tmp_path / "store.sqlite3")
+    app = LockLensApp(LockLens(request), store_path=tmp_path / "store.sqlite3")
     async with app.run_test(size=(120, 40)) as pilot:
         await app.workers.wait_for_complete()
         await pilot.pause()
@@ -46,7 +46,7 @@ async def test_every_row_of_the_demo_can_be_looked_at(tmp_path: Path) -> None:
 
 async def test_an_error_of_opening_reaches_the_screen(tmp_path: Path) -> None:
     request = ReviewRequest(partial(open_git, tmp_path / "nowhere"))
-    app = LockLensApp(WorkspaceSource(request), store_path=tmp_path / "store.sqlite3")
+    app = LockLensApp(LockLens(request), store_path=tmp_path / "store.sqlite3")
     async with app.run_test(size=(100, 30)) as pilot:
         await app.workers.wait_for_complete()
         await pilot.pause()

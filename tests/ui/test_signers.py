@@ -19,6 +19,7 @@ from locklens.demo.repository import make_repository
 from locklens.demo.serving import SAMPLE_RULES, environment, write_cli_configuration
 from locklens.errors import LockLensError, RepositoryError, RunCancelledError
 from locklens.operations.compare_repository import open_git, open_locked
+from locklens.operations.locklens import LockLens, Reads
 from locklens.operations.review.events import Progress, ReviewEvent
 from locklens.operations.review.request import ReviewRequest
 from locklens.releases.settings import NetworkSettings
@@ -32,7 +33,6 @@ from locklens.ui.review.screen import ReviewScreen
 from locklens.ui.signers.keys import SIGNERS_KEYS
 from locklens.ui.signers.screen import SignersScreen
 from locklens.ui.text.signers import grouped
-from locklens.ui.workspace_source import WorkspaceSource
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -455,7 +455,7 @@ async def test_another_signer_ends_the_search_of_the_one_before(
 async def test_from_the_review_to_the_keys_and_back(
     samples: Samples, repository: Review, opened: Callable[..., LockLensApp], tmp_path: Path
 ) -> None:
-    source = ServingSource(samples.full(), top=tmp_path, others={"keys": ServingSource(repository)})
+    source = ServingSource(samples.full(), top=tmp_path, others={Reads.LOCKED: ServingSource(repository)})
     app = opened(source, "review")
     async with app.run_test(size=(120, 40)) as pilot:
         on = driving(app, pilot)
@@ -463,7 +463,7 @@ async def test_from_the_review_to_the_keys_and_back(
         await on.go_to("acme/netbox")
         await on.press("4")
         await on.settle()
-        assert source.asked_views == [("keys", tmp_path)]
+        assert source.asked_views == [(Reads.LOCKED, tmp_path)]
         assert len(on.names) == 4
         await on.choose("mallory")
         for way_back in ("1", "escape", "q"):
@@ -482,7 +482,7 @@ async def test_from_the_review_to_the_keys_and_back(
 async def test_from_the_keys_to_the_review(
     samples: Samples, repository: Review, opened: Callable[..., LockLensApp]
 ) -> None:
-    source = ServingSource(repository, others={"review": ServingSource(samples.full())})
+    source = ServingSource(repository, others={Reads.CHANGES: ServingSource(samples.full())})
     app = opened(source)
     async with app.run_test(size=(80, 24)) as pilot:
         on = driving(app, pilot)
@@ -501,7 +501,7 @@ async def test_keys_of_no_repository_leave_the_review_alone(
     samples: Samples, opened: Callable[..., LockLensApp]
 ) -> None:
     keys = ServingSource(error=LockLensError("there is no repository"))
-    app = opened(ServingSource(samples.full(), others={"keys": keys}), "review")
+    app = opened(ServingSource(samples.full(), others={Reads.LOCKED: keys}), "review")
     async with app.run_test(size=(80, 24)) as pilot:
         on = driving(app, pilot)
         await on.settle()
@@ -520,7 +520,7 @@ async def test_the_keys_of_the_sample(tmp_path: Path) -> None:
         configuration = write_cli_configuration(registry, tmp_path)
         asking = NetworkSettings({**os.environ, **environment(configuration)}, Cache.in_memory())
         request = ReviewRequest(partial(open_git, top), asking=asking)
-        app = LockLensApp(WorkspaceSource(request), store_path=tmp_path / "store.sqlite3")
+        app = LockLensApp(LockLens(request), store_path=tmp_path / "store.sqlite3")
         async with app.run_test(size=(120, 40)) as pilot:
             on = driving(app, pilot)
             await until(on, lambda: bool(on.titles) and not on.screen.is_asking)
@@ -543,7 +543,7 @@ async def test_the_keys_of_the_sample(tmp_path: Path) -> None:
 async def test_locklens_keys_opens_the_keys_at_once(tmp_path: Path) -> None:
     top = make_repository(tmp_path / "infrastructure")
     request = ReviewRequest(partial(open_locked, top), include_unchanged=True)
-    app = LockLensApp(WorkspaceSource(request), "keys", store_path=tmp_path / "store.sqlite3")
+    app = LockLensApp(LockLens(request), "keys", store_path=tmp_path / "store.sqlite3")
     async with app.run_test(size=(80, 24)) as pilot:
         on = driving(app, pilot)
         await on.settle()

@@ -12,13 +12,13 @@ from textual.widgets import Input
 from ui.conftest import Driver, Running, Samples, until
 
 from locklens.operations.compare_repository import open_git
+from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest
 from locklens.ui.preview.screen import PreviewScreen
-from locklens.ui.workspace_source import WorkspaceSource
 
 
-def source_of(top: Path, **options: object) -> WorkspaceSource:
-    return WorkspaceSource(ReviewRequest(partial(open_git, top, **options)))  # type: ignore[arg-type]
+def source_of(top: Path, **options: object) -> LockLens:
+    return LockLens(ReviewRequest(partial(open_git, top, **options)))  # type: ignore[arg-type]
 
 
 def two_roots(tmp_path: Path) -> Path:

@@ -24,9 +24,10 @@ from locklens.demo.repository import make_repository
 from locklens.demo.serving import SAMPLE_RULES, environment, write_cli_configuration
 from locklens.errors import ConfigurationError, LockLensError
 from locklens.operations.compare_repository import open_git
+from locklens.operations.locklens import LockLens, Reads
 from locklens.operations.review.request import ReviewRequest
 from locklens.operations.upgrades.candidates import CandidateTable, RefusedRoot
-from locklens.operations.write.upgrade import SelectedUpgrade
+from locklens.operations.write.upgrade import Upgrade
 from locklens.policy import Policy
 from locklens.releases.settings import NetworkSettings
 from locklens.storage.cache import Cache
@@ -38,7 +39,6 @@ from locklens.ui.shell.messages import ViewWanted
 from locklens.ui.upgrade.keys import UPGRADE_KEYS
 from locklens.ui.upgrade.screen import UpgradeScreen
 from locklens.ui.why.dialog import WhyDialog
-from locklens.ui.workspace_source import WorkspaceSource
 
 if TYPE_CHECKING:
     from textual.pilot import Pilot
@@ -396,8 +396,9 @@ async def test_preview(opening: Opening, tmp_path: Path) -> None:
         assert "nothing is chosen yet" in on.status
         await on.press("space", "right", "U")
         (intent,) = on.intents
-        assert isinstance(intent, SelectedUpgrade)
-        assert (intent.title, intent.top) == ("Upgrade ready to 2.0.0 in a", tmp_path)
+        assert isinstance(intent, Upgrade)
+        assert (intent.title, intent.where.roots) == ("Upgrade ready to 2.0.0 in a", ("a",))
+        assert intent.edits_constraints
 
 
 # Reading
@@ -562,7 +563,7 @@ async def test_five_hundred_providers_are_scrolled_through(opening: Opening) -> 
 async def test_from_another_screen_to_a_provider(samples: Samples, tmp_path: Path) -> None:
     review = samples.review(samples.root("a", [samples.change()], configuration=samples.configuration()))
     other = ServingSource(review, top=tmp_path, offering=lambda *_: ALL)
-    source = ServingSource(review, top=tmp_path, others={"upgrade": other})
+    source = ServingSource(review, top=tmp_path, others={Reads.CANDIDATES: other})
     app = LockLensApp(source, store_path=tmp_path / "store.sqlite3")
     async with app.run_test(size=(110, 40)) as pilot:
         on = UpgradeDriver(app, pilot)
@@ -579,7 +580,7 @@ async def test_from_another_screen_to_a_provider(samples: Samples, tmp_path: Pat
         app.post_message(ViewWanted(views.UPGRADE, tmp_path, ("a", READY.address)))
         await on.pilot.pause()
         assert on.title == "acme/ready"
-        assert source.asked_views == [("upgrade", tmp_path)]
+        assert source.asked_views == [(Reads.CANDIDATES, tmp_path)]
 
 
 # The sample
@@ -591,7 +592,7 @@ async def test_the_sample(tmp_path: Path) -> None:
         top = make_repository(tmp_path / "infra")
         environ = {**os.environ, **environment(write_cli_configuration(registry, tmp_path))}
         request = ReviewRequest(partial(open_git, top), asking=NetworkSettings(environ, cache))
-        source = WorkspaceSource(request).of_view("upgrade", top)
+        source = LockLens(request).for_view(Reads.CANDIDATES, top)
         app = LockLensApp(source, "upgrade", store_path=tmp_path / "store.sqlite3")
         async with app.run_test(size=(110, 40)) as pilot:
             on = UpgradeDriver(app, pilot)

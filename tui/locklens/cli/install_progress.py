@@ -6,8 +6,6 @@ import re
 import time
 from typing import TYPE_CHECKING, Any, assert_never
 
-import msgspec
-
 from locklens.cli.live import LiveLine
 from locklens.cli.output import put
 from locklens.install.events import (
@@ -28,7 +26,7 @@ from locklens.text import json_text, size_words
 
 if TYPE_CHECKING:
     from locklens.install.events import InstallEvent
-    from locklens.operations.write.diagnostics import RootResult
+    from locklens.operations.plan.model import RootResult
 
 
 _TRACKED = {
@@ -72,15 +70,9 @@ class InstallProgress:
         self.end()
         for note in outcome.notes:
             self._say(f"- {note}")
-        for trouble in outcome.troubles:
-            lead = "Warning" if trouble.is_warning else "Error"
-            self._say(
-                "",
-                f"{lead}: {trouble.summary}",
-                "",
-                trouble.words,
-                *([f"hint: {trouble.hint}"] if trouble.hint else []),
-            )
+        for one in outcome.diagnostics:
+            lead = "Error" if one.is_error else "Warning"
+            self._say("", f"{lead}: {one.summary}", "", one.words, *([f"hint: {one.hint}"] if one.hint else []))
 
     def take(self, event: InstallEvent) -> None:
         """Tells of one event."""
@@ -188,8 +180,9 @@ class JsonProgress:
 
     def conclude(self, outcome: RootResult) -> None:
         """Tells what came of a root."""
-        for trouble in outcome.troubles:
-            self._put("warning" if trouble.is_warning else "error", msgspec.structs.asdict(trouble))
+        for one in outcome.diagnostics:
+            fields = {"summary": one.summary, "words": one.words, "hint": one.hint, "is_warning": not one.is_error}
+            self._put("error" if one.is_error else "warning", fields)
         self._put(
             "outcome",
             {

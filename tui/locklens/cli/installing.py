@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Callable, Sequence
 
-    from locklens.operations.write.diagnostics import RootResult
-    from locklens.operations.write.lock import LockRun
+    from locklens.operations.plan.model import Plan, RootResult
 
 
 def run_init(found: Namespace) -> int:
@@ -69,48 +68,36 @@ def run_init(found: Namespace) -> int:
 
 def run_lock(found: Namespace) -> int:
     """Brings hashes into lock files, of all roots at once."""
-    from locklens.operations.plan.model import Scope
-    from locklens.operations.write.lock import Lock, plan_lock
-    from locklens.operations.write.registry_source import RegistrySource
+    from locklens.cli.planning import plan_operation, scope_of
+    from locklens.operations.write.lock import Lock
 
-    roots = tuple(dict.fromkeys(found.root))
-    intent = Lock(
-        Scope(Path.cwd(), roots, DIALECTS.get(found.tool), found.test_directory),
+    scope = scope_of(found)
+    operation = Lock(
+        scope,
         tuple(dict.fromkeys(map(Platform.parse, found.platform))),
         tuple(found.providers),
         accepts_republished=found.accept_republished,
         allows_missing=found.allow_missing_modules,
     )
-    telling = JsonProgress() if found.json else InstallProgress(is_alone=len(roots) < 2)
-    telling.begin(None if len(roots) > 1 else (roots or (".",))[0])
-    with (
-        Cache.in_memory() if found.no_cache else Cache() as cache,
-        RegistrySource(os.environ, cache, on_event=telling.take) as supply,
-    ):
-        try:
-            locking = plan_lock(intent, supply, on_root=lambda root: telling.begin(root or "."))
-        finally:
-            telling.end()
-            tell(f"note: {words}" for words in cache.take_notices())
-            if found.verbose:
-                tell(supply.log)
-    return _conclude(found, locking, telling)
+    telling = JsonProgress() if found.json else InstallProgress(is_alone=len(scope.roots) < 2)
+    telling.begin(None if len(scope.roots) > 1 else (scope.roots or (".",))[0])
+    return _conclude(found, plan_operation(operation, found, telling), telling)
 
 
-def _conclude(found: Namespace, locking: LockRun, telling: InstallProgress | JsonProgress) -> int:
+def _conclude(found: Namespace, plan: Plan, telling: InstallProgress | JsonProgress) -> int:
     """Writes what `lock` planned, tells what became of each root, and returns the exit status."""
-    from locklens.operations.write.apply import apply
+    from locklens.cli.planning import writer_of
 
     writes = not (found.dry_run or found.check)
     notices: tuple[str, ...] = ()
     refusal = None
     try:
-        notices = apply(locking.plan.proposal) if writes else ()
+        notices = writer_of(found).apply(plan.proposal) if writes else ()
     except LockLensError as error:
         refusal = error
         complain(error)
     statuses = []
-    for root, outcome in locking.outcomes.items():
+    for root, outcome in plan.results.items():
         telling.begin(root or ".")
         if isinstance(outcome, LockLensError):
             complain(outcome)

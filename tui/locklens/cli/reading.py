@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from locklens.operations.comparison import Base, Comparison
+    from locklens.operations.locklens import LockLens
     from locklens.operations.review.request import ReviewRequest
     from locklens.releases.settings import NetworkSettings
     from locklens.review.keys import PastUse
@@ -63,19 +64,19 @@ def run_locked(found: Namespace, view: str, open_ui: OpenUi) -> int:
 
 def run_why(found: Namespace) -> int:
     """Says who requires a provider, and what holds it back."""
-    from locklens.dialect import DIALECTS
+    from locklens.operations.compare_repository import open_locked
+    from locklens.operations.locklens import LockLens
     from locklens.operations.review.why import WhyRequest
-    from locklens.operations.review.why import explain_provider as explain
-    from locklens.releases.lookup import ReleaseLookup
-    from locklens.releases.session import ReleaseSession
 
-    request = WhyRequest(found.provider, Path.cwd(), tuple(found.roots), DIALECTS.get(found.tool), found.test_directory)
     asking = asking_of(found)
-    with asking.cache, ReleaseSession(asking, ()) as session:
-        result = explain(request, ReleaseLookup(session).offered)
+    request = request_of(found, partial(open_locked, Path.cwd(), roots=found.roots), asking)
+    log: list[str] = []
+    with asking.cache:
+        subject = WhyRequest(found.provider, Path.cwd(), tuple(found.roots))
+        result = LockLens(request).why(subject, on_log=log.extend)
         tell(f"note: {words}" for words in asking.cache.take_notices())
         if found.verbose:
-            tell(session.log)
+            tell(log)
     if found.format == "json":
         from locklens.review.reports import why_json
 
@@ -153,19 +154,20 @@ def show(request: ReviewRequest, found: Namespace, view: str, open_ui: OpenUi) -
     from time import perf_counter
 
     from locklens.cli.progress import ReviewProgress
-    from locklens.operations.review.run import review as make_review
+    from locklens.operations.locklens import LockLens
 
     started = perf_counter()
     telling = ReviewProgress(is_verbose=found.verbose)
+    locklens = LockLens(request)
     try:
-        result = make_review(request, on_event=telling.take)
+        result = locklens.review(on_event=telling.take)
     finally:
         if request.asking is not None:
             request.asking.cache.close()
     if found.verbose:
         tell((f"reviewed {len(result.roots)} roots in {perf_counter() - started:.3f} s",))
     if view == "keys":
-        past = _histories(request, result) if found.history else None
+        past = _histories(locklens, result) if found.history else None
         deliver(_rendered_keys(result, past, form), found.output)
     else:
         deliver(_rendered(result, view, form, found.output), found.output)
@@ -180,13 +182,12 @@ def _format(found: Namespace) -> str:
     return "tui" if interactive else "text"
 
 
-def _histories(request: ReviewRequest, review: Review) -> dict[str, tuple[PastUse, ...]]:
+def _histories(locklens: LockLens, review: Review) -> dict[str, tuple[PastUse, ...]]:
     """Returns what each signer's providers were locked at before, by the key's fingerprint."""
-    from locklens.operations.review.signing_history import signing_history
     from locklens.review.keys import signers
 
     named = [signer for signer in signers(review) if signer.key is not None]
-    return {signer.key.fingerprint: signing_history(request, signer) for signer in named if signer.key is not None}
+    return {signer.key.fingerprint: locklens.history(signer) for signer in named if signer.key is not None}
 
 
 def _rendered_keys(review: Review, past: Mapping[str, tuple[PastUse, ...]] | None, form: str) -> Printable:

@@ -2,37 +2,37 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from locklens.addresses import Platform
 from locklens.cli.arguments import UsageError
 from locklens.cli.output import DONE, FINDINGS, complain, put, put_patch, tell
-from locklens.dialect import DIALECTS
+from locklens.cli.planning import scope_of, writer_of
+from locklens.diagnostics import Diagnostic
 from locklens.errors import LockLensError
-from locklens.operations.plan.model import Scope, change_words
+from locklens.operations.plan.model import change_words
 from locklens.text import json_text, page
 
 if TYPE_CHECKING:
     from argparse import Namespace
 
-    from locklens.operations.plan.model import Plan, PlanFailure
+    from locklens.operations.plan.model import Plan
+    from locklens.operations.write.operation import Operation
 
 
 def run_write(command: str, found: Namespace) -> int:
     """Runs `upgrade`, `prune`, `restore`, `format` or `undo`."""
-    plan = _planned(command, found)
+    operation = operation_of(command, found)
+    plan = _planned(operation, found)
     telling = _Json() if found.json else _Text(found.dry_run)
     telling.planned(plan)
     status = FINDINGS if plan.failures else DONE
     if found.dry_run:
         telling.previewed(plan)
         return status
-    from locklens.operations.write.apply import apply
-
     try:
-        notices = apply(plan.proposal)
+        notices = writer_of(found).apply(plan.proposal)
     except LockLensError as error:
         telling.failed(error)
         return FINDINGS
@@ -40,52 +40,50 @@ def run_write(command: str, found: Namespace) -> int:
     return status
 
 
-def _planned(command: str, found: Namespace) -> Plan:
+def operation_of(command: str, found: Namespace) -> Operation:
+    """Returns the operation that was typed; the terminal UI makes the same ones.
+
+    Raises:
+        UsageError: A platform is none.
+    """
     if command == "undo":
-        from locklens.operations.write.undo import undo
+        from locklens.operations.write.undo import Undo
 
-        return undo(Path.cwd())
-    from locklens.operations.write.format import format_locks
-    from locklens.operations.write.prune import prune
-    from locklens.operations.write.restore import restore
-
-    request = Scope(Path.cwd(), tuple(dict.fromkeys(found.root)), DIALECTS.get(found.tool), found.test_directory)
+        return Undo(Path.cwd())
+    scope = scope_of(found)
     if command == "upgrade":
-        return _upgrade(request, found)
+        from locklens.operations.write.upgrade import Upgrade
+
+        return Upgrade(
+            scope,
+            tuple(found.providers),
+            _platforms(found.platform),
+            edits_constraints=found.edit_constraints,
+            allows_missing=found.allow_missing_modules,
+        )
     if command == "prune":
-        return prune(request, found.providers)
+        from locklens.operations.write.prune import Prune
+
+        return Prune(scope, tuple(found.providers))
     if command == "restore":
-        return restore(request, found.providers, found.revision)
-    return format_locks(request)
+        from locklens.operations.write.restore import Restore, RestoredProviders
+
+        return Restore(scope, (RestoredProviders(scope.roots, tuple(found.providers)),), found.revision)
+    from locklens.operations.write.format import Format
+
+    return Format(scope)
 
 
-def _upgrade(request: Scope, found: Namespace) -> Plan:
+def _planned(operation: Operation, found: Namespace) -> Plan:
+    if operation.needs_registry is False:
+        return writer_of(found).plan(operation)
     from locklens.cli.install_progress import InstallProgress, JsonProgress
-    from locklens.operations.write.registry_source import RegistrySource
-    from locklens.operations.write.upgrade import UpgradeRequest, plan_upgrade
-    from locklens.storage.cache import Cache
+    from locklens.cli.planning import plan_operation
 
-    wanted = UpgradeRequest(
-        request,
-        tuple(found.providers),
-        _platforms(found.platform),
-        edits_constraints=found.edit_constraints,
-        allows_missing=found.allow_missing_modules,
-    )
-    telling = JsonProgress() if found.json else InstallProgress(is_alone=len(request.roots) < 2)
-    if len(request.roots) > 1:
-        telling.begin(None)
-    with (
-        Cache.in_memory() if found.no_cache else Cache() as cache,
-        RegistrySource(os.environ, cache, on_event=telling.take) as supply,
-    ):
-        try:
-            return plan_upgrade(wanted, supply, on_root=lambda root: telling.begin(root or "."))
-        finally:
-            telling.end()
-            tell(f"note: {words}" for words in cache.take_notices())
-            if found.verbose:
-                tell(supply.log)
+    progress = JsonProgress() if found.json else InstallProgress(is_alone=len(found.root) < 2)
+    if len(set(found.root)) > 1:
+        progress.begin(None)
+    return plan_operation(operation, found, progress)
 
 
 def _platforms(texts: list[str]) -> tuple[Platform, ...]:
@@ -110,9 +108,9 @@ class _Text:
         if self._is_preview:
             tell(plan.proposal.words)
         for remark in plan.remarks:
-            tell([f"{_place(remark.root, remark.name)}: {remark.words}"])
+            tell([f"{_place(remark)}: {remark.sentence}"])
         for failed in plan.failures:
-            complain(_placed(failed))
+            tell(_complaint(failed))
 
     def previewed(self, plan: Plan) -> None:
         """Prints the diff."""
@@ -146,9 +144,9 @@ class _Json:
                 words=change_words(change),
             )
         for remark in plan.remarks:
-            self._put("note", root=remark.root or ".", provider=remark.name or None, words=remark.words)
+            self._put("note", root=remark.root or ".", provider=remark.address or None, words=remark.sentence)
         for failed in plan.failures:
-            self._fail(failed.error, failed.root or ".", failed.name or None)
+            self._fail(failed, failed.root or ".")
 
     def previewed(self, plan: Plan) -> None:
         """Tells the diff of each file, and how to do it."""
@@ -158,7 +156,7 @@ class _Json:
 
     def failed(self, error: LockLensError) -> None:
         """Tells why nothing was written."""
-        self._fail(error, None, None)
+        self._fail(Diagnostic.of(error), None)
         self._put("outcome", written=False, failed=True)
 
     def applied(self, plan: Plan, notices: tuple[str, ...]) -> None:
@@ -169,21 +167,22 @@ class _Json:
         failed = bool(plan.failures)
         self._put("outcome", written=is_written, failed=failed, command=plan.proposal.command, notices=list(notices))
 
-    def _fail(self, error: LockLensError, root: str | None, provider: str | None) -> None:
-        path, line = getattr(error, "path", "") or None, getattr(error, "line", None)
-        self._put("error", root=root, provider=provider, words=str(error), hint=error.hint, file=path, line=line)
+    def _fail(self, failed: Diagnostic, root: str | None) -> None:
+        file, line = failed.place or (None, None)
+        name = failed.address or None
+        self._put("error", root=root, provider=name, words=failed.words, hint=failed.hint, file=file, line=line)
 
     def _put(self, type_: str, /, **fields: Any) -> None:
         put(json_text({"type": type_, **fields}, indent=None))
 
 
-def _place(root: str, name: str) -> str:
-    return f"{root or '.'}: {name}" if name else root or "."
+def _place(one: Diagnostic) -> str:
+    return f"{one.root or '.'}: {one.address}" if one.address else one.root or "."
 
 
-def _placed(failed: PlanFailure) -> LockLensError:
-    """An error with its root and provider before it, unless it names them itself."""
-    words = str(failed.error)
-    name = failed.name if failed.name not in words else ""
-    lead = [part for part in (name if getattr(failed.error, "path", "") else _place(failed.root, name),) if part]
-    return LockLensError(": ".join((*lead, words)), hint=failed.error.hint)
+def _complaint(failed: Diagnostic) -> list[str]:
+    """An error with its root and provider before it, unless it names them itself, and its hint."""
+    name = failed.address if failed.address not in failed.words else ""
+    lead = name if failed.place is not None else f"{failed.root or '.'}: {name}" if name else failed.root or "."
+    words = f"{lead}: {failed.words}" if lead else failed.words
+    return [f"error: {words}", *([f"hint: {failed.hint}"] if failed.hint else [])]

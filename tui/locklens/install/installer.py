@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from locklens.diagnostics import Diagnostic, DiagnosticSeverity
 from locklens.errors import LockLensError, NotFoundError, TrustError
 from locklens.hashes import is_known_scheme
 from locklens.install.events import (
@@ -23,7 +24,7 @@ from locklens.install.events import (
 )
 from locklens.install.fetching import hashed, judged, offered, unpacked, warn, warn_of_changes
 from locklens.install.folders import h1_at
-from locklens.install.model import ProviderFailure, Settled
+from locklens.install.model import Settled
 from locklens.lockfile.update import fetched, is_incomplete, reused
 from locklens.packages.limits import stop_if
 from locklens.selection import Selection, Unselectable, before_asking, combined, select
@@ -82,7 +83,7 @@ def install(
     done = {address: one for address, one in found.items() if isinstance(one, _Done)}
     return Settled(
         {address: one.entry for address, one in done.items()},
-        tuple(one for one in found.values() if isinstance(one, ProviderFailure)),
+        tuple(one for one in found.values() if isinstance(one, Diagnostic)),
         tuple(address for address, one in done.items() if one.is_incomplete),
     )
 
@@ -113,7 +114,7 @@ class _Installer:
         self._upgrade = upgrade
         self._for_real = for_real
 
-    def settle(self, wanted: ProviderRequirement) -> _Done | ProviderFailure:
+    def settle(self, wanted: ProviderRequirement) -> _Done | Diagnostic:
         """Chooses, fetches and installs one provider."""
         try:
             chosen = self._choose(wanted)
@@ -121,7 +122,7 @@ class _Installer:
             return self._failed(
                 wanted.address, self._query_summary(error), self._query_words(wanted.address, error), error.hint
             )
-        if isinstance(chosen, _Done | ProviderFailure):
+        if isinstance(chosen, _Done | Diagnostic):
             return chosen
         try:
             return self._install(wanted, chosen.version)
@@ -143,7 +144,7 @@ class _Installer:
         self._context.tell(QueryStarted(name, str(combined(wanted.requirements)), is_locked=True))
         self._context.tell(AlreadyInstalled(name, wanted.prior.version))
 
-    def _choose(self, wanted: ProviderRequirement) -> Selection | _Done | ProviderFailure:
+    def _choose(self, wanted: ProviderRequirement) -> Selection | _Done | Diagnostic:
         prior, name = wanted.prior, self._context.name(wanted.address)
         version = wanted.locked
         is_locked = prior is not None and not self._upgrade
@@ -246,6 +247,7 @@ class _Installer:
     def _query_words(self, address: ProviderAddress, error: LockLensError) -> str:
         return f"{self._lead} {self._context.name(address)}: {error}"
 
-    def _failed(self, address: ProviderAddress, summary: str, words: str, hint: str = "") -> ProviderFailure:
-        self._context.tell(ProviderFailed(self._context.name(address), summary, words, hint))
-        return ProviderFailure(address, summary, words, hint)
+    def _failed(self, address: ProviderAddress, summary: str, words: str, hint: str = "") -> Diagnostic:
+        name = self._context.name(address)
+        self._context.tell(ProviderFailed(name, summary, words, hint))
+        return Diagnostic(DiagnosticSeverity.ERROR, summary, words, name, hint=hint)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from locklens.diagnostics import Diagnostic, DiagnosticSeverity
 from locklens.errors import LockLensError, PlatformNotSupportedError
 from locklens.install.events import (
     FetchStarted,
@@ -21,7 +22,6 @@ from locklens.install.events import (
     RegistryWarned,
 )
 from locklens.install.fetching import admitted, hashed, warn, warn_of_changes
-from locklens.install.model import LockRequest, ProviderFailure
 from locklens.lockfile.update import tracking, with_locked_hashes
 from locklens.selection import Unselectable, combined, select
 from locklens.trust.continuity import Origin
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from locklens.addresses import Platform, ProviderAddress
     from locklens.hashes import HashedPackage
     from locklens.install.context import InstallContext
-    from locklens.install.model import ProviderRequirement
+    from locklens.install.model import LockRequest, ProviderRequirement
     from locklens.lockfile.model import LockEntry
     from locklens.releases.authentication import AuthenticatedRelease
     from locklens.versions import Version
@@ -61,7 +61,7 @@ class Locker:
 
     def __init__(self, context: InstallContext) -> None:
         self._context = context
-        self._known: dict[_Build, _Obtained | ProviderFailure] = {}
+        self._known: dict[_Build, _Obtained | Diagnostic] = {}
 
     def fetch(self, requests: Sequence[LockRequest]) -> None:
         """Gets what requests want and no earlier one got, all at the same time.
@@ -93,7 +93,7 @@ class Locker:
         ]
         self._keep([one[:2] for one in rest], self._context.map(lambda one: self._recalled(*one), rest))
 
-    def entries(self, requests: Sequence[LockRequest]) -> list[LockEntry | ProviderFailure]:
+    def entries(self, requests: Sequence[LockRequest]) -> list[LockEntry | Diagnostic]:
         """Returns the new lock entry for each request, or why there is none; errors as of `fetch`."""
         self.fetch(requests)
         return [self._entry(request) for request in requests]
@@ -112,7 +112,7 @@ class Locker:
             return known is None
         return not all(_is_refused(one, known.vouched) for one in requests)
 
-    def _keep(self, works: Sequence[_Work], found: Sequence[_Obtained | ProviderFailure]) -> None:
+    def _keep(self, works: Sequence[_Work], found: Sequence[_Obtained | Diagnostic]) -> None:
         for (own, platform), one in zip(works, found, strict=True):
             self._known[own[0].address, own[0].version, platform] = one
 
@@ -127,9 +127,7 @@ class Locker:
             return False  # It is told when it is needed.
         return self._context.session.cache.package(metadata.zh) is not None
 
-    def _recalled(
-        self, requests: Sequence[LockRequest], platform: Platform, first: Platform
-    ) -> _Obtained | ProviderFailure:
+    def _recalled(self, requests: Sequence[LockRequest], platform: Platform, first: Platform) -> _Obtained | Diagnostic:
         """Gets one package of a release of which the first platform's was hashed before, mostly without asking.
 
         What the registry says of this platform beside is not asked for where it lists the platform, and what is signed
@@ -158,7 +156,7 @@ class Locker:
             return ()
         return next((one.platforms for one in listed if one.version == request.version), ())
 
-    def _obtain(self, requests: Sequence[LockRequest], platform: Platform) -> _Obtained | ProviderFailure:
+    def _obtain(self, requests: Sequence[LockRequest], platform: Platform) -> _Obtained | Diagnostic:
         """Gets one package, unless the version was published again for all that want it."""
         context, request = self._context, requests[0]
         name = context.name(request.address)
@@ -181,14 +179,14 @@ class Locker:
         context.tell(PackageHashed(name, request.version, platform, signed, known is not None))
         return _Obtained(platform, vouched, package)
 
-    def _entry(self, request: LockRequest) -> LockEntry | ProviderFailure:
+    def _entry(self, request: LockRequest) -> LockEntry | Diagnostic:
         """Puts the platforms' hashes together, and tells what of each is new."""
         context, name = self._context, self._context.name(request.address)
         own = [self._known[request.address, request.version, one] for one in dict.fromkeys(request.platforms)]
         hashes: set[str] = set()
         obtained: list[tuple[Platform, frozenset[str]]] = []
         for one in own:
-            if isinstance(one, ProviderFailure):
+            if isinstance(one, Diagnostic):
                 return one
             if _is_refused(request, one.vouched):
                 return self._refused(request, one)
@@ -208,7 +206,7 @@ class Locker:
             hashes=hashes,
         )
 
-    def _refused(self, request: LockRequest, found: _Obtained) -> ProviderFailure:
+    def _refused(self, request: LockRequest, found: _Obtained) -> Diagnostic:
         context = self._context
         words = found.vouched.change_words(request.prior, request.address, request.version)
         words += _signed_before(context, request)
@@ -217,7 +215,7 @@ class Locker:
         return _failed(context, request.address, f"{lead}: {words}", hint)
 
 
-def choose(wanted: Iterable[ProviderRequirement], context: InstallContext) -> list[Version | ProviderFailure]:
+def choose(wanted: Iterable[ProviderRequirement], context: InstallContext) -> list[Version | Diagnostic]:
     """Chooses the version of each provider as `providers lock` does: the locked one, or else the newest eligible.
 
     Raises:
@@ -226,7 +224,7 @@ def choose(wanted: Iterable[ProviderRequirement], context: InstallContext) -> li
     return context.map(lambda one: _chosen(one, context), wanted)
 
 
-def _chosen(wanted: ProviderRequirement, context: InstallContext) -> Version | ProviderFailure:
+def _chosen(wanted: ProviderRequirement, context: InstallContext) -> Version | Diagnostic:
     name, version = context.name(wanted.address), wanted.locked
     context.tell(QueryStarted(name, str(combined(wanted.requirements)), version is not None))
     if wanted.first is not None:
@@ -266,6 +264,7 @@ def _signed_before(context: InstallContext, request: LockRequest) -> str:
     return f"; {other} is signed by {vouched.signer}"
 
 
-def _failed(context: InstallContext, address: ProviderAddress, words: str, hint: str = "") -> ProviderFailure:
-    context.tell(ProviderFailed(context.name(address), SUMMARY, words, hint))
-    return ProviderFailure(address, SUMMARY, words, hint)
+def _failed(context: InstallContext, address: ProviderAddress, words: str, hint: str = "") -> Diagnostic:
+    name = context.name(address)
+    context.tell(ProviderFailed(name, SUMMARY, words, hint))
+    return Diagnostic(DiagnosticSeverity.ERROR, SUMMARY, words, name, hint=hint)

@@ -10,24 +10,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from locklens.addresses import Platform, ProviderAddress
+    from locklens.diagnostics import Diagnostic
     from locklens.lockfile.model import LockEntry
     from locklens.project.configuration import Requirement
     from locklens.versions import Constraints, Version
-
-
-class ProviderFailure(Struct, frozen=True):
-    """Why one provider could not be installed or locked.
-
-    Attributes:
-        summary: The tool's title of such an error.
-        words: A sentence without its full stop.
-        hint: The next step, or "".
-    """
-
-    address: ProviderAddress
-    summary: str
-    words: str
-    hint: str = ""
 
 
 class ProviderRequirement(Struct, frozen=True):
@@ -84,5 +70,5 @@ class Settled(Struct, frozen=True):
     """
 
     entries: Mapping[ProviderAddress, LockEntry] = field(default_factory=dict)
-    failures: tuple[ProviderFailure, ...] = ()
+    failures: tuple[Diagnostic, ...] = ()
     incomplete: tuple[ProviderAddress, ...] = ()

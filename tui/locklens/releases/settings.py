@@ -20,6 +20,7 @@ class NetworkSettings(Struct, frozen=True):
         hosts: Given on the command line, comparison form.
         is_offline: No request is sent; cached answers count, however old.
         is_fresh: Answers that were cached before the run do not count.
+        asks_all: Plans may ask every registry that the roots require, as the tools do on the user's own roots.
     """
 
     environ: Mapping[str, str]
@@ -27,3 +28,4 @@ class NetworkSettings(Struct, frozen=True):
     hosts: tuple[str, ...] = ()
     is_offline: bool = False
     is_fresh: bool = False
+    asks_all: bool = False

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import on
 from textual.app import App
 
+from locklens.operations.locklens import LockLens
 from locklens.text import visible
 from locklens.ui.hashes.screen import HashesScreen
 from locklens.ui.preview.screen import Applied, PreviewScreen
@@ -18,7 +19,6 @@ from locklens.ui.signers.screen import SignersScreen
 from locklens.ui.themes import DARK, THEMES
 from locklens.ui.upgrade.screen import UpgradeScreen
 from locklens.ui.views import VIEWS
-from locklens.ui.workspace_source import WorkspaceSource
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from textual.notifications import SeverityLevel
 
     from locklens.operations.review.request import ReviewRequest
-    from locklens.ui.shell.source import ReviewSource
     from locklens.ui.views import View
 
 _SCREENS: dict[str, type[TwoPaneScreen]] = {
@@ -52,7 +51,7 @@ class LockLensApp(App[int]):
 
     def __init__(
         self,
-        source: ReviewSource,
+        source: LockLens,
         view: str = "review",
         *,
         store_path: Path | None = None,
@@ -94,7 +93,7 @@ class LockLensApp(App[int]):
         for words in self._notices:
             self.notify(words, title="An earlier run", severity="warning", timeout=20)
 
-    def _open(self, view: View, source: ReviewSource) -> None:
+    def _open(self, view: View, source: LockLens) -> None:
         screen = self._views[view.name] = _SCREENS[view.name](source, self._keeper)
         self.install_screen(screen, view.name)
         self.push_screen(screen, self.exit)
@@ -105,7 +104,7 @@ class LockLensApp(App[int]):
         name = event.view.name
         screen = self._views.get(name)
         if screen is None:
-            self._open(event.view, self._source.of_view(name, event.folder))
+            self._open(event.view, self._source.for_view(event.view.reads, event.folder))
         elif screen not in self.screen_stack:
             self.push_screen(screen, self.exit)
         else:
@@ -158,6 +157,6 @@ def run_app(request: ReviewRequest, view: str = "review", *, store_path: Path | 
 
     from locklens.operations.write.recover import recover_at
 
-    app = LockLensApp(WorkspaceSource(request), view, store_path=store_path, notices=recover_at(Path.cwd()))
+    app = LockLensApp(LockLens(request), view, store_path=store_path, notices=recover_at(Path.cwd()))
     status = app.run()
     return status if status is not None else app.return_code or 0

@@ -2,20 +2,9 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-
 from msgspec import Struct
 
-
-class Reads(StrEnum):
-    """Which providers a view reads."""
-
-    CHANGES = "changes"
-    """Those that differ between the two sides."""
-    LOCKED = "all locked"
-    """Every locked provider, changed or not."""
-    CANDIDATES = "candidates"
-    """Every locked provider, from files alone: the view itself asks registries which versions are available."""
+from locklens.operations.locklens import Reads
 
 
 class View(Struct, frozen=True):

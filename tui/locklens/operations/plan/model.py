@@ -1,4 +1,4 @@
-"""What a plan for one or more roots is made of, and the draft in which the bytes of its files are gathered."""
+"""The plan of an operation: where it writes, what becomes of providers, and the result for each root."""
 
 from __future__ import annotations
 
@@ -9,16 +9,19 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens.addresses import display_host
+from locklens.lockfile.update import Difference
 from locklens.operations.plan.files import FileChanges, file_order
 from locklens.storage.placing import is_within
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from locklens.addresses import Platform, ProviderAddress
+    from locklens.diagnostics import Diagnostic
     from locklens.dialect import Dialect
     from locklens.errors import LockLensError
     from locklens.lockfile.model import LockEntry
+    from locklens.operations.plan.files import PlannedFile
     from locklens.project.constraint_edits import ConstraintEdit
 
 
@@ -85,29 +88,72 @@ class PlannedChange(Struct, frozen=True):
         return "downgrade" if order < 0 else "upgrade"
 
 
-class PlanNote(Struct, frozen=True):
-    """What is to be said beside the changes, such as why a provider stays as it is; `name` is "" for a whole root."""
+class RootResult(Struct, frozen=True):
+    """The result of `init` or `lock` for one root.
+
+    Attributes:
+        root: Its folder, as it was named.
+        lock_file: Its lock file, likewise.
+        tool: Whose rules held.
+        is_empty: Whether there is no configuration in the folder.
+        difference: Between the entries before and after, as the tools tell them apart.
+        was_absent: Whether nothing was locked before.
+        before: The lock file's bytes, b"" where there was none.
+        after: What they are now, or would be; None where the run failed before that was known.
+        planned: The lock file as it is, or would be, written; None where it stays as it is.
+        is_written: Whether the file was written.
+        diagnostics: Errors and warnings.
+        notes: What else there is to know, in sentences.
+    """
 
     root: str
-    name: str
-    words: str
+    lock_file: str
+    tool: Dialect
+    is_empty: bool = False
+    difference: Difference = Difference.NONE
+    was_absent: bool = False
+    before: bytes = b""
+    after: bytes | None = None
+    planned: PlannedFile | None = None
+    is_written: bool = False
+    diagnostics: tuple[Diagnostic, ...] = ()
+    notes: tuple[str, ...] = ()
 
+    @property
+    def has_failed(self) -> bool:
+        """Whether anything went wrong."""
+        return any(one.is_error for one in self.diagnostics)
 
-class PlanFailure(Struct, frozen=True):
-    """Why a root stays as it is although something was asked for; `name` is "" where it is no single provider."""
-
-    root: str
-    name: str
-    error: LockLensError
+    @property
+    def would_change(self) -> bool:
+        """Whether the lock file's bytes are, or would be, other ones."""
+        return self.after is not None and self.after != self.before
 
 
 class Plan(Struct, frozen=True):
-    """What a command came to: what it would write, and what it has to say."""
+    """What an operation would write, and what is reported of it.
+
+    Attributes:
+        proposal: The files.
+        changes: What becomes of providers.
+        diagnostics: Of all roots; a root with an error among them stays as it is.
+        results: Of `lock`: the result for each root, as it was named; an error where it could not be read.
+    """
 
     proposal: FileChanges
-    changes: tuple[PlannedChange, ...]
-    remarks: tuple[PlanNote, ...]
-    failures: tuple[PlanFailure, ...]
+    changes: tuple[PlannedChange, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+    results: Mapping[str, RootResult | LockLensError] = {}
+
+    @property
+    def failures(self) -> tuple[Diagnostic, ...]:
+        """Why roots stay as they are."""
+        return tuple(one for one in self.diagnostics if one.is_error)
+
+    @property
+    def remarks(self) -> tuple[Diagnostic, ...]:
+        """Warnings and notes."""
+        return tuple(one for one in self.diagnostics if not one.is_error)
 
 
 def joined_plans(plans: Sequence[Plan]) -> Plan:
@@ -119,8 +165,8 @@ def joined_plans(plans: Sequence[Plan]) -> Plan:
     return Plan(
         FileChanges(proposals[0].top, tuple(files), words, command),
         tuple(change for plan in plans for change in plan.changes),
-        tuple(remark for plan in plans for remark in plan.remarks),
-        tuple(failed for plan in plans for failed in plan.failures),
+        tuple(one for plan in plans for one in plan.diagnostics),
+        {name: result for plan in plans for name, result in plan.results.items()},
     )
 
 

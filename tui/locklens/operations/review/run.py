@@ -128,7 +128,9 @@ def review_lock_files(comparison: Comparison, request: ReviewRequest, *, made_fr
         notes=(counting.note,) if counting.note else (),
         policy=counting.policy,
         policy_side=counting.side,
-        base_hosts=_vouched(comparison, pairs) if made_from is None else made_from.base_hosts,
+        base_hosts=_hosts(comparison, ((pair, old) for pair, old, _ in pairs))
+        if made_from is None
+        else made_from.base_hosts,
     )
 
 
@@ -333,14 +335,23 @@ def _read_pair(comparison: Comparison, pair: RootPair, tool: Dialect | None) -> 
     return read_lock(comparison.base.tree, pair.old_lock, tool), read_lock(comparison.head.tree, pair.new_lock, tool)
 
 
-def _vouched(comparison: Comparison, pairs: Iterable[tuple[RootPair, LockFile, LockFile]]) -> frozenset[str]:
-    """The hosts that the base's lock files name: of every root where the base was named, else of those that differ."""
-    return frozenset(
-        entry.address.host
-        for pair, old, _ in pairs
-        if comparison.is_base_named or pair.lock_changed
-        for entry in old.entries
-    )
+def base_hosts(comparison: Comparison, tool: Dialect | None) -> frozenset[str]:
+    """Returns the hosts that the base's lock files name, comparison form: these may be asked.
+
+    Of every root where the base was named, else of those that differ: HEAD that stands in for a name may be the very
+    branch that is looked at.
+    """
+    pairs = (pair for pair in comparison.roots if _vouches(comparison, pair))
+    return _hosts(comparison, ((pair, read_lock(comparison.base.tree, pair.old_lock, tool)) for pair in pairs))
+
+
+def _hosts(comparison: Comparison, pairs: Iterable[tuple[RootPair, LockFile]]) -> frozenset[str]:
+    return frozenset(entry.address.host for pair, old in pairs if _vouches(comparison, pair) for entry in old.entries)
+
+
+def _vouches(comparison: Comparison, pair: RootPair) -> bool:
+    """Whether the base's lock file of a root says whom to ask."""
+    return comparison.is_base_named or pair.lock_changed
 
 
 class _Setting(Struct, frozen=True):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Self
 
 from msgspec import Struct
 
+from locklens.dialect import OPENTOFU, TERRAFORM
 from locklens.errors import ConfigurationError, NoRepositoryError, RepositoryError, SourceError
 from locklens.operations.comparison import within
 from locklens.operations.provider_names import check_address, resolve_providers
@@ -18,13 +19,16 @@ from locklens.review.why import NOT_ASKED, RootWhy, Unsure, Why
 from locklens.selection import explain_selection
 
 if TYPE_CHECKING:
+    import threading
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
+    from types import TracebackType
 
     from locklens.addresses import ProviderAddress
-    from locklens.dialect import Dialect
     from locklens.operations.review.request import ReviewRequest
     from locklens.project.tree import Tree
+    from locklens.releases.session import ReleaseSession
+    from locklens.releases.settings import NetworkSettings
     from locklens.review.model import Review
     from locklens.sources.metadata import ListedVersion
 
@@ -34,71 +38,107 @@ if TYPE_CHECKING:
 
 
 class WhyRequest(Struct, frozen=True):
-    """What is asked.
+    """A provider to explain, as typed.
 
     Attributes:
-        provider: As typed: TYPE, NAMESPACE/TYPE or HOST/NAMESPACE/TYPE.
+        provider: TYPE, NAMESPACE/TYPE or HOST/NAMESPACE/TYPE.
         folder: Where it is asked.
         roots: Folders, relative to `folder`; () for every root of the repository.
-        tool: Whose rules count for every root; None: each root's own tool.
-        test_directory: Where a root's test files are, relative to the root.
     """
 
     provider: str
     folder: Path
     roots: tuple[str, ...] = ()
-    tool: Dialect | None = None
-    test_directory: str = "tests"
 
 
-def explain_provider(request: WhyRequest, ask: Ask = lambda _: None) -> Why:
-    """Explains a provider in every root that requires it or has it locked.
+class WhySubject(Struct, frozen=True):
+    """A provider to explain in roots of a review; `top` is what their paths are relative to, None where not on disk."""
+
+    review: Review
+    top: Path | None
+    roots: tuple[str, ...]
+    address: ProviderAddress
+
+
+class RegistryVersions:
+    """Lists versions for the length of one explanation; use it in a `with` statement.
+
+    Sessions are opened when they are first needed. The base is only read for providers of other registries than the
+    tools' own, which are asked whatever it names.
 
     Args:
-        request: What is asked.
+        settings: Whom to ask.
+        base_hosts: Returns the hosts that the base's lock files name, comparison form.
+        cancel: Set by another thread to stop.
+    """
+
+    def __init__(
+        self, settings: NetworkSettings, base_hosts: Callable[[], frozenset[str]], cancel: threading.Event | None
+    ) -> None:
+        self._settings = settings
+        self._base_hosts = base_hosts
+        self._cancel = cancel
+        self._stack = ExitStack()
+        self._sessions: dict[bool, ReleaseSession] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stack.__exit__(kind, error, trace)
+
+    def listed(self, address: ProviderAddress) -> tuple[ListedVersion, ...] | None:
+        """Returns the versions that a provider's registry lists; None where it is not asked.
+
+        Raises:
+            SourceError: It has no answer.
+        """
+        from locklens.releases.lookup import ReleaseLookup
+        from locklens.releases.session import ReleaseSession
+
+        is_default = address.host in {TERRAFORM.default_host, OPENTOFU.default_host}
+        if is_default not in self._sessions:
+            hosts = frozenset[str]() if is_default else self._base_hosts()
+            session = ReleaseSession(self._settings, hosts, self._cancel)
+            self._sessions[is_default] = self._stack.enter_context(session)
+        return ReleaseLookup(self._sessions[is_default]).offered(address)
+
+    @property
+    def log(self) -> tuple[str, ...]:
+        """What was asked of whom, and how long it took."""
+        return tuple(line for session in self._sessions.values() for line in session.log)
+
+
+def explain_provider(subject: WhyRequest | WhySubject, request: ReviewRequest, ask: Ask = lambda _: None) -> Why:
+    """Explains a provider.
+
+    Args:
+        subject: The provider: as typed, in every root that requires it or has it locked, or in roots of a review, from
+            the side that is reviewed.
+        request: Whose rules count.
         ask: Returns what a registry offers of a provider; None where it is not to be asked, SourceError where it has
             no answer.
 
     Raises:
-        ConfigurationError: The text is no provider, stands for several, or for none; or a folder is no root.
+        ConfigurationError: The text is no provider, stands for several, or for none; a folder is no root, or its
+            configuration is still to be read.
         RepositoryError: Git failed.
     """
-    check_address(request.provider)
-    roots = _read_roots(request)
-    named = resolve_providers(request.provider, roots)
+    if isinstance(subject, WhySubject):
+        reviewed = _Reviewed(request, subject.review, subject.top)
+        answer = _answer(subject.address, ask)
+        roots = (reviewed.root(path) for path in subject.roots)
+        return Why(str(subject.address), tuple(_explained(root, subject.address, *answer) for root in roots))
+    check_address(subject.provider)
+    read = _read_roots(subject, RootReader(request.tool, request.test_directory))
+    named = resolve_providers(subject.provider, read)
     answers = {address: _answer(address, ask) for addresses in named.values() for address in addresses}
-    found = [_explained(root, address, *answers[address]) for root in roots for address in named[root.path]]
-    rest = [(root.path, root.configuration.unknown_reason) for root in roots if not named[root.path]]
+    found = [_explained(root, address, *answers[address]) for root in read for address in named[root.path]]
+    rest = [(root.path, root.configuration.unknown_reason) for root in read if not named[root.path]]
     unsure = tuple(Unsure(path, reason) for path, reason in rest if reason)
-    return Why(request.provider, tuple(found), unsure, len(rest) - len(unsure))
-
-
-def why_reviewed(
-    request: ReviewRequest,
-    review: Review,
-    roots: Sequence[str],
-    address: ProviderAddress,
-    *,
-    top: Path | None,
-    ask: Ask = lambda _: None,
-) -> Why:
-    """Explains a provider in roots of a review, from the side that is reviewed.
-
-    Args:
-        request: That of the review.
-        review: With the roots' configurations, as far as they are read; others are read from the work tree.
-        roots: Their folders.
-        address: The provider.
-        top: What paths are relative to, None where the reviewed side is not on disk.
-        ask: Returns what a registry offers of a provider; None where it is not to be asked, SourceError where it has
-            no answer.
-
-    Raises:
-        ConfigurationError: A folder is no root, or its configuration is still to be read.
-    """
-    found = _Reviewed(request, review, top)
-    answer = _answer(address, ask)
-    return Why(str(address), tuple(_explained(found.root(path), address, *answer) for path in roots))
+    return Why(subject.provider, tuple(found), unsure, len(rest) - len(unsure))
 
 
 class _Reviewed:
@@ -144,7 +184,7 @@ def _explained(root: Root, address: ProviderAddress, offered: Sequence[ListedVer
     )
 
 
-def _read_roots(request: WhyRequest) -> list[Root]:
+def _read_roots(request: WhyRequest, reader: RootReader) -> list[Root]:
     from locklens.project.git import Repository
 
     try:
@@ -152,7 +192,7 @@ def _read_roots(request: WhyRequest) -> list[Root]:
     except NoRepositoryError as error:
         files = FileSystem(request.folder)
         paths = [files.join("", path) or "" for path in request.roots or (".",)]
-        return _read_all(request, files, paths, refusal=None if request.roots else error)
+        return _read_all(reader, files, paths, refusal=None if request.roots else error)
     try:
         tree = WorkTree(repository.top)
         here = within(repository, request.folder, ".")
@@ -160,13 +200,13 @@ def _read_roots(request: WhyRequest) -> list[Root]:
             paths = [within(repository, request.folder, path) for path in request.roots]
         else:
             paths = [*folders_with_locks(repository, tree), here]
-        return _read_all(request, tree, paths, optional=frozenset() if request.roots else frozenset({here}))
+        return _read_all(reader, tree, paths, optional=frozenset() if request.roots else frozenset({here}))
     finally:
         repository.close()
 
 
 def _read_all(
-    request: WhyRequest,
+    reader: RootReader,
     tree: Tree,
     paths: Iterable[str],
     *,
@@ -176,13 +216,12 @@ def _read_all(
     """Reads roots.
 
     Args:
-        request: What is asked.
+        reader: Knows whose rules count.
         tree: Where they are.
         paths: Their folders.
         optional: Folders that may be none.
         refusal: What to raise instead of an error of our own where a folder is none.
     """
-    reader = RootReader(request.tool, request.test_directory)
     roots = []
     for path in dict.fromkeys(paths):
         root = reader.read(tree, path)
@@ -193,13 +232,3 @@ def _read_all(
     if not roots:
         raise ConfigurationError(f"no {LOCK_FILE} in this repository, and no configuration in this folder")
     return roots
-
-
-@dataclass(frozen=True, slots=True)
-class WhySubject:
-    """What is to be explained: a provider in roots of a review; `top` is what their paths are relative to."""
-
-    review: Review
-    top: Path | None
-    roots: tuple[str, ...]
-    address: ProviderAddress

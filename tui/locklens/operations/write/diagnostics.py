@@ -1,4 +1,4 @@
-"""Diagnostics for a root module, and the per-root results of `init` and `lock`."""
+"""Diagnostics for a root module: what keeps `init` and `lock` from working on it, and what they warn of."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from locklens.addresses import AddressError
+from locklens.diagnostics import Diagnostic, DiagnosticSeverity
 from locklens.dialect import OPENTOFU
 from locklens.errors import ConfigurationError
 from locklens.lockfile.update import Difference
+from locklens.operations.plan.model import RootResult
 from locklens.project.clifiles import implied_folders
 
 if TYPE_CHECKING:
@@ -21,10 +24,12 @@ if TYPE_CHECKING:
     from locklens.addresses import Platform, ProviderAddress
     from locklens.dialect import Dialect
     from locklens.install.context import InstallContext
-    from locklens.install.model import ProviderFailure, ProviderRequirement, Settled
+    from locklens.install.model import ProviderRequirement, Settled
     from locklens.lockfile.model import LockEntry
-    from locklens.operations.plan.files import PlannedFile
     from locklens.operations.root_modules import Root
+
+
+ERROR, WARNING = DiagnosticSeverity.ERROR, DiagnosticSeverity.WARNING
 
 
 class Readonly(StrEnum):
@@ -33,64 +38,6 @@ class Readonly(StrEnum):
     NO = ""
     STRICT = "readonly"
     LENIENT = "readonly-lenient"
-
-
-class RootDiagnostic(Struct, frozen=True):
-    """Something that went wrong, or is worth a warning.
-
-    Attributes:
-        summary: A title, as the tool has it where it has one.
-        words: A sentence without its full stop.
-        hint: The next step, or "".
-        is_warning: Whether it kept nothing from being done.
-    """
-
-    summary: str
-    words: str
-    hint: str = ""
-    is_warning: bool = False
-
-
-class RootResult(Struct, frozen=True):
-    """What became of one root.
-
-    Attributes:
-        root: Its folder, as it was named.
-        lock_file: Its lock file, likewise.
-        tool: Whose rules held.
-        is_empty: Whether there is no configuration in the folder.
-        difference: Between the entries before and after, as the tools tell them apart.
-        was_absent: Whether nothing was locked before.
-        before: The lock file's bytes, b"" where there was none.
-        after: What they are now, or would be; None where the run failed before that was known.
-        planned: The lock file as it is, or would be, written; None where it stays as it is.
-        is_written: Whether the file was written.
-        troubles: What went wrong, and what was warned of.
-        notes: What else there is to know, in sentences.
-    """
-
-    root: str
-    lock_file: str
-    tool: Dialect
-    is_empty: bool = False
-    difference: Difference = Difference.NONE
-    was_absent: bool = False
-    before: bytes = b""
-    after: bytes | None = None
-    planned: PlannedFile | None = None
-    is_written: bool = False
-    troubles: tuple[RootDiagnostic, ...] = ()
-    notes: tuple[str, ...] = ()
-
-    @property
-    def has_failed(self) -> bool:
-        """Whether anything went wrong."""
-        return any(not one.is_warning for one in self.troubles)
-
-    @property
-    def would_change(self) -> bool:
-        """Whether the lock file's bytes are, or would be, other ones."""
-        return self.after is not None and self.after != self.before
 
 
 class RootOptions(Struct, frozen=True):
@@ -113,9 +60,9 @@ class RootOptions(Struct, frozen=True):
     dry_run: bool = False
 
 
-def untouched(root: Root, troubles: Sequence[RootDiagnostic] = ()) -> RootResult:
+def untouched(root: Root, diagnostics: Sequence[Diagnostic] = ()) -> RootResult:
     """Returns the outcome of a root in which nothing was done."""
-    return RootResult(root.name, root.lock.path, root.tool, before=root.lock.data, troubles=tuple(troubles))
+    return RootResult(root.name, root.lock.path, root.tool, before=root.lock.data, diagnostics=tuple(diagnostics))
 
 
 _NAMES_SHOWN = 5
@@ -138,142 +85,144 @@ def unmanaged(tool: Dialect, environ: Mapping[str, str]) -> frozenset[ProviderAd
 
 
 # What keeps a root from being worked on
-def unreadable(root: Root, *, allows_missing: bool) -> list[RootDiagnostic]:
+def unreadable(root: Root, *, allows_missing: bool) -> list[Diagnostic]:
     """Why nothing can be done with a root; [] where something can; `allows_missing`: whether modules may be missing."""
     found = [
-        RootDiagnostic(
+        Diagnostic(
+            ERROR,
             f"failed to read dependency lock file: {one.summary}",
-            f"{root.lock.path}:{one.line}: {one.detail}",
-            _MARKERS if root.lock.conflict else "",
+            one.detail,
+            place=(root.lock.path, one.line),
+            hint=_MARKERS if root.lock.conflict else "",
         )
         for one in root.lock.problems
     ]
-    for problem in root.configuration.problems:
-        if problem.is_error:
-            place = f"{problem.file}:{problem.line}" if problem.line is not None else problem.file
-            found.append(RootDiagnostic(problem.summary, f"{place}: {problem.detail}"))
+    found += [
+        Diagnostic(ERROR, one.summary, one.detail, place=(one.file, one.line))
+        for one in root.configuration.problems
+        if one.is_error
+    ]
     missing = root.configuration.missing_modules
     if missing and not allows_missing:
         found += [
-            RootDiagnostic(one.reason, f'{one.file}:{one.line}: module "{one.call}" ({one.source}) cannot be read')
+            Diagnostic(
+                ERROR, one.reason, f'module "{one.call}" ({one.source}) cannot be read', place=(one.file, one.line)
+            )
             for one in missing[:_NAMES_SHOWN]
         ]
         hint = f"`{root.tool.command} get` fetches remote modules; --allow-missing-modules works on what is there"
-        found[-1] = RootDiagnostic(found[-1].summary, found[-1].words, hint)
+        found[-1] = replace(found[-1], hint=hint)
     state = root.configuration.state
     if state.kind == "unreadable":
-        found.append(RootDiagnostic("Error loading state", state.detail))
+        found.append(Diagnostic(ERROR, "Error loading state", state.detail))
     return found
 
 
 _MARKERS = "settle the conflict that git left in the file"
 
 
-def routed(root: Root, context: InstallContext, options: RootOptions) -> list[RootDiagnostic]:
+def routed(root: Root, context: InstallContext, options: RootOptions) -> list[Diagnostic]:
     """Why packages would have to come from elsewhere than from registries."""
     found = []
     if context.config.has_provider_installation:
         words = "provider_installation in the CLI configuration says where to install from, which is not supported yet"
-        found.append(RootDiagnostic("Not supported yet", words, "locklens lock asks the registries whatever it says"))
+        hint = "locklens lock asks the registries whatever it says"
+        found.append(Diagnostic(ERROR, "Not supported yet", words, hint=hint))
     for folder in implied_folders(root.tool, options.environ, options.folder / root.path):
         words = f"{folder} has providers, which {root.tool.command} would install from; that is not supported yet"
-        found.append(RootDiagnostic("Not supported yet", words, "locklens lock asks the registries all the same"))
+        hint = "locklens lock asks the registries all the same"
+        found.append(Diagnostic(ERROR, "Not supported yet", words, hint=hint))
     return found
 
 
-def look_alikes(root: Root) -> list[RootDiagnostic]:
+def look_alikes(root: Root) -> list[Diagnostic]:
     """OpenTofu's warning of providers that are one and the same, most likely, and are required by several names."""
     by_type: dict[str, list[str]] = {}
     for address in sorted(root.configuration.required()) if root.tool is OPENTOFU else ():
         if address.namespace in {"hashicorp", "opentofu"}:
             by_type.setdefault(address.type, []).append(str(address))
     return [
-        RootDiagnostic(
+        Diagnostic(
+            WARNING,
             "Potential provider misconfiguration",
             f"{root.tool.product} has detected multiple providers of type {name} ({', '.join(found)})",
-            f"locklens why {name} says what requires each",
-            is_warning=True,
+            hint=f"locklens why {name} says what requires each",
         )
         for name, found in by_type.items()
         if len(found) > 1
     ]
 
 
-def unused_cache(context: InstallContext) -> list[RootDiagnostic]:
+def unused_cache(context: InstallContext) -> list[Diagnostic]:
     """A warning of a plugin cache that is set and not used."""
     folder = context.config.plugin_cache_dir
     if not folder:
         return []
     words = f"plugin_cache_dir ({folder}) is not supported yet: packages were installed without it"
-    return [RootDiagnostic("Plugin cache not used", words, is_warning=True)]
+    return [Diagnostic(WARNING, "Plugin cache not used", words)]
 
 
 def named(
     root: Root, providers: Sequence[str], wanted: list[ProviderRequirement]
-) -> tuple[list[ProviderRequirement], list[RootDiagnostic]]:
+) -> tuple[list[ProviderRequirement], list[Diagnostic]]:
     """Returns the providers that were named, or what is wrong with the names."""
     by_address = {one.address: one for one in wanted}
     chosen: dict[ProviderAddress, ProviderRequirement] = {}
-    troubles = []
+    diagnostics = []
     for text in providers:
         try:
             address = root.tool.parse_source(text)
         except AddressError as error:
-            troubles.append(RootDiagnostic("Invalid provider argument", f"{text!r} is no provider address: {error}"))
+            words = f"{text!r} is no provider address: {error}"
+            diagnostics.append(Diagnostic(ERROR, "Invalid provider argument", words))
             continue
         if address in by_address:
             chosen[address] = by_address[address]
         elif not root.tool.is_builtin(address):
             words = f"The provider {address} is not required by the current configuration"
             hint = "locklens why says what requires a provider"
-            troubles.append(RootDiagnostic("Invalid provider argument", words, hint))
-    return list(chosen.values()), troubles
+            diagnostics.append(Diagnostic(ERROR, "Invalid provider argument", words, hint=hint))
+    return list(chosen.values()), diagnostics
 
 
 # What there is to say
-def failed(failure: ProviderFailure) -> RootDiagnostic:
-    """A provider that failed, as a trouble."""
-    return RootDiagnostic(failure.summary, failure.words, failure.hint)
-
-
-def warnings(root: Root) -> list[RootDiagnostic]:
+def warnings(root: Root) -> list[Diagnostic]:
     """What is odd about a root, and kept nothing from being done."""
     found = [
-        RootDiagnostic(one.summary, f"{root.lock.path}:{one.line}: {one.detail}", is_warning=True)
-        for one in root.lock.warnings
+        Diagnostic(WARNING, one.summary, one.detail, place=(root.lock.path, one.line)) for one in root.lock.warnings
     ]
-    for problem in root.configuration.problems:
-        if not problem.is_error:
-            place = f"{problem.file}:{problem.line}" if problem.line is not None else problem.file
-            found.append(RootDiagnostic(problem.summary, f"{place}: {problem.detail}", is_warning=True))
+    found += [
+        Diagnostic(WARNING, one.summary, one.detail, place=(one.file, one.line))
+        for one in root.configuration.problems
+        if not one.is_error
+    ]
     if moved := root.migration.moved:
         names = ", ".join(f"{old} to {new}" for old, new in moved)
         words = f"{root.tool.product} automatically rewrote some entries of the lock file: {names}"
-        found.append(RootDiagnostic("Dependency lock file entries automatically updated", words, is_warning=True))
+        found.append(Diagnostic(WARNING, "Dependency lock file entries automatically updated", words))
     return found
 
 
-def refused_change(change: Difference, readonly: Readonly) -> RootDiagnostic:
+def refused_change(change: Difference, readonly: Readonly) -> Diagnostic:
     """What `--lockfile readonly` has against a change."""
     if change is Difference.PROVIDERS:
         words = "Changes to the required provider dependencies were detected, but the lock file is read-only"
-        return RootDiagnostic(
-            "Provider dependency changes detected", words, "run it without --lockfile, and commit the file"
-        )
+        hint = "run it without --lockfile, and commit the file"
+        return Diagnostic(ERROR, "Provider dependency changes detected", words, hint=hint)
     words = "Changes to the provider selections were detected, but not saved in the .terraform.lock.hcl file"
     is_lenient = readonly is Readonly.LENIENT
     hint = "" if is_lenient else "run it without --lockfile; --lockfile readonly-lenient passes over other hashes"
-    return RootDiagnostic("Provider lock file not updated", words, hint, is_warning=is_lenient)
+    return Diagnostic(WARNING if is_lenient else ERROR, "Provider lock file not updated", words, hint=hint)
 
 
-def incomplete(settled: Settled, context: InstallContext, here: Platform) -> list[RootDiagnostic]:
+def incomplete(settled: Settled, context: InstallContext, here: Platform) -> list[Diagnostic]:
     """The tools' warning of a lock file that does for this machine alone."""
     if not settled.incomplete:
         return []
     names = ", ".join(map(context.name, settled.incomplete))
     words = f"the lock file has hashes for {here} alone of {names}"
     hint = "locklens lock --platform adds those of further platforms"
-    return [RootDiagnostic("Incomplete lock file information for providers", words, hint, is_warning=True)]
+    return [Diagnostic(WARNING, "Incomplete lock file information for providers", words, hint=hint)]
 
 
 def removed(root: Root, after: Sequence[LockEntry]) -> list[str]:

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from msgspec import Struct
 
 from locklens.lockfile.render import deviations, render
-from locklens.operations.plan.builder import PlanBuilder, no_progress, require_sound
 from locklens.operations.plan.command_line import command_line
-from locklens.operations.plan.model import Plan, PlanNote, Scope
-from locklens.operations.write.operation import listed_roots
+from locklens.operations.plan.scoped import ScopedPlanBuilder, require_sound
+from locklens.operations.write.operation import listed_roots, no_progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from locklens.operations.write.source import ProviderSource
+    from locklens.operations.plan.model import Plan, Scope
 
 
 class Format(Struct, frozen=True):
     """Writes lock files as their tool does."""
+
+    needs_registry: ClassVar[Literal[False]] = False
 
     where: Scope
 
@@ -28,10 +29,8 @@ class Format(Struct, frozen=True):
         """What it is."""
         return f"Format the lock file of {listed_roots(self.where.roots)}"
 
-    def plan(self, supply: ProviderSource, *, on_root: Callable[[str], None] = lambda _: None) -> Plan:  # noqa: ARG002
-        """Plans to format them; nobody is asked."""
-        from locklens.operations.write.format import format_locks
-
+    def plan(self, *, on_root: Callable[[str], None] = no_progress) -> Plan:
+        """Plans to format them."""
         return format_locks(self.where, on_root=on_root)
 
 
@@ -46,15 +45,15 @@ def format_locks(request: Scope, *, on_root: Callable[[str], None] = no_progress
         ConfigurationError: A folder is no root.
         RepositoryError: Git failed.
     """
-    draft = PlanBuilder(request)
+    draft = ScopedPlanBuilder(request)
     for root in draft.roots:
         on_root(root.path)
-        with draft.attempt(root):
+        with draft.attempt(root.path):
             require_sound(root)
             data = render(root.lock.entries, root.lock.writer or root.tool)
             if data == root.lock.data:
-                draft.remarks.append(PlanNote(root.path, "", "it is in the tool's format already"))
+                draft.note(root.path, "it is in the tool's format already")
             else:
                 draft.words.append(f"{root.path or '.'}: put right: {', '.join(deviations(root.lock))}")
-            draft.write(root.lock.path, data, old=root.lock.data)
+            draft.put_lock(root, data)
     return draft.plan(command_line("format", request, ()))

@@ -9,11 +9,10 @@ from locklens.install.context import InstallContext
 from locklens.install.folders import DataFolder
 from locklens.install.installer import install, installed
 from locklens.lockfile.update import Difference, after_init, difference, rewritten
+from locklens.operations.plan.model import RootResult
 from locklens.operations.root_modules import RootReader, require_folder
 from locklens.operations.write.diagnostics import (
     Readonly,
-    RootResult,
-    failed,
     incomplete,
     look_alikes,
     orphans_kept,
@@ -107,10 +106,10 @@ class Init:
         root = self._reader.read_folder(tree, path)
         if not root.configuration.has_files:
             return RootResult(root.name, root.lock.path, root.tool, is_empty=True)
-        troubles = unreadable(root, allows_missing=self._options.allow_missing_modules)
-        troubles = troubles or routed(root, self._context(root.tool), self._options)
-        if troubles:
-            return untouched(root, troubles)
+        diagnostics = unreadable(root, allows_missing=self._options.allow_missing_modules)
+        diagnostics = diagnostics or routed(root, self._context(root.tool), self._options)
+        if diagnostics:
+            return untouched(root, diagnostics)
         initialising = _Initialising(self._context(root.tool), self._options, upgrade=upgrade, readonly=readonly)
         outcome = None if upgrade else initialising.without_asking(root)
         if outcome is not None:
@@ -161,7 +160,7 @@ class _Initialising:
             for_real=not self._options.dry_run,
         )
         if settled.failures:
-            return untouched(root, [failed(one) for one in settled.failures])
+            return untouched(root, settled.failures)
         return self._concluded(root, settled)
 
     def _after(self, root: Root, settled: Mapping[ProviderAddress, LockEntry]) -> tuple[LockEntry, ...]:
@@ -173,14 +172,14 @@ class _Initialising:
         after = self._after(root, settled.entries)
         change = difference(root.migration.entries, after)
         data = rewritten(root.lock, after, root.tool) if change is not Difference.NONE else root.lock.data
-        troubles = [*warnings(root), *look_alikes(root), *unused_cache(self._context)]
+        diagnostics = [*warnings(root), *look_alikes(root), *unused_cache(self._context)]
         notices: tuple[str, ...] = ()
         is_written = False
         top, planned = self._planned(root, data) if data != root.lock.data else (None, None)
         if change is not Difference.NONE and self._readonly is not Readonly.NO:
-            troubles.append(refused_change(change, self._readonly))
+            diagnostics.append(refused_change(change, self._readonly))
         elif change is not Difference.NONE:
-            troubles += incomplete(settled, self._context, self._here)
+            diagnostics += incomplete(settled, self._context, self._here)
             if not self._options.dry_run and top is not None and planned is not None:
                 notices = self._write(root, after, top, planned)
                 is_written = True
@@ -194,7 +193,7 @@ class _Initialising:
             after=data,
             planned=planned,
             is_written=is_written,
-            troubles=tuple(troubles),
+            diagnostics=tuple(diagnostics),
             notes=(*removed(root, after), *orphans_kept(root, after), *notices),
         )
 
@@ -212,16 +211,16 @@ class _Initialising:
 
     def _write(self, root: Root, after: Sequence[LockEntry], top: Path, planned: PlannedFile) -> tuple[str, ...]:
         """Writes the lock file, and returns what there is to say of that."""
-        from locklens.operations.plan.builder import planned_changes
+        from locklens.operations.plan.builder import PlanBuilder, planned_changes
         from locklens.operations.plan.command_line import command_line
-        from locklens.operations.plan.files import FileChanges
-        from locklens.operations.plan.model import Scope, change_words
+        from locklens.operations.plan.model import Scope
         from locklens.operations.write.apply import apply
 
         words = ["--upgrade"] if self._upgrade else []
         words += ["--allow-missing-modules"] if self._options.allow_missing_modules else []
         options = self._options
         where = Scope(options.folder, (root.path,) if root.path else (), options.tool, options.test_directory)
-        told = tuple(map(change_words, planned_changes(root, planned.path.rpartition("/")[0], after)))
-        proposal = FileChanges(top, (planned,), told, command_line("init", where, words))
-        return apply(proposal)
+        draft = PlanBuilder(top)
+        draft.put(planned)
+        draft.changes += planned_changes(root, planned.path.rpartition("/")[0], after)
+        return apply(draft.plan(command_line("init", where, words)).proposal)

@@ -6,41 +6,38 @@ all at the same time. A root in which anything fails stays as it is, and says so
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from locklens.diagnostics import Diagnostic
 from locklens.errors import LockLensError
-from locklens.install.lock import SUMMARY
+from locklens.install.model import LockRequest
 from locklens.lockfile.update import after_lock, difference, rewritten
-from locklens.operations.plan.builder import path_below, planned_changes, planned_lock
+from locklens.operations.plan.builder import PlanBuilder, path_below, planned_changes, planned_lock
 from locklens.operations.plan.command_line import command_line
-from locklens.operations.plan.files import FileChanges
-from locklens.operations.plan.model import Plan, PlanFailure, PlannedChange, PlanNote, Scope, change_words
+from locklens.operations.plan.model import RootResult
 from locklens.operations.root_modules import RootReader, enclosing, require_folder
 from locklens.operations.write.diagnostics import (
-    RootDiagnostic,
-    RootResult,
     named,
     orphans_kept,
     unreadable,
     untouched,
     warnings,
 )
-from locklens.operations.write.source import VersionMove
-from locklens.project.tree import FileSystem, name_bytes
+from locklens.operations.write.operation import no_progress
+from locklens.project.tree import FileSystem
 from locklens.selection import combined
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-    from pathlib import Path
 
     from locklens.addresses import Platform, ProviderAddress
     from locklens.dialect import Dialect
     from locklens.install.model import ProviderRequirement
     from locklens.lockfile.model import LockEntry
-    from locklens.operations.plan.files import PlannedFile
+    from locklens.operations.plan.model import Plan, PlannedChange, Scope
     from locklens.operations.root_modules import Root
     from locklens.operations.write.source import ProviderSource
     from locklens.versions import Version
@@ -57,6 +54,8 @@ class Lock(Struct, frozen=True):
         allows_missing: Whether modules may be missing, whose requirements then do not count.
     """
 
+    needs_registry: ClassVar[Literal[True]] = True
+
     where: Scope
     platforms: tuple[Platform, ...] = ()
     providers: tuple[str, ...] = ()
@@ -71,21 +70,17 @@ class Lock(Struct, frozen=True):
         where = (roots[0] if roots else ".") if len(roots) < 2 else f"{len(roots)} roots"
         return f"Lock {what} in {where}"
 
-    def plan(self, supply: ProviderSource, *, on_root: Callable[[str], None] = lambda _: None) -> Plan:
-        """Finds out what is to be written."""
-        return plan_lock(self, supply, on_root=on_root).plan
+    def plan(self, source: ProviderSource, *, on_root: Callable[[str], None] = no_progress) -> Plan:
+        """Finds out what the lock files of all roots become, with the result for each root.
 
+        Args:
+            source: Where versions and hashes are from.
+            on_root: Called with each root once everything was asked and fetched, before its entries are put together.
 
-class LockRun(Struct, frozen=True):
-    """What came of `lock`.
-
-    Attributes:
-        plan: For all roots together.
-        outcomes: Of each root, as it was named; an error where it could not even be read.
-    """
-
-    plan: Plan
-    outcomes: dict[str, RootResult | LockLensError]
+        Raises:
+            RunCancelledError: The run was cancelled.
+        """
+        return _Locking(self, source, on_root).run()
 
 
 class _Work(Struct):
@@ -94,71 +89,58 @@ class _Work(Struct):
     Attributes:
         root: As it was read.
         wanted: What is to be locked.
-        moves: The versions that were chosen.
-        troubles: Why it stays as it is.
+        requests: The versions that were chosen.
+        diagnostics: Why it stays as it is.
     """
 
     root: Root
     wanted: list[ProviderRequirement]
-    moves: list[VersionMove]
-    troubles: list[RootDiagnostic]
-
-
-def plan_lock(intent: Lock, supply: ProviderSource, *, on_root: Callable[[str], None] = lambda _: None) -> LockRun:
-    """Finds out what the lock files of all roots become. Nothing is written.
-
-    Args:
-        intent: What is wanted.
-        supply: Where versions and hashes are from.
-        on_root: Told of each root once everything was asked and fetched, before its own hashes are put together.
-
-    Raises:
-        RunCancelledError: The run was cancelled.
-    """
-    return _Locking(intent, supply, on_root).run()
+    requests: list[LockRequest]
+    diagnostics: list[Diagnostic]
 
 
 class _Locking:
-    def __init__(self, intent: Lock, supply: ProviderSource, on_root: Callable[[str], None]) -> None:
-        self._intent = intent
-        self._supply = supply
+    def __init__(self, operation: Lock, source: ProviderSource, on_root: Callable[[str], None]) -> None:
+        self._operation = operation
+        self._source = source
         self._on_root = on_root
-        where = intent.where
+        where = operation.where
         self._tree = FileSystem(where.folder)
         self._reader = RootReader(where.tool, where.test_directory, for_locking=True)
-        self._platforms = intent.platforms or (supply.here,)
+        self._platforms = operation.platforms or (source.here,)
 
-    def run(self) -> LockRun:
+    def run(self) -> Plan:
         """Reads, asks, fetches, and puts together."""
-        names = tuple(dict.fromkeys(self._intent.where.roots)) or ("",)
+        names = tuple(dict.fromkeys(self._operation.where.roots)) or ("",)
         read = {name: self._read(name) for name in names}
         works = [one for one in read.values() if isinstance(one, _Work)]
         for tool in {one.root.tool.name: one.root.tool for one in works}.values():
             own = [one for one in works if one.root.tool is tool]
             self._choose(own, tool)
-            self._supply.fetch([move for one in own for move in one.moves], tool)
-        planning = _Planning(self._intent.where.folder, [one.root for one in works])
-        outcomes: dict[str, RootResult | LockLensError] = {}
+            self._source.fetch([request for one in own for request in one.requests], tool)
+        folder = self._operation.where.folder
+        draft = PlanBuilder(enclosing(folder, [folder / one.root.path for one in works]))
+        results: dict[str, RootResult | LockLensError] = {}
         for name, one in read.items():
             self._on_root(name)
             if isinstance(one, LockLensError):
-                outcomes[name] = one
-                planning.failures.append(PlanFailure(name, "", one))
+                results[name] = one
+                draft.fail(name, one)
             else:
-                outcomes[name] = self._settle(one, planning)
-        return LockRun(planning.plan(self._command()), outcomes)
+                results[name] = self._settle(one, draft)
+        return replace(draft.plan(self._command()), results=results)
 
     def _read(self, name: str) -> _Work | LockLensError:
-        intent = self._intent
+        operation = self._operation
         try:
             root = self._reader.read_folder(self._tree, require_folder(self._tree, name))
         except LockLensError as error:
             return error
-        troubles = unreadable(root, allows_missing=intent.allows_missing)
-        wanted = root.wanted() if not troubles else []
-        if not troubles and intent.providers:
-            wanted, troubles = named(root, intent.providers, wanted)
-        return _Work(root, [] if troubles else wanted, [], troubles)
+        diagnostics = unreadable(root, allows_missing=operation.allows_missing)
+        wanted = root.wanted() if not diagnostics else []
+        if not diagnostics and operation.providers:
+            wanted, diagnostics = named(root, operation.providers, wanted)
+        return _Work(root, [] if diagnostics else wanted, [], diagnostics)
 
     def _choose(self, works: Sequence[_Work], tool: Dialect) -> None:
         """Chooses versions: what is wanted alike in several roots is asked about once."""
@@ -166,35 +148,36 @@ class _Locking:
         for work in works:
             for one in work.wanted:
                 alike.setdefault(_question(one), replace(one, first=self._platforms[0]))
-        found = dict(zip(alike, self._supply.choose(list(alike.values()), tool), strict=True))
+        found = dict(zip(alike, self._source.choose(list(alike.values()), tool), strict=True))
         for work in works:
             chosen = [(one, found[_question(one)]) for one in work.wanted]
-            work.troubles += [_trouble(error) for _, error in chosen if isinstance(error, LockLensError)]
-            if not work.troubles:
-                work.moves = [
-                    self._move(one, version) for one, version in chosen if not isinstance(version, LockLensError)
+            work.diagnostics += [one for _, one in chosen if isinstance(one, Diagnostic)]
+            if not work.diagnostics:
+                work.requests = [
+                    self._request(one, version) for one, version in chosen if not isinstance(version, Diagnostic)
                 ]
 
-    def _move(self, wanted: ProviderRequirement, version: Version) -> VersionMove:
-        constraints, accepts = combined(wanted.requirements), self._intent.accepts_republished
-        return VersionMove(wanted.address, version, self._platforms, constraints, wanted.prior, accepts)
+    def _request(self, wanted: ProviderRequirement, version: Version) -> LockRequest:
+        constraints, accepts = combined(wanted.requirements), self._operation.accepts_republished
+        return LockRequest(wanted.address, version, self._platforms, constraints, wanted.prior, accepts)
 
-    def _settle(self, work: _Work, planning: _Planning) -> RootResult:
+    def _settle(self, work: _Work, draft: PlanBuilder) -> RootResult:
         """Puts one root's hashes together, and plans its lock file."""
         root = work.root
+        path = path_below(draft.top, self._operation.where.folder / root.path)
         settled: list[LockEntry] = []
-        for one in self._supply.entries(work.moves, root.tool).values() if work.moves else ():
-            if isinstance(one, LockLensError):
-                work.troubles.append(_trouble(one))
+        for one in self._source.entries(work.requests, root.tool).values() if work.requests else ():
+            if isinstance(one, Diagnostic):
+                work.diagnostics.append(one)
             else:
                 settled.append(one)
-        if work.troubles:
-            outcome = untouched(root, work.troubles)
+        if work.diagnostics:
+            result = untouched(root, work.diagnostics)
         else:
             before = root.migration.entries
             after = after_lock(before, settled)
             data = rewritten(root.lock, after, root.tool)
-            outcome = RootResult(
+            result = RootResult(
                 root.name,
                 root.lock.path,
                 root.tool,
@@ -202,13 +185,19 @@ class _Locking:
                 was_absent=not root.lock.entries,
                 before=root.lock.data,
                 after=data,
-                planned=planned_lock(root, planning.path(root), data) if data != root.lock.data else None,
-                troubles=tuple(warnings(root)),
+                planned=planned_lock(root, path, data) if data != root.lock.data else None,
+                diagnostics=tuple(warnings(root)),
                 notes=tuple(orphans_kept(root, after)),
             )
-            planning.put(root, outcome, self._changes(root, planning.path(root), after))
-        planning.tell(root, outcome)
-        return outcome
+            if result.planned is not None:
+                draft.put(result.planned)
+                draft.changes += self._changes(root, path, after)
+            else:
+                draft.note(path, "its hashes are complete")
+        draft.diagnostics += [replace(one, root=path) for one in result.diagnostics]
+        for note in result.notes:
+            draft.note(path, note)
+        return result
 
     def _changes(self, root: Root, path: str, after: Sequence[LockEntry]) -> Iterable[PlannedChange]:
         """What becomes of each provider, with the platforms whose hashes are new to it."""
@@ -216,68 +205,18 @@ class _Locking:
             if change.old is None or change.new is None or change.old.version != change.new.version:
                 yield change
                 continue
-            h1s = self._supply.h1s(change.address, change.new.version, root.tool)
+            h1s = self._source.h1s(change.address, change.new.version, root.tool)
             fresh = [one for one in self._platforms if one in h1s and h1s[one] not in change.old.hashes]
             yield replace(change, platforms=tuple(fresh))
 
     def _command(self) -> str:
-        intent = self._intent
-        words = [*intent.providers]
-        words += [word for platform in intent.platforms for word in ("--platform", str(platform))]
-        words += ["--accept-republished"] if intent.accepts_republished else []
-        words += ["--allow-missing-modules"] if intent.allows_missing else []
-        return command_line("lock", intent.where, words)
-
-
-class _Planning:
-    """The plan while it is made.
-
-    Args:
-        folder: What the roots are named from.
-        roots: All that may be written in.
-    """
-
-    def __init__(self, folder: Path, roots: Sequence[Root]) -> None:
-        self._folder = folder
-        self._top = enclosing(folder, [folder / root.path for root in roots])
-        self._files: list[PlannedFile] = []
-        self._changes: list[PlannedChange] = []
-        self._remarks: list[PlanNote] = []
-        self.failures: list[PlanFailure] = []
-
-    def path(self, root: Root) -> str:
-        """What a root is called in the plan."""
-        return path_below(self._top, self._folder / root.path)
-
-    def put(self, root: Root, outcome: RootResult, changed: Iterable[PlannedChange]) -> None:
-        """Plans a root's lock file."""
-        if outcome.planned is not None:
-            self._files.append(outcome.planned)
-            self._changes += changed
-        else:
-            self._remarks.append(PlanNote(self.path(root), "", "its hashes are complete"))
-
-    def tell(self, root: Root, outcome: RootResult) -> None:
-        """Keeps what else there is to say of a root."""
-        path = self.path(root)
-        for one in outcome.troubles:
-            words = f"{one.summary}: {one.words}"
-            if one.is_warning:
-                self._remarks.append(PlanNote(path, "", words))
-            else:
-                self.failures.append(PlanFailure(path, "", LockLensError(words, hint=one.hint)))
-        self._remarks += [PlanNote(path, "", note) for note in outcome.notes]
-
-    def plan(self, command: str) -> Plan:
-        """Returns it."""
-        files = tuple(sorted(self._files, key=lambda file: name_bytes(file.path)))
-        proposal = FileChanges(self._top, files, tuple(map(change_words, self._changes)), command)
-        return Plan(proposal, tuple(self._changes), tuple(self._remarks), tuple(self.failures))
+        operation = self._operation
+        words = [*operation.providers]
+        words += [word for platform in operation.platforms for word in ("--platform", str(platform))]
+        words += ["--accept-republished"] if operation.accepts_republished else []
+        words += ["--allow-missing-modules"] if operation.allows_missing else []
+        return command_line("lock", operation.where, words)
 
 
 def _question(wanted: ProviderRequirement) -> tuple[ProviderAddress, str, Version | None]:
     return wanted.address, str(combined(wanted.requirements)), wanted.locked
-
-
-def _trouble(error: LockLensError) -> RootDiagnostic:
-    return RootDiagnostic(SUMMARY, str(error), error.hint)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from msgspec import Struct
 
@@ -11,6 +11,7 @@ from locklens.errors import LockLensError
 from locklens.hashes import Scheme, has_scheme
 from locklens.operations.plan.model import Scope, joined_plans
 from locklens.operations.write.lock import Lock
+from locklens.operations.write.operation import no_progress
 from locklens.review.coverage import coverage
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 class LockMissing(Struct, frozen=True):
     """Locks other platforms or providers in some roots than in others; no root is in two of the parts."""
 
+    needs_registry: ClassVar[Literal[True]] = True
+
     parts: tuple[Lock, ...]
 
     @property
@@ -36,9 +39,9 @@ class LockMissing(Struct, frozen=True):
         roots = sum(len(one.where.roots) for one in self.parts)
         return f"Lock {', '.join(map(str, sorted(platforms)))} in {roots} roots"
 
-    def plan(self, supply: ProviderSource, *, on_root: Callable[[str], None] = lambda _: None) -> Plan:
+    def plan(self, source: ProviderSource, *, on_root: Callable[[str], None] = no_progress) -> Plan:
         """Plans one part after the other; what was fetched for one is known to the next."""
-        return joined_plans([one.plan(supply, on_root=on_root) for one in self.parts])
+        return joined_plans([one.plan(source, on_root=on_root) for one in self.parts])
 
 
 def lock_missing(

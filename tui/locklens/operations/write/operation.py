@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -11,23 +11,58 @@ if TYPE_CHECKING:
     from locklens.operations.write.source import ProviderSource
 
 
-class Operation(Protocol):
-    """One write that is wanted, in one root or in many."""
+def no_progress(_: str) -> None:
+    """Ignores the roots that a plan comes to."""
+
+
+class FileOperation(Protocol):
+    """A write that is planned from files alone."""
+
+    @property
+    def needs_registry(self) -> Literal[False]:
+        """Whether registries have to be asked."""
 
     @property
     def title(self) -> str:
         """What it is, in a few words, such as "Prune 2 roots"."""
 
-    def plan(self, supply: ProviderSource, *, on_root: Callable[[str], None] = lambda _: None) -> Plan:
+    def plan(self, *, on_root: Callable[[str], None] = no_progress) -> Plan:
         """Finds out what is to be written.
 
         Args:
-            supply: Where versions and hashes are from.
-            on_root: Told of each root that it comes to.
+            on_root: Called with each root that it comes to.
 
         Raises:
             LockLensError: It cannot be found out for any root.
         """
+
+
+class RegistryOperation(Protocol):
+    """A write that takes versions and hashes from registries."""
+
+    @property
+    def needs_registry(self) -> Literal[True]:
+        """Whether registries have to be asked."""
+
+    @property
+    def title(self) -> str:
+        """What it is, in a few words, such as "Prune 2 roots"."""
+
+    def plan(self, source: ProviderSource, *, on_root: Callable[[str], None] = no_progress) -> Plan:
+        """Finds out what is to be written.
+
+        Args:
+            source: Where versions and hashes are from.
+            on_root: Called with each root that it comes to.
+
+        Raises:
+            LockLensError: It cannot be found out for any root.
+            RunCancelledError: The run was cancelled.
+        """
+
+
+Operation = FileOperation | RegistryOperation
+"""One write that the user requests, in one root or in many."""
 
 
 def listed_providers(names: tuple[str, ...]) -> str:

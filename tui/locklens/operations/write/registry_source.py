@@ -1,16 +1,15 @@
-"""What an upgrade is told of versions and hashes: registries are asked and packages are locked, as `lock` does it."""
+"""Registry-backed provider source for plans: lists versions and computes lock entries."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self
 
 from locklens.addresses import Platform
-from locklens.errors import LockLensError, OfflineError
+from locklens.errors import LockLensError
 from locklens.hashes import Scheme
 from locklens.install.context import InstallContext
 from locklens.install.fetching import admitted
 from locklens.install.lock import Locker, choose
-from locklens.install.model import LockRequest, ProviderFailure
 from locklens.operations.write.source import EntryPlatforms
 from locklens.project.clifiles import this_platform
 from locklens.releases.session import ReleaseSession
@@ -22,11 +21,11 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from locklens.addresses import ProviderAddress
+    from locklens.diagnostics import Diagnostic
     from locklens.dialect import Dialect
     from locklens.install.events import InstallEvent
-    from locklens.install.model import ProviderRequirement
+    from locklens.install.model import LockRequest, ProviderRequirement
     from locklens.lockfile.model import LockEntry
-    from locklens.operations.write.source import VersionMove
     from locklens.sources.metadata import ListedVersion
     from locklens.storage.cache import Cache
     from locklens.versions import Version
@@ -114,24 +113,20 @@ class RegistrySource:
             tuple(sorted({known[h1] for h1 in own if h1 in known})), sum(h1 not in known for h1 in own)
         )
 
-    def choose(self, wanted: Sequence[ProviderRequirement], tool: Dialect) -> Sequence[Version | LockLensError]:
+    def choose(self, wanted: Sequence[ProviderRequirement], tool: Dialect) -> Sequence[Version | Diagnostic]:
         """Returns which version of each is to be locked, or why there is none."""
-        found = choose(wanted, self._context(tool))
-        return [_error(one) if isinstance(one, ProviderFailure) else one for one in found]
+        return choose(wanted, self._context(tool))
 
-    def fetch(self, moves: Sequence[VersionMove], tool: Dialect) -> None:
-        """Gets what the moves of all roots take, all at once."""
-        self._locker(tool).fetch(list(map(_request, moves)))
+    def fetch(self, requests: Sequence[LockRequest], tool: Dialect) -> None:
+        """Gets what the requests of all roots take, all at once."""
+        self._locker(tool).fetch(requests)
 
     def entries(
-        self, moves: Sequence[VersionMove], tool: Dialect
-    ) -> Mapping[ProviderAddress, LockEntry | LockLensError]:
+        self, requests: Sequence[LockRequest], tool: Dialect
+    ) -> Mapping[ProviderAddress, LockEntry | Diagnostic]:
         """Returns the new entry of each provider of one root, or why there is none."""
-        found = self._locker(tool).entries(list(map(_request, moves)))
-        return {
-            move.address: _error(one) if isinstance(one, ProviderFailure) else one
-            for move, one in zip(moves, found, strict=True)
-        }
+        found = self._locker(tool).entries(requests)
+        return {request.address: one for request, one in zip(requests, found, strict=True)}
 
     def h1s(self, address: ProviderAddress, version: Version, tool: Dialect) -> Mapping[Platform, str]:
         """Returns the `h1` of the packages that this run got; nobody is asked."""
@@ -146,66 +141,3 @@ class RegistrySource:
         if tool.name not in self._contexts:
             self._contexts[tool.name] = InstallContext(self._session, tool, self._on_event)
         return self._contexts[tool.name]
-
-
-class OfflineSource:
-    """Has no answer, for nobody is to be asked; what needs none can be planned all the same."""
-
-    @property
-    def here(self) -> Platform:
-        """The platform of this machine."""
-        return Platform.parse(this_platform())
-
-    def listed(
-        self,
-        addresses: Sequence[ProviderAddress],  # noqa: ARG002
-        tool: Dialect,  # noqa: ARG002
-    ) -> Mapping[ProviderAddress, Sequence[ListedVersion] | LockLensError]:
-        """Says that nobody is asked."""
-        raise _offline()
-
-    def coverage(
-        self,
-        entries: Sequence[LockEntry],  # noqa: ARG002
-        tool: Dialect,  # noqa: ARG002
-    ) -> Sequence[EntryPlatforms]:
-        """Says that nobody is asked."""
-        raise _offline()
-
-    def choose(
-        self,
-        wanted: Sequence[ProviderRequirement],  # noqa: ARG002
-        tool: Dialect,  # noqa: ARG002
-    ) -> Sequence[Version | LockLensError]:
-        """Says that nobody is asked."""
-        raise _offline()
-
-    def fetch(self, moves: Sequence[VersionMove], tool: Dialect) -> None:  # noqa: ARG002
-        """Says that nobody is asked."""
-        raise _offline()
-
-    def h1s(self, address: ProviderAddress, version: Version, tool: Dialect) -> Mapping[Platform, str]:  # noqa: ARG002
-        """Returns nothing, for nothing was got."""
-        return {}
-
-    def entries(
-        self,
-        moves: Sequence[VersionMove],  # noqa: ARG002
-        tool: Dialect,  # noqa: ARG002
-    ) -> Mapping[ProviderAddress, LockEntry | LockLensError]:
-        """Says that nobody is asked."""
-        raise _offline()
-
-
-def _offline() -> OfflineError:
-    return OfflineError("it takes the registries, and nobody is asked offline", hint="leave out --offline")
-
-
-def _request(move: VersionMove) -> LockRequest:
-    return LockRequest(
-        move.address, move.version, move.platforms, move.constraints, move.prior, move.accepts_republished
-    )
-
-
-def _error(found: ProviderFailure) -> LockLensError:
-    return LockLensError(found.words, hint=found.hint)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.errors import ConfigurationError
 from locklens.lockfile.parse import parse
-from locklens.operations.plan.builder import PlanBuilder, no_progress, put_entries, require_sound, require_valid
 from locklens.operations.plan.command_line import command_line
-from locklens.operations.plan.model import Plan, PlanFailure, PlanNote, Scope, joined_plans
+from locklens.operations.plan.model import Plan, Scope, joined_plans
+from locklens.operations.plan.scoped import ScopedPlanBuilder, put_entries, require_sound, require_valid
 from locklens.operations.provider_names import selected_by_root
 from locklens.operations.root_modules import lock_path
-from locklens.operations.write.operation import listed_providers, listed_roots
+from locklens.operations.write.operation import listed_providers, listed_roots, no_progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from locklens.addresses import ProviderAddress
     from locklens.lockfile.model import LockEntry, LockFile
     from locklens.operations.root_modules import Root
-    from locklens.operations.write.source import ProviderSource
 
 
 class RestoredProviders(Struct, frozen=True):
@@ -41,6 +40,8 @@ class Restore(Struct, frozen=True):
         revision: Of git.
     """
 
+    needs_registry: ClassVar[Literal[False]] = False
+
     where: Scope
     restored: tuple[RestoredProviders, ...]
     revision: str = "HEAD"
@@ -52,10 +53,8 @@ class Restore(Struct, frozen=True):
         providers = tuple(dict.fromkeys(name for one in self.restored for name in one.providers))
         return f"Restore {listed_providers(providers)} from {self.revision} in {listed_roots(roots)}"
 
-    def plan(self, supply: ProviderSource, *, on_root: Callable[[str], None] = lambda _: None) -> Plan:  # noqa: ARG002
-        """Plans to restore it; nobody is asked."""
-        from locklens.operations.write.restore import restore
-
+    def plan(self, *, on_root: Callable[[str], None] = no_progress) -> Plan:
+        """Plans to restore it."""
         return joined_plans(
             [
                 restore(replace(self.where, roots=one.roots), one.providers, self.revision, on_root=on_root)
@@ -87,7 +86,7 @@ def restore(
     """
     from locklens.project.git import Repository, printable_name
 
-    draft = PlanBuilder(request)
+    draft = ScopedPlanBuilder(request)
     with Repository.discover(request.folder) as repository:
         commit = repository.resolve(revision)
         before = {root.path: repository.show(commit, root.lock.path) for root in draft.roots}
@@ -99,7 +98,7 @@ def restore(
     chosen = selected_by_root(providers, roots)
     for root in roots:
         on_root(root.path)
-        with draft.attempt(root):
+        with draft.attempt(root.path):
             if root.lock.exists:
                 require_sound(root)
             lock = locks.get(root.path)
@@ -116,20 +115,20 @@ def _lock_of(data: bytes, path: str, revision: str) -> LockFile:
     return parse(data, f"{revision}:{lock_path(path)}")
 
 
-def _restore_root(draft: PlanBuilder, root: Root, lock: LockFile, chosen: frozenset[ProviderAddress]) -> None:
+def _restore_root(draft: ScopedPlanBuilder, root: Root, lock: LockFile, chosen: frozenset[ProviderAddress]) -> None:
     going: dict[ProviderAddress, LockEntry | None] = {}
     now, then = root.lock.by_address, lock.by_address
     for address in sorted(chosen):
         name, entry = root.name_of(address), then.get(address)
         if address not in now and entry is None:
             words = f"{name} is locked neither now nor in {lock.path}"
-            draft.failures.append(PlanFailure(root.path, name, ConfigurationError(words, path=root.lock.path)))
+            draft.fail(root.path, ConfigurationError(words, path=root.lock.path), address=name)
         elif address in now and entry is not None and now[address].says == entry.says:
-            draft.remarks.append(PlanNote(root.path, name, f"it is as in {lock.path} already"))
+            draft.note(root.path, f"it is as in {lock.path} already", address=name)
         else:
             going[address] = entry
             constraints = root.configuration.constraints(address)
             if entry is not None and root.configuration.of(address) and not constraints.admits(entry.version):
                 words = f"the configuration does not admit {entry.version}: {constraints}"
-                draft.remarks.append(PlanNote(root.path, name, words))
+                draft.note(root.path, words, address=name)
     put_entries(draft, root, going)

@@ -1,4 +1,4 @@
-"""The port behind which registries and packages are: what a plan asks, and is told, of versions and hashes."""
+"""The port through which plans reach registries and packages: available versions, selections and lock entries."""
 
 from __future__ import annotations
 
@@ -10,32 +10,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from locklens.addresses import Platform, ProviderAddress
+    from locklens.diagnostics import Diagnostic
     from locklens.dialect import Dialect
     from locklens.errors import LockLensError
-    from locklens.install.model import ProviderRequirement
+    from locklens.install.model import LockRequest, ProviderRequirement
     from locklens.lockfile.model import LockEntry
     from locklens.sources.metadata import ListedVersion
-    from locklens.versions import Constraints, Version
-
-
-class VersionMove(Struct, frozen=True):
-    """A provider that is to be locked at another version.
-
-    Attributes:
-        address: Which.
-        version: The new one.
-        platforms: For which packages it is to be locked.
-        constraints: All of the configuration's, together, as they will be.
-        prior: Its entry now, None where it has none.
-        accepts_republished: Whether a locked package may be gone from what the publisher signs today.
-    """
-
-    address: ProviderAddress
-    version: Version
-    platforms: tuple[Platform, ...]
-    constraints: Constraints
-    prior: LockEntry | None
-    accepts_republished: bool = False
+    from locklens.versions import Version
 
 
 class EntryPlatforms(Struct, frozen=True):
@@ -65,15 +46,15 @@ class ProviderSource(Protocol):
     def coverage(self, entries: Sequence[LockEntry], tool: Dialect) -> Sequence[EntryPlatforms]:
         """Returns for which platforms each entry has an `h1`."""
 
-    def choose(self, wanted: Sequence[ProviderRequirement], tool: Dialect) -> Sequence[Version | LockLensError]:
+    def choose(self, wanted: Sequence[ProviderRequirement], tool: Dialect) -> Sequence[Version | Diagnostic]:
         """Returns which version of each is to be locked as `providers lock` has it, or why there is none."""
 
-    def fetch(self, moves: Sequence[VersionMove], tool: Dialect) -> None:
-        """Gets what the moves of all roots take, all at once, so that `entries` of each root need not wait for it."""
+    def fetch(self, requests: Sequence[LockRequest], tool: Dialect) -> None:
+        """Gets what the requests of all roots take at once, so that `entries` of each root need not wait for it."""
 
     def entries(
-        self, moves: Sequence[VersionMove], tool: Dialect
-    ) -> Mapping[ProviderAddress, LockEntry | LockLensError]:
+        self, requests: Sequence[LockRequest], tool: Dialect
+    ) -> Mapping[ProviderAddress, LockEntry | Diagnostic]:
         """Returns the new entry of each provider of one root, or why there is none."""
 
     def h1s(self, address: ProviderAddress, version: Version, tool: Dialect) -> Mapping[Platform, str]:

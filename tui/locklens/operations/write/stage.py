@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path  # noqa: TC003 - msgspec reads the annotations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from msgspec import Struct
 
@@ -11,8 +11,10 @@ from locklens.errors import ConfigurationError, LockLensError, StaleLockFileErro
 from locklens.lockfile.graft import graft
 from locklens.lockfile.model import differing
 from locklens.lockfile.parse import parse
-from locklens.operations.plan.files import FileChanges, PlannedFile, WriteTarget
-from locklens.operations.plan.model import Plan, PlanFailure, PlannedChange, PlanNote
+from locklens.operations.plan.builder import PlanBuilder
+from locklens.operations.plan.files import PlannedFile, WriteTarget
+from locklens.operations.plan.model import PlannedChange
+from locklens.operations.write.operation import no_progress
 from locklens.project.tree import WorkTree
 from locklens.review.model import ChangeKind, LockStatus, RootReview
 from locklens.text import counted, shell_word, shell_words
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.lockfile.model import LockFile
-    from locklens.operations.write.source import ProviderSource
+    from locklens.operations.plan.model import Plan
     from locklens.project.gitindex import GitIndex, IndexedFile
     from locklens.review.model import Review
 
@@ -46,6 +48,8 @@ class StagedBlocks(Struct, frozen=True):
 class Stage(Struct, frozen=True):
     """Puts the blocks of chosen providers into git's index, as `git add -p` would; `top` is the work tree's."""
 
+    needs_registry: ClassVar[Literal[False]] = False
+
     top: Path
     chosen: tuple[StagedBlocks, ...]
 
@@ -56,8 +60,8 @@ class Stage(Struct, frozen=True):
         places = self.chosen[0].root.path or "." if len(self.chosen) == 1 else f"{len(self.chosen)} roots"
         return f"Stage {counted(number, 'reviewed change')} in {places}"
 
-    def plan(self, supply: ProviderSource, *, on_root: Callable[[str], None] = lambda _: None) -> Plan:  # noqa: ARG002
-        """Plans to stage them; nobody is asked."""
+    def plan(self, *, on_root: Callable[[str], None] = no_progress) -> Plan:
+        """Plans to stage them."""
         return plan_stage(self, on_root=on_root)
 
 
@@ -92,7 +96,7 @@ def _chosen(root: RootReview, marks: Collection[str]) -> StagedBlocks | None:
     return StagedBlocks(root, providers, len(marked), left)
 
 
-def plan_stage(intent: Stage, *, on_root: Callable[[str], None] = lambda _: None) -> Plan:
+def plan_stage(intent: Stage, *, on_root: Callable[[str], None] = no_progress) -> Plan:
     """Plans to stage the blocks of chosen providers, byte for byte as `git add` would put them.
 
     Where no other provider differs between index and work tree, the whole file is staged, header and layout included.
@@ -107,23 +111,19 @@ def plan_stage(intent: Stage, *, on_root: Callable[[str], None] = lambda _: None
     from locklens.project.git import Repository
 
     with Repository.discover(intent.top) as repository:
-        staging = _Staging(repository.index, WorkTree(repository.top), on_root)
+        staging = _Staging(repository.index, repository.top, on_root)
         staging.run(intent.chosen)
-        return staging.plan(repository.top)
+        return staging.plan()
 
 
 class _Staging:
-    """What comes of each root while the plan is made."""
+    """The plan while it is made, and which files `git add` would stage whole or in part."""
 
-    def __init__(self, index: GitIndex, disk: WorkTree, on_root: Callable[[str], None]) -> None:
+    def __init__(self, index: GitIndex, top: Path, on_root: Callable[[str], None]) -> None:
         self._index = index
-        self._disk = disk
+        self._disk = WorkTree(top)
         self._on_root = on_root
-        self._files: list[PlannedFile] = []
-        self._changes: list[PlannedChange] = []
-        self._remarks: list[PlanNote] = []
-        self._failures: list[PlanFailure] = []
-        self._words: list[str] = []
+        self._draft = PlanBuilder(top, WriteTarget.INDEX, _staged_words)
         self._whole: list[str] = []
         self._partial: list[str] = []
 
@@ -138,19 +138,18 @@ class _Staging:
             self._on_root(one.root.path)
             if path in added or path not in there:
                 # What was read by git has to be what was reviewed, also afterwards.
-                self._attempt(one, before[path], added.get(path))
+                with self._draft.attempt(one.root.path):
+                    self._require_reviewed(one.root)
+                    self._stage(one, before[path], added.get(path))
 
-    def plan(self, top: Path) -> Plan:
+    def plan(self) -> Plan:
         """Returns what was planned."""
         commands = [("git", "add", "--", *self._whole)] if self._whole else []
         commands += [("git", "add", "-p", "--", *self._partial)] if self._partial else []
-        command = " && ".join(map(shell_words, commands))
-        files = tuple(sorted(self._files, key=lambda file: file.path.encode("utf-8", "surrogateescape")))
-        proposal = FileChanges(top, files, tuple(self._words), command, WriteTarget.INDEX)
-        return Plan(proposal, tuple(self._changes), tuple(self._remarks), tuple(self._failures))
+        return self._draft.plan(" && ".join(map(shell_words, commands)))
 
     def _is_sound(self, one: StagedBlocks, indexed: IndexedFile) -> bool:
-        try:
+        with self._draft.attempt(one.root.path):
             self._require_reviewed(one.root)
             if indexed.problem is not None:
                 raise indexed.problem
@@ -158,10 +157,7 @@ class _Staging:
                 words = f"its lock file moved here from {one.root.renamed_from or '.'}, which is staged as a whole"
                 hint = f"git add {shell_word(one.root.lock_file)}, and git rm --cached the old one"
                 raise ConfigurationError(words, path=one.root.lock_file, hint=hint)
-        except LockLensError as error:
-            self._failures.append(PlanFailure(one.root.path, "", error))
-            return False
-        return True
+        return not self._draft.has_failed(one.root.path)
 
     def _require_reviewed(self, root: RootReview) -> None:
         data = self._disk.read(root.lock_file)
@@ -175,22 +171,17 @@ class _Staging:
             return self._index.as_added(paths) if paths else {}
         except LockLensError as error:
             if len(paths) == 1:
-                self._failures.append(PlanFailure(chosen[paths[0]].root.path, "", error))
+                self._draft.fail(chosen[paths[0]].root.path, error)
                 return {}
         return {path: found for one in paths for path, found in self._added([one], chosen).items()}
 
-    def _attempt(self, one: StagedBlocks, indexed: IndexedFile, added: IndexedFile | None) -> None:
+    def _stage(self, one: StagedBlocks, indexed: IndexedFile, added: IndexedFile | None) -> None:
         root = one.root
-        try:
-            self._require_reviewed(root)
-            new = self._grafted(one, indexed.data, added.data if added is not None else None)
-        except LockLensError as error:
-            self._failures.append(PlanFailure(root.path, "", error))
-            return
+        new = self._grafted(one, indexed.data, added.data if added is not None else None)
         if new == indexed.data:
-            self._remarks.append(PlanNote(root.path, "", "it is staged already"))
+            self._draft.note(root.path, "it is staged already")
             return
-        self._files.append(PlannedFile(root.lock_file, indexed.data, new))
+        self._draft.put(PlannedFile(root.lock_file, indexed.data, new))
         is_whole = new == (added.data if added is not None else None)
         (self._whole if is_whole else self._partial).append(root.lock_file)
         self._tell(one, indexed.data, new, is_whole=is_whole)
@@ -213,15 +204,14 @@ class _Staging:
         root = one.root
         for address, before, after in differing(self._read(root, old), self._read(root, new)):
             name = address.short(root.tool.default_host)
-            change = PlannedChange(root.path, address, name, before, after)
-            self._changes.append(change)
-            self._words.append(f"{root.path or '.'}: {name} {_versions(change)} is staged")
+            self._draft.changes.append(PlannedChange(root.path, address, name, before, after))
         if is_whole:
-            self._words.append(f"{root.path or '.'}: the whole lock file is staged")
+            self._draft.words.append(f"{root.path or '.'}: the whole lock file is staged")
         elif one.left:
-            self._remarks.append(PlanNote(root.path, "", f"left in the work tree: {', '.join(one.left)}"))
+            self._draft.note(root.path, f"left in the work tree: {', '.join(one.left)}")
 
 
-def _versions(change: PlannedChange) -> str:
+def _staged_words(change: PlannedChange) -> str:
+    """Says in one line what is staged of a provider."""
     old, new = (str(entry.version) if entry else "none" for entry in (change.old, change.new))
-    return new if old == new else f"{old} -> {new}"
+    return f"{change.root or '.'}: {change.name} {new if old == new else f'{old} -> {new}'} is staged"

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from msgspec import Struct
 
 from locklens.errors import ConfigurationError, NoRepositoryError, StaleLockFileError
 from locklens.lockfile.model import differing
 from locklens.lockfile.parse import parse
-from locklens.operations.plan.files import FileChanges, PlannedFile, WriteTarget
-from locklens.operations.plan.model import Plan, PlannedChange, change_words
+from locklens.operations.plan.builder import PlanBuilder
+from locklens.operations.plan.files import PlannedFile, WriteTarget
+from locklens.operations.plan.model import PlannedChange
+from locklens.operations.write.operation import no_progress
 from locklens.project.roots import LOCK_FILE
 from locklens.storage.journal import Journal
 from locklens.storage.placing import current
@@ -25,7 +27,7 @@ from locklens.text import reason_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from locklens.operations.write.source import ProviderSource
+    from locklens.operations.plan.model import Plan
     from locklens.storage.journal import Record, WrittenFile
 
 
@@ -67,11 +69,13 @@ def undo(folder: Path, *, journal: Journal | None = None) -> Plan:
         named = ", ".join(touched[:_NAMED]) + (f" and {more} more" if more > 0 else "")
         words = f"changed since {_moment(record)}, so that it cannot be undone: {_short(record.command)}"
         raise StaleLockFileError(f"{named}: {words}", hint="git shows what changed; git restore takes back more")
-    files = tuple(PlannedFile(names[file], file.new, file.old) for file in record.files)
-    changes = tuple(change for file in files for change in _changes(file))
-    taken_back = f"takes back what was applied on {_moment(record)}: {_short(record.command)}"
-    proposal = FileChanges(top, files, (*map(change_words, changes), taken_back), _command(top), target)
-    return Plan(proposal, changes, (), ())
+    draft = PlanBuilder(top, target)
+    for file in record.files:
+        planned = PlannedFile(names[file], file.new, file.old)
+        draft.put(planned)
+        draft.changes += _changes(planned)
+    draft.words.append(f"takes back what was applied on {_moment(record)}: {_short(record.command)}")
+    return draft.plan(_command(top))
 
 
 def _staged_since(top: Path, written: Mapping[str, bytes | None], moment: str) -> list[str]:
@@ -141,6 +145,8 @@ def _changes(file: PlannedFile) -> Iterator[PlannedChange]:
 class Undo(Struct, frozen=True):
     """Takes back what was applied last in the repository that a folder is in."""
 
+    needs_registry: ClassVar[Literal[False]] = False
+
     folder: Path
 
     @property
@@ -148,8 +154,6 @@ class Undo(Struct, frozen=True):
         """What it is."""
         return "Undo the last apply"
 
-    def plan(self, supply: ProviderSource, *, on_root: Callable[[str], None] = lambda _: None) -> Plan:  # noqa: ARG002
-        """Plans to take it back; nobody is asked."""
-        from locklens.operations.write.undo import undo
-
+    def plan(self, *, on_root: Callable[[str], None] = no_progress) -> Plan:  # noqa: ARG002
+        """Plans to take it back."""
         return undo(self.folder)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from locklens.diagnostics import Diagnostic
 from locklens.errors import ConfigurationError, LockLensError, NotFoundError
-from locklens.operations.plan.builder import PlanBuilder, put_entries, require_sound
+from locklens.install.model import LockRequest
 from locklens.operations.plan.command_line import command_line
-from locklens.operations.plan.model import Plan, PlanFailure, PlanNote, Scope
+from locklens.operations.plan.files import PlannedFile
+from locklens.operations.plan.scoped import ScopedPlanBuilder, put_entries, require_sound
 from locklens.operations.provider_names import selected_by_root
-from locklens.operations.write.source import EntryPlatforms, VersionMove
+from locklens.operations.write.operation import listed_providers, listed_roots, no_progress
+from locklens.operations.write.source import EntryPlatforms
 from locklens.project.constraint_edits import ConstraintEdit, admit, protection
 from locklens.project.state import data_folder
 from locklens.selection import Unselectable, combined, explain_selection, select
@@ -22,37 +25,65 @@ from locklens.versions import Version, VersionSyntaxError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from pathlib import Path
 
     from locklens.addresses import Platform, ProviderAddress
-    from locklens.dialect import Dialect
     from locklens.lockfile.model import LockEntry
+    from locklens.operations.plan.model import Plan, Scope
     from locklens.operations.root_modules import Root
     from locklens.operations.write.source import ProviderSource
     from locklens.project.configuration import Requirement
     from locklens.sources.metadata import ListedVersion
+    from locklens.versions import Constraints
 
 
-class SelectedUpgrade(Struct, frozen=True):
-    """Moves what was picked and nothing else; a constraint that excludes a pick is edited.
+class SelectedVersion(Struct, frozen=True):
+    """A version that was selected for one provider of one root; `root` is its folder in the repository."""
+
+    root: str
+    address: ProviderAddress
+    version: Version
+
+
+class Upgrade(Struct, frozen=True):
+    """Moves the selected providers and nothing else.
 
     Attributes:
-        top: The repository's top, or the folder that stands for it.
-        picks: At least one.
+        where: In which roots.
+        providers: As typed, each with or without `=VERSION`; () for all that are locked and required.
+        platforms: For which packages they are to be locked; () for those that each entry does for now.
+        edits_constraints: Whether constraints may be rewritten for it.
         allows_missing: Whether modules may be missing, whose constraints then do not count.
-        tool: Whose rules count for every root; None: each root's own tool.
-        test_directory: Where a root's test files are, relative to the root.
+        picks: Instead of `providers`: what was selected in each root, where that is not the same in all.
     """
 
-    top: Path
-    picks: tuple[SelectedVersion, ...]
+    needs_registry: ClassVar[Literal[True]] = True
+
+    where: Scope
+    providers: tuple[str, ...] = ()
+    platforms: tuple[Platform, ...] = ()
+    edits_constraints: bool = False
     allows_missing: bool = False
-    tool: Dialect | None = None
-    test_directory: str = "tests"
+    picks: tuple[SelectedVersion, ...] = ()
+
+    @classmethod
+    def of_picks(
+        cls, picks: Sequence[SelectedVersion], where: Callable[[Iterable[str]], Scope], *, allows_missing: bool = False
+    ) -> Self:
+        """Returns the upgrade to selected versions; a constraint that excludes one of them is edited.
+
+        Args:
+            picks: At least one.
+            where: Names the roots' folders.
+            allows_missing: Whether modules may be missing, whose constraints then do not count.
+        """
+        scope = where(dict.fromkeys(pick.root for pick in picks))
+        return cls(scope, picks=tuple(picks), edits_constraints=True, allows_missing=allows_missing)
 
     @property
     def title(self) -> str:
         """What it is, in a few words."""
+        if not self.picks:
+            return f"Upgrade {listed_providers(self.providers) or 'all providers'} in {listed_roots(self.where.roots)}"
         roots = {pick.root for pick in self.picks}
         where = f"in {self.picks[0].root or '.'}" if len(roots) == 1 else f"in {len(roots)} roots"
         addresses = {pick.address for pick in self.picks}
@@ -62,77 +93,97 @@ class SelectedUpgrade(Struct, frozen=True):
         target = f" to {self.picks[0].version}" if len(versions) == 1 else ""
         return f"Upgrade {self.picks[0].address.type}{target} {where}"
 
-    def plan(self, supply: ProviderSource, *, on_root: Callable[[str], None] = lambda _: None) -> Plan:
-        """Finds out what is to be written; arguments and errors as of `upgrade`."""
-        roots = dict.fromkeys(pick.root for pick in self.picks)
-        where = Scope.at(self.top, roots, tool=self.tool, test_directory=self.test_directory)
-        request = UpgradeRequest(where, picks=self.picks, edits_constraints=True, allows_missing=self.allows_missing)
-        return plan_upgrade(request, supply, on_root=on_root)
+    def plan(self, source: ProviderSource, *, on_root: Callable[[str], None] = no_progress) -> Plan:
+        """Plans an upgrade of every root that is asked for; a root in which anything fails stays as it is.
+
+        Three phases, so that many roots wait for registries as long as one: `_RootUpgrade.resolve` lists versions and
+        edits constraints, root by root, since roots may share a module; then the packages of all roots are fetched at
+        once; then `_RootUpgrade.put` plans the entries of each root. A root that fails in the last phase takes its
+        edits along, so those after it are resolved again without them.
+
+        Args:
+            source: Where versions and hashes are from; asked for nothing twice.
+            on_root: Called with the only root at the start, with each of several before its entries are put together.
+
+        Raises:
+            ConfigurationError: A provider or version is none, or a folder is no root.
+            RepositoryError: Git failed.
+            RunCancelledError: The run was cancelled.
+        """
+        draft = ScopedPlanBuilder(self.where)
+        chosen = _chosen(self, draft.roots)
+        is_single = len(draft.roots) == 1
+        if is_single:
+            on_root(draft.roots[0].path)
+        else:
+            _list_versions(draft.roots, chosen, source)
+        waiting = [root.path for root in draft.roots]
+        while waiting:
+            waiting = self._plan_roots(waiting, chosen, draft, source, no_progress if is_single else on_root)
+        order = {root.path: number for number, root in enumerate(draft.roots)}
+        draft.diagnostics.sort(key=lambda one: order[one.root])
+        _note_left_behind(draft)
+        return draft.plan(_commands_of_picks(self, draft) if self.picks else _command(self))
+
+    def _plan_roots(
+        self,
+        paths: Sequence[str],
+        chosen: Mapping[str, Mapping[ProviderAddress, Version | None]],
+        draft: ScopedPlanBuilder,
+        source: ProviderSource,
+        on_root: Callable[[str], None],
+    ) -> list[str]:
+        """Plans roots until the entries of one fail; returns those after it, as if nothing was planned for them."""
+        resolved: list[tuple[_RootUpgrade, dict[str, PlannedFile]]] = []
+        for path in paths:
+            before = dict(draft.files)
+            # Roots before this one may have edited a module of both.
+            upgrade = _RootUpgrade(self, source, draft, draft.root(path))
+            with draft.attempt(path):
+                upgrade.resolve(chosen[path])
+            resolved.append((upgrade, before))
+        _fetch([upgrade for upgrade, _ in resolved if not draft.has_failed(upgrade.path)], source)
+        done: dict[str, PlannedFile] = {}
+        for number, (upgrade, before) in enumerate(resolved):
+            on_root(upgrade.path)
+            if draft.has_failed(upgrade.path):
+                continue
+            with draft.attempt(upgrade.path):
+                upgrade.put()
+            if draft.has_failed(upgrade.path):
+                rest = list(paths[number + 1 :])
+                if not upgrade.has_edits:
+                    continue
+                draft.files = {**before, **done}
+                draft.diagnostics = [one for one in draft.diagnostics if one.root not in rest]
+                return rest
+            if upgrade.lock_file in draft.files:
+                done[upgrade.lock_file] = draft.files[upgrade.lock_file]
+        return []
 
 
-class SelectedVersion(Struct, frozen=True):
-    """A version that was chosen for one provider of one root; `root` is its folder in the repository."""
-
-    root: str
-    address: ProviderAddress
-    version: Version
-
-
-class UpgradeRequest(Struct, frozen=True):
-    """What is to be upgraded.
-
-    Attributes:
-        where: In which roots.
-        providers: As typed, each with or without `=VERSION`; () for all that are locked and required.
-        platforms: For which packages they are to be locked; () for those that each entry does for now.
-        edits_constraints: Whether constraints may be rewritten for it.
-        allows_missing: Whether modules may be missing, whose constraints then do not count.
-        picks: Instead of `providers`: what was chosen in each root, where that is not the same in all.
-    """
-
-    where: Scope
-    providers: tuple[str, ...] = ()
-    platforms: tuple[Platform, ...] = ()
-    edits_constraints: bool = False
-    allows_missing: bool = False
-    picks: tuple[SelectedVersion, ...] = ()
+def _list_versions(
+    roots: Sequence[Root], chosen: Mapping[str, Mapping[ProviderAddress, Version | None]], source: ProviderSource
+) -> None:
+    """Asks for the versions of the providers of all roots at once."""
+    for tool in {root.tool.name: root.tool for root in roots}.values():
+        own = (address for root in roots if root.tool is tool for address in chosen[root.path])
+        source.listed(tuple(dict.fromkeys(own)), tool)
 
 
-def plan_upgrade(
-    request: UpgradeRequest, supply: ProviderSource, *, on_root: Callable[[str], None] = lambda _: None
-) -> Plan:
-    """Plans an upgrade of every root that is asked for; a root in which anything fails stays as it is.
-
-    Args:
-        request: What is to be upgraded.
-        supply: Where versions and hashes are from.
-        on_root: Told of each root that it comes to.
-
-    Raises:
-        ConfigurationError: A provider or version is none, or a folder is no root.
-        RepositoryError: Git failed.
-    """
-    draft = PlanBuilder(request.where)
-    chosen = _chosen(request, draft.roots)
-
-    def plan_roots(draft: PlanBuilder, supply: ProviderSource, on_root: Callable[[str], None] = lambda _: None) -> None:
-        for first in draft.roots:
-            on_root(first.path)
-            with draft.attempt(first):
-                # Roots before this one may have edited a module of both.
-                _Upgrade(request, supply, draft, draft.root(first.path)).run(chosen[first.path])
-
-    if len(draft.roots) > 1:
-        from locklens.operations.write.gathering import gather
-
-        wanted = [(root.tool, chosen[root.path]) for root in draft.roots]
-        gather(supply, wanted, lambda stand_in: plan_roots(draft.blank(), stand_in))
-    plan_roots(draft, supply, on_root)
-    draft.remarks += _left_behind(draft)
-    return draft.plan(_picking_commands(request, draft) if request.picks else _command(request))
+def _fetch(upgrades: Sequence[_RootUpgrade], source: ProviderSource) -> None:
+    """Finds out which platforms entries do for, and gets the packages of all roots, each at once."""
+    for tool in {one.tool.name: one.tool for one in upgrades}.values():
+        own = [one for one in upgrades if one.tool is tool]
+        priors = [prior for one in own for prior in one.priors.values()]
+        coverage = iter(source.coverage(priors, tool) if priors else ())
+        for one in own:
+            one.choose_platforms({address: next(coverage) for address in one.priors})
+        if requests := [request for one in own for request in one.requests]:
+            source.fetch(requests, tool)
 
 
-def _chosen(request: UpgradeRequest, roots: Sequence[Root]) -> dict[str, Mapping[ProviderAddress, Version | None]]:
+def _chosen(request: Upgrade, roots: Sequence[Root]) -> dict[str, Mapping[ProviderAddress, Version | None]]:
     """Returns what is to move in each root: to a version, or to the newest that may be (None).
 
     Raises:
@@ -169,7 +220,7 @@ def _named(text: str) -> tuple[str, Version | None]:
         raise ConfigurationError(f"{text!r} names no version: {error}", hint=f"write it as {name}=1.2.3") from error
 
 
-def _picking_commands(request: UpgradeRequest, draft: PlanBuilder) -> str:
+def _commands_of_picks(request: Upgrade, draft: ScopedPlanBuilder) -> str:
     """The commands that do what was picked: roots in which the same was picked have one together."""
     groups: dict[tuple[str, ...], list[tuple[str, str]]] = {}
     for root, name in zip(draft.roots, request.where.roots, strict=True):
@@ -185,7 +236,7 @@ def _picking_commands(request: UpgradeRequest, draft: PlanBuilder) -> str:
     return " && ".join(commands)
 
 
-def _command(request: UpgradeRequest) -> str:
+def _command(request: Upgrade) -> str:
     words = [*request.providers]
     words += [word for platform in request.platforms for word in ("--platform", str(platform))]
     words += ["--edit-constraints"] if request.edits_constraints else []
@@ -193,10 +244,9 @@ def _command(request: UpgradeRequest) -> str:
     return command_line("upgrade", request.where, words)
 
 
-def _left_behind(draft: PlanBuilder) -> list[PlanNote]:
+def _note_left_behind(draft: ScopedPlanBuilder) -> None:
     """Names the roots of the repository whose locked version an edited constraint excludes now."""
     edited = sorted({(edit.file, change.address) for change in draft.changes for edit in change.edits})
-    found = []
     for path in draft.locked() if edited else ():
         try:
             root = draft.root(path)
@@ -208,8 +258,7 @@ def _left_behind(draft: PlanBuilder) -> list[PlanNote]:
             entry = root.lock.by_address.get(address)
             if entry is not None and not root.configuration.constraints(address).admits(entry.version):
                 words = f"it still locks {entry.version}, which {file} excludes then: upgrade it too"
-                found.append(PlanNote(path, root.name_of(address), words))
-    return found
+                draft.note(path, words, address=root.name_of(address))
 
 
 def require_upgradable(root: Root, *, allows_missing: bool = False) -> None:
@@ -238,48 +287,115 @@ def require_upgradable(root: Root, *, allows_missing: bool = False) -> None:
     raise ConfigurationError(words, path=module.file, line=module.line, hint=hint)
 
 
-class _Upgrade:
-    """Plans one root."""
+class _RootUpgrade:
+    """Plans one root.
 
-    def __init__(self, request: UpgradeRequest, supply: ProviderSource, draft: PlanBuilder, root: Root) -> None:
+    Attributes:
+        path: The root's folder.
+        lock_file: Its lock file.
+        tool: Whose rules count.
+        priors: The entries whose platforms count, by the provider that is to be locked; known once resolved.
+        requests: What is to be locked; known once the platforms are chosen.
+    """
+
+    def __init__(self, request: Upgrade, source: ProviderSource, draft: ScopedPlanBuilder, root: Root) -> None:
+        self.path = root.path
+        self.lock_file = root.lock.path
+        self.tool = root.tool
+        self.priors: dict[ProviderAddress, LockEntry] = {}
+        self.requests: list[LockRequest] = []
         self._request = request
-        self._supply = supply
+        self._source = source
         self._draft = draft
         self._root = root
         self._edits: dict[ProviderAddress, tuple[ConstraintEdit, ...]] = {}
+        self._moving: dict[ProviderAddress, Version] = {}
+        self._entries: dict[ProviderAddress, LockEntry | None] = {}
         migration = root.migration
         self._locked = {entry.address: entry for entry in reversed(migration.entries)}
         self._migrated = {new: old for old, new in migration.moved}
 
-    def run(self, wanted: Mapping[ProviderAddress, Version | None]) -> None:
-        """Plans to move providers, each to a version, or to the newest that may be (None)."""
+    @property
+    def has_edits(self) -> bool:
+        """Whether constraints are rewritten for it, which other roots may have too."""
+        return bool(self._edits)
+
+    # The phases
+
+    def resolve(self, wanted: Mapping[ProviderAddress, Version | None]) -> None:
+        """Selects versions and edits constraints.
+
+        Args:
+            wanted: Providers, each with its version, or None for the newest that may be.
+
+        Raises:
+            ConfigurationError: Nothing can be upgraded in the root.
+        """
         require_upgradable(self._root, allows_missing=self._request.allows_missing)
         if missing := self._root.configuration.missing_modules:
             names = ", ".join(module.call for module in missing)
-            words = f"constraints in modules that cannot be read do not count: {names}"
-            self._draft.remarks.append(PlanNote(self._root.path, "", words))
-        offered = self._supply.listed(tuple(wanted), self._root.tool)
+            self._draft.note(self.path, f"constraints in modules that cannot be read do not count: {names}")
+        offered = self._source.listed(tuple(wanted), self.tool)
         targets: dict[ProviderAddress, Version] = {}
         for address, version in wanted.items():
             try:
                 target = self._target(address, version, offered[address])
             except LockLensError as error:
-                self._fail(address, error)
+                self._draft.fail(self.path, error, address=self._root.name_of(address))
                 continue
             if target is not None:
                 targets[address] = target
         if self._edits:
             self._root = self._reread(targets)
-        entries = self._entries(targets)
-        required = self._root.configuration.required()
-        moved = {new: old for new, old in self._migrated.items() if new in entries and old not in required}
-        put_entries(self._draft, self._root, entries, edits=self._edits, moved=moved)
+        self._split(targets)
 
-    def _fail(self, address: ProviderAddress, error: LockLensError) -> None:
-        self._draft.failures.append(PlanFailure(self._root.path, self._root.name_of(address), error))
+    def _split(self, targets: Mapping[ProviderAddress, Version]) -> None:
+        """Tells entries that only get another constraint from those that are to be locked."""
+        for address, version in targets.items():
+            prior = self._locked.get(address)
+            if prior is not None and prior.version == version and address not in self._migrated:
+                self._entries[address] = replace(prior, constraints=str(self._constraints(address)))
+            else:
+                self._moving[address] = version
+        if not self._request.platforms:
+            # What another registry's entry does for, the one that takes its place has to do for too.
+            locked = {one: self._locked.get(self._migrated.get(one, one)) for one in self._moving}
+            self.priors = {one: prior for one, prior in locked.items() if prior is not None}
+
+    def choose_platforms(self, coverage: Mapping[ProviderAddress, EntryPlatforms]) -> None:
+        """Says what is to be locked, for the platforms that were asked for, or else for those of each entry.
+
+        Args:
+            coverage: What each of `priors` does for.
+        """
+        for address, version in self._moving.items():
+            known = coverage.get(address, EntryPlatforms(()))
+            platforms = self._request.platforms or known.platforms or (self._source.here,)
+            if known.unknown:
+                names = ", ".join(map(str, platforms))
+                words = f"for which platforms {known.unknown} of the old version's h1 were is not known here"
+                self._remark(address, f"locked for {names} alone; {words} (--platform names platforms)")
+            prior = self._locked.get(address)
+            self.requests.append(LockRequest(address, version, platforms, self._constraints(address), prior))
+
+    def put(self) -> None:
+        """Plans the entries."""
+        for address, found in self._source.entries(self.requests, self.tool).items() if self.requests else ():
+            if isinstance(found, Diagnostic):
+                # The summary is `lock`'s own title.
+                name = self._root.name_of(address)
+                self._draft.diagnostics.append(replace(found, summary="", address=name, root=self.path))
+            else:
+                self._entries[address] = replace(found, constraints=str(self._constraints(address)))
+        required = self._root.configuration.required()
+        moved = {new: old for new, old in self._migrated.items() if new in self._entries and old not in required}
+        put_entries(self._draft, self._root, self._entries, edits=self._edits, moved=moved)
+
+    def _constraints(self, address: ProviderAddress) -> Constraints:
+        return combined(self._root.configuration.of(address))
 
     def _remark(self, address: ProviderAddress, words: str) -> None:
-        self._draft.remarks.append(PlanNote(self._root.path, self._root.name_of(address), words))
+        self._draft.note(self.path, words, address=self._root.name_of(address))
 
     # The version
 
@@ -379,7 +495,7 @@ class _Upgrade:
             planned[one.file], edit = admit(planned[one.file], one, version)
             edits.append(edit)
         for file, data in planned.items():
-            self._draft.write(file, data, old=found[file])
+            self._draft.put(PlannedFile(file, found[file], data))
         self._edits[address] = tuple(edits)
 
     def _reread(self, targets: Mapping[ProviderAddress, Version]) -> Root:
@@ -398,52 +514,6 @@ class _Upgrade:
         if list(map(_unedited, before.requirements)) != list(map(_unedited, now.requirements)):
             raise ConfigurationError("edited, the configuration requires something else", path=self._root.path or ".")
         return after
-
-    # The entries
-
-    def _entries(self, targets: Mapping[ProviderAddress, Version]) -> dict[ProviderAddress, LockEntry | None]:
-        """Returns the new entry of each provider that moves or whose constraint is edited; failures are kept."""
-        prior = self._locked
-        constraints = {address: combined(self._root.configuration.of(address)) for address in targets}
-        done: dict[ProviderAddress, LockEntry | None] = {}
-        moving = []
-        for address, version in targets.items():
-            is_locked = address in prior and address not in self._migrated
-            if is_locked and prior[address].version == version:
-                done[address] = replace(prior[address], constraints=str(constraints[address]))
-            else:
-                moving.append(address)
-        if self._draft.has_failed(self._root):
-            return {}  # nothing of this root is written, so nothing is to be downloaded for it
-        platforms = self._platforms(moving)
-        moves = [
-            VersionMove(address, targets[address], platforms[address], constraints[address], prior.get(address))
-            for address in moving
-        ]
-        for address, found in self._supply.entries(moves, self._root.tool).items() if moves else ():
-            if isinstance(found, LockLensError):
-                self._fail(address, found)
-            else:
-                done[address] = replace(found, constraints=str(constraints[address]))
-        return done
-
-    def _platforms(self, addresses: Sequence[ProviderAddress]) -> dict[ProviderAddress, tuple[Platform, ...]]:
-        """Returns for which platforms each provider is to be locked."""
-        if self._request.platforms:
-            return dict.fromkeys(addresses, self._request.platforms)
-        # What another registry's entry does for, the one that takes its place has to do for too.
-        locked = {one: self._locked.get(self._migrated.get(one, one)) for one in addresses}
-        priors = {one: prior for one, prior in locked.items() if prior is not None}
-        known = dict(zip(priors, self._supply.coverage(list(priors.values()), self._root.tool), strict=True))
-        found = {}
-        for address in addresses:
-            covered = known.get(address, EntryPlatforms(()))
-            found[address] = covered.platforms or (self._supply.here,)
-            if covered.unknown:
-                names = ", ".join(map(str, found[address]))
-                words = f"for which platforms {covered.unknown} of the old version's h1 were is not known here"
-                self._remark(address, f"locked for {names} alone; {words} (--platform names platforms)")
-        return found
 
 
 def _excluding(requirements: Iterable[Requirement], version: Version) -> list[Requirement]:

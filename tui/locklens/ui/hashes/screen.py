@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
     from textual.binding import BindingType
 
+    from locklens.operations.locklens import LockLens
     from locklens.review.model import Review
     from locklens.text import Printable
     from locklens.ui.shell.marks import MarkKeeper
-    from locklens.ui.shell.source import ReviewSource
     from locklens.ui.text.spans import Line
     from locklens.ui.widgets.bar import BarLayout
 
@@ -42,7 +42,7 @@ class HashesScreen(RowActionsScreen):
     FILTER_WORDS = "text: provider, root, platform, proof, hash, finding; not-covered, not-proven"
     BINDINGS: ClassVar[list[BindingType]] = [*view_bindings(HASHES_KEYS)]
 
-    def __init__(self, source: ReviewSource, keeper: MarkKeeper) -> None:
+    def __init__(self, source: LockLens, keeper: MarkKeeper) -> None:
         super().__init__(source, keeper)
         self.narrowed = ""
         self.chosen: frozenset[Named] = frozenset()

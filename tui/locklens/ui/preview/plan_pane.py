@@ -20,8 +20,9 @@ from locklens.ui.text.spans import FilePlace, Line, Role, Span, heading, line, s
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from locklens.errors import LockLensError
-    from locklens.operations.plan.model import Plan, PlanFailure, PlannedChange
+    from locklens.diagnostics import Diagnostic
+    from locklens.errors import LockLensError, Place
+    from locklens.operations.plan.model import Plan, PlannedChange
     from locklens.operations.plan.review import PlanReview
     from locklens.review.model import Change as ReviewedChange
     from locklens.review.model import Finding, Review, RootReview
@@ -355,28 +356,28 @@ def _finding_lines(review: Review) -> Iterator[Line]:
 
 def _error_lines(title: str, error: LockLensError) -> Iterator[Line]:
     yield from heading(title)
-    yield line(Span("  !! ", Role.BLOCK), str(error), hanging=5, copied=str(error), place=_place(error))
+    yield line(Span("  !! ", Role.BLOCK), str(error), hanging=5, copied=str(error), place=_place(error.place))
     if error.hint:
         yield line(Span("     -> ", Role.DIM), error.hint, hanging=8)
 
 
-def _place(error: LockLensError) -> FilePlace | None:
-    return FilePlace(error.place[0], error.place[1] or 1) if error.place else None
+def _place(place: Place | None) -> FilePlace | None:
+    return FilePlace(place[0], place[1] or 1) if place is not None else None
 
 
 def _failure_lines(plan: Plan) -> Iterator[Line]:
     roots = {failed.root for failed in plan.failures}
     stay = "this root stays as it is" if len(roots) == 1 else f"these {len(roots)} roots stay as they are"
     yield from heading(f"FAILED: {stay}")
-    alike: dict[tuple[str, str, str], list[PlanFailure]] = {}
+    alike: dict[tuple[str, str, str], list[Diagnostic]] = {}
     for failed in plan.failures:
-        alike.setdefault((failed.name, str(failed.error), failed.error.hint), []).append(failed)
+        alike.setdefault((failed.address, failed.sentence, failed.hint), []).append(failed)
     for (name, words, hint), own in alike.items():
         where = _named([failed.root or "." for failed in own])
         lead = f"{where}: {name}: " if name and name not in words else f"{where}: "
         lead = "" if len(own) == 1 and words.startswith(f"{where}/") else lead
         spans = Span("  !! ", Role.BLOCK), Span(lead, Role.PLACE), words
-        yield line(*spans, hanging=5, copied=words, place=_place(own[0].error))
+        yield line(*spans, hanging=5, copied=words, place=_place(own[0].place))
         if hint:
             yield line(Span("     -> ", Role.DIM), hint, hanging=8)
 
@@ -385,7 +386,7 @@ def _remark_lines(plan: Plan) -> Iterator[Line]:
     yield from heading("REMARKS")
     alike: dict[tuple[str, str], list[str]] = {}
     for remark in plan.remarks:
-        alike.setdefault((remark.name, remark.words), []).append(remark.root or ".")
+        alike.setdefault((remark.address, remark.sentence), []).append(remark.root or ".")
     for (name, words), roots in alike.items():
         lead = f"{_named(roots)}: {name}: " if name else f"{_named(roots)}: "
         yield line("  ", Span(lead, Role.PLACE), words, hanging=4, copied=words)

@@ -38,13 +38,13 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
 
     from locklens.install.events import InstallEvent
+    from locklens.operations.locklens import LockLens
     from locklens.operations.plan.files import FileChanges
     from locklens.operations.plan.model import Plan
     from locklens.operations.plan.review import PlanReview
     from locklens.operations.write.operation import Operation
     from locklens.review.model import Review
     from locklens.ui.preview.plan_pane import Group
-    from locklens.ui.shell.source import ReviewSource
     from locklens.ui.text.spans import Line
 
 _REDRAW_SECONDS = 0.1
@@ -101,7 +101,7 @@ class PreviewScreen(LockLensScreen[Applied | None]):
             self.notices = notices
             self.error = error
 
-    def __init__(self, source: ReviewSource, intent: Operation, review: Review | None) -> None:
+    def __init__(self, source: LockLens, intent: Operation, review: Review | None) -> None:
         super().__init__()
         self._source = source
         self._intent = intent
@@ -205,7 +205,7 @@ class PreviewScreen(LockLensScreen[Applied | None]):
     def _foresee(self, plan: Plan, cancel: threading.Event) -> PlanReview | LockLensError:
         if self._review is None:
             return LockLensError("what is there now could not be reviewed, so that nothing tells whose rules count")
-        return self._source.foresee(plan, self._review, on_event=self._hear_review, cancel=cancel)
+        return self._source.review_plan(plan, self._review, on_event=self._hear_review, cancel=cancel)
 
     def _work(self) -> None:
         self._worker = self._work_on(self._run)

@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 
     from textual.app import ComposeResult
 
+    from locklens.operations.locklens import LockLens
     from locklens.operations.review.events import ReviewEvent
     from locklens.review.model import Review, RootReview
     from locklens.ui.prove.lines import ProvingSelection
-    from locklens.ui.shell.source import ReviewSource
 
 _REDRAW_SECONDS = 0.1
 
@@ -90,7 +90,7 @@ class ProveDialog(ModalScreen[Proved]):
 
     def __init__(
         self,
-        source: ReviewSource,
+        source: LockLens,
         review: Review,
         chosen: ProvingSelection,
         on_roots: Callable[[tuple[RootReview, ...]], None],

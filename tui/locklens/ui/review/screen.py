@@ -34,13 +34,13 @@ if TYPE_CHECKING:
 
     from textual.binding import BindingType
 
+    from locklens.operations.locklens import LockLens
     from locklens.operations.write.operation import Operation
     from locklens.review.model import Review
     from locklens.text import Printable
     from locklens.ui.review.actions import Where
     from locklens.ui.row_actions import RowTarget
     from locklens.ui.shell.marks import MarkKeeper
-    from locklens.ui.shell.source import ReviewSource
     from locklens.ui.text.spans import Line
     from locklens.ui.widgets.bar import BarLayout
 
@@ -53,7 +53,7 @@ class ReviewScreen(RowActionsScreen):
     FILTER_WORDS = PLACEHOLDER
     BINDINGS: ClassVar[list[BindingType]] = [*view_bindings(REVIEW_KEYS)]
 
-    def __init__(self, source: ReviewSource, keeper: MarkKeeper) -> None:
+    def __init__(self, source: LockLens, keeper: MarkKeeper) -> None:
         super().__init__(source, keeper)
         self.grouping = Grouping.ROOT
         self.narrowed = Filter()

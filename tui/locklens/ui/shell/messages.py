@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.errors import LockLensError
+    from locklens.operations.locklens import LockLens
     from locklens.operations.review.events import Progress
     from locklens.operations.write.operation import Operation
     from locklens.review.model import Review, RootReview
     from locklens.ui.shell.file_watch import Stamps
-    from locklens.ui.shell.source import ReviewSource
     from locklens.ui.views import View
 
 
@@ -105,6 +105,6 @@ class PreviewWanted(Message):
         review: The one that the operation was requested on, whose base judges the plan.
     """
 
-    source: ReviewSource
+    source: LockLens
     operation: Operation
     review: Review | None

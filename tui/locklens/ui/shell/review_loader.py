@@ -39,10 +39,10 @@ if TYPE_CHECKING:
 
     from textual.timer import Timer
 
+    from locklens.operations.locklens import LockLens
     from locklens.operations.review.events import ReviewEvent
     from locklens.review.model import Review, RootReview
     from locklens.ui.shell.marks import MarkKeeper
-    from locklens.ui.shell.source import ReviewSource
 
 _LOOK_SECONDS = 1.0
 _SHOW_SECONDS = 0.1
@@ -75,7 +75,7 @@ class ReviewLoader(Widget):
     class Progressed(Message):
         """`progress` or `error` changed, and `review` did not."""
 
-    def __init__(self, source: ReviewSource, keeper: MarkKeeper) -> None:
+    def __init__(self, source: LockLens, keeper: MarkKeeper) -> None:
         super().__init__()
         self._source = source
         self._keeper = keeper

@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
 
     from locklens.addresses import ProviderAddress
+    from locklens.operations.locklens import LockLens
     from locklens.operations.write.operation import Operation
     from locklens.review.model import Review
     from locklens.ui.shell.marks import MarkKeeper
     from locklens.ui.shell.palette import Command
-    from locklens.ui.shell.source import ReviewSource
     from locklens.ui.text.spans import Line
     from locklens.ui.views import View
     from locklens.ui.widgets.bar import BarLayout
@@ -63,7 +63,7 @@ class TwoPaneScreen(LockLensScreen[int]):
     VIEW: ClassVar[View]
     FILTER_WORDS: ClassVar[str]
 
-    def __init__(self, source: ReviewSource, keeper: MarkKeeper) -> None:
+    def __init__(self, source: LockLens, keeper: MarkKeeper) -> None:
         super().__init__()
         self.source = source
         self.loader = ReviewLoader(source, keeper)

@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 
     from textual.binding import BindingType
 
+    from locklens.operations.locklens import LockLens
     from locklens.operations.review.events import ReviewEvent
     from locklens.review.keys import SignerUses
     from locklens.review.model import Review
     from locklens.text import Printable
     from locklens.ui.shell.marks import MarkKeeper
-    from locklens.ui.shell.source import ReviewSource
     from locklens.ui.text.spans import Line
     from locklens.ui.widgets.bar import BarLayout
 
@@ -55,7 +55,7 @@ class SignersScreen(RowActionsScreen):
     FILTER_WORDS = "text: name, fingerprint, tier, provider, version, lock file"
     BINDINGS: ClassVar[list[BindingType]] = [*view_bindings(SIGNERS_KEYS)]
 
-    def __init__(self, source: ReviewSource, keeper: MarkKeeper) -> None:
+    def __init__(self, source: LockLens, keeper: MarkKeeper) -> None:
         super().__init__(source, keeper)
         self.narrowed = ""
         self._signers: tuple[SignerUses, ...] = ()

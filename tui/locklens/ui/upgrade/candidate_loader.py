@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
+    from locklens.operations.locklens import LockLens
     from locklens.operations.upgrades.candidates import CandidateTable
     from locklens.operations.upgrades.download_estimate import KnownRelease
     from locklens.releases.facts import ReleaseId
     from locklens.review.model import Review
-    from locklens.ui.shell.source import ReviewSource
 
 _BATCH = 16
 """Releases looked up together, so that a row highlighted meanwhile need not wait for long."""
@@ -57,7 +57,7 @@ class CandidateLoader(Widget):
         releases: tuple[KnownRelease, ...] = ()
         is_final: bool = False
 
-    def __init__(self, source: ReviewSource) -> None:
+    def __init__(self, source: LockLens) -> None:
         super().__init__()
         self._source = source
         self.is_reading = False
@@ -96,7 +96,7 @@ class CandidateLoader(Widget):
         try:
             if top is None:
                 raise LockLensError("what is shown is not on disk, so nothing can be upgraded there")
-            offers = self._source.offers(review, top, on_known=tell, cancel=cancel, is_fresh=is_fresh)
+            offers = self._source.candidates(review, top, on_known=tell, cancel=cancel, is_fresh=is_fresh)
         except RunCancelledError:
             return
         except LockLensError as error:

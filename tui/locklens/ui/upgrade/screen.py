@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from msgspec.structs import replace
@@ -12,6 +13,7 @@ from locklens.addresses import Platform
 from locklens.operations.upgrades.download_estimate import estimate_download
 from locklens.operations.upgrades.recommend import USUAL_COOLDOWN, BumpLimit, Eligibility
 from locklens.operations.upgrades.selection import UpgradeSelection, candidate_key
+from locklens.operations.write.upgrade import Upgrade
 from locklens.project.clifiles import this_platform
 from locklens.text import counted
 from locklens.ui import views
@@ -35,10 +37,10 @@ if TYPE_CHECKING:
     from textual.timer import Timer
 
     from locklens.addresses import ProviderAddress
+    from locklens.operations.locklens import LockLens
     from locklens.review.model import Review
     from locklens.text import Printable
     from locklens.ui.shell.marks import MarkKeeper
-    from locklens.ui.shell.source import ReviewSource
     from locklens.ui.text.spans import Line
     from locklens.ui.upgrade.rows import UpgradeRow
     from locklens.ui.widgets.bar import BarLayout
@@ -62,7 +64,7 @@ class UpgradeScreen(RowActionsScreen):
         Binding("greater_than_sign", "version(1)", "Newer version", show=False),
     ]
 
-    def __init__(self, source: ReviewSource, keeper: MarkKeeper) -> None:
+    def __init__(self, source: LockLens, keeper: MarkKeeper) -> None:
         super().__init__(source, keeper)
         self.candidates = CandidateLoader(source)
         self.picking = UpgradeSelection()
@@ -377,7 +379,8 @@ class UpgradeScreen(RowActionsScreen):
         if not picks or self.top is None:
             self.say("nothing is chosen yet: space chooses the row, a all that is safe")
             return
-        self.preview(self.source.upgrading(self.top, picks, allows_missing=self.picking.has_unread))
+        where = partial(self.source.where, self.top)
+        self.preview(Upgrade.of_picks(picks, where, allows_missing=self.picking.has_unread))
 
     # Reading
 

@@ -1,0 +1,91 @@
+"""The operations as both front ends call them."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+from functools import partial
+from pathlib import Path
+
+import pytest
+from operations.test_upgrading import LOCK, entry, lay, requiring, top
+
+from locklens.cli.options import read_options
+from locklens.cli.writing import operation_of
+from locklens.errors import OfflineError
+from locklens.operations.compare_repository import open_git
+from locklens.operations.comparison import Base
+from locklens.operations.locklens import LockLens, Reads
+from locklens.operations.plan.model import Scope
+from locklens.operations.review.request import ReviewRequest
+from locklens.operations.write.format import Format
+from locklens.operations.write.lock import Lock
+from locklens.operations.write.operation import Operation
+from locklens.operations.write.prune import Prune
+from locklens.operations.write.restore import Restore, RestoredProviders
+from locklens.operations.write.undo import Undo
+from locklens.operations.write.upgrade import Upgrade
+from locklens.releases.settings import NetworkSettings
+from locklens.storage.cache import Cache
+
+__all__ = ["top"]
+
+
+def committed(top: Path) -> None:
+    for root in ("a", "b"):
+        lay(top, {f"{root}/main.tf": requiring(aws="~> 5.0"), f"{root}/{LOCK}": [entry("aws", "5.1.0", "~> 5.0")]})
+    subprocess.run(["git", "add", "."], cwd=top, check=True)
+    subprocess.run(["git", "-c", "user.name=n", "-c", "user.email=e", "commit", "-qm", "x"], cwd=top, check=True)
+
+
+@pytest.mark.parametrize("roots", [("a",), ("a", "b")], ids=len)
+@pytest.mark.parametrize("operation", [Upgrade, Lock])
+def test_offline_what_needs_registries_is_refused_whatever_the_number_of_roots(
+    top: Path, roots: tuple[str, ...], operation: type[Upgrade | Lock]
+) -> None:
+    committed(top)
+    with Cache.in_memory() as cache:
+        asking = NetworkSettings(os.environ, cache, is_offline=True)
+        locklens = LockLens(ReviewRequest(partial(open_git, top), asking=asking))
+        with pytest.raises(OfflineError, match="registries are not asked offline"):
+            locklens.plan(operation(Scope(top, roots)))
+        assert not locklens.plan(Prune(Scope(top, roots))).failures
+
+
+@pytest.mark.parametrize(
+    ("command", "words", "operation"),
+    [
+        ("upgrade", ["aws=5.2.0", "--root", "a"], lambda where: Upgrade(where, ("aws=5.2.0",))),
+        ("prune", ["aws", "--root", "a"], lambda where: Prune(where, ("aws",))),
+        (
+            "restore",
+            ["aws", "--root", "a", "--from", "v1"],
+            lambda where: Restore(where, (RestoredProviders(("a",), ("aws",)),), "v1"),
+        ),
+        ("format", ["--root", "a"], Format),
+        ("undo", [], lambda where: Undo(where.folder)),
+    ],
+)
+def test_what_is_typed_is_the_operation_that_a_screen_makes(
+    top: Path, monkeypatch: pytest.MonkeyPatch, command: str, words: list[str], operation: type[Operation]
+) -> None:
+    monkeypatch.chdir(top)
+    found = read_options(command, words, [])
+    assert isinstance(found, argparse.Namespace)
+    made = operation_of(command, found)
+    expected = operation(Scope(Path.cwd(), ("a",)))  # type: ignore[call-arg]
+    assert made == expected
+    assert made.title == expected.title
+
+
+def test_a_view_reads_the_same_base(top: Path) -> None:
+    committed(top)
+    with Cache.in_memory() as cache:
+        asking = NetworkSettings(os.environ, cache, is_offline=True)
+        locklens = LockLens(ReviewRequest(partial(open_git, top), asking=asking))
+        assert locklens.review().roots == ()
+        based = LockLens(ReviewRequest(partial(open_git, top), asking=asking, base=Base()))
+        assert based.for_view(Reads.CHANGES, top).review().roots == ()
+        for reads in (Reads.LOCKED, Reads.CANDIDATES):
+            assert [root.path for root in based.for_view(reads, top).review().roots] == ["a", "b"]

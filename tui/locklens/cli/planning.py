@@ -1,0 +1,89 @@
+"""How the commands that write reach the operations: the settings of a run, and a plan with its progress."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from locklens.cli.output import tell
+from locklens.dialect import DIALECTS
+from locklens.operations.locklens import LockLens
+from locklens.operations.review.request import ReviewRequest
+from locklens.releases.settings import NetworkSettings
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from locklens.cli.install_progress import InstallProgress, JsonProgress
+    from locklens.operations.plan.model import Plan, Scope
+    from locklens.operations.write.operation import Operation
+    from locklens.review.model import Review
+
+
+def scope_of(found: Namespace) -> Scope:
+    """Returns where the roots that were named are, seen from the current folder."""
+    from locklens.operations.plan.model import Scope
+
+    return Scope(Path.cwd(), tuple(dict.fromkeys(found.root)), DIALECTS.get(found.tool), found.test_directory)
+
+
+def writer_of(found: Namespace, asking: NetworkSettings | None = None) -> LockLens:
+    """Returns the operations for a command that writes."""
+    from locklens.operations.compare_repository import open_git
+
+    tool, test_directory = getattr(found, "tool", None) or "", getattr(found, "test_directory", "tests")
+    opened = partial(open_git, Path.cwd())
+    return LockLens(ReviewRequest(opened, tool=DIALECTS.get(tool), test_directory=test_directory, asking=asking))
+
+
+def plan_operation(operation: Operation, found: Namespace, progress: InstallProgress | JsonProgress) -> Plan:
+    """Plans what takes registries: every registry that the roots require is asked, as the tools ask them.
+
+    Raises:
+        LockLensError: There is no plan for any root.
+        RunCancelledError: The run was cancelled.
+    """
+    from locklens.storage.cache import Cache
+
+    with Cache.in_memory() if found.no_cache else Cache() as cache:
+        asking = NetworkSettings(os.environ, cache, asks_all=True)
+        return plan_with(writer_of(found, asking), operation, found, progress)
+
+
+def plan_with(
+    locklens: LockLens,
+    operation: Operation,
+    found: Namespace,
+    progress: InstallProgress | JsonProgress,
+    review: Review | None = None,
+) -> Plan:
+    """Plans with progress, and reports afterwards what the cache and the registries had to say.
+
+    Args:
+        locklens: With network settings.
+        operation: What is requested.
+        found: The options.
+        progress: Hears what happens.
+        review: What the operation was made from.
+
+    Raises:
+        LockLensError: There is no plan for any root.
+        RunCancelledError: The run was cancelled.
+    """
+    log: list[str] = []
+    try:
+        return locklens.plan(
+            operation,
+            review,
+            on_root=lambda root: progress.begin(root or "."),
+            on_event=progress.take,
+            on_log=log.extend,
+        )
+    finally:
+        progress.end()
+        asking = locklens.request.asking
+        tell(f"note: {words}" for words in (asking.cache.take_notices() if asking is not None else ()))
+        if found.verbose:
+            tell(log)

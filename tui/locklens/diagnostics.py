@@ -1,0 +1,73 @@
+"""What is reported beside a result: errors, warnings and notes, each with the provider and the place it is about."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Self
+
+from msgspec import Struct
+
+if TYPE_CHECKING:
+    from locklens.errors import LockLensError, Place
+
+
+class DiagnosticSeverity(StrEnum):
+    """How much a diagnostic weighs."""
+
+    ERROR = "error"
+    """Something was not done because of it."""
+    WARNING = "warning"
+    """Everything was done; it deserves a look."""
+    NOTE = "note"
+    """Everything was done as asked."""
+
+
+class Diagnostic(Struct, frozen=True):
+    """One message about a root module or a provider, as `tfdiags.Diagnostic` is for Terraform.
+
+    Attributes:
+        severity: What it means for the result.
+        summary: A title, as the tool has it where it has one; "" for none.
+        detail: A sentence without its full stop.
+        address: The provider as the root module names it; "" where it is about none.
+        place: The file and its line, which may be None; None where it is about no file.
+        hint: The next step, or "".
+        root: Folder of the root module in a plan; "" for the top, and outside of plans.
+    """
+
+    severity: DiagnosticSeverity
+    summary: str
+    detail: str
+    address: str = ""
+    place: Place | None = None
+    hint: str = ""
+    root: str = ""
+
+    @classmethod
+    def of(cls, error: LockLensError, *, summary: str = "", address: str = "", root: str = "") -> Self:
+        """Returns an error as a diagnostic."""
+        severity = DiagnosticSeverity.ERROR
+        return cls(severity, summary, error.message, address, error.place, error.hint, root)
+
+    @classmethod
+    def note(cls, detail: str, *, address: str = "", root: str = "") -> Self:
+        """Returns a sentence as a note."""
+        return cls(DiagnosticSeverity.NOTE, "", detail, address, root=root)
+
+    @property
+    def is_error(self) -> bool:
+        """Whether something was not done because of it."""
+        return self.severity is DiagnosticSeverity.ERROR
+
+    @property
+    def words(self) -> str:
+        """The detail behind its place, as compilers write it: `main.tf:3: no such module`."""
+        if self.place is None:
+            return self.detail
+        file, line = self.place
+        return f"{file}: {self.detail}" if line is None else f"{file}:{line}: {self.detail}"
+
+    @property
+    def sentence(self) -> str:
+        """The words behind the summary."""
+        return f"{self.summary}: {self.words}" if self.summary else self.words

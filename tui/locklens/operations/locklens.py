@@ -1,0 +1,437 @@
+"""What locklens can do, as one object: the command line and the terminal UI call the same methods.
+
+It binds the settings of a run (whose rules count, whom to ask, which base) and loads each operation when it is called.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Callable, Collection, Iterable, Sequence
+    from pathlib import Path
+
+    from locklens.addresses import ProviderAddress
+    from locklens.install.events import InstallEvent
+    from locklens.operations.comparison import Comparison
+    from locklens.operations.plan.files import FileChanges
+    from locklens.operations.plan.model import Plan, Scope
+    from locklens.operations.plan.review import PlanReview
+    from locklens.operations.review.events import ProvingPlanned, ReviewEvent
+    from locklens.operations.review.request import ReviewRequest
+    from locklens.operations.review.why import WhyRequest, WhySubject
+    from locklens.operations.upgrades.candidates import CandidateTable
+    from locklens.operations.upgrades.download_estimate import KnownRelease
+    from locklens.operations.write.operation import Operation
+    from locklens.releases.facts import ReleaseId
+    from locklens.review.keys import PastUse, SignerUses
+    from locklens.review.model import Review, RootReview
+    from locklens.review.why import Why
+
+    Log = Callable[[Sequence[str]], None]
+    """Called with one line for each request: who was asked for what, and how long it took."""
+
+
+class Reads(StrEnum):
+    """Which providers a view reads."""
+
+    CHANGES = "changes"
+    """Those that differ between the two sides."""
+    LOCKED = "all locked"
+    """Every locked provider, changed or not."""
+    CANDIDATES = "candidates"
+    """Every locked provider, from files alone: the view itself asks registries which versions are available."""
+
+
+class OpenedReview:
+    """A comparison that is open, with the review of its lock files; close it.
+
+    Attributes:
+        draft: The review from the lock files alone.
+    """
+
+    def __init__(self, comparison: Comparison, draft: Review, request: ReviewRequest) -> None:
+        self.draft = draft
+        self._comparison = comparison
+        self._request = request
+
+    def complete(self, *, on_event: Callable[[ReviewEvent], None], cancel: threading.Event) -> Review:
+        """Reads configurations, asks registries, and returns the final review.
+
+        Args:
+            on_event: Called in this thread.
+            cancel: Set by another thread to stop.
+
+        Raises:
+            LockLensError: It cannot be finished.
+            RunCancelledError: `cancel` was set.
+        """
+        from locklens.operations.review.run import complete_review
+
+        return complete_review(self._comparison, self.draft, self._request, on_event=on_event, cancel=cancel)
+
+    def watched(self, review: Review) -> tuple[Path, ...]:
+        """Returns the files on disk that the review depends on."""
+        from locklens.operations.review.run import watched_files
+
+        return watched_files(self._comparison, review)
+
+    @property
+    def top(self) -> Path | None:
+        """The folder that the review's paths are relative to, None where they are not on disk."""
+        return self._comparison.top
+
+    @property
+    def repository(self) -> str:
+        """What marks are stored for: the same for the same repository in every run; "" without git."""
+        repository = self._comparison.repository
+        return str(repository.top) if repository is not None else ""
+
+    def close(self) -> None:
+        """Ends the process that reads git's objects, if there is one."""
+        self._comparison.close()
+
+
+class LockLens:
+    """The operations of one run.
+
+    Args:
+        request: The sides to compare, whose rules count, and whom to ask.
+        reads_only: Whether reviews are made of files alone, and only the other methods ask registries.
+    """
+
+    def __init__(self, request: ReviewRequest, *, reads_only: bool = False) -> None:
+        self.request = request
+        self._reads_only = reads_only
+
+    @property
+    def fail_on(self) -> str:
+        """From which severity on a report of the review fails."""
+        return self.request.fail_on
+
+    def for_view(self, reads: Reads, folder: Path | None) -> LockLens:
+        """Returns the same settings and base for another view.
+
+        Args:
+            reads: Which providers the view reads.
+            folder: In the repository; None for the current one.
+        """
+        from functools import partial
+        from pathlib import Path
+
+        from msgspec.structs import replace
+
+        from locklens.operations.compare_repository import open_git, open_locked
+
+        base, where, opened = self.request.base, folder or Path.cwd(), self.request.open
+        if base is not None:
+            opened = (
+                partial(open_git, where, base=base.name, fork_of=base.fork_of)
+                if reads is Reads.CHANGES
+                else partial(open_locked, where, base=base)
+            )
+        is_whole = reads is not Reads.CHANGES
+        request = replace(self.request, open=opened, include_unchanged=is_whole, prove="none")
+        return LockLens(request, reads_only=reads is Reads.CANDIDATES)
+
+    # Reading
+
+    def open(self, *, is_fresh: bool = False) -> OpenedReview:
+        """Opens the comparison as it is now, and reviews its lock files.
+
+        Args:
+            is_fresh: Whether registries are asked again, whatever is cached.
+
+        Raises:
+            LockLensError: There is nothing to compare.
+        """
+        from locklens.operations.review.run import review_lock_files
+
+        request = self._reading(is_fresh=is_fresh)
+        comparison = request.open()
+        try:
+            return OpenedReview(comparison, review_lock_files(comparison, request), request)
+        except BaseException:
+            comparison.close()
+            raise
+
+    def review(
+        self, *, on_event: Callable[[ReviewEvent], None] = lambda _: None, cancel: threading.Event | None = None
+    ) -> Review:
+        """Opens the comparison and reviews it whole; arguments and errors as of `OpenedReview.complete`."""
+        from locklens.operations.review.run import review
+
+        return review(self._reading(), on_event=on_event, cancel=cancel)
+
+    def _reading(self, *, is_fresh: bool = False) -> ReviewRequest:
+        """The request as reviews have it."""
+        from msgspec.structs import replace
+
+        asking = self.request.asking
+        if self._reads_only or asking is None:
+            return replace(self.request, asking=None)
+        return replace(self.request, asking=replace(asking, is_fresh=is_fresh or asking.is_fresh))
+
+    def prove(
+        self,
+        review: Review,
+        chosen: Collection[tuple[str, ProviderAddress]],
+        *,
+        confirm: Callable[[ProvingPlanned], bool],
+        on_event: Callable[[ReviewEvent], None],
+        cancel: threading.Event,
+    ) -> tuple[RootReview, ...]:
+        """Proves `h1` hashes by downloads.
+
+        Args:
+            review: Whose changes they are.
+            chosen: The changes, each by lock file and provider.
+            confirm: Called in this thread before anything is downloaded; never where there is nothing to prove.
+            on_event: Called in this thread.
+            cancel: Set by another thread to stop.
+
+        Returns:
+            The roots of which more is known now.
+
+        Raises:
+            OfflineError: Registries may not be asked.
+            RunCancelledError: `cancel` was set.
+        """
+        from locklens.errors import OfflineError
+        from locklens.operations.review.prove import prove
+
+        asking = self.request.asking
+        if asking is None or asking.is_offline:
+            raise OfflineError("nothing can be downloaded offline", hint="leave out --offline")
+        return prove(review, chosen, asking, confirm=confirm, on_event=on_event, cancel=cancel)
+
+    def why(
+        self,
+        subject: WhyRequest | WhySubject,
+        *,
+        is_asking: bool = True,
+        is_fresh: bool = False,
+        cancel: threading.Event | None = None,
+        on_log: Log = lambda _: None,
+    ) -> Why:
+        """Explains why a provider is there, and what blocks newer versions.
+
+        Args:
+            subject: The provider, as typed or in roots of a review.
+            is_asking: Whether its registry is asked which versions there are.
+            is_fresh: Whether it is asked whatever is cached.
+            cancel: Set by another thread to stop.
+            on_log: Called at the end.
+
+        Raises:
+            LockLensError: The provider or a root cannot be found.
+            RunCancelledError: `cancel` was set.
+        """
+        from msgspec.structs import replace
+
+        from locklens.operations.review.why import RegistryVersions, explain_provider
+
+        asking = self.request.asking
+        if not is_asking or asking is None:
+            return explain_provider(subject, self.request)
+
+        settings = replace(asking, is_fresh=is_fresh or asking.is_fresh)
+        with RegistryVersions(settings, lambda: self._base_hosts(subject), cancel) as registries:
+            why = explain_provider(subject, self.request, registries.listed)
+            on_log(registries.log)
+            return why
+
+    def _base_hosts(self, subject: WhyRequest | WhySubject) -> frozenset[str]:
+        """The hosts that the base vouches for, as for a review."""
+        from locklens.errors import RepositoryError
+        from locklens.operations.review.run import base_hosts
+        from locklens.operations.review.why import WhySubject
+
+        if isinstance(subject, WhySubject):
+            return subject.review.base_hosts
+        try:
+            comparison = self.request.open()
+        except RepositoryError:
+            return frozenset()  # Without a repository there is no base.
+        try:
+            return base_hosts(comparison, self.request.tool)
+        finally:
+            comparison.close()
+
+    def history(
+        self,
+        signer: SignerUses,
+        *,
+        on_event: Callable[[ReviewEvent], None] = lambda _: None,
+        cancel: threading.Event | None = None,
+    ) -> tuple[PastUse, ...]:
+        """Looks up what was locked before of a signer's providers, the newest first.
+
+        Args:
+            signer: Whose providers they are.
+            on_event: Called in this thread.
+            cancel: Set by another thread to stop.
+
+        Raises:
+            RepositoryError: There is no history.
+            RunCancelledError: `cancel` was set.
+        """
+        from locklens.operations.review.signing_history import signing_history
+
+        return signing_history(self.request, signer, on_event=on_event, cancel=cancel)
+
+    def candidates(
+        self,
+        review: Review,
+        top: Path,
+        *,
+        on_known: Callable[[CandidateTable], None] = lambda _: None,
+        cancel: threading.Event | None = None,
+        is_fresh: bool = False,
+    ) -> CandidateTable:
+        """Looks up what the roots of a review could be upgraded to.
+
+        Args:
+            review: Whose configurations are read.
+            top: What its paths are relative to.
+            on_known: Called in this thread with what is known so far.
+            cancel: Set by another thread to stop.
+            is_fresh: Whether registries are asked again, whatever is cached.
+
+        Raises:
+            RunCancelledError: `cancel` was set.
+        """
+        from msgspec.structs import replace
+
+        from locklens.operations.upgrades.lookup import CandidateRequest, look_up_candidates
+
+        asking = self.request.asking
+        asking = replace(asking, is_fresh=is_fresh or asking.is_fresh) if asking is not None else None
+        return look_up_candidates(CandidateRequest.of_review(review, top, asking), on_known=on_known, cancel=cancel)
+
+    def releases(
+        self,
+        review: Review,
+        wanted: Sequence[ReleaseId],
+        *,
+        on_known: Callable[[KnownRelease], None],
+        cancel: threading.Event | None = None,
+    ) -> None:
+        """Looks up who signed versions.
+
+        Args:
+            review: Whose roots they may be for.
+            wanted: Which.
+            on_known: Called in this thread with each of them.
+            cancel: Set by another thread to stop.
+
+        Raises:
+            RunCancelledError: `cancel` was set.
+        """
+        from locklens.operations.upgrades.lookup import look_up_releases
+
+        if self.request.asking is not None:
+            for one in look_up_releases(wanted, self.request.asking, review.base_hosts, cancel=cancel):
+                on_known(one)
+
+    # Writing
+
+    def where(self, top: Path, roots: Iterable[str]) -> Scope:
+        """Returns where to write, by the tool and the test folder of the settings.
+
+        Args:
+            top: What the roots are relative to.
+            roots: Folders, "" for the top itself; named as from the current folder, as a command line has them.
+        """
+        from locklens.operations.plan.model import Scope
+
+        return Scope.at(top, roots, tool=self.request.tool, test_directory=self.request.test_directory)
+
+    def plan(
+        self,
+        operation: Operation,
+        review: Review | None = None,
+        *,
+        on_root: Callable[[str], None] = lambda _: None,
+        on_event: Callable[[InstallEvent], None] = lambda _: None,
+        cancel: threading.Event | None = None,
+        on_log: Log = lambda _: None,
+    ) -> Plan:
+        """Finds out what is to be written. Nothing is written.
+
+        Args:
+            operation: What is requested.
+            review: What the operation was made from: registries that its base does not vouch for are not asked. None
+                where nothing was reviewed.
+            on_root: Called with each root that it comes to, in this thread.
+            on_event: Called with what happens to packages, from any thread, but never from two at once.
+            cancel: Set by another thread to stop.
+            on_log: Called at the end, also where it failed.
+
+        Raises:
+            OfflineError: The operation needs registries, which may not be asked.
+            LockLensError: It cannot be found out for any root.
+            RunCancelledError: `cancel` was set.
+        """
+        from locklens.errors import OfflineError, RunCancelledError
+
+        def begin(root: str) -> None:
+            if cancel is not None and cancel.is_set():
+                raise RunCancelledError("the plan was cancelled")
+            on_root(root)
+
+        if operation.needs_registry is False:
+            return operation.plan(on_root=begin)
+        asking = self.request.asking
+        if asking is None or asking.is_offline:
+            words = "it takes the registries, and registries are not asked offline"
+            raise OfflineError(words, hint="leave out --offline")
+        from locklens.operations.write.registry_source import RegistrySource
+
+        vouched = frozenset(asking.hosts) | (review.base_hosts if review is not None else frozenset())
+        hosts = None if asking.asks_all else vouched
+        with RegistrySource(asking.environ, asking.cache, hosts=hosts, on_event=on_event, cancel=cancel) as source:
+            try:
+                return operation.plan(source, on_root=begin)
+            finally:
+                on_log(source.log)
+
+    def review_plan(
+        self,
+        plan: Plan,
+        review: Review,
+        *,
+        on_event: Callable[[ReviewEvent], None] = lambda _: None,
+        cancel: threading.Event | None = None,
+    ) -> PlanReview:
+        """Reviews what is planned.
+
+        Args:
+            plan: With files to write.
+            review: What it was made from, whose base counts.
+            on_event: Called in this thread.
+            cancel: Set by another thread to stop.
+
+        Raises:
+            LockLensError: It cannot be reviewed.
+            RunCancelledError: `cancel` was set.
+        """
+        from locklens.operations.plan.review import review_plan
+
+        return review_plan(plan, self.request, review, on_event=on_event, cancel=cancel)
+
+    def apply(self, proposal: FileChanges) -> tuple[str, ...]:
+        """Writes what is planned: all of it, or nothing.
+
+        Returns:
+            What limits it, in sentences.
+
+        Raises:
+            StaleLockFileError: A file changed on disk since the plan was made.
+            LockLensError: It cannot be written.
+        """
+        from locklens.operations.write.apply import apply
+
+        return apply(proposal)

@@ -1,0 +1,172 @@
+"""Plans changes of the root modules of a scope: each is read as it would be with what is planned so far."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from locklens.errors import ConfigurationError, NoRepositoryError
+from locklens.lockfile.splice import splice
+from locklens.operations.comparison import within
+from locklens.operations.plan.builder import PlanBuilder
+from locklens.operations.plan.files import PlannedFile
+from locklens.operations.plan.model import PlannedChange
+from locklens.operations.root_modules import RootReader, common_folder, folders_with_locks, no_root
+from locklens.project.tree import FileSystem, OverlayTree, WorkTree
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from locklens.addresses import ProviderAddress
+    from locklens.lockfile.model import LockEntry, LockFile
+    from locklens.operations.plan.model import Scope
+    from locklens.operations.root_modules import Root
+    from locklens.project.constraint_edits import ConstraintEdit
+    from locklens.project.tree import Tree
+
+_NO_EDITS: Mapping[ProviderAddress, tuple[ConstraintEdit, ...]] = MappingProxyType({})
+
+
+_NOT_MOVED: Mapping[ProviderAddress, ProviderAddress] = MappingProxyType({})
+
+
+class ScopedPlanBuilder(PlanBuilder):
+    """The plan builder of the roots of a scope.
+
+    Attributes:
+        disk: The files as they are.
+        roots: As they are; each once, in the order of the scope.
+
+    Args:
+        scope: Where.
+
+    Raises:
+        ConfigurationError: A folder is no root, or outside of the repository.
+        RepositoryError: Git failed.
+    """
+
+    def __init__(self, scope: Scope) -> None:
+        self._reader = RootReader(scope.tool, scope.test_directory)
+        top, self.disk, paths = _ground(scope)
+        super().__init__(top)
+        self.roots = tuple(self.root(path) for path in dict.fromkeys(paths))
+
+    def locked(self) -> list[str]:
+        """Returns every folder of the repository that has a lock file, [] outside of a repository."""
+        from locklens.project.git import Repository
+
+        try:
+            with Repository.discover(self.top) as repository:
+                return folders_with_locks(repository, self.disk)
+        except NoRepositoryError:
+            return []
+
+    @property
+    def tree(self) -> Tree:
+        """The files as they would be."""
+        return OverlayTree({path: file.new for path, file in self.files.items()}, self.disk)
+
+    def root(self, path: str) -> Root:
+        """Reads a root as it would be.
+
+        Raises:
+            ConfigurationError: The folder is no root.
+        """
+        root = self._reader.read(self.tree, path)
+        if root is None:
+            raise no_root(path)
+        return root
+
+    def read(self, path: str) -> bytes:
+        """Returns a file's bytes as they would be.
+
+        Raises:
+            ConfigurationError: There is no such file, or it cannot be read.
+        """
+        data = self.tree.read(path)
+        if data is None:
+            raise ConfigurationError("no such file", path=path)
+        return data
+
+    def put_lock(self, root: Root, data: bytes) -> None:
+        """Plans a root's lock file."""
+        self.put(PlannedFile(root.lock.path, root.lock.data if root.lock.exists else None, data))
+
+
+def put_entries(
+    draft: ScopedPlanBuilder,
+    root: Root,
+    entries: Mapping[ProviderAddress, LockEntry | None],
+    *,
+    edits: Mapping[ProviderAddress, tuple[ConstraintEdit, ...]] = _NO_EDITS,
+    moved: Mapping[ProviderAddress, ProviderAddress] = _NOT_MOVED,
+) -> None:
+    """Plans other entries for some providers of a root; every other byte of its lock file stays.
+
+    Args:
+        draft: What is planned.
+        root: As it was read.
+        entries: What becomes of each provider; None to remove it.
+        edits: The constraints that are rewritten for each.
+        moved: Providers that take the place of another one, whose entry goes.
+    """
+    if not entries:
+        return
+    going = dict.fromkeys(old for new, old in moved.items() if new in entries)
+    data = splice(root.lock.data, {**entries, **going}, dialect=root.tool)
+    draft.put_lock(root, data)
+    now = root.lock.by_address
+    for address, entry in sorted(entries.items()):
+        name = root.name_of(address)
+        before = moved.get(address)
+        old = now.get(before or address)
+        draft.changes.append(
+            PlannedChange(root.path, address, name, old, entry, edits.get(address, ()), moved_from=before)
+        )
+
+
+def require_sound(root: Root) -> None:
+    """Refuses a lock file that the tools would refuse.
+
+    Raises:
+        ConfigurationError: It is absent or broken.
+    """
+    if not root.lock.exists:
+        hint = f"{root.tool.command} init writes one"
+        raise ConfigurationError("there is no lock file", path=root.lock.path, hint=hint)
+    require_valid(root.lock)
+
+
+def require_valid(lock: LockFile) -> None:
+    """Refuses a lock file that the tools cannot read.
+
+    Raises:
+        ConfigurationError: It has conflict markers or a syntax error; with file and line.
+    """
+    if lock.conflict is not None:
+        marker = lock.conflict.markers[0]
+        words = "git left a conflict in the lock file"
+        raise ConfigurationError(words, path=lock.path, line=marker.line, hint="settle it first")
+    if lock.problems:
+        problem = lock.problems[0]
+        words = f"{problem.summary}: {problem.detail}"
+        raise ConfigurationError(words, path=lock.path, line=problem.line, hint="mend the file first")
+
+
+def _ground(request: Scope) -> tuple[Path, Tree, Sequence[str]]:
+    """Returns what may be written in, its files, and the roots' folders."""
+    from locklens.project.git import Repository
+
+    wanted = request.roots or (".",)
+    try:
+        repository = Repository.discover(request.folder)
+    except NoRepositoryError:
+        places = [os.path.realpath(request.folder / path) for path in wanted]
+        top = common_folder([os.path.realpath(request.folder), *places])
+        files = FileSystem(Path(top))
+        return Path(top), files, [files.join("", os.path.relpath(place, top)) or "" for place in places]
+    with repository:
+        paths = [within(repository, request.folder, path) for path in wanted]
+        return repository.top, WorkTree(repository.top), paths
