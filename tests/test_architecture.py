@@ -183,6 +183,19 @@ HEAVY = (
 )
 
 
+UNCHANGED = (
+    "concurrent.futures",
+    "dataclasses",
+    "tomllib",
+    "locklens.install.model",
+    "locklens.project.requirements",
+    "locklens.review.case",
+    "locklens.review.rules.release",
+    "locklens.sources",
+)
+"""What a review needs only where something changed."""
+
+
 def loaded(*arguments: str) -> set[str]:
     """The modules that a run of the command line has loaded at its end."""
     script = (
@@ -211,13 +224,17 @@ provider "registry.terraform.io/hashicorp/aws" {
 
 
 def test_nothing_heavy_is_loaded_for_little(tmp_path: Path) -> None:
-    old, new = tmp_path / "old.hcl", tmp_path / "new.hcl"
-    old.write_bytes(LOCK)
-    new.write_bytes(LOCK)
     for arguments in (["--version"], ["--help"], ["explain", "LK001"]):
         assert loaded(*arguments).isdisjoint(HEAVY), arguments
-    unchanged = loaded("review", "--old", str(old), "--new", str(new), "--format", "json")
-    assert unchanged.isdisjoint({*HEAVY, "dataclasses", "inspect", "subprocess", "argparse", "re"})
+    (tmp_path / ".terraform.lock.hcl").write_bytes(LOCK)
+    (tmp_path / "same.hcl").write_bytes(LOCK)
+    for words in (["init", "-q"], ["add", "."], ["-c", "user.name=n", "-c", "user.email=e", "commit", "-qm", "x"]):
+        subprocess.run(["git", *words], cwd=tmp_path, check=True)
+    review = ["-C", str(tmp_path), "review", "--format", "json"]
+    files = loaded(*review, "--old", ".terraform.lock.hcl", "--new", "same.hcl")
+    assert files.isdisjoint({*HEAVY, *UNCHANGED, "subprocess"})
+    for side in ([], ["--staged"]):
+        assert loaded(*review, *side).isdisjoint({*HEAVY, *UNCHANGED} - {"platformdirs"}), side
 
 
 def test_why_loads_neither_ui_nor_network(tmp_path: Path) -> None:

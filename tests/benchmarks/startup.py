@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import json
+import os
 import statistics
 import subprocess
 import sys
@@ -34,48 +36,69 @@ def lock_file(providers: int) -> str:
     return text
 
 
+def repository(top: Path) -> None:
+    """A repository with one root, of which nothing is changed."""
+    top.mkdir()
+    (top / ".terraform.lock.hcl").write_text(lock_file(PROVIDERS))
+    author = ["-c", "user.name=n", "-c", "user.email=e"]
+    for words in (["init", "-q"], ["add", "."], [*author, "commit", "-qm", "x"]):
+        subprocess.run(["git", *words], cwd=top, check=True)
+
+
+def git_commands(command: list[str], trace: Path) -> list[list[str]]:
+    """The git processes that a command starts."""
+    trace.unlink(missing_ok=True)
+    subprocess.run(command, stdout=subprocess.DEVNULL, env={**os.environ, "GIT_TRACE2_EVENT": str(trace)}, check=True)
+    events = map(json.loads, trace.read_text().splitlines()) if trace.exists() else ()
+    return [event["argv"] for event in events if event["event"] == "start"]
+
+
+def seconds(commands: list[list[str]], folder: Path) -> float:
+    """The time that commands take, one after the other."""
+    start = time.perf_counter()
+    for command in commands:
+        subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=False)
+    return time.perf_counter() - start
+
+
 def main() -> None:
-    """Prints a table."""
+    """Prints a table: each command beside a bare interpreter and the git processes that it starts itself."""
     parser = argparse.ArgumentParser(description="Measure start-up beside a bare interpreter.")
     parser.add_argument("--rounds", type=int, default=20)
     rounds = parser.parse_args().rounds
     with tempfile.TemporaryDirectory() as folder:
+        top = Path(folder, "top")
+        repository(top)
         old, same, new = (Path(folder) / name for name in ("old.hcl", "same.hcl", "new.hcl"))
         old.write_text(lock_file(PROVIDERS))
         same.write_text(lock_file(PROVIDERS))
         new.write_text(lock_file(PROVIDERS).replace("5.7.0", "5.8.0"))
-        entry = "import sys; from locklens.__main__ import run; sys.exit(run())"
-        review = [
-            sys.executable,
-            "-c",
-            entry,
-            "review",
-            "--format",
-            "json",
-            "--fail-on",
-            "never",
-            "--old",
-            str(old),
-            "--new",
-        ]
+        python = [sys.executable, "-c"]
+        locklens = [*python, "import sys; from locklens.__main__ import run; sys.exit(run())", "-C", str(top)]
+        review = [*locklens, "review", "--format", "json", "--fail-on", "never"]
         commands = {
-            "python -c pass": [sys.executable, "-c", "pass"],
-            "import deepdiff": [sys.executable, "-c", "import deepdiff"],
-            "import textual.app": [sys.executable, "-c", "import textual.app"],
-            "locklens --version": [sys.executable, "-c", entry, "--version"],
-            "review, unchanged": [*review, str(same)],
-            "review, one change": [*review, str(new), "--offline", "--no-cache"],
+            "python -c pass": [*python, "pass"],
+            "import msgspec": [*python, "import msgspec"],
+            "import deepdiff": [*python, "import deepdiff"],
+            "import textual.app": [*python, "import textual.app"],
+            "locklens --version": [*locklens, "--version"],
+            "two files, unchanged": [*review, "--old", str(old), "--new", str(same)],
+            "work tree, unchanged": review,
+            "--staged, unchanged": [*review, "--staged"],
+            "two files, one change": [*review, "--old", str(old), "--new", str(new), "--offline", "--no-cache"],
         }
-        times: dict[str, list[float]] = {name: [] for name in commands}
+        floors = {
+            name: [commands["python -c pass"], *git_commands(command, Path(folder, "trace"))]
+            for name, command in commands.items()
+        }
+        times: dict[str, list[tuple[float, float]]] = {name: [] for name in commands}
         for _ in range(rounds):
             for name, command in commands.items():
-                start = time.perf_counter()
-                subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
-                times[name].append(time.perf_counter() - start)
-    bare = statistics.median(times["python -c pass"])
+                times[name].append((seconds([command], top), seconds(floors[name], top)))
     for name, taken in times.items():
-        median = statistics.median(taken)
-        print(f"{name:20} {median * 1000:7.1f} ms  {median / bare:5.2f} x")
+        median, floor = (statistics.median(side) for side in zip(*taken, strict=True))
+        started = f"{len(floors[name]) - 1} git" if len(floors[name]) > 1 else ""
+        print(f"{name:22} {median * 1000:7.1f} ms  {median / floor:5.2f} x {floor * 1000:6.1f} ms  {started}")
 
 
 if __name__ == "__main__":

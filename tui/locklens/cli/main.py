@@ -6,14 +6,11 @@ import os
 
 from locklens.cli import arguments
 from locklens.cli.output import (
-    DONE,
     FINDINGS,
     INTERRUPTED,
     UNUSABLE,
     complain,
-    deliver,
     forget_output,
-    has_terminal,
     put,
     tell,
 )
@@ -69,8 +66,6 @@ def _run(argv: Sequence[str], open_ui: OpenUi) -> int:
     if invocation.command not in arguments.COMMANDS:
         raise arguments.NotSupportedYetError(f"locklens {invocation.command}")
     _work_in(invocation.folder)
-    if invocation.command == "review" and not invocation.operands and _say_at_a_glance(invocation.arguments):
-        return DONE
     from locklens.cli import options
 
     found = options.read_options(invocation.command, invocation.arguments, invocation.operands)
@@ -131,30 +126,6 @@ def _work_in(folder: str) -> None:
         os.getcwd()  # noqa: PTH109
     except OSError as error:
         raise ConfigurationError("the current folder is gone", hint="change to one that is there") from error
-
-
-def _say_at_a_glance(words: Sequence[str]) -> bool:
-    """Reports on two equal files, the commonest review of all, without loading what differences need.
-
-    Returns:
-        Whether that was all there is to say.
-    """
-    from locklens.operations.glance import glance, simple_options
-
-    found = simple_options(words)
-    if found is None or ("--format" not in found and "--output" not in found and has_terminal()):
-        return False
-    same = glance(found["--old"], found["--new"])
-    if same is None:
-        return False
-    from locklens.review.reports import unchanged
-
-    names = {"old": found["--old"], "new": found["--new"]}
-    text = unchanged.render(
-        found.get("--format", "text"), **names, folder=same.folder, lock_file=same.lock_file, tool=same.tool
-    )
-    deliver(text, found.get("--output"))
-    return True
 
 
 def _explain(found: Namespace) -> int:

@@ -10,12 +10,8 @@ from msgspec import Struct
 from locklens.dialect import DIALECTS, OPENTOFU, TERRAFORM
 from locklens.errors import ConfigurationError, LockLensError
 from locklens.hcl import ConfigurationProblem
-from locklens.install.model import ProviderRequirement
 from locklens.lockfile.model import LockFile
 from locklens.lockfile.parse import parse
-from locklens.lockfile.update import migrated
-from locklens.project.modules import ModuleReader
-from locklens.project.requirements import read_configuration
 from locklens.project.roots import LOCK_FILE, lock_paths
 from locklens.project.tree import EntryKind, name_bytes
 
@@ -25,6 +21,7 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
+    from locklens.install.model import ProviderRequirement
     from locklens.lockfile.update import Migration
     from locklens.project.configuration import Configuration
     from locklens.project.git import Repository
@@ -48,6 +45,8 @@ class Root(Struct, frozen=True):
     @property
     def migration(self) -> Migration:
         """The entries that its tool goes by: with OpenTofu, also what it makes of Terraform's."""
+        from locklens.lockfile.update import migrated
+
         return migrated(self.lock.entries, self.tool)
 
     @property
@@ -58,6 +57,8 @@ class Root(Struct, frozen=True):
 
     def wanted(self, skipped: frozenset[ProviderAddress] = frozenset()) -> list[ProviderRequirement]:
         """The providers that it requires, in their order."""
+        from locklens.install.model import ProviderRequirement
+
         prior = {entry.address: entry for entry in reversed(self.migration.entries)}
         found = sorted(self.configuration.required() - skipped)
         return [ProviderRequirement(address, self.configuration.of(address), prior.get(address)) for address in found]
@@ -85,6 +86,8 @@ class RootReader:
         environ: Mapping[str, str] | None = None,
         for_locking: bool = False,
     ) -> None:
+        from locklens.project.modules import ModuleReader
+
         self._tool = tool
         self._test_directory = test_directory
         self._environ = os.environ if environ is None else environ
@@ -103,6 +106,8 @@ class RootReader:
 
     def read_folder(self, tree: Tree, path: str) -> Root:
         """Reads a folder as a root, whatever is there; arguments as of `read`."""
+        from locklens.project.requirements import read_configuration
+
         lock = read_lock(tree, lock_path(path), self._tool)
         tool = self._tool or tool_of(tree, path, lock)
         if lock.writer is not tool:

@@ -19,10 +19,7 @@ from locklens.operations.review.policy import EffectivePolicy, effective_policy
 from locklens.operations.root_modules import is_of_registry_of, read_lock, tool_before, tool_of
 from locklens.project.configuration import Configuration
 from locklens.project.files import configuration_files
-from locklens.review.case import FactSubject, settled_case
 from locklens.review.changes import Comparer, comparable
-from locklens.review.evidence import trace, unasked_case
-from locklens.review.inquiry import FactCollector
 from locklens.review.model import (
     Change,
     ChangeKind,
@@ -35,7 +32,6 @@ from locklens.review.model import (
     SideName,
     ToolChange,
 )
-from locklens.review.rules.agreement import locked_packages, rivals
 from locklens.review.rules.judge import judge
 
 if TYPE_CHECKING:
@@ -54,7 +50,8 @@ if TYPE_CHECKING:
     from locklens.project.roots import RootPair
     from locklens.releases.facts import Fact, FactRequest
     from locklens.releases.session import ReleaseSession
-    from locklens.review.case import Case
+    from locklens.review.case import Case, FactSubject
+    from locklens.review.inquiry import FactCollector
     from locklens.review.rules.agreement import LockedPackages
 
     _Hashed = Callable[[Iterable[str]], Mapping[str, str]]
@@ -115,6 +112,8 @@ def review_lock_files(comparison: Comparison, request: ReviewRequest, *, made_fr
     setting = _Setting(include_unchanged, tool, counting.policy, tools, Comparer())
     roots = [_root(comparison, pair, old, new, setting) for pair, old, new in pairs]
     if any(root.changes for root in roots):
+        from locklens.review.rules.agreement import locked_packages
+
         locked = locked_packages(_locks(comparison, {pair.path: new for pair, _, new in pairs}))
         roots = [_with_rivals(root, locked) for root in roots]
     return Review(
@@ -156,16 +155,18 @@ def complete_review(
     """
     completion = _Completion(review, on_event, cancel)
     read = _configuration_reader(comparison, request.test_directory)
-    subjects = [
-        FactSubject(root.lock_file, root.tool, change) for root in review.roots for change in root.changes if change.new
-    ]
-    if request.asking is None or not subjects:
+    if request.asking is None or all(change.new is None for root in review.roots for change in root.changes):
         completion.read_configurations(comparison, read)
         return completion.settled_by_nobody()
     from locklens.operations.review.hosts import host_states
     from locklens.releases.lookup import ReleaseLookup
     from locklens.releases.session import ReleaseSession
+    from locklens.review.case import FactSubject
+    from locklens.review.inquiry import FactCollector
 
+    subjects = [
+        FactSubject(root.lock_file, root.tool, change) for root in review.roots for change in root.changes if change.new
+    ]
     with ReleaseSession(request.asking, review.base_hosts, cancel) as session:
         lookup = ReleaseLookup(session, asks_ages=review.policy.cooldown is not None)
         collector = FactCollector(lookup.answer, session.pool)
@@ -227,7 +228,7 @@ class _Completion:
     def settle(self, collector: FactCollector, hashed: _Hashed, *, is_patient: bool) -> None:
         """Takes the facts that are known by now, or waits for all of them."""
         for subject in collector.settled(is_patient=is_patient):
-            self._settle(subject, settled_case(subject, collector.known, hashed))
+            self._settle(subject, collector.known, hashed)
             self._on_event(Progress("evidence", collector.done, collector.total))
 
     def prove(
@@ -247,21 +248,28 @@ class _Completion:
 
         if Proving(session, known, subjects, everything=everything).work(confirm, self._on_event):
             for subject in subjects:
-                self._settle(subject, settled_case(subject, known, session.cache.hashes))
+                self._settle(subject, known, session.cache.hashes)
 
-    def _settle(self, subject: FactSubject, case: Case | None) -> None:
-        name, address = subject.lock_file, subject.change.address
+    def _settle(self, subject: FactSubject, known: Mapping[FactRequest, Fact], hashed: _Hashed) -> None:
+        from locklens.review.case import settled_case
+
+        self._trace(subject.lock_file, subject.change, settled_case(subject, known, hashed))
+
+    def _trace(self, name: str, change: Change, case: Case | None) -> None:
+        from locklens.review.evidence import trace
+
         if case is not None:
-            self._cases[name][address] = case
-        self._changes[name][address] = trace(self._changes[name][address], case)
+            self._cases[name][change.address] = case
+        self._changes[name][change.address] = trace(self._changes[name][change.address], case)
         self._touch(name)
 
     def settled_by_nobody(self) -> Review:
         """The whole review where no registry is asked."""
         for root in self._review.roots:
             for change in root.changes:
-                subject = FactSubject(root.lock_file, root.tool, change)
-                self._settle(subject, unasked_case(change, root.tool))
+                from locklens.review.evidence import unasked_case
+
+                self._trace(root.lock_file, change, unasked_case(change, root.tool))
         hosts = sorted({change.address.host for change in self._review.changes})
         return replace(self.finished(), hosts=tuple(HostState(display_host(host), asked=False) for host in hosts))
 
@@ -442,6 +450,8 @@ def _locks(comparison: Comparison, own: Mapping[str, LockFile]) -> Iterator[Lock
 
 
 def _with_rivals(root: RootReview, locked: LockedPackages) -> RootReview:
+    from locklens.review.rules.agreement import rivals
+
     found = rivals(root.changes, locked)
     return replace(root, context=replace(root.context, rivals=found)) if found else root
 
