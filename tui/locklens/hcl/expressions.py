@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 MAX_LENGTH = 64 * 1024
 """Characters of one expression that are parsed."""
 
-MAX_TOTAL = 1024 * 1024
-"""Characters of all expressions of one file that are parsed: some ten seconds of work."""
+MAX_TOTAL = 256 * 1024
+"""Characters of all expressions of one file that are parsed: some two seconds of work. Real files have some thousands."""
 
 _PREFIX = "a = "
 _STRING = re.compile(r'"[^"\\$%]*+"\Z')

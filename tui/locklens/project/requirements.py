@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from locklens.project.moduletree import CalledModule
     from locklens.project.tree import Tree
 
-MAX_REQUIREMENTS = 50_000
+MAX_REQUIREMENTS = 20_000
 """Of one root, all calls of its modules counted; real ones have some thousands."""
 
 _TOO_MANY = "Too many requirements"

@@ -1,0 +1,132 @@
+"""Measures a review of many roots that all changed, beside another checkout of the project, alternating in one loop.
+
+    python tests/benchmarks/configurations.py [--roots N] [--rounds N] [--beside CHECKOUT]
+
+Each root has a lock file with four providers and forty lines of configuration of its own, both changed. CHECKOUT is a
+work tree of another revision (`git worktree add CHECKOUT REVISION`); without one the review of the same locks with no
+configuration beside them is the reference. Processor time is what is compared, for the time on the clock is that of
+everything else on the machine too. It is no test: nothing fails for being slow.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+LOCK = ".terraform.lock.hcl"
+PROVIDERS = {"aws": "~> 5.{0}", "null": "3.2.{0}", "random": ">= 3.{0}.0", "tls": "~> 4.0"}
+ENTRY = '    {0} = {{\n      source  = "hashicorp/{0}"\n      version = "{1}"\n    }}\n'
+REST = """
+provider "aws" {{
+  region = var.region{0}
+}}
+
+module "vpc" {{
+  source = "../../modules/vpc"
+  cidr   = "10.{0}.0.0/16"
+}}
+
+resource "aws_instance" "web{0}" {{
+  ami           = data.aws_ami.ubuntu.id
+  instance_type = var.small ? "t3.micro" : "t3.large"
+  tags          = merge(local.tags, {{ Name = "web-${{var.env}}" }})
+}}
+
+output "ip" {{
+  value = aws_instance.web{0}.public_ip
+}}
+"""
+
+
+def configuration(number: int) -> str:
+    """The forty lines of one root."""
+    entries = "".join(ENTRY.format(name, constraint.format(number)) for name, constraint in PROVIDERS.items())
+    head = f'terraform {{\n  required_version = ">= 1.5"\n  required_providers {{\n{entries}  }}\n}}\n'
+    return head + REST.format(number)
+
+
+def lock(number: int, patch: int) -> str:
+    """The lock file of one root."""
+    blocks = [
+        '# This file is maintained automatically by "terraform init".\n# Manual edits may be lost in future updates.\n'
+    ]
+    for name, constraint in PROVIDERS.items():
+        version = {"aws": f"5.{number}.{patch}", "null": f"3.2.{number}", "random": f"3.{number}.{patch}"}.get(
+            name, f"4.0.{patch}"
+        )
+        hashes = sorted(hashlib.sha256(f"{name} {version} {each}".encode()).hexdigest() for each in range(10))
+        listed = "".join(f'    "zh:{digest}",\n' for digest in hashes)
+        blocks.append(
+            f'provider "registry.terraform.io/hashicorp/{name}" {{\n  version     = "{version}"\n'
+            f'  constraints = "{constraint.format(number)}"\n  hashes = [\n{listed}  ]\n}}\n'
+        )
+    return "\n".join(blocks)
+
+
+def lay(top: Path, roots: int, *, has_configuration: bool) -> Path:
+    """Lays out a repository in which every root differs from the last commit."""
+    module = top / "modules" / "vpc" / "main.tf"
+    module.parent.mkdir(parents=True)
+    module.write_text('variable "cidr" {}\nresource "aws_vpc" "x" {\n  cidr_block = var.cidr\n}\n')
+    for patch in (1, 2):
+        for number in range(roots):
+            folder = top / "roots" / f"{number:04}"
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / LOCK).write_text(lock(number, patch))
+            if has_configuration:
+                (folder / "main.tf").write_text(configuration(number) + "# changed\n" * (patch - 1))
+        if patch == 1:
+            git = ["git", "-C", str(top), "-c", "user.name=n", "-c", "user.email=e@example.org"]
+            for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "base"]):
+                subprocess.run([*git, *words], check=True)
+    return top
+
+
+def seconds(code: Path, repository: Path) -> float:
+    """Processor time of one review, git's included."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    entry = "import sys; from locklens.__main__ import run; sys.exit(run())"
+    words = ["review", "--offline", "--format", "json", "--fail-on", "never", "--output", os.devnull]
+    environ = {**os.environ, "PYTHONPATH": str(code / "tui")}
+    subprocess.run([sys.executable, "-c", entry, *words], cwd=repository, env=environ, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def main() -> None:
+    """Prints both medians and their ratio."""
+    parser = argparse.ArgumentParser(description="Measure the review of many configurations beside another revision.")
+    parser.add_argument("--roots", type=int, default=1000)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--beside", type=Path)
+    arguments = parser.parse_args()
+    own = Path(__file__).parents[2]
+    with tempfile.TemporaryDirectory() as folder:
+        changed = lay(Path(folder) / "changed", arguments.roots, has_configuration=True)
+        bare = lay(Path(folder) / "bare", arguments.roots, has_configuration=False)
+        lines = {
+            f"{arguments.roots} roots": (own, changed),
+            "beside" if arguments.beside else "without configuration": (arguments.beside, changed)
+            if arguments.beside
+            else (own, bare),
+        }
+        times: dict[str, list[float]] = {name: [] for name in lines}
+        for _ in range(arguments.rounds):
+            for name, (code, repository) in lines.items():
+                times[name].append(seconds(code, repository))
+    medians = {name: statistics.median(found) for name, found in times.items()}
+    for name, median in medians.items():
+        print(f"{name:24} {median:6.2f} s of processor time")
+    first, second = medians.values()
+    print(f"ratio {first / second:.2f}")
+
+
+if __name__ == "__main__":
+    main()
