@@ -28,7 +28,7 @@ MAX_LENGTH = 64 * 1024
 """Characters of one expression that are parsed."""
 
 MAX_TOTAL = 256 * 1024
-"""Characters of all expressions of one file that are parsed: some two seconds of work. Real files have some thousands."""
+"""Characters of all expressions of one file that are parsed: some two seconds. Real files have some thousands."""
 
 _PREFIX = "a = "
 _STRING = re.compile(r'"[^"\\$%]*+"\Z')
