@@ -445,7 +445,7 @@ def test_hostile_sizes_are_problems() -> None:
         found = hcl.parse_json(data) if is_json else native(data)
         return [problem.summary for problem in found.problems]
 
-    assert summaries(b" " * (hcl.MAX_BYTES + 1)) == ["File too large"]
+    assert summaries(b" " * (hcl.MAX_CONFIGURATION_BYTES + 1)) == ["File too large"]
     assert summaries(b"a = " + b"[" * 100_000) == ["Nested too deeply"]
     assert summaries(b"a = " + b'"${' * 100_000) == ["Nested too deeply"]
     assert summaries(b"a {\n" * 100_000) == ["Nested too deeply"]

@@ -22,9 +22,8 @@ from locklens.demo.published import Published, SampleListing
 from locklens.demo.publishers import publisher
 from locklens.demo.registry import DemoRegistry
 from locklens.errors import LockLensError
-from locklens.lockfile.parse import MAX_BYTES, parse
-from locklens.policy import MAX_BYTES as MAX_POLICY_BYTES
-from locklens.policy import InstallPath
+from locklens.lockfile.parse import MAX_LOCK_FILE_BYTES, parse
+from locklens.policy import MAX_POLICY_BYTES, InstallPath
 from locklens.policy import parse as parse_policy
 from locklens.project.cliformat import FormatError
 from locklens.project.cliformat import parse_cli_configuration as parse_cli
@@ -149,22 +148,22 @@ def test_other_commands_on_lock_files(
 
 
 def test_a_lock_file_above_the_bound_is_not_read(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    data = (HEAD + "#" * MAX_BYTES).encode()
+    data = (HEAD + "#" * MAX_LOCK_FILE_BYTES).encode()
     lock = parse(data, "x.hcl")
     assert (lock.entries, lock.is_complete) == ((), False)
     (problem,) = lock.problems
-    assert str(MAX_BYTES) in problem.detail
+    assert str(MAX_LOCK_FILE_BYTES) in problem.detail
     assert str(len(data)) in problem.detail
     path = tmp_path / "new.hcl"
     path.write_bytes(data)
     assert main(["review", "--offline", "--old", "/dev/null", "--new", str(path)], lambda *_: 0) == 1
     assert "LK019" in capfd.readouterr().out
-    assert not parse(data[:MAX_BYTES], "x.hcl").problems
+    assert not parse(data[:MAX_LOCK_FILE_BYTES], "x.hcl").problems
 
 
 def test_a_megabyte_takes_no_more_than_500_megabytes(tmp_path: Path) -> None:
     path = tmp_path / "new.hcl"
-    path.write_text(HEAD + LOCKS["unknown schemes"](MAX_BYTES - 1000))
+    path.write_text(HEAD + LOCKS["unknown schemes"](MAX_LOCK_FILE_BYTES - 1000))
     script = (
         "import resource, sys\n"
         "from locklens.cli.main import main\n"

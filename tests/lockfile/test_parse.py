@@ -6,7 +6,7 @@ import pytest
 
 from locklens.dialect import OPENTOFU, TERRAFORM
 from locklens.lockfile.model import LockFile
-from locklens.lockfile.parse import MAX_BYTES, parse
+from locklens.lockfile.parse import MAX_LOCK_FILE_BYTES, parse
 
 ZH = "zh:" + "0" * 64
 HEADER = f"{TERRAFORM.header}\n# Manual edits may be lost in future updates.\n\n"
@@ -205,7 +205,8 @@ def test_of_a_refused_entry_what_can_be_understood_is_kept() -> None:
 
 
 @pytest.mark.parametrize(
-    "data", [b"\xff\xfe", GOOD.encode("utf-16"), b"\x00" * 10, GOOD.encode() + b"\xff", b"x" * (MAX_BYTES + 1)]
+    "data",
+    [b"\xff\xfe", GOOD.encode("utf-16"), b"\x00" * 10, GOOD.encode() + b"\xff", b"x" * (MAX_LOCK_FILE_BYTES + 1)],
 )
 def test_bytes_that_are_no_text_are_a_problem(data: bytes) -> None:
     lock = read(data)

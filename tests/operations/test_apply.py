@@ -19,7 +19,8 @@ from locklens.operations.write import apply as applying
 from locklens.operations.write.apply import apply
 from locklens.operations.write.recover import recover_at
 from locklens.storage import placing
-from locklens.storage.journal import Journal, WrittenFile
+from locklens.storage.journal import Journal
+from locklens.storage.records import WrittenFile
 
 
 @pytest.fixture

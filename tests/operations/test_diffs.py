@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from locklens.operations.plan.diffs import diff_lines, hunks, patch, quoted
+from locklens.operations.plan.diffs import diff_lines, hunks, patch, quoted_name
 from locklens.text import has_log_command, visible
 
 Data = bytes | None
@@ -103,8 +103,8 @@ def test_a_name_stays_in_its_header(name: str) -> None:
 
 
 def test_names_are_quoted_as_git_does() -> None:
-    assert quoted("a/x y") == "a/x y"
-    assert quoted('a/x\n"\\\u202e') == '"a/x\\012\\"\\\\\\342\\200\\256"'
+    assert quoted_name("a/x y") == "a/x y"
+    assert quoted_name('a/x\n"\\\u202e') == '"a/x\\012\\"\\\\\\342\\200\\256"'
 
 
 @pytest.mark.skipif(patch_program is None or sys.platform == "win32", reason="patch is not there, or names")

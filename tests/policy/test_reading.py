@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from locklens.addresses import Platform
 from locklens.errors import ConfigurationError
-from locklens.policy import MAX_BYTES, InstallPath, Policy, WantedPlatform, parse
+from locklens.policy import MAX_POLICY_BYTES, InstallPath, Policy, WantedPlatform, parse
 from locklens.policy.positions import KeyPath, lines_of_keys
 
 LINUX, DARWIN = Platform("linux", "amd64"), Platform("darwin", "arm64")
@@ -82,7 +82,7 @@ def test_nothing_wanted(data: bytes) -> None:
         ("fail_on = 'warn'\ncooldown = 7\n[[accept]]\n", 1, '"fail_on" is not supported yet'),
         ("a = " + "[" * 30 + "]" * 30, 1, "levels inside"),
         ("b = 1\n" + "a." * 30 + "b = 1", 2, "levels inside"),
-        ("# " + "x" * MAX_BYTES, 1, "larger than"),
+        ("# " + "x" * MAX_POLICY_BYTES, 1, "larger than"),
     ],
 )
 def test_each_mistake_has_its_line(text: str, line: int, words: str) -> None:

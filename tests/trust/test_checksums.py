@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from locklens.addresses import Platform
 from locklens.trust.checksums import (
-    MAX_BYTES,
+    MAX_CHECKSUMS_BYTES,
     MAX_LINES,
     Collected,
     Content,
@@ -119,7 +119,7 @@ def test_what_a_tool_takes_into_the_lock_file(text: str, collected: Collected) -
     assert read_checksums(text.encode()).collected() == collected
 
 
-@pytest.mark.parametrize("data", [b"x" * (MAX_BYTES + 1), b"\n" * (MAX_LINES + 1)])
+@pytest.mark.parametrize("data", [b"x" * (MAX_CHECKSUMS_BYTES + 1), b"\n" * (MAX_LINES + 1)])
 def test_a_huge_file_lists_nothing(data: bytes) -> None:
     sums = read_checksums(data)
     assert (sums.files, sums.odd) == ((), (OddLine(0, Oddity.TOO_LARGE),))

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from locklens.review.model import Change, ChangeKind, HashFact, HostState, LockStatus, Proof, Review, Severity
 from locklens.trust.model import Signer, SigningKey, Tier
 from locklens.ui.review.detail import detail_lines
-from locklens.ui.review.diff import diff_lines
+from locklens.ui.review.diff import raw_diff_lines
 from locklens.ui.review.row_target import node_copied
 from locklens.ui.review.tree import Grouping, Node, outline
 from locklens.ui.text.clipboard import change_copied, copied_line
@@ -105,7 +105,7 @@ def test_both_sides_of_a_conflict(samples: Samples) -> None:
     assert "theirs feature/new-aws" in text
     assert "version      5.1.0" in text
     assert "version      5.2.0" in text
-    diff = texts(diff_lines(first_node(review)))
+    diff = texts(raw_diff_lines(first_node(review)))
     assert '-  version     = "5.1.0"' in diff
 
 
@@ -137,7 +137,7 @@ def test_the_raw_diff_of_a_change_and_of_a_root(samples: Samples) -> None:
         )
     )
     section = outline(review, Grouping.ROOT)[0]
-    one = texts(diff_lines(next(node for node in section.children if node.title == "acme/a")))
+    one = texts(raw_diff_lines(next(node for node in section.children if node.title == "acme/a")))
     assert "--- a/r/.terraform.lock.hcl" in one
     assert '-  version     = "5.1.0"' in one
     assert '+  version     = "5.2.0"' in one
@@ -148,11 +148,11 @@ def test_the_raw_diff_of_a_change_and_of_a_root(samples: Samples) -> None:
         old=replace(section.root.old, data=b"one\ntwo\n"),
         new=replace(section.root.new, data=b"one\r\ntwo\nthree"),
     )
-    whole = texts(diff_lines(replace_node(section, root=with_bytes)))
+    whole = texts(raw_diff_lines(replace_node(section, root=with_bytes)))
     assert "-one" in whole
     assert "+one\r" in whole
     assert "+three" in whole
-    added = texts(diff_lines(next(node for node in section.children if node.title == "acme/b")))
+    added = texts(raw_diff_lines(next(node for node in section.children if node.title == "acme/b")))
     assert added.startswith("--- /dev/null")
 
 
@@ -160,7 +160,7 @@ def test_a_hunk_names_its_provider(samples: Samples) -> None:
     review = samples.review(
         samples.root("r", [samples.change("acme/a", "1.0.0", "1.0.0", kind=ChangeKind.REPLACED_HASHES)])
     )
-    assert '@@ provider "registry.terraform.io/acme/a"' in texts(diff_lines(first_node(review)))
+    assert '@@ provider "registry.terraform.io/acme/a"' in texts(raw_diff_lines(first_node(review)))
 
 
 def test_copies_are_one_harmless_line_without_paths(samples: Samples) -> None:

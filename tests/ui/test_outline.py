@@ -133,16 +133,16 @@ def test_marks_of_groups_and_sections(samples: Samples) -> None:
 
 
 def test_unlike_members_say_so(samples: Samples) -> None:
-    from locklens.ui.review.rows import differences
+    from locklens.ui.review.rows import row_differences
 
     loose = samples.change(constraints=("~> 5.0", ">= 5.0"))
     (section,) = outline(
         samples.review(samples.root("a", [samples.change()]), samples.root("b", [loose])), Grouping.ROOT
     )
-    assert differences(section.children[0]) == ("constraints differ",)
+    assert row_differences(section.children[0]) == ("constraints differ",)
     assert loose.new is not None
     other = replace(loose, new=replace(loose.new, constraints="~> 5.0", hashes=(*loose.new.hashes, "h1:x")))
     (section,) = outline(
         samples.review(samples.root("a", [samples.change()]), samples.root("b", [other])), Grouping.ROOT
     )
-    assert differences(section.children[0]) == ("h1 differ",)
+    assert row_differences(section.children[0]) == ("h1 differ",)

@@ -30,7 +30,7 @@ from locklens.project.constraint_edits import ConstraintEdit
 from locklens.review.model import HostState, Severity
 from locklens.ui.preview.detail import preview_detail, raw_diff
 from locklens.ui.preview.install_progress import take
-from locklens.ui.preview.plan_pane import Group, PlanProgress, Stage, items, refusal
+from locklens.ui.preview.plan_pane import Group, PlanProgress, PlanStage, items, refusal
 from locklens.ui.preview.planned_diff import planned_lines
 from locklens.ui.text.downloads import DownloadRow, Downloads, download_lines
 from locklens.versions import Version
@@ -54,7 +54,7 @@ def said(standing: PlanProgress) -> str:
 
 
 def test_before_there_is_a_plan() -> None:
-    standing = PlanProgress("Upgrade aws", Stage.PLANNING, roots=("a", "b/c"))
+    standing = PlanProgress("Upgrade aws", PlanStage.PLANNING, roots=("a", "b/c"))
     assert said(standing).split("\n") == [
         "PLAN  Upgrade aws",
         "",
@@ -73,7 +73,7 @@ def test_packages_on_their_way(samples: Samples) -> None:
         DownloadRow("aws 5.2.0 darwin_arm64", 0.0, ended=1.0, note="in an earlier run"),
         DownloadRow("aws 5.2.0 windows_amd64", 0.0, note="asking"),
     )
-    text = said(PlanProgress("Upgrade aws", Stage.PLANNING, downloads=downloads))
+    text = said(PlanProgress("Upgrade aws", PlanStage.PLANNING, downloads=downloads))
     assert "  ..  hash packages  1 of 3\n" in text
     assert "      aws 5.2.0 linux_amd64    #####.....  50 %  1.0 MiB of 2.0 MiB  102.4 KiB/s  10 s left\n" in text
     assert "      aws 5.2.0 darwin_arm64   hashed  in an earlier run\n" in text
@@ -85,7 +85,7 @@ def test_a_plan_for_many_roots_is_told_once(samples: Samples) -> None:
     edit = ConstraintEdit("m/versions.tf", 3, "~> 5.1.0", "~> 5.2.0")
     plan = planned(samples, *roots)
     plan = replace(plan, changes=tuple(replace(one, edits=(edit,)) for one in plan.changes))
-    standing = PlanProgress("Upgrade aws", Stage.REVIEWING, plan, asking="asking registries, 1/2 changes settled")
+    standing = PlanProgress("Upgrade aws", PlanStage.REVIEWING, plan, asking="asking registries, 1/2 changes settled")
     text = said(standing)
     assert text.startswith("PLAN  1 provider, 40 roots, 40 files\n  ^ hashicorp/aws  5.1.0 -> 5.2.0    40 roots\n")
     assert text.count("m/versions.tf:3  ~> 5.1.0 becomes ~> 5.2.0") == 1
@@ -110,7 +110,7 @@ def test_the_result(samples: Samples) -> None:
         hosts=(HostState("registry.terraform.io", True, error="it is down"),),
         notes=("gpg is missing",),
     )
-    standing = PlanProgress("Upgrade aws", Stage.READY, plan, PlanReview(review, 3, "HEAD", 0))
+    standing = PlanProgress("Upgrade aws", PlanStage.READY, plan, PlanReview(review, 3, "HEAD", 0))
     text = said(standing)
     assert "^ hashicorp/aws  5.1.0 -> 5.2.0  WARN  \n" in text
     assert "  3 providers stay as before\n" in text
@@ -131,7 +131,7 @@ def test_the_result(samples: Samples) -> None:
 def test_more_findings_than_there_is_room_for(samples: Samples) -> None:
     findings = tuple(samples.finding(f"LK9{number:02}", Severity.INFO, f"word {number}") for number in range(12))
     review = samples.review(samples.root("a", [samples.change(findings=findings)]))
-    text = said(PlanProgress("x", Stage.READY, planned(samples, "a"), PlanReview(review, 0)))
+    text = said(PlanProgress("x", PlanStage.READY, planned(samples, "a"), PlanReview(review, 0)))
     assert "LK907" in text
     assert "LK908" not in text
     assert "        and 4 more" in text
@@ -146,7 +146,7 @@ def test_what_failed_is_told_by_root(samples: Samples) -> None:
         Diagnostic.note("5.1.0 is the newest", address="hashicorp/tls", root="a"),
         Diagnostic.note("nothing to prune"),
     )
-    text = said(PlanProgress("x", Stage.READY, planned(samples, "a", diagnostics=diagnostics)))
+    text = said(PlanProgress("x", PlanStage.READY, planned(samples, "a", diagnostics=diagnostics)))
     assert "FAILED: these 6 roots stay as they are\n" in text
     assert "  !! 5 roots: aws: the registry is down\n     -> try later\n" in text
     assert "  !! z/main.tf:3: it is broken\n" in text
@@ -156,13 +156,13 @@ def test_what_failed_is_told_by_root(samples: Samples) -> None:
 @pytest.mark.parametrize(
     ("stage", "title", "words"),
     [
-        (Stage.STALE, "NOT WRITTEN", "a file changed on disk since the plan was made: r plans anew"),
-        (Stage.WRITING, "NOT WRITTEN", "it is being written"),
-        (Stage.FAILED, "NO PLAN", "there is no plan: r tries again, esc leaves"),
+        (PlanStage.STALE, "NOT WRITTEN", "a file changed on disk since the plan was made: r plans anew"),
+        (PlanStage.WRITING, "NOT WRITTEN", "it is being written"),
+        (PlanStage.FAILED, "NO PLAN", "there is no plan: r tries again, esc leaves"),
     ],
 )
-def test_why_it_cannot_be_written(samples: Samples, stage: Stage, title: str, words: str) -> None:
-    plan = planned(samples, "a") if stage is not Stage.FAILED else None
+def test_why_it_cannot_be_written(samples: Samples, stage: PlanStage, title: str, words: str) -> None:
+    plan = planned(samples, "a") if stage is not PlanStage.FAILED else None
     standing = PlanProgress("x", stage, plan, error=StaleLockFileError("it changed", path="a/b", hint="run it again"))
     assert refusal(standing) == words
     assert f"{title}\n  !! a/b: it changed\n     -> run it again" in said(standing)
@@ -170,9 +170,9 @@ def test_why_it_cannot_be_written(samples: Samples, stage: Stage, title: str, wo
 
 def test_nothing_to_write(samples: Samples) -> None:
     nothing = planned(samples)
-    assert refusal(PlanProgress("x", Stage.READY, nothing)) == "nothing to write"
+    assert refusal(PlanProgress("x", PlanStage.READY, nothing)) == "nothing to write"
     failed = replace(nothing, diagnostics=(Diagnostic.of(LockLensError("no"), root="a"),))
-    standing = PlanProgress("x", Stage.READY, failed)
+    standing = PlanProgress("x", PlanStage.READY, failed)
     assert refusal(standing) == "nothing to write: it failed everywhere"
     assert "FAILED: this root stays as it is\n  !! a: no\n" in said(standing)
     assert "write" not in said(standing).split("STEPS")[1].split("FAILED")[0]
@@ -180,7 +180,7 @@ def test_nothing_to_write(samples: Samples) -> None:
 
 
 def test_a_review_that_failed(samples: Samples) -> None:
-    standing = PlanProgress("x", Stage.READY, planned(samples, "a"), unforeseen=LockLensError("git is gone"))
+    standing = PlanProgress("x", PlanStage.READY, planned(samples, "a"), unforeseen=LockLensError("git is gone"))
     assert "  not reviewed: git is gone\n" in said(standing)
     assert "  !!  review it" in said(standing)
     assert refusal(standing) == ""
@@ -190,7 +190,7 @@ def test_a_review_that_failed(samples: Samples) -> None:
 def test_hostile_words_stay_one_line(samples: Samples, text: str) -> None:
     failed = Diagnostic.of(LockLensError(text), address=text, root=text)
     plan = planned(samples, "a", diagnostics=(Diagnostic.note(text, address=text, root=text), failed))
-    standing = PlanProgress(text, Stage.READY, plan)
+    standing = PlanProgress(text, PlanStage.READY, plan)
     assert text in said(standing)
     assert "\n" not in "".join(standing.message.split("\n\n"))
 

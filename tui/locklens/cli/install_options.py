@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from locklens.cli.arguments import NotSupportedYetError, UsageError
-from locklens.cli.options import Parser
+from locklens.cli.parser import Parser
 from locklens.dialect import DIALECTS
 
 TYPE_CHECKING = False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from locklens.cli.options import Parser
+from locklens.cli.parser import Parser
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

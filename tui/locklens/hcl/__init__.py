@@ -13,7 +13,6 @@ from locklens.hcl.values import (
     Attribute,
     Block,
     Body,
-    ConfigurationProblem,
     Dynamic,
     Expression,
     IndexStep,
@@ -23,12 +22,13 @@ from locklens.hcl.values import (
     Parsed,
     Reference,
     SourcePlace,
+    SyntaxProblem,
     Wanted,
     decode,
     encode,
 )
 
-MAX_BYTES = 8 * 1024 * 1024
+MAX_CONFIGURATION_BYTES = 8 * 1024 * 1024
 """Larger files are not read: configurations have kilobytes."""
 
 
@@ -44,7 +44,7 @@ def parse(data: bytes, *, json: bool, wanted: Wanted) -> Parsed:
     Returns:
         The body and everything that is wrong with what is read of it. Never raises for what is in the file.
     """
-    if len(data) > MAX_BYTES:
+    if len(data) > MAX_CONFIGURATION_BYTES:
         return _too_large()
     if json:
         return parse_json(data)
@@ -55,25 +55,25 @@ def parse(data: bytes, *, json: bool, wanted: Wanted) -> Parsed:
 
 def parse_json(data: bytes) -> Parsed:
     """Reads a file in HCL's JSON syntax."""
-    if len(data) > MAX_BYTES:
+    if len(data) > MAX_CONFIGURATION_BYTES:
         return _too_large()
-    from locklens.hcl.json_syntax import parse_json as read
+    from locklens.hcl.json_syntax import parse_json_body as read
 
     return read(decode(data))
 
 
 def parse_constants(data: bytes) -> Parsed:
     """Reads a file in native syntax that holds constants alone, as lock files do; any other value is Dynamic."""
-    if len(data) > MAX_BYTES:
+    if len(data) > MAX_CONFIGURATION_BYTES:
         return _too_large()
-    from locklens.hcl.native import parse_constants as read
+    from locklens.hcl.native import parse_native_constants as read
 
     return read(decode(data))
 
 
 def _too_large() -> Parsed:
-    detail = f"Files of more than {MAX_BYTES // 1024**2} MiB are not read."
-    return Parsed(None, (ConfigurationProblem(1, 1, "File too large", detail),))
+    detail = f"Files of more than {MAX_CONFIGURATION_BYTES // 1024**2} MiB are not read."
+    return Parsed(None, (SyntaxProblem(1, 1, "File too large", detail),))
 
 
 def parse_expression(text: str) -> Expression | None:
@@ -88,11 +88,10 @@ def parse_expression(text: str) -> Expression | None:
 
 
 __all__ = [
-    "MAX_BYTES",
+    "MAX_CONFIGURATION_BYTES",
     "Attribute",
     "Block",
     "Body",
-    "ConfigurationProblem",
     "Dynamic",
     "Expression",
     "IndexStep",
@@ -102,6 +101,7 @@ __all__ = [
     "Parsed",
     "Reference",
     "SourcePlace",
+    "SyntaxProblem",
     "Wanted",
     "decode",
     "encode",

@@ -7,11 +7,11 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from locklens.hcl.scan import Scanner
-from locklens.hcl.source import MAX_DEPTH, Source, SyntaxProblemError
+from locklens.hcl.source import MAX_DEPTH, SourceText, SyntaxProblemError
 from locklens.hcl.values import Dynamic, Expression, ListExpr, Literal
 
 if TYPE_CHECKING:
-    from locklens.hcl.strings import Span
+    from locklens.hcl.strings import TextSpan
 
 KEYWORDS: dict[str, bool | None] = {"true": True, "false": False, "null": None}
 
@@ -36,11 +36,11 @@ def number(text: str) -> int | float | None:
 class Constants:
     """Reads constants in a text."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: SourceText) -> None:
         self._source = source
         self._scanner = Scanner(source)
 
-    def read(self, span: Span) -> Expression:
+    def read(self, span: TextSpan) -> Expression:
         """Returns the constant that a piece of the text is, Dynamic where it is none.
 
         Raises:
@@ -48,7 +48,7 @@ class Constants:
         """
         return self._read(span, 0)
 
-    def _read(self, span: Span, depth: int) -> Expression:
+    def _read(self, span: TextSpan, depth: int) -> Expression:
         start = _skip(_SPACE, self._source.text, span.start)
         value, at = self._value(start, depth)
         if value is not None and _skip(_SPACE, self._source.text, at) >= span.end:

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from locklens.hcl.constants import KEYWORDS, number
 from locklens.hcl.scan import Scanner
-from locklens.hcl.source import Source, SyntaxProblemError
-from locklens.hcl.strings import Span, Template, normal
+from locklens.hcl.source import SourceText, SyntaxProblemError
+from locklens.hcl.strings import Template, TextSpan, normal
 from locklens.hcl.values import Dynamic, Expression, IndexStep, ListExpr, Literal, ObjectExpr, Reference, SourcePlace
 
 if TYPE_CHECKING:
@@ -43,13 +43,13 @@ _lock = threading.Lock()
 class Expressions:
     """Reads expressions of one text."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: SourceText) -> None:
         self._source = source
         self._scanner = Scanner(source)
         self._templates: dict[int, Template] = {}
         self._length = 0
 
-    def read(self, span: Span) -> Expression:
+    def read(self, span: TextSpan) -> Expression:
         """Returns the expression that a piece of the text is.
 
         Raises:
@@ -83,10 +83,10 @@ class Expressions:
             return Literal(normal(self._source.text[start + 1 : end - 1], start), place)
         return template.value(place, self._interpolated)
 
-    def _interpolated(self, span: Span) -> Expression:
+    def _interpolated(self, span: TextSpan) -> Expression:
         text = self._source.text[span.start : span.end]
         start = span.start + len(text) - len(text.lstrip())
-        return self.read(Span(start, start + len(text.strip())))
+        return self.read(TextSpan(start, start + len(text.strip())))
 
     def _masked(self, text: str, start: int) -> str:
         """Puts plain text of the same length in the place of what python-hcl2 does not read as HCL does."""
@@ -230,10 +230,10 @@ def _subtrees(tree: Tree[Token]) -> Any:
 
 def parse_whole_expression(text: str) -> Expression | None:
     """Reads a text that is one expression and nothing else; None for any other."""
-    source = Source(text)
+    source = SourceText(text)
     try:
         end = Scanner(source).expression_end(0, in_line=True)
-        return Expressions(source).read(Span(0, end)) if end == len(text.rstrip(" \t")) else None
+        return Expressions(source).read(TextSpan(0, end)) if end == len(text.rstrip(" \t")) else None
     except SyntaxProblemError:
         return None
 

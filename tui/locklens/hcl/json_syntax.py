@@ -9,19 +9,19 @@ import json
 import re
 from typing import TYPE_CHECKING, NoReturn
 
-from locklens.hcl.source import MAX_DEPTH, Source, SyntaxProblemError
+from locklens.hcl.source import MAX_DEPTH, SourceText, SyntaxProblemError
 from locklens.hcl.strings import normal
 from locklens.hcl.values import (
     Attribute,
     Block,
     Body,
-    ConfigurationProblem,
     Expression,
     ListExpr,
     Literal,
     ObjectExpr,
     Parsed,
     SourcePlace,
+    SyntaxProblem,
 )
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ _WORDS: dict[str, bool | None] = {"true": True, "false": False, "null": None}
 _START = "A JSON value must start with a brace, a bracket, a number, a string, or a keyword."
 
 
-def parse_json(text: str) -> Parsed:
+def parse_json_body(text: str) -> Parsed:
     """Reads a file in JSON syntax. Never raises."""
     reader = _Reader(text)
     try:
@@ -59,7 +59,7 @@ class _Reader:
     """Reads values, one token ahead."""
 
     def __init__(self, text: str) -> None:
-        self.source = Source(text)
+        self.source = SourceText(text)
         self._text = text
         self._at = 0  # a byte order mark is no JSON
         self._start = 0
@@ -189,7 +189,7 @@ class JsonBody:
 
     def __init__(self, value: Expression) -> None:
         self._value = value
-        self._problems: list[ConfigurationProblem] = []
+        self._problems: list[SyntaxProblem] = []
         self._properties = _properties(value, "to define arguments and child blocks", self._problems)
 
     @property
@@ -211,7 +211,7 @@ class JsonBody:
 
     def misfits(
         self, arguments: frozenset[str], blocks: Mapping[str, int], *, is_open: bool = False
-    ) -> Sequence[ConfigurationProblem]:
+    ) -> Sequence[SyntaxProblem]:
         """Returns what does not fit a schema."""
         problems = list(self._problems)
         seen: set[str] = set()
@@ -221,19 +221,17 @@ class JsonBody:
             if name in arguments:
                 if name in seen:
                     detail = f'The argument "{name}" was already set.'
-                    problems.append(ConfigurationProblem(place.line, place.column, "Duplicate argument", detail))
+                    problems.append(SyntaxProblem(place.line, place.column, "Duplicate argument", detail))
             elif name in blocks:
                 if name not in seen:
                     self._unpack(name, blocks[name], problems)
             elif not is_open:
                 detail = f'No argument or block type is named "{name}".'
-                problems.append(
-                    ConfigurationProblem(place.line, place.column, "Extraneous JSON object property", detail)
-                )
+                problems.append(SyntaxProblem(place.line, place.column, "Extraneous JSON object property", detail))
             seen.add(name)
         return problems
 
-    def _unpack(self, kind: str, labels: int, problems: list[ConfigurationProblem]) -> list[Block]:
+    def _unpack(self, kind: str, labels: int, problems: list[SyntaxProblem]) -> list[Block]:
         found: list[Block] = []
         for name, place, value in self._properties:
             if name == kind:
@@ -244,7 +242,7 @@ class JsonBody:
 _Property = tuple[str, SourcePlace, Expression]
 
 
-def _properties(value: Expression, purpose: str, problems: list[ConfigurationProblem]) -> list[_Property]:
+def _properties(value: Expression, purpose: str, problems: list[SyntaxProblem]) -> list[_Property]:
     """The properties of an object, or of all the objects in an array; null has none."""
     if isinstance(value, Literal) and value.value is None:
         return []
@@ -256,9 +254,7 @@ def _properties(value: Expression, purpose: str, problems: list[ConfigurationPro
                     found.append((key.value, key.place, inner))
         else:
             detail = f"A JSON object is required here, {purpose}."
-            problems.append(
-                ConfigurationProblem(item.place.line, item.place.column, "Incorrect JSON value type", detail)
-            )
+            problems.append(SyntaxProblem(item.place.line, item.place.column, "Incorrect JSON value type", detail))
     return found
 
 
@@ -269,7 +265,7 @@ def _unpack(
     labels_left: int,
     labels: tuple[tuple[str, ...], tuple[SourcePlace, ...]],
     found: list[Block],
-    problems: list[ConfigurationProblem],
+    problems: list[SyntaxProblem],
 ) -> None:
     """Peels one label off, or takes the value as the contents of one or more blocks."""
     if labels_left:
@@ -277,7 +273,7 @@ def _unpack(
         properties = _properties(value, "to specify labels for this block", problems)
         if not properties and len(problems) == before:
             detail = f"At least one object property is required, whose name represents a label of the {kind} block."
-            problems.append(ConfigurationProblem(value.place.line, value.place.column, "Missing block label", detail))
+            problems.append(SyntaxProblem(value.place.line, value.place.column, "Missing block label", detail))
         for name, at, inner in properties:
             _unpack(inner, kind, place, labels_left - 1, ((*labels[0], name), (*labels[1], at)), found, problems)
         return
@@ -288,7 +284,7 @@ def _unpack(
     elif not (isinstance(value, Literal) and value.value is None):
         what = f'representing the contents of one or more "{kind}" blocks'
         detail = f"Either a JSON object or a JSON array is required, {what}."
-        problems.append(ConfigurationProblem(value.place.line, value.place.column, "Incorrect JSON value type", detail))
+        problems.append(SyntaxProblem(value.place.line, value.place.column, "Incorrect JSON value type", detail))
 
 
-__all__ = ["JsonBody", "parse_json"]
+__all__ = ["JsonBody", "parse_json_body"]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from locklens.hcl.scan import ArgumentSpan, BlockSpan, BodySpan, Scanner
-from locklens.hcl.source import Source, SyntaxProblemError
-from locklens.hcl.values import Attribute, Block, ConfigurationProblem, Dynamic, Expression, Parsed, Wanted
+from locklens.hcl.scan import ArgumentSpan, BlockExtent, BodySpan, Scanner
+from locklens.hcl.source import SourceText, SyntaxProblemError
+from locklens.hcl.values import Attribute, Block, Dynamic, Expression, Parsed, SyntaxProblem, Wanted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from locklens.hcl.strings import Span
+    from locklens.hcl.strings import TextSpan
 
 
 _NOTHING = Wanted()
@@ -36,31 +36,27 @@ class NativeBody:
 
     def misfits(
         self, arguments: frozenset[str], blocks: Mapping[str, int], *, is_open: bool = False
-    ) -> Sequence[ConfigurationProblem]:
+    ) -> Sequence[SyntaxProblem]:
         """Returns what does not fit a schema."""
-        problems: list[ConfigurationProblem] = []
+        problems: list[SyntaxProblem] = []
         for name, attribute in self.attributes.items():
             if name in arguments or (is_open and name not in blocks):
                 continue
             detail = f'An argument named "{name}" is not expected here.'
             if name in blocks:
                 detail += f' Did you mean to define a block of type "{name}"?'
-            problems.append(
-                ConfigurationProblem(attribute.place.line, attribute.place.column, "Unsupported argument", detail)
-            )
+            problems.append(SyntaxProblem(attribute.place.line, attribute.place.column, "Unsupported argument", detail))
         for block in self._blocks:
             place, expected = block.place, blocks.get(block.type)
             if expected is None:
                 if not is_open or block.type in arguments:
                     detail = f'Blocks of type "{block.type}" are not expected here.'
-                    problems.append(ConfigurationProblem(place.line, place.column, "Unsupported block type", detail))
+                    problems.append(SyntaxProblem(place.line, place.column, "Unsupported block type", detail))
             elif len(block.labels) != expected:
                 word = "Missing" if len(block.labels) < expected else "Extraneous"
                 place = block.label_places[expected] if len(block.labels) > expected else place
                 detail = f"All {block.type} blocks must have {expected} label{'s' * (expected != 1)}."
-                problems.append(
-                    ConfigurationProblem(place.line, place.column, f"{word} label for {block.type}", detail)
-                )
+                problems.append(SyntaxProblem(place.line, place.column, f"{word} label for {block.type}", detail))
         return problems
 
 
@@ -68,17 +64,19 @@ def parse_native(text: str, wanted: Wanted) -> Parsed:
     """Reads a configuration file, values with python-hcl2. Never raises."""
     from locklens.hcl.expressions import Expressions
 
-    return _parse(Source(text), wanted, lambda source: Expressions(source).read)
+    return _parse(SourceText(text), wanted, lambda source: Expressions(source).read)
 
 
-def parse_constants(text: str) -> Parsed:
+def parse_native_constants(text: str) -> Parsed:
     """Reads a file that holds nothing but constants; any other value in it is Dynamic. Never raises."""
     from locklens.hcl.constants import Constants
 
-    return _parse(Source(text), None, lambda source: Constants(source).read)
+    return _parse(SourceText(text), None, lambda source: Constants(source).read)
 
 
-def _parse(source: Source, wanted: Wanted | None, reader: Callable[[Source], Callable[[Span], Expression]]) -> Parsed:
+def _parse(
+    source: SourceText, wanted: Wanted | None, reader: Callable[[SourceText], Callable[[TextSpan], Expression]]
+) -> Parsed:
     scanner = Scanner(source)
     try:
         body = scanner.file()
@@ -95,8 +93,8 @@ def _parse(source: Source, wanted: Wanted | None, reader: Callable[[Source], Cal
 class _Reading:
     """Turns spans into values."""
 
-    def __init__(self, source: Source, read: Callable[[Span], Expression]) -> None:
-        self.problems: list[ConfigurationProblem] = []
+    def __init__(self, source: SourceText, read: Callable[[TextSpan], Expression]) -> None:
+        self.problems: list[SyntaxProblem] = []
         self._source = source
         self._read = read
 
@@ -130,7 +128,7 @@ class _Reading:
             self.problems.append(self._source.problem_of(error))
             return None
 
-    def _block(self, block: BlockSpan, wanted: Wanted | None) -> Block:
+    def _block(self, block: BlockExtent, wanted: Wanted | None) -> Block:
         place = self._source.place
         inner = None if wanted is None else wanted.blocks.get(block.type, _NOTHING)
         return Block(
@@ -143,4 +141,4 @@ class _Reading:
         )
 
 
-__all__ = ["NativeBody", "parse_constants", "parse_native"]
+__all__ = ["NativeBody", "parse_native", "parse_native_constants"]

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
-from locklens.hcl.source import MAX_DEPTH, NAME, STRAY, Source, SyntaxProblemError, bad_encoding
-from locklens.hcl.strings import Span, Template, read_heredoc, read_quoted
+from locklens.hcl.source import MAX_DEPTH, NAME, STRAY, SourceText, SyntaxProblemError, bad_encoding
+from locklens.hcl.strings import Template, TextSpan, read_heredoc, read_quoted
 
 if TYPE_CHECKING:
-    from locklens.hcl.values import ConfigurationProblem
+    from locklens.hcl.values import SyntaxProblem
 
 _COMMENT = r"(?:(?:\#|//)[^\n]*+)?"
 _WORD = r"[A-Za-z0-9_-]|[^\x00-\x7f]"
@@ -58,16 +58,16 @@ class ArgumentSpan(Struct, frozen=True):
 
     name: str
     start: int
-    value: Span
+    value: TextSpan
 
 
-class BlockSpan(Struct, frozen=True):
+class BlockExtent(Struct, frozen=True):
     """A block: offsets of its type, its labels with their quotes, and what is in its body."""
 
     type: str
     start: int
     labels: tuple[str, ...]
-    label_spans: tuple[Span, ...]
+    label_spans: tuple[TextSpan, ...]
     body: BodySpan
     end: int
 
@@ -76,7 +76,7 @@ class BodySpan(Struct, frozen=True):
     """The items of a file or a block, in its order; of arguments that are set twice the first."""
 
     arguments: dict[str, ArgumentSpan] = field(default_factory=dict)
-    blocks: list[BlockSpan] = field(default_factory=list)
+    blocks: list[BlockExtent] = field(default_factory=list)
 
 
 class Scanner:
@@ -87,9 +87,9 @@ class Scanner:
         problems: What does not keep the rest from being found.
     """
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: SourceText) -> None:
         self.source = source
-        self.problems: list[ConfigurationProblem] = []
+        self.problems: list[SyntaxProblem] = []
         self._text = source.text
         self._at = source.origin
         self._depth = 0
@@ -191,9 +191,9 @@ class Scanner:
                 return body
             self._at = line.end()
             if kind == "value":
-                self._add(body, ArgumentSpan(line["name"], line.start("name"), Span(*line.span("value"))))
+                self._add(body, ArgumentSpan(line["name"], line.start("name"), TextSpan(*line.span("value"))))
             elif kind == "labels":
-                spans = [Span(*found.span()) for found in _LABEL.finditer(text, *line.span("labels"))]
+                spans = [TextSpan(*found.span()) for found in _LABEL.finditer(text, *line.span("labels"))]
                 labels = [text[span.start + 1 : span.end - 1] for span in spans]
                 start = line.start("type")
                 body.blocks.append(self._rest_of_block(line["type"], start, labels, spans, line.end("labels")))
@@ -255,7 +255,7 @@ class Scanner:
         if end == value:
             raise SyntaxProblemError(value, "Invalid expression", "Expected the start of an expression.")
         self._at = end
-        return ArgumentSpan(name, start, Span(value, end))
+        return ArgumentSpan(name, start, TextSpan(value, end))
 
     def _line_end(self, what: str, detail: str) -> None:
         match = _LINE_END.match(self._text, self._at)
@@ -263,10 +263,10 @@ class Scanner:
             raise SyntaxProblemError(self._skip(_SPACE), f"Missing newline after {what}", detail)
         self._at = match.end()
 
-    def _block(self, kind: str, start: int) -> BlockSpan:
+    def _block(self, kind: str, start: int) -> BlockExtent:
         """Reads the rest of a block whose type was taken."""
         labels: list[str] = []
-        spans: list[Span] = []
+        spans: list[TextSpan] = []
         while (character := self._text[self._skip(_SPACE) : self._at + 1]) != "{":
             at = self._at
             if character == '"':
@@ -275,7 +275,7 @@ class Scanner:
                 labels.append(name)
             else:
                 raise self._bad_header(character, start, has_labels=bool(labels))
-            spans.append(Span(at, self._at))
+            spans.append(TextSpan(at, self._at))
         return self._rest_of_block(kind, start, labels, spans, self._at)
 
     def _label(self) -> str:
@@ -299,7 +299,7 @@ class Scanner:
             detail = 'A block definition must have block content delimited by "{" and "}", starting on the same line.'
         return SyntaxProblemError(self._at, "Invalid block definition", detail)
 
-    def _rest_of_block(self, kind: str, start: int, labels: list[str], spans: list[Span], at: int) -> BlockSpan:
+    def _rest_of_block(self, kind: str, start: int, labels: list[str], spans: list[TextSpan], at: int) -> BlockExtent:
         """Reads a block's body, from its opening brace or somewhere before it."""
         opening = self._text.index("{", at)
         self._enter(opening)
@@ -309,7 +309,7 @@ class Scanner:
         else:
             body = self._one_line_body()
         self._depth -= 1
-        return BlockSpan(kind, start, tuple(labels), tuple(spans), body, self._at)
+        return BlockExtent(kind, start, tuple(labels), tuple(spans), body, self._at)
 
     def _one_line_body(self) -> BodySpan:
         """Reads `NAME = VALUE }`: a block in one line holds one argument at most, and no block."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 
-from locklens.hcl.values import ConfigurationProblem, SourcePlace
+from locklens.hcl.values import SourcePlace, SyntaxProblem
 
 MAX_DEPTH = 100
 """Brackets, blocks and templates inside each other. Real files have some ten."""
@@ -32,7 +32,7 @@ def bad_encoding(start: int) -> SyntaxProblemError:
     return SyntaxProblemError(start, "Invalid character encoding", "All input files must be UTF-8 encoded.")
 
 
-class Source:
+class SourceText:
     """A file's text.
 
     Attributes:
@@ -57,11 +57,11 @@ class Source:
         line = bisect_right(self._lines, offset) or 1
         return line, offset - self._lines[line - 1] + 1
 
-    def problem(self, start: int, summary: str, detail: str) -> ConfigurationProblem:
+    def problem(self, start: int, summary: str, detail: str) -> SyntaxProblem:
         """Returns a problem with what stands at an offset."""
         line, column = self.line_and_column(start)
-        return ConfigurationProblem(line, column, summary, detail)
+        return SyntaxProblem(line, column, summary, detail)
 
-    def problem_of(self, error: SyntaxProblemError) -> ConfigurationProblem:
+    def problem_of(self, error: SyntaxProblemError) -> SyntaxProblem:
         """Returns the problem that an error stands for."""
         return self.problem(error.start, error.summary, error.detail)

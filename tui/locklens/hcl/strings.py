@@ -28,7 +28,7 @@ _SIMPLE = {"n": "\n", "r": "\r", "t": "\t", '"': '"', "\\": "\\"}
 _MARKER = re.compile(r"<<(-?)([^\r\n]+)\r?\n")
 
 
-class Span(NamedTuple):
+class TextSpan(NamedTuple):
     """What stands between two offsets: in a template an interpolated expression, without its braces."""
 
     start: int
@@ -48,10 +48,10 @@ class Template(NamedTuple):
 
     start: int
     end: int
-    parts: Sequence[str | Span | None]
+    parts: Sequence[str | TextSpan | None]
     is_plain: bool
 
-    def value(self, place: SourcePlace, read: Callable[[Span], Expression]) -> Expression:
+    def value(self, place: SourcePlace, read: Callable[[TextSpan], Expression]) -> Expression:
         """Returns what the template stands for: a constant, if all of it is constant.
 
         Args:
@@ -61,7 +61,7 @@ class Template(NamedTuple):
         Raises:
             SyntaxProblemError: An interpolation is no expression, or there are too many combining characters.
         """
-        found = [read(part) if isinstance(part, Span) else part for part in self.parts]
+        found = [read(part) if isinstance(part, TextSpan) else part for part in self.parts]
         if len(found) == 1 and isinstance(found[0], Literal):
             return Literal(found[0].value, place, is_plain=False)
         texts = [part if isinstance(part, str) else part.text if isinstance(part, Literal) else None for part in found]
@@ -128,7 +128,7 @@ def read_quoted(text: str, start: int, skip: Callable[[int], int]) -> Template:
     Raises:
         SyntaxProblemError: It is none.
     """
-    parts: list[str | Span | None] = []
+    parts: list[str | TextSpan | None] = []
     is_plain = True
     at = start + 1
     while True:
@@ -164,7 +164,7 @@ def read_heredoc(text: str, start: int, introduction: str, skip: Callable[[int],
     if match is None or not match[2].replace("-", "a").isidentifier() or match[2].startswith("-"):
         raise SyntaxProblemError(start, "Invalid expression", "Expected the start of an expression.")
     marker = match[2]
-    parts: list[str | Span | None] = []
+    parts: list[str | TextSpan | None] = []
     at = start + len(introduction)
     at_line_start = True
     while True:
@@ -185,13 +185,13 @@ def read_heredoc(text: str, start: int, introduction: str, skip: Callable[[int],
         at_line_start = word.endswith("\n")
 
 
-def _sequence(text: str, start: int, end: int) -> Span | None:
+def _sequence(text: str, start: int, end: int) -> TextSpan | None:
     """The expression of `${` ... `}`; None where it trims space around it, and for `%{` ... `}`."""
     is_trimming = text[start + 2] == "~" or text[end - 2] == "~"
-    return None if is_trimming or text[start] == "%" else Span(start + 2, end - 1)
+    return None if is_trimming or text[start] == "%" else TextSpan(start + 2, end - 1)
 
 
-def _unindented(parts: Sequence[str | Span | None]) -> list[str | Span | None]:
+def _unindented(parts: Sequence[str | TextSpan | None]) -> list[str | TextSpan | None]:
     """Removes the smallest indentation from all lines, as `<<-` asks for. Lines of spaces do not count."""
     at_line_start = True
     indents: dict[int, int] = {}

@@ -30,7 +30,7 @@ class SourcePlace(Struct, frozen=True):
     end: int
 
 
-class ConfigurationProblem(Struct, frozen=True):
+class SyntaxProblem(Struct, frozen=True):
     """Something in a file that the real tools refuse, in their words."""
 
     line: int
@@ -179,7 +179,7 @@ class Body(Protocol):
 
     def misfits(
         self, arguments: frozenset[str], blocks: Mapping[str, int], *, is_open: bool = False
-    ) -> Sequence[ConfigurationProblem]:
+    ) -> Sequence[SyntaxProblem]:
         """Returns what does not fit a schema, as problems.
 
         Args:
@@ -198,7 +198,7 @@ class Parsed(Struct, frozen=True):
     """
 
     body: Body | None
-    problems: tuple[ConfigurationProblem, ...]
+    problems: tuple[SyntaxProblem, ...]
 
 
 def decode(data: bytes) -> str:

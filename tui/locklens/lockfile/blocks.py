@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from locklens.hcl import Block, Body, ConfigurationProblem, Expression, ListExpr, Literal, SourcePlace
+from locklens.hcl import Block, Body, Expression, ListExpr, Literal, SourcePlace, SyntaxProblem
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,8 +62,8 @@ class BodyReader:
 
     def __init__(self) -> None:
         self.blocks: list[ProviderBlock] = []
-        self.problems: list[ConfigurationProblem] = []
-        self.warnings: list[ConfigurationProblem] = []
+        self.problems: list[SyntaxProblem] = []
+        self.warnings: list[SyntaxProblem] = []
 
     def read(self, body: Body) -> None:
         """Reads a file's top level."""
@@ -83,12 +83,12 @@ class BodyReader:
                 )
 
     def _refuse(self, place: SourcePlace, summary: str, detail: str) -> None:
-        self.problems.append(ConfigurationProblem(place.line, place.column, summary, detail))
+        self.problems.append(SyntaxProblem(place.line, place.column, summary, detail))
 
     def _warn_of_modules(self, block: Block) -> None:
         summary = "Dependency locks for modules are not yet supported"
         detail = "the block is ignored and will be dropped when the file is rewritten"
-        self.warnings.append(ConfigurationProblem(block.place.line, block.place.column, summary, detail))
+        self.warnings.append(SyntaxProblem(block.place.line, block.place.column, summary, detail))
 
     def _has_one_label(self, block: Block, label: str) -> bool:
         if len(block.labels) == 1:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
-    from locklens.hcl import ConfigurationProblem
+    from locklens.hcl import SyntaxProblem
     from locklens.versions import Version
 
 
@@ -96,8 +96,8 @@ class LockFile(Struct, frozen=True, dict=True):
     exists: bool
     writer: Dialect | None
     entries: tuple[LockEntry, ...]
-    problems: tuple[ConfigurationProblem, ...] = ()
-    warnings: tuple[ConfigurationProblem, ...] = ()
+    problems: tuple[SyntaxProblem, ...] = ()
+    warnings: tuple[SyntaxProblem, ...] = ()
     is_complete: bool = True
     conflict: Conflict | None = None
     unreadable: frozenset[ProviderAddress] = frozenset()

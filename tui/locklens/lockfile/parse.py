@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from locklens.addresses import AddressError, ProviderAddress
 from locklens.dialect import OPENTOFU, TERRAFORM, Dialect, dialect_of_header
-from locklens.hcl import ConfigurationProblem, parse_constants
+from locklens.hcl import SyntaxProblem, parse_constants
 from locklens.lockfile.blocks import BodyReader, ProviderBlock, Text, from_scan
 from locklens.lockfile.model import Conflict, ConflictMarker, LockEntry, LockFile
 from locklens.lockfile.scan import scan
@@ -22,7 +22,7 @@ from locklens.versions import ConstraintSyntaxError, Version, VersionSyntaxError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-MAX_BYTES = 1 << 20
+MAX_LOCK_FILE_BYTES = 1 << 20
 """A lock file above this size is not read: of 4,637 real ones the largest has 18,535 bytes."""
 
 _START, _BASE, _MIDDLE, _END = "<" * 7, "|" * 7, "=" * 7, ">" * 7
@@ -41,9 +41,12 @@ def parse(data: bytes, path: str, *, dialect: Dialect | None = None) -> LockFile
     Returns:
         The lock file. What is wrong with it is in `problems`; nothing is raised.
     """
-    if len(data) > MAX_BYTES:
-        problem = ConfigurationProblem(
-            1, 1, "The file is too large", f"a lock file may have at most {MAX_BYTES} bytes, this one has {len(data)}"
+    if len(data) > MAX_LOCK_FILE_BYTES:
+        problem = SyntaxProblem(
+            1,
+            1,
+            "The file is too large",
+            f"a lock file may have at most {MAX_LOCK_FILE_BYTES} bytes, this one has {len(data)}",
         )
         return LockFile(path, data, exists=True, writer=None, entries=(), problems=(problem,), is_complete=False)
     scanned = scan(data)
@@ -68,7 +71,7 @@ def _judged(
     writer: Dialect | None,
     blocks: list[ProviderBlock],
     rules: Dialect,
-    problems: tuple[ConfigurationProblem, ...] = (),
+    problems: tuple[SyntaxProblem, ...] = (),
 ) -> LockFile:
     judge = _Judge(path, rules)
     entries = tuple(entry for entry in map(judge.entry, blocks) if entry is not None)
@@ -91,7 +94,7 @@ class _Judge:
         self._path = path
         self._rules = rules
         self._seen: dict[ProviderAddress, int] = {}
-        self.problems: list[ConfigurationProblem] = []
+        self.problems: list[SyntaxProblem] = []
         self.unreadable: set[ProviderAddress] = set()
 
     def entry(self, block: ProviderBlock) -> LockEntry | None:
@@ -112,7 +115,7 @@ class _Judge:
         return LockEntry(address, version, constraints, tuple(block.hashes or ()), block.line, block.hash_lines)
 
     def _refuse(self, at: Text, summary: str, detail: str) -> None:
-        self.problems.append(ConfigurationProblem(at.line, at.column, summary, detail))
+        self.problems.append(SyntaxProblem(at.line, at.column, summary, detail))
 
     def _address(self, block: ProviderBlock) -> ProviderAddress | None:
         label = block.label
@@ -183,11 +186,11 @@ class _Judge:
 def _with_conflicts(path: str, data: bytes, writer: Dialect | None, rules: Dialect) -> LockFile | None:
     """Reads a file in which git left its conflict markers, once as each side has it; None where there are none."""
     markers: list[ConflictMarker] = []
-    problems: list[ConfigurationProblem] = []
+    problems: list[SyntaxProblem] = []
     lines = _LINE.findall(data.decode("utf-8", "surrogateescape"))
     ours, theirs = list(lines), list(lines)
     for found in _conflicts(lines):
-        if isinstance(found, ConfigurationProblem):
+        if isinstance(found, SyntaxProblem):
             problems.append(found)
             continue
         marker, base_line = found
@@ -199,7 +202,7 @@ def _with_conflicts(path: str, data: bytes, writer: Dialect | None, rules: Diale
                 theirs[number - 1] = "\n"
         ours_end, theirs_end = f"down to line {marker.separator_line}", f"down to line {marker.end_line}"
         detail = f"git left both sides here: {marker.ours} {ours_end}, {marker.theirs} {theirs_end}"
-        problems.append(ConfigurationProblem(marker.line, 1, "Conflict markers", detail))
+        problems.append(SyntaxProblem(marker.line, 1, "Conflict markers", detail))
     if not problems:
         return None
     conflict = None
@@ -226,7 +229,7 @@ def _without_markers(path: str, data: bytes, rules: Dialect) -> LockFile:
     return parse(data, path, dialect=rules)
 
 
-def _conflicts(lines: list[str]) -> Iterator[tuple[ConflictMarker, int] | ConfigurationProblem]:
+def _conflicts(lines: list[str]) -> Iterator[tuple[ConflictMarker, int] | SyntaxProblem]:
     """Yields each conflict with the line where ours ends, and a problem for each marker without its counterpart."""
     start = base = middle = 0
     for number, line in enumerate(lines, 1):
@@ -253,5 +256,5 @@ def _conflicts(lines: list[str]) -> Iterator[tuple[ConflictMarker, int] | Config
         yield _stray(start)
 
 
-def _stray(line: int) -> ConfigurationProblem:
-    return ConfigurationProblem(line, 1, "Conflict markers", "a marker stands here without its counterpart")
+def _stray(line: int) -> SyntaxProblem:
+    return SyntaxProblem(line, 1, "Conflict markers", "a marker stands here without its counterpart")

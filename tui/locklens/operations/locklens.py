@@ -231,14 +231,14 @@ class LockLens:
         """
         from msgspec.structs import replace
 
-        from locklens.operations.review.why import RegistryVersions, explain_provider
+        from locklens.operations.review.why import VersionLister, explain_provider
 
         asking = self.request.asking
         if not is_asking or asking is None:
             return explain_provider(subject, self.request)
 
         settings = replace(asking, is_fresh=is_fresh or asking.is_fresh)
-        with RegistryVersions(settings, lambda: self._base_hosts(subject), cancel) as registries:
+        with VersionLister(settings, lambda: self._base_hosts(subject), cancel) as registries:
             why = explain_provider(subject, self.request, registries.listed)
             on_log(registries.log)
             return why

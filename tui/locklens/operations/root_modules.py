@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from locklens.dialect import DIALECTS, OPENTOFU, TERRAFORM
 from locklens.errors import ConfigurationError, LockLensError
-from locklens.hcl import ConfigurationProblem
+from locklens.hcl import SyntaxProblem
 from locklens.lockfile.model import LockFile
 from locklens.lockfile.parse import parse
 from locklens.project.roots import LOCK_FILE, lock_paths
@@ -187,7 +187,7 @@ def read_lock(tree: Tree, path: str | None, tool: Dialect | None) -> LockFile:
         if data is None and path is not None and tree.has_folder(path):
             raise ConfigurationError("it is a folder", path=path)
     except LockLensError as error:
-        refused = ConfigurationProblem(1, 1, "Failed to read file", str(error))
+        refused = SyntaxProblem(1, 1, "Failed to read file", str(error))
         return LockFile(path or "", b"", exists=True, writer=None, entries=(), problems=(refused,), is_complete=False)
     return LockFile.absent(path or "") if data is None else parse(data, path or "", dialect=tool)
 

@@ -18,7 +18,7 @@ from locklens.policy.model import InstallPath, Policy, WantedPlatform
 POLICY_FILE = "locklens.toml"
 """The file's name, at the top of the repository."""
 
-MAX_BYTES = 64 * 1024
+MAX_POLICY_BYTES = 64 * 1024
 """Larger files are not read: a policy has a page."""
 
 
@@ -35,7 +35,7 @@ def parse(data: bytes, path: str) -> Policy:
     """
     from locklens.policy.reading import read_policy
 
-    return read_policy(data, path, max_bytes=MAX_BYTES)
+    return read_policy(data, path, max_bytes=MAX_POLICY_BYTES)
 
 
-__all__ = ["MAX_BYTES", "POLICY_FILE", "InstallPath", "Policy", "WantedPlatform", "parse"]
+__all__ = ["MAX_POLICY_BYTES", "POLICY_FILE", "InstallPath", "Policy", "WantedPlatform", "parse"]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from locklens.hcl import MAX_BYTES
+from locklens.hcl import MAX_CONFIGURATION_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -66,7 +66,7 @@ def read_file(path: Path) -> bytes:
         OSError: It cannot be read.
     """
     with path.open("rb") as file:
-        return file.read(MAX_BYTES + 1)
+        return file.read(MAX_CONFIGURATION_BYTES + 1)
 
 
 def _home(environ: Mapping[str, str]) -> Path:

@@ -59,8 +59,8 @@ def parse_cli_configuration(data: bytes) -> tuple[ObjectMember, ...]:
     Raises:
         FormatError: It is malformed; str() does not quote what may be a secret.
     """
-    if len(data) > hcl.MAX_BYTES:
-        raise FormatError(f"the file has more than {hcl.MAX_BYTES // 1024**2} MiB", 1)
+    if len(data) > hcl.MAX_CONFIGURATION_BYTES:
+        raise FormatError(f"the file has more than {hcl.MAX_CONFIGURATION_BYTES // 1024**2} MiB", 1)
     if data.lstrip().startswith(b"{"):
         return _parse_json(data)
     return _Native(data.decode("utf-8", "replace")).parse()

@@ -113,7 +113,7 @@ class _Reader(Struct):
             notes=tuple(self.notes),
         )
 
-    def add_problems(self, problems: tuple[hcl.ConfigurationProblem, ...] | list[hcl.ConfigurationProblem]) -> None:
+    def add_problems(self, problems: tuple[hcl.SyntaxProblem, ...] | list[hcl.SyntaxProblem]) -> None:
         """Takes problems of the syntax or the schema."""
         self.notes.extend(Note(one.line, one.column, one.summary, one.detail) for one in problems)
 

@@ -30,7 +30,7 @@ MAX_LISTING_BYTES = 128 * 1024 * 1024
 MAX_RECORD_BYTES = 64 * 1024
 """Of one entry of a listing: no system has longer paths."""
 
-MAX_ANSWER_BYTES = 16 * 1024 * 1024
+MAX_GIT_OUTPUT_BYTES = 16 * 1024 * 1024
 """Of any other answer: a few lines, or the names of settings."""
 
 _SAFE_OPTIONS = (
@@ -173,8 +173,8 @@ class GitCommand(Struct, frozen=True):
         with Run(self.command_line(*arguments), self.folder, environment, given) as run:
             while data := run.read():
                 output += data
-                if len(output) > MAX_ANSWER_BYTES:
-                    words = f"printed more than {MAX_ANSWER_BYTES // 1024**2} MiB, and was ended"
+                if len(output) > MAX_GIT_OUTPUT_BYTES:
+                    words = f"printed more than {MAX_GIT_OUTPUT_BYTES // 1024**2} MiB, and was ended"
                     raise RepositoryError(f'"git {arguments[0]}" {words}')
             status, complaint = run.ended()
         return status, bytes(output), complaint

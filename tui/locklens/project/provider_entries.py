@@ -53,14 +53,14 @@ class RequiredEntry(Struct, frozen=True):
 class _EntryError(Exception):
     def __init__(self, place: hcl.SourcePlace, summary: str, detail: str) -> None:
         super().__init__(summary)
-        self.problem = hcl.ConfigurationProblem(place.line, place.column, summary, detail)
+        self.problem = hcl.SyntaxProblem(place.line, place.column, summary, detail)
 
 
 def read_entries(
     body: hcl.Body, dialect: Dialect, *, is_json: bool
-) -> tuple[tuple[RequiredEntry, ...], list[hcl.ConfigurationProblem]]:
+) -> tuple[tuple[RequiredEntry, ...], list[hcl.SyntaxProblem]]:
     """Reads a block's entries; one that cannot be read is left out, with a problem."""
-    problems: list[hcl.ConfigurationProblem] = []
+    problems: list[hcl.SyntaxProblem] = []
     if is_json:
         names = frozenset(name for name in body.attributes)
         problems.extend(body.misfits(names, {}))
@@ -68,7 +68,7 @@ def read_entries(
         for block in body.all_blocks():
             summary = f'Unexpected "{block.type}" block'
             problems.append(
-                hcl.ConfigurationProblem(block.place.line, block.place.column, summary, "Blocks are not allowed here.")
+                hcl.SyntaxProblem(block.place.line, block.place.column, summary, "Blocks are not allowed here.")
             )
     entries: list[RequiredEntry] = []
     for name, attribute in body.attributes.items():
@@ -81,7 +81,7 @@ def read_entries(
 
 def read_version(
     value: hcl.Expression, dialect: Dialect, *, needs_string: bool
-) -> tuple[str, Constraints | None, hcl.ConfigurationProblem | None]:
+) -> tuple[str, Constraints | None, hcl.SyntaxProblem | None]:
     """Reads a version constraint.
 
     Args:
@@ -95,12 +95,12 @@ def read_version(
     place = value.place
     text = value.text if isinstance(value, hcl.Literal) else None
     if text is None or (needs_string and not isinstance(value.value, str)):  # type: ignore[union-attr]
-        return "", None, hcl.ConfigurationProblem(place.line, place.column, "Invalid version constraint", _NOT_STRING)
+        return "", None, hcl.SyntaxProblem(place.line, place.column, "Invalid version constraint", _NOT_STRING)
     try:
         return text, Constraints.parse(text), None
     except ConstraintSyntaxError as error:
         detail = error.detail.replace("Terraform", dialect.product)
-        return text, None, hcl.ConfigurationProblem(place.line, place.column, error.summary, detail)
+        return text, None, hcl.SyntaxProblem(place.line, place.column, error.summary, detail)
 
 
 def _entry(name: str, attribute: hcl.Attribute, dialect: Dialect, *, is_json: bool) -> RequiredEntry:

@@ -31,7 +31,7 @@ _WANTED = hcl.Wanted(
 _OLD_VERSION = "Version constraints inside provider configuration blocks are deprecated"
 
 
-class Run(Struct, frozen=True):
+class TestRun(Struct, frozen=True):
     """A run block that runs another module."""
 
     key: str
@@ -49,7 +49,7 @@ class Tests(Struct):
         files: Paths of the files that were read.
     """
 
-    runs: list[Run] = field(default_factory=list)
+    runs: list[TestRun] = field(default_factory=list)
     requirements: list[Requirement] = field(default_factory=list)
     problems: list[ConfigurationProblem] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
@@ -120,7 +120,7 @@ class _TestReader:
     def note(
         self,
         file: str,
-        place: hcl.SourcePlace | hcl.ConfigurationProblem | None,
+        place: hcl.SourcePlace | hcl.SyntaxProblem | None,
         summary: str,
         detail: str,
         *,
@@ -171,7 +171,7 @@ class _TestReader:
             line=block.place.line,
             column=block.place.column,
         )
-        self._tests.runs.append(Run(key, call, path))
+        self._tests.runs.append(TestRun(key, call, path))
 
     def _add_provider(self, block: hcl.Block, path: str) -> None:
         """Terraform forbids versions here and lets the block require nothing; OpenTofu takes both."""

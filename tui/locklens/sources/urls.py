@@ -15,7 +15,7 @@ from locklens.addresses import display_host
 MAX_URL = 8192
 """Characters; a signed address of an object store has about 1,500."""
 
-Origin = tuple[str, str]
+UrlOrigin = tuple[str, str]
 """Scheme, and host in comparison form with its port unless it is the scheme's own."""
 
 _KEPT = 1024
@@ -72,7 +72,7 @@ def host_of(url: str) -> str:
     return name if parts.port in {None, _DEFAULT_PORTS.get(parts.scheme)} else f"{name}:{parts.port}"
 
 
-def origin(url: str) -> Origin:
+def origin(url: str) -> UrlOrigin:
     """Scheme and host: what must be the same for a token to go along, and for failures to count together."""
     return urlsplit(url).scheme, host_of(url)
 

@@ -22,12 +22,15 @@ from locklens.errors import ConfigurationError
 from locklens.storage.folder_lock import turn_within
 from locklens.storage.own import why_not_believed
 from locklens.storage.placing import sync_folder
+from locklens.storage.records import RECORD_SCHEMA, Record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_SCHEMA = 1
+
 _MAX_BYTES = 512 * 1024 * 1024
+
+
 _READ = (
     os.O_RDONLY
     | getattr(os, "O_NOFOLLOW", 0)
@@ -35,52 +38,6 @@ _READ = (
     | getattr(os, "O_CLOEXEC", 0)
     | getattr(os, "O_BINARY", 0)
 )
-
-
-class WrittenFile(msgspec.Struct, frozen=True):
-    """One file of a record.
-
-    Attributes:
-        place: Its absolute path without links, as the file system spells it.
-        old: Its bytes before, None where there was no such file.
-        new: Its bytes afterwards, None where it is removed.
-        mode: Its permissions.
-        link: Where the link leads that was there before and is replaced, None where there was none.
-    """
-
-    place: bytes
-    old: bytes | None
-    new: bytes | None
-    mode: int
-    link: bytes | None = None
-
-    @property
-    def path(self) -> str:
-        """The place as Python spells it."""
-        return os.fsdecode(self.place)
-
-
-class Record(msgspec.Struct, frozen=True):
-    """One write of several files.
-
-    Attributes:
-        id: Random; part of the names of temporary files.
-        top: The repository, without links, as the file system spells it.
-        words: What it does, one sentence each.
-        command: The command line that does the same.
-        at: When, ISO 8601 in UTC.
-        files: In the order in which they are written.
-        target: "files", or "index" where git's index has the bytes; such a record is never pending.
-    """
-
-    id: str
-    top: bytes
-    words: tuple[str, ...]
-    command: str
-    at: str
-    files: tuple[WrittenFile, ...]
-    schema: int = _SCHEMA
-    target: str = "files"
 
 
 class Journal:
@@ -226,7 +183,7 @@ class Journal:
             with suppress(OSError):
                 path.replace(path.with_suffix(".damaged"))
             return None
-        return record if record.schema == _SCHEMA else None
+        return record if record.schema == RECORD_SCHEMA else None
 
 
 def _require_own(path: Path, status: os.stat_result) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from locklens.storage.journal import Record, WrittenFile
+    from locklens.storage.records import Record, WrittenFile
 
 _MAX_BYTES = 64 * 1024 * 1024
 """As of the files that are read: see `locklens.project.tree`."""

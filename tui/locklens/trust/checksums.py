@@ -19,7 +19,7 @@ from msgspec import Struct
 from locklens.addresses import Platform
 from locklens.hashes import zh_of
 
-MAX_BYTES = 1 << 20
+MAX_CHECKSUMS_BYTES = 1 << 20
 """A release with packages for twenty platforms has a file of 3 KB."""
 
 MAX_LINES = 10_000
@@ -164,7 +164,7 @@ class Checksums(Struct, frozen=True):
     def matching(self, filename: str) -> Matching:
         """What a tool finds when it checks one package: the first line whose second word is the file name."""
         wanted = filename.encode("utf-8", "surrogateescape")
-        if len(self.data) > MAX_BYTES:
+        if len(self.data) > MAX_CHECKSUMS_BYTES:
             return Matching(Match.ABSENT)
         for line in self.data.split(b"\n"):
             if wanted not in line:
@@ -177,7 +177,7 @@ class Checksums(Struct, frozen=True):
     def collected(self) -> Collected:
         """What a tool takes into the lock file once the signature is good; see `Collected`."""
         hashes = set()
-        if len(self.data) > MAX_BYTES:
+        if len(self.data) > MAX_CHECKSUMS_BYTES:
             return Collected(gave_up_at=1)
         for number, line in enumerate(_scanned(self.data), start=1):
             if len(line) >= _SCANNER_LIMIT:
@@ -196,7 +196,7 @@ def read_checksums(data: bytes) -> Checksums:
 
     A file above MAX_BYTES or MAX_LINES lists nothing: what it says about is not looked at.
     """
-    if len(data) > MAX_BYTES or data.count(b"\n") > MAX_LINES:
+    if len(data) > MAX_CHECKSUMS_BYTES or data.count(b"\n") > MAX_LINES:
         return Checksums(data, odd=(OddLine(0, Oddity.TOO_LARGE),))
     files, odd = [], []
     for number, line in enumerate(_scanned(data), start=1):

@@ -27,7 +27,7 @@ _LONGEST_NAME = 120
 _NAMES_SHOWN = 5
 """Characters of a file's name, and names, in a sentence: both come from the registry."""
 
-Release = tuple[str, str]
+ReleaseName = tuple[str, str]
 """A provider's type and a version in normal form, which its packages have in their names."""
 
 
@@ -130,7 +130,7 @@ def judge_packages(
     old: Iterable[str],
     new: Iterable[str],
     today: Checksums | None,
-    release: Release,
+    release: ReleaseName,
     *,
     elsewhere: Mapping[str, Checksums] | None = None,
 ) -> PackageHashes:

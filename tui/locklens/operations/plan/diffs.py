@@ -118,7 +118,7 @@ def patch(path: str, old: bytes | None, new: bytes | None) -> str:
     return "".join(f"{line}\n" for line in (*_extended_header(path, old, new), *_binary(old, new)))
 
 
-def quoted(name: str) -> str:
+def quoted_name(name: str) -> str:
     """Returns a path with its side, such as "a/x", as git has it in headers: in quotes where it is not plain."""
     octal = set('"\\' + ("#" if has_log_command(name) else ""))
     if visible(name) == name and not octal & set(name):
@@ -138,7 +138,7 @@ def header(path: str, old: bytes | None, new: bytes | None) -> list[str]:
 
 
 def _extended_header(path: str, old: bytes | None, new: bytes | None) -> Iterator[str]:
-    yield f"diff --git {quoted(f'a/{path}')} {quoted(f'b/{path}')}"
+    yield f"diff --git {quoted_name(f'a/{path}')} {quoted_name(f'b/{path}')}"
     if old is None:
         yield f"new file mode {_MODE}"
     if new is None:
@@ -149,7 +149,7 @@ def _names(path: str, old: bytes | None, new: bytes | None) -> Iterator[str]:
     if not old and not new:
         return  # An empty file that comes or goes has no hunk either.
     for sign, side, data in (("---", "a", old), ("+++", "b", new)):
-        name = quoted(f"{side}/{path}") if data is not None else "/dev/null"
+        name = quoted_name(f"{side}/{path}") if data is not None else "/dev/null"
         # Without it patch(1) takes what is behind a space for a date.
         end = "\t" if " " in name and name[0] != '"' else ""
         yield f"{sign} {name}{end}"

@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.errors import ConfigurationError
-from locklens.policy import MAX_BYTES, POLICY_FILE, Policy, parse
+from locklens.policy import MAX_POLICY_BYTES, POLICY_FILE, Policy, parse
 from locklens.review.model import PolicySide
 from locklens.text import reason_of
 
@@ -80,7 +80,7 @@ def _parsed(data: bytes, revision: str) -> Policy:
 def _given(path: Path) -> Policy:
     try:
         with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
+            data = file.read(MAX_POLICY_BYTES + 1)
     except OSError as error:
         words = f"the policy cannot be read: {reason_of(error)}"
         raise ConfigurationError(words, path=str(path)) from error

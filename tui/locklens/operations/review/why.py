@@ -60,7 +60,7 @@ class WhySubject(Struct, frozen=True):
     address: ProviderAddress
 
 
-class RegistryVersions:
+class VersionLister:
     """Lists versions for the length of one explanation; use it in a `with` statement.
 
     Sessions are opened when they are first needed. The base is only read for providers of other registries than the

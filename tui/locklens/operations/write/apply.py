@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from locklens.errors import ConfigurationError, StaleLockFileError
 from locklens.operations.plan.files import WriteTarget
-from locklens.storage.journal import Journal, Record, WrittenFile
+from locklens.storage.journal import Journal
 from locklens.storage.placing import (
     current,
     is_below,
@@ -27,6 +27,7 @@ from locklens.storage.placing import (
     temporary,
     write_temporary,
 )
+from locklens.storage.records import Record, WrittenFile
 from locklens.text import reason_of
 
 if TYPE_CHECKING:

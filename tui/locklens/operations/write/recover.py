@@ -12,7 +12,7 @@ from locklens.storage.placing import current, is_below, is_within, put_in_place,
 from locklens.text import reason_of
 
 if TYPE_CHECKING:
-    from locklens.storage.journal import Record, WrittenFile
+    from locklens.storage.records import Record, WrittenFile
 
 
 _ELSEWHERE = object()

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from locklens.operations.plan.model import Plan
-    from locklens.storage.journal import Record, WrittenFile
+    from locklens.storage.records import Record, WrittenFile
 
 
 _NAMED = 3

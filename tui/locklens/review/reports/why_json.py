@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from locklens.text import Printable
     from locklens.versions import Version
 
-Json = dict[str, Any]
+WhyJson = dict[str, Any]
 WHY_SCHEMA = 1
 
 
@@ -27,15 +27,15 @@ def render(why: Why) -> Printable:
     return json_text(document(why))
 
 
-def why_schema() -> Json:
+def why_schema() -> WhyJson:
     """Returns the JSON Schema that every document satisfies."""
     from pathlib import Path
 
-    loaded: Json = json.loads(Path(__file__).with_name("why.schema.json").read_text("utf-8"))
+    loaded: WhyJson = json.loads(Path(__file__).with_name("why.schema.json").read_text("utf-8"))
     return loaded
 
 
-def document(why: Why) -> Json:
+def document(why: Why) -> WhyJson:
     """Returns the document as plain values."""
     return {
         "schema": WHY_SCHEMA,
@@ -46,7 +46,7 @@ def document(why: Why) -> Json:
     }
 
 
-def _root(root: RootWhy) -> Json:
+def _root(root: RootWhy) -> WhyJson:
     explanation = root.explanation
     return {
         "path": root.path,
@@ -72,7 +72,7 @@ def _root(root: RootWhy) -> Json:
     }
 
 
-def _locked(explanation: Explanation) -> Json | None:
+def _locked(explanation: Explanation) -> WhyJson | None:
     entry = explanation.locked
     if entry is None:
         return None
@@ -85,14 +85,14 @@ def _locked(explanation: Explanation) -> Json | None:
     }
 
 
-def _conflicts(conflicts: Iterable[ConstraintConflict]) -> list[list[Json]]:
+def _conflicts(conflicts: Iterable[ConstraintConflict]) -> list[list[WhyJson]]:
     return [
         [{"term": str(demand.term), "required_by": [_place(one) for one in demand.requirements]} for demand in conflict]
         for conflict in conflicts
     ]
 
 
-def _requirement(requirement: Requirement) -> Json:
+def _requirement(requirement: Requirement) -> WhyJson:
     return {
         **requirement_document(requirement),
         "contributor": requirement.contributor.value,
@@ -101,11 +101,11 @@ def _requirement(requirement: Requirement) -> Json:
     }
 
 
-def _place(requirement: Requirement) -> Json:
+def _place(requirement: Requirement) -> WhyJson:
     return {"file": requirement.file, "line": requirement.line, "module": requirement.module}
 
 
-def _offer(offer: VersionChoices) -> Json:
+def _offer(offer: VersionChoices) -> WhyJson:
     newest = offer.newest
     return {
         "init": _outcome(offer.as_locked),
@@ -125,20 +125,20 @@ def _text(version: Version | None) -> str | None:
     return None if version is None else str(version)
 
 
-def _outcome(outcome: Selection | Unselectable) -> Json:
+def _outcome(outcome: Selection | Unselectable) -> WhyJson:
     if isinstance(outcome, Selection):
         return {"version": str(outcome.version), "obstacle": None, "nearest": []}
     return {"version": None, "obstacle": outcome.obstacle.value, "nearest": _held(outcome.held)}
 
 
-def _held(groups: Iterable[HeldBack]) -> list[Json]:
+def _held(groups: Iterable[HeldBack]) -> list[WhyJson]:
     return [
         {"versions": [str(version) for version in group.versions], "held_by": [_hold(hold) for hold in group.holds]}
         for group in groups
     ]
 
 
-def _hold(hold: Hold) -> Json:
+def _hold(hold: Hold) -> WhyJson:
     demand = hold.demand
     return {
         "reason": hold.reason.value,

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from locklens.sources.http.settings import RequestKind
     from locklens.sources.http.values import Response, Transfer
 
-MAX_ANSWER_BYTES = 4 * 1024**3
+MAX_DOWNLOAD_BYTES = 4 * 1024**3
 """Of a package; the largest that are published have a fifth of it."""
 
 STALL_SECONDS = 30.0
@@ -124,7 +124,7 @@ class Client:
         self,
         url: str,
         *,
-        limit: int = MAX_ANSWER_BYTES,
+        limit: int = MAX_DOWNLOAD_BYTES,
         stall: float = STALL_SECONDS,
         retries: int = 0,
         token: Token | None = None,
@@ -159,7 +159,7 @@ class Client:
         """
         if self._is_offline:
             raise _offline(url, "offline")
-        with self._sender().download(url, MAX_ANSWER_BYTES, STALL_SECONDS, method="HEAD") as download:
+        with self._sender().download(url, MAX_DOWNLOAD_BYTES, STALL_SECONDS, method="HEAD") as download:
             return download.length
 
     def _claimed(self, key: tuple[str, bool], *, is_fresh: bool) -> tuple[Future[Response], bool]:

@@ -12,7 +12,7 @@ from locklens.addresses import display_host
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from locklens.sources.urls import Origin
+    from locklens.sources.urls import UrlOrigin
 
 TRANSPORT_ERRORS = (httpx.TransportError, httpx.InvalidURL, ImportError, OSError, UnicodeError)
 """All that a request can fail with. ImportError: a proxy that takes another package to speak to."""
@@ -40,7 +40,7 @@ class FailedError(Exception):
         origin: That gave no answer, None where it gave one that cannot be used.
     """
 
-    def __init__(self, failure: TransportFailure, origin: Origin | None = None) -> None:
+    def __init__(self, failure: TransportFailure, origin: UrlOrigin | None = None) -> None:
         super().__init__(failure.words)
         self.failure = failure
         self.origin = origin

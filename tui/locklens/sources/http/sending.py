@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from locklens.project.tokens import Token
-    from locklens.sources.urls import Origin
+    from locklens.sources.urls import UrlOrigin
 
 _ENOUGH_FAILURES = 3
 """Requests in a row that got no answer: then the server is not tried again in this run, or 60 providers would wait one
@@ -104,7 +104,7 @@ class Sender:
         self._bounds = Bounds(cancel)
         self._pause = self._wait if pause is None else pause
         self._lock = threading.Lock()
-        self._servers: dict[Origin, _Server] = {}
+        self._servers: dict[UrlOrigin, _Server] = {}
         self._at_once = requests_per_host(environ)
         self._agent = user_agent(environ)
         self._client = _http_client(SocketTransport(environ, self._bounds))
@@ -154,7 +154,7 @@ class Sender:
         self._blame(failed, failure)
         raise self._error(url, failure, attempt)
 
-    def _blame(self, failed: Origin | None, failure: TransportFailure) -> None:
+    def _blame(self, failed: UrlOrigin | None, failure: TransportFailure) -> None:
         """Counts a request that failed for good; attempts do not count, or one hiccup would spoil all retries."""
         with self._lock:
             server = None if failed is None else self._servers.get(failed)
@@ -207,7 +207,7 @@ class Sender:
                 self._log.append(Exchange(*line, as_of))
 
     @contextmanager
-    def _slot(self, asked: Origin) -> Iterator[_Server]:
+    def _slot(self, asked: UrlOrigin) -> Iterator[_Server]:
         """Waits for one of the server's slots; waiting does not count against the request's time."""
         server = self._server(asked)
         start = time.monotonic()
@@ -220,7 +220,7 @@ class Sender:
         finally:
             server.slots.release()
 
-    def _server(self, asked: Origin) -> _Server:
+    def _server(self, asked: UrlOrigin) -> _Server:
         with self._lock:
             return self._servers.setdefault(asked, _Server(self._at_once))
 

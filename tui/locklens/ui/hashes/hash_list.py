@@ -11,7 +11,7 @@ from textual.message import Message
 from locklens.ui.hashes.rows import HashRow
 from locklens.ui.text.spans import Role, Span, severity_span
 from locklens.ui.widgets.row_list import RowList
-from locklens.ui.widgets.strips import Painted, fitted, fitted_end, harmless
+from locklens.ui.widgets.strips import StyledPiece, fitted, fitted_end, harmless
 
 if TYPE_CHECKING:
     from textual import events
@@ -69,7 +69,7 @@ class HashList(RowList[HashRow]):
         self._version_room = min(max((len(row.version) for row in rows), default=0), _MOST_VERSION)
         self._room = max(0, width - _LEAD - _SEVERITY - self._version_room - 2 - _COVER - _PROOF)
 
-    def painted(self, row: HashRow, width: int, *, cursor: bool) -> Painted:
+    def painted(self, row: HashRow, width: int, *, cursor: bool) -> StyledPiece:
         """Paints a root or a provider."""
         lead = [Span("> " if cursor else "  ", Role.STRONG), self._mark(row)]
         tail = 1 + _COVER + _PROOF

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.text import counted
-from locklens.ui.preview.plan_pane import Stage
+from locklens.ui.preview.plan_pane import PlanStage
 from locklens.ui.text.spans import Role
 from locklens.ui.widgets.bar import BarLayout, Piece
 
@@ -18,7 +18,7 @@ def preview_head(standing: PlanProgress) -> tuple[BarLayout, ...]:
     name = (Piece(" locklens  ", Role.STRONG), Piece("preview  ", Role.DIM))
     title = Piece(standing.title)
     done = standing.words.done
-    state = f"being {done}" if standing.stage is Stage.WRITING else f"nothing {done} yet"
+    state = f"being {done}" if standing.stage is PlanStage.WRITING else f"nothing {done} yet"
     right = (Piece(f" {state} ", Role.INFO),)
     return (
         BarLayout((*name, title), right),
@@ -33,7 +33,9 @@ def preview_status(standing: PlanProgress, reason: str, message: str) -> tuple[B
     if message:
         told = Piece(f" {message}", Role.STRONG)
     elif reason:
-        told = Piece(f" {reason}", Role.INFO if standing.stage in {Stage.PLANNING, Stage.REVIEWING} else Role.WARN)
+        told = Piece(
+            f" {reason}", Role.INFO if standing.stage in {PlanStage.PLANNING, PlanStage.REVIEWING} else Role.WARN
+        )
     else:
         files = counted(len(standing.plan.proposal.files), "file") if standing.plan is not None else ""
         told = Piece(f" ready: enter {standing.words.third} {files}", Role.GOOD)

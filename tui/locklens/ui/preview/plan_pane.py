@@ -34,7 +34,7 @@ _FINDINGS = 8
 _ROOTS_NAMED = 3
 
 
-class Stage(StrEnum):
+class PlanStage(StrEnum):
     """How far it is."""
 
     PLANNING = "planning"
@@ -73,7 +73,7 @@ class PlanProgress(Struct, frozen=True):
     """
 
     title: str
-    stage: Stage
+    stage: PlanStage
     plan: Plan | None = None
     foreseen: PlanReview | None = None
     roots: tuple[str, ...] = ()
@@ -124,17 +124,17 @@ class Item(NamedTuple):
 def refusal(standing: PlanProgress) -> str:
     """Why nothing can be written now; "" where it can."""
     match standing.stage:
-        case Stage.PLANNING:
+        case PlanStage.PLANNING:
             return "not ready yet: the plan is being made"
-        case Stage.REVIEWING:
+        case PlanStage.REVIEWING:
             return "not ready yet: what it comes to is being looked at"
-        case Stage.WRITING:
+        case PlanStage.WRITING:
             return f"it is being {standing.words.done}"
-        case Stage.STALE:
+        case PlanStage.STALE:
             return "a file changed on disk since the plan was made: r plans anew"
-        case Stage.FAILED:
+        case PlanStage.FAILED:
             return "there is no plan: r tries again, esc leaves"
-        case Stage.READY:
+        case PlanStage.READY:
             pass
     if standing.has_files:
         return ""
@@ -266,7 +266,7 @@ def _step_lines(standing: PlanProgress, now: float) -> Iterator[Line]:
     stage, plan = standing.stage, standing.plan
     yield from heading("STEPS")
     here = f"  {standing.roots[-1] or '.'}" if standing.roots and plan is None else ""
-    is_over = stage is Stage.FAILED
+    is_over = stage is PlanStage.FAILED
     read = counted(len(standing.roots), "root") if standing.roots else ""
     yield _step("ok" if plan is not None else "!!" if is_over else "..", "plan", read + here)
     if standing.downloads:
@@ -281,12 +281,12 @@ def _step_lines(standing: PlanProgress, now: float) -> Iterator[Line]:
     elif standing.unforeseen is not None:
         sign = "!!"
     else:
-        sign = ".." if stage is Stage.REVIEWING else "--"
+        sign = ".." if stage is PlanStage.REVIEWING else "--"
     if plan is None or standing.has_files:
-        yield _step(sign, "review it", standing.asking if stage is Stage.REVIEWING else "")
+        yield _step(sign, "review it", standing.asking if stage is PlanStage.REVIEWING else "")
         files = counted(len(plan.proposal.files), "file") if plan is not None else "all files"
         told = f"{files} in one step, when enter is pressed"
-        yield _step(".." if stage is Stage.WRITING else "--", standing.words.verb, told)
+        yield _step(".." if stage is PlanStage.WRITING else "--", standing.words.verb, told)
 
 
 def _step(sign: str, what: str, more: str) -> Line:

@@ -19,7 +19,7 @@ from locklens.ui.preview.detail import preview_detail, raw_diff
 from locklens.ui.preview.help import preview_help
 from locklens.ui.preview.install_progress import take
 from locklens.ui.preview.keys import PREVIEW_KEYS
-from locklens.ui.preview.plan_pane import COMMAND, Item, PlanProgress, Stage, items, refusal
+from locklens.ui.preview.plan_pane import COMMAND, Item, PlanProgress, PlanStage, items, refusal
 from locklens.ui.shell import bars
 from locklens.ui.shell.bars import Reading
 from locklens.ui.shell.external import file_below
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from locklens.ui.text.spans import Line
 
 _REDRAW_SECONDS = 0.1
-_MOVING = frozenset({Stage.PLANNING, Stage.REVIEWING, Stage.WRITING})
+_MOVING = frozenset({PlanStage.PLANNING, PlanStage.REVIEWING, PlanStage.WRITING})
 
 
 class Applied(NamedTuple):
@@ -111,7 +111,7 @@ class PreviewScreen(LockLensScreen[Applied | None]):
 
     def _begin(self) -> None:
         self._run += 1
-        self._stage = Stage.PLANNING
+        self._stage = PlanStage.PLANNING
         self._plan: Plan | None = None
         self._foreseen: PlanReview | None = None
         self._error: LockLensError | None = None
@@ -168,7 +168,7 @@ class PreviewScreen(LockLensScreen[Applied | None]):
     @property
     def is_writing(self) -> bool:
         """Whether it is being written now."""
-        return self._stage is Stage.WRITING
+        return self._stage is PlanStage.WRITING
 
     # The work
 
@@ -218,7 +218,7 @@ class PreviewScreen(LockLensScreen[Applied | None]):
     def _take_plan(self, event: Planned) -> None:
         if event.run == self._run:
             self._plan = event.plan
-            self._stage = Stage.REVIEWING if event.plan.proposal.files else Stage.READY
+            self._stage = PlanStage.REVIEWING if event.plan.proposal.files else PlanStage.READY
             self._show()
             self._show_detail()
 
@@ -229,14 +229,14 @@ class PreviewScreen(LockLensScreen[Applied | None]):
                 self._unforeseen = event.found
             else:
                 self._foreseen = event.found
-            self._stage = Stage.READY
+            self._stage = PlanStage.READY
             self._show()
             self._show_detail()
 
     @on(NotPlanned)
     def _take_error(self, event: NotPlanned) -> None:
         if event.run == self._run:
-            self._error, self._stage = event.error, Stage.FAILED
+            self._error, self._stage = event.error, PlanStage.FAILED
             self._show()
             self._show_detail()
 
@@ -286,7 +286,7 @@ class PreviewScreen(LockLensScreen[Applied | None]):
         if reason or self._plan is None:
             self.say(reason)
             return
-        self._stage, self._error = Stage.WRITING, None
+        self._stage, self._error = PlanStage.WRITING, None
         self._show()
         self._write(self._plan.proposal)
 
@@ -303,7 +303,7 @@ class PreviewScreen(LockLensScreen[Applied | None]):
     def _end(self, event: Written) -> None:
         if event.error is not None:
             self._error = event.error
-            self._stage = Stage.STALE if isinstance(event.error, StaleLockFileError) else Stage.READY
+            self._stage = PlanStage.STALE if isinstance(event.error, StaleLockFileError) else PlanStage.READY
             self._show()
             self.say(refusal(self.standing) or f"nothing was written: {event.error}")
             return

@@ -13,7 +13,7 @@ from locklens.ui.review.rows import Mark, Row
 from locklens.ui.review.tree import Node, NodeKind
 from locklens.ui.text.spans import Role, Span, severity_span
 from locklens.ui.widgets.row_list import RowList
-from locklens.ui.widgets.strips import Painted, fitted, fitted_end, harmless
+from locklens.ui.widgets.strips import StyledPiece, fitted, fitted_end, harmless
 
 if TYPE_CHECKING:
     from textual import events
@@ -93,7 +93,7 @@ class ChangeList(RowList[Row]):
         """Shares the width."""
         self._columns = Columns.fitting(rows, width)
 
-    def painted(self, row: Row, width: int, *, cursor: bool) -> Painted:
+    def painted(self, row: Row, width: int, *, cursor: bool) -> StyledPiece:
         """Paints a section or what is in one."""
         return self._section(row, width, cursor=cursor) if row.depth == 0 else self._entry(row, width, cursor=cursor)
 
@@ -101,7 +101,7 @@ class ChangeList(RowList[Row]):
         fold = {None: " ", True: "▸", False: "▾"}[row.folded]
         return [Span(">" if cursor else " ", Role.STRONG), Span(" " * min(row.depth, 1) + fold + " ", Role.DIM)]
 
-    def _section(self, row: Row, width: int, *, cursor: bool) -> Painted:
+    def _section(self, row: Row, width: int, *, cursor: bool) -> StyledPiece:
         tail = [severity_span(row.severity, width=5), Span(f" {row.tally:>7} ", Role.DIM)]
         room = width - 3 - sum(len(span.text) for span in tail) - 1
         title = harmless(row.node.title)
@@ -112,7 +112,7 @@ class ChangeList(RowList[Row]):
         spans = [*self._lead(row, cursor=cursor), Span(shown, Role.HEADING)]
         return [*spans, Span(f"  {note}" if note else "", Role.DIM), Span(" " * (gap + 1)), *tail]
 
-    def _entry(self, row: Row, width: int, *, cursor: bool) -> Painted:
+    def _entry(self, row: Row, width: int, *, cursor: bool) -> StyledPiece:
         spans = self._lead(row, cursor=cursor)
         is_said = row.severity is not None or row.node.kind is not NodeKind.NOTE
         severity = severity_span(row.severity, width=5) if is_said else Span("     ")
@@ -130,7 +130,7 @@ class ChangeList(RowList[Row]):
         spans.append(Span(fitted_end(row.name, columns.name), Role.DIM if done else Role.STRONG))
         return [*spans, *self._versions(row, Role.DIM if done else Role.PLAIN), *self._evidence(row)]
 
-    def _versions(self, row: Row, role: Role) -> Painted:
+    def _versions(self, row: Row, role: Role) -> StyledPiece:
         """The versions, and behind them what else there is room for: names come first, and some versions are long."""
         columns = self._columns
         room = columns.phrase + 1 + columns.rest
@@ -145,7 +145,7 @@ class ChangeList(RowList[Row]):
         end = room - cell_len(lead) - used
         return [Span(" "), Span(lead, role), Span(where, Role.PLACE), Span(harmless(what) + " " * end, Role.DIM)]
 
-    def _evidence(self, row: Row) -> Painted:
+    def _evidence(self, row: Row) -> StyledPiece:
         """How far the row's hashes are explained, at the right."""
         width = self._columns.evidence
         return [Span(f" {row.evidence.text:>{width}}", row.evidence.role)] if width else []

@@ -9,7 +9,7 @@ from locklens.project.configuration import Contributor
 from locklens.review.rules.catalogue import RULES
 from locklens.text import counted
 from locklens.ui.review.root_detail import asked_lines, missing_module_lines, root_lines, section_lines
-from locklens.ui.review.rows import differences, rules_of, side_in_short
+from locklens.ui.review.rows import row_differences, rules_of, side_in_short
 from locklens.ui.review.tree import ConflictPair, Node, NodeKind, RootChange
 from locklens.ui.text.clipboard import change_copied, finding_copied
 from locklens.ui.text.evidence import evidence_lines, hash_lines, why_unknown
@@ -89,7 +89,7 @@ def _group_lines(node: Node, review: Review, *, in_full: bool, is_asking: bool) 
     yield line(f"The same change in {counted(len(node.children), 'root')}: one decision, one mark.")
     yield Line()
     yield line(what_happened(change))
-    if unlike := differences(node):
+    if unlike := row_differences(node):
         yield line(
             Span("Not alike in all of them: ", Role.WARN), f"{', '.join(unlike)}. Unfold to see each.", hanging=2
         )

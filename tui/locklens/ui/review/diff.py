@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from locklens.ui.text.spans import Line
 
 
-def diff_lines(node: Node) -> tuple[Line, ...]:
+def raw_diff_lines(node: Node) -> tuple[Line, ...]:
     """Returns the diff of what a row stands for; () where nothing differs."""
     if node.root is not None and node.change is None and node.pair is None:
         root = node.root

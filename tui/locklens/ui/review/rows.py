@@ -204,7 +204,7 @@ def rules_of(change: Change) -> str:
     return ", ".join(finding.rule for finding in change.findings)
 
 
-def differences(group: Node) -> tuple[str, ...]:
+def row_differences(group: Node) -> tuple[str, ...]:
     """What the changes of a group do not have alike, in words."""
     changes = [subject.change for subject in group.subjects]
     constraints = {one.new.constraints if one.new else "" for one in changes}

@@ -14,7 +14,7 @@ from locklens.ui.review.actions import formatting, locking, pruning, restoring
 from locklens.ui.review.bars import StatusFacts, review_facts, review_head, review_status
 from locklens.ui.review.change_list import ChangeList
 from locklens.ui.review.detail import detail_lines
-from locklens.ui.review.diff import diff_lines
+from locklens.ui.review.diff import raw_diff_lines
 from locklens.ui.review.filter import PLACEHOLDER, Filter, parse_filter
 from locklens.ui.review.help import review_help
 from locklens.ui.review.keys import REVIEW_KEYS
@@ -300,7 +300,7 @@ class ReviewScreen(RowActionsScreen):
 
     def action_diff(self) -> None:
         """Shows the raw diff."""
-        lines = diff_lines(self.node) if self.node is not None else ()
+        lines = raw_diff_lines(self.node) if self.node is not None else ()
         if not lines:
             self.say("nothing differs here in the lock file")
             return

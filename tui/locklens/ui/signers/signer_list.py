@@ -10,7 +10,7 @@ from locklens.ui.signers.rows import SignerRow
 from locklens.ui.text.signers import tier_span
 from locklens.ui.text.spans import Role, Span
 from locklens.ui.widgets.row_list import RowList
-from locklens.ui.widgets.strips import Painted, fitted
+from locklens.ui.widgets.strips import StyledPiece, fitted
 
 _TIER = 11
 _COUNT = 3
@@ -50,7 +50,7 @@ class SignerList(RowList[SignerRow]):
         count = _COUNT_IN_WORDS if self._is_wordy else _COUNT
         self._room = max(0, width - 2 - _TIER - count - _STATE - 3)
 
-    def painted(self, row: SignerRow, width: int, *, cursor: bool) -> Painted:
+    def painted(self, row: SignerRow, width: int, *, cursor: bool) -> StyledPiece:
         """Paints name, tier, number of providers, and what is wrong."""
         del width
         signer, tier = row.signer, tier_span(row.signer.tier)

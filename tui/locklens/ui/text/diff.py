@@ -42,7 +42,7 @@ def _diff(path: str, old: bytes, new: bytes, *, sides: tuple[str, str] = ("a", "
     if old == new:
         return
     for sign, side, data in zip(("---", "+++"), sides, (old, new), strict=True):
-        name = diffs.quoted(f"{side}/{path}") if data else "/dev/null"
+        name = diffs.quoted_name(f"{side}/{path}") if data else "/dev/null"
         yield line(Span(f"{sign} {name}", Role.STRONG), hanging=1)
     yield from _hunk_lines(old, new)
 

@@ -12,7 +12,7 @@ from textual.message import Message
 from locklens.ui.text.spans import Role, Span
 from locklens.ui.upgrade.rows import RowKind, UpgradeRow
 from locklens.ui.widgets.row_list import RowList
-from locklens.ui.widgets.strips import Painted, fitted, fitted_end
+from locklens.ui.widgets.strips import StyledPiece, fitted, fitted_end
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -129,7 +129,7 @@ class UpgradeList(RowList[UpgradeRow]):
         self._name_width = max(_NAME_LEAST, min(names, _NAME_MOST, room * 2 // 3))
         self._note_width = max(0, room - self._name_width)
 
-    def painted(self, row: UpgradeRow, width: int, *, cursor: bool) -> Painted:
+    def painted(self, row: UpgradeRow, width: int, *, cursor: bool) -> StyledPiece:
         """Paints mark, name, versions, age, kind of step, signer, and what holds it back."""
         lead = Span("> " if cursor else "  ", Role.STRONG)
         if row.kind is RowKind.SECTION:

@@ -12,7 +12,7 @@ from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from locklens.ui.widgets.strips import Painted, strip_of, wrapped
+from locklens.ui.widgets.strips import StyledPiece, strip_of, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -51,7 +51,7 @@ class LineView(ScrollView, can_focus=True):
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes=classes)
         self._lines: tuple[Line, ...] = ()
-        self._painted: list[tuple[int, Painted]] = []
+        self._painted: list[tuple[int, StyledPiece]] = []
         self._first_row: list[int] = []
         self._wrapped_at = -1
 

@@ -14,7 +14,7 @@ from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from locklens.ui.widgets.strips import Painted, strip_of
+from locklens.ui.widgets.strips import StyledPiece, strip_of
 
 if TYPE_CHECKING:
     from textual import events
@@ -54,7 +54,7 @@ class RowList(ScrollView, Generic[RowT], can_focus=True):
         """Whether the user put the cursor somewhere; before that it stays at the top, where the worst is."""
 
     @abstractmethod
-    def painted(self, row: RowT, width: int, *, cursor: bool) -> Painted:
+    def painted(self, row: RowT, width: int, *, cursor: bool) -> StyledPiece:
         """What a row looks like."""
 
     @abstractmethod

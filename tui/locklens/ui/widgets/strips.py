@@ -35,7 +35,7 @@ _VARIABLES = {
 
 _ELLIPSIS = "…"
 
-Painted = Sequence[Span]
+StyledPiece = Sequence[Span]
 
 
 harmless = lru_cache(maxsize=8192)(visible)
@@ -65,7 +65,7 @@ def fitted_end(text: str, width: int) -> str:
     return set_cell_size(_ELLIPSIS + shown[start:], width)
 
 
-def wrapped(line: Line, width: int) -> list[Painted]:
+def wrapped(line: Line, width: int) -> list[StyledPiece]:
     """Breaks a line at spaces, and inside words that are longer than a line; continuation lines hang."""
     spans = [Span(harmless(span.text), span.role) for span in line.spans]
     if sum(cell_len(span.text) for span in spans) <= width:
@@ -118,7 +118,7 @@ def _head(word: str, limit: int) -> str:
     return word[: slash + 1] if slash > 0 else word[:end]
 
 
-def strip_of(spans: Painted, widget: Widget, *, width: int, cursor: bool = False) -> Strip:
+def strip_of(spans: StyledPiece, widget: Widget, *, width: int, cursor: bool = False) -> Strip:
     """Paints spans, padded to the width; the cursor's line is stronger where the widget has the focus.
 
     All text of the screens is painted here: the edge, where nothing is left in it that a terminal obeys.

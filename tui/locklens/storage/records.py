@@ -1,0 +1,56 @@
+"""What the journal keeps of a write: its files, before and after."""
+
+from __future__ import annotations
+
+import os
+
+import msgspec
+
+RECORD_SCHEMA = 1
+"""Of the records on disk; a record of another one is left alone."""
+
+
+class WrittenFile(msgspec.Struct, frozen=True):
+    """One file of a record.
+
+    Attributes:
+        place: Its absolute path without links, as the file system spells it.
+        old: Its bytes before, None where there was no such file.
+        new: Its bytes afterwards, None where it is removed.
+        mode: Its permissions.
+        link: Where the link leads that was there before and is replaced, None where there was none.
+    """
+
+    place: bytes
+    old: bytes | None
+    new: bytes | None
+    mode: int
+    link: bytes | None = None
+
+    @property
+    def path(self) -> str:
+        """The place as Python spells it."""
+        return os.fsdecode(self.place)
+
+
+class Record(msgspec.Struct, frozen=True):
+    """One write of several files.
+
+    Attributes:
+        id: Random; part of the names of temporary files.
+        top: The repository, without links, as the file system spells it.
+        words: What it does, one sentence each.
+        command: The command line that does the same.
+        at: When, ISO 8601 in UTC.
+        files: In the order in which they are written.
+        target: "files", or "index" where git's index has the bytes; such a record is never pending.
+    """
+
+    id: str
+    top: bytes
+    words: tuple[str, ...]
+    command: str
+    at: str
+    files: tuple[WrittenFile, ...]
+    schema: int = RECORD_SCHEMA
+    target: str = "files"
