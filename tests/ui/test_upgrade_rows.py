@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import json
 
+import jsonschema
 import pytest
 from msgspec.structs import replace
 from operations.offering import ALICE, MALLORY, known, offer
 from selection.making import requirement
 from selection.making import version as parsed
+from ui.conftest import Samples
 
 from locklens.addresses import ProviderAddress
 from locklens.errors import ConfigurationError
+from locklens.operations.upgrades import report
 from locklens.operations.upgrades.candidates import CandidateTable, RefusedRoot
 from locklens.operations.upgrades.download_estimate import DownloadEstimate
 from locklens.operations.upgrades.recommend import BumpLimit, UpgradePolicy
 from locklens.operations.upgrades.selection import UpgradeSelection
 from locklens.operations.write.upgrade import SelectedVersion
 from locklens.ui.text.spans import FilePlace, Line
-from locklens.ui.upgrade import report
 from locklens.ui.upgrade.bars import fetch_words, upgrade_head, upgrade_status
 from locklens.ui.upgrade.detail import upgrade_lines
 from locklens.ui.upgrade.rows import By, RowKind, UpgradeRow, upgrade_rows
@@ -331,16 +333,18 @@ def test_what_is_fetched(fetch: DownloadEstimate, words: str) -> None:
     assert fetch_words(fetch) == words
 
 
-def test_reports() -> None:
+def test_reports(samples: Samples) -> None:
     error = ConfigurationError("git left a conflict", path="b/lock", line=3)
     of = picking(*ALL, refused=(RefusedRoot("b", "b/lock", error),)).toggled([READY])
     said = report.as_text(of)
-    assert said.startswith("a\n=\n\nacme/ready 1.0.0 -> 1.1.0  chosen")
+    assert "acme/ready 1.0.0 -> 1.1.0  selected" in said
     assert "ALL VERSIONS" in said
-    document = json.loads(report.as_json(of))
-    assert [(one["provider"], one["state"], one["pick"], one["chosen"]) for one in document["providers"]][:3] == [
-        ("registry.terraform.io/acme/current", "up to date", None, False),
-        ("registry.terraform.io/acme/held", "held", None, False),
-        ("registry.terraform.io/acme/ready", "can upgrade now", "1.1.0", True),
-    ]
+    assert f"b\n=\n\nnothing can be upgraded here\n  {error}\n" in said
+    document = json.loads(report.as_json(of, samples.review(), is_offline=False))
+    jsonschema.validate(document, report.candidates_schema(), cls=jsonschema.Draft202012Validator)
+    assert {(one["provider"], one["recommended"], one["safe"]) for one in document["candidates"]} >= {
+        ("registry.terraform.io/acme/current", None, False),
+        ("registry.terraform.io/acme/held", None, False),
+        ("registry.terraform.io/acme/ready", "1.1.0", True),
+    }
     assert document["refused"] == [{"root": "b", "reason": str(error)}]

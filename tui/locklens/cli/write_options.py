@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from locklens.cli.arguments import UsageError
 from locklens.cli.parser import Parser
 
 TYPE_CHECKING = False
@@ -51,7 +52,23 @@ def read_write_options(command: str, arguments: Sequence[str], operands: Sequenc
         add("--test-directory", default="tests", metavar="DIR", help="where test files are (default: tests)")
     add("--dry-run", action="store_true", help="write nothing, and print what would change as a diff")
     add("--json", action="store_true", help="print what happens as JSON, one event per line")
-    return parser.parse_args([*arguments, *operands])
+    found = parser.parse_args([*arguments, *operands])
+    if command == "upgrade":
+        _check_upgrade(found)
+    return found
+
+
+def _check_upgrade(found: argparse.Namespace) -> None:
+    if found.safe and found.list:
+        raise UsageError("--list writes nothing, and --safe writes", hint="use one of them")
+    if (found.safe or found.list) and (found.providers or found.platform or found.edit_constraints):
+        raise UsageError("--list and --safe go without PROVIDER, --platform and --edit-constraints")
+    if found.format and not found.list:
+        raise UsageError("--format goes with --list", hint="--json prints what happens as JSON")
+    if found.list and (found.dry_run or found.json):
+        raise UsageError("--list writes nothing: no --dry-run, no --json", hint="use --format json")
+    if found.ignore_cooldown and not (found.safe or found.list):
+        raise UsageError("--ignore-cooldown goes with --list and --safe")
 
 
 def _add_upgrade(parser: Parser) -> None:
@@ -63,6 +80,10 @@ def _add_upgrade(parser: Parser) -> None:
         metavar="OS_ARCH",
         help="lock it for this platform; may be repeated (default: those that are locked now, as far as known)",
     )
+    add("--list", action="store_true", help="write nothing, and list which versions there are, and what blocks them")
+    add("--format", choices=["text", "json"], help="of --list (default: text)")
+    add("--safe", action="store_true", help="move what is in range, old enough, and signed as what is locked")
+    add("--ignore-cooldown", action="store_true", help="releases of any age, with --list and --safe")
     add("--edit-constraints", action="store_true", help="rewrite constraints of local modules that are in the way")
     add("--allow-missing-modules", action="store_true", help="work on the modules that are there")
     add("--no-cache", action="store_true", help="remember nothing of earlier runs, and nothing for later ones")

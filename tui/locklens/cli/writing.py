@@ -23,8 +23,14 @@ if TYPE_CHECKING:
 
 def run_write(command: str, found: Namespace) -> int:
     """Runs `upgrade`, `prune`, `restore`, `format` or `undo`."""
-    operation = operation_of(command, found)
-    plan = _planned(operation, found)
+    if command == "upgrade" and (found.list or found.safe):
+        from locklens.cli import surveying
+
+        if found.list:
+            return surveying.list_candidates(found)
+        plan = surveying.plan_safe(found)
+    else:
+        plan = _planned(operation_of(command, found), found)
     telling = _Json() if found.json else _Text(found.dry_run)
     telling.planned(plan)
     status = FINDINGS if plan.failures else DONE

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from locklens.operations.review.why import WhyRequest, WhySubject
     from locklens.operations.upgrades.candidates import CandidateTable
     from locklens.operations.upgrades.download_estimate import KnownRelease
+    from locklens.operations.upgrades.survey import UpgradeSurvey
     from locklens.operations.write.operation import Operation
     from locklens.releases.facts import ReleaseId
     from locklens.review.keys import PastUse, SignerUses
@@ -110,6 +111,11 @@ class LockLens:
     def fail_on(self) -> str:
         """From which severity on a report of the review fails."""
         return self.request.fail_on
+
+    @property
+    def is_offline(self) -> bool:
+        """Whether registries are not to be asked."""
+        return self.request.asking is None or self.request.asking.is_offline
 
     def for_view(self, reads: Reads, folder: Path | None) -> LockLens:
         """Returns the same settings and base for another view.
@@ -203,7 +209,7 @@ class LockLens:
         from locklens.operations.review.prove import prove
 
         asking = self.request.asking
-        if asking is None or asking.is_offline:
+        if self.is_offline or asking is None:
             raise OfflineError("nothing can be downloaded offline", hint="leave out --offline")
         return prove(review, chosen, asking, confirm=confirm, on_event=on_event, cancel=cancel)
 
@@ -309,7 +315,9 @@ class LockLens:
 
         asking = self.request.asking
         asking = replace(asking, is_fresh=is_fresh or asking.is_fresh) if asking is not None else None
-        return look_up_candidates(CandidateRequest.of_review(review, top, asking), on_known=on_known, cancel=cancel)
+        request = CandidateRequest.of_review(review, top, asking)
+        request = replace(request, base=self._hosts_of_roots(review))
+        return look_up_candidates(request, on_known=on_known, cancel=cancel)
 
     def releases(
         self,
@@ -333,8 +341,51 @@ class LockLens:
         from locklens.operations.upgrades.lookup import look_up_releases
 
         if self.request.asking is not None:
-            for one in look_up_releases(wanted, self.request.asking, review.base_hosts, cancel=cancel):
+            hosts = self._hosts_of_roots(review)
+            for one in look_up_releases(wanted, self.request.asking, hosts, cancel=cancel):
                 on_known(one)
+
+    def _hosts_of_roots(self, review: Review) -> frozenset[str]:
+        """The hosts that may be asked beside those of the user's settings: of the base, or as the tools all of them."""
+        if self.request.asking is None or not self.request.asking.asks_all:
+            return review.base_hosts
+        required = (root.configuration.required() for root in review.roots if root.configuration is not None)
+        addresses = {change.address for change in review.changes}.union(*required)
+        return frozenset(address.host for address in addresses)
+
+    def survey(self, *, ignores_cooldown: bool = False, cancel: threading.Event | None = None) -> UpgradeSurvey:
+        """Looks up what can be upgraded, and selects what is safe: as `a` does on the screen, signers included.
+
+        Args:
+            ignores_cooldown: Whether releases of any age are recommended.
+            cancel: Set by another thread to stop.
+
+        Raises:
+            LockLensError: There is nothing to upgrade on disk.
+            RunCancelledError: `cancel` was set.
+        """
+        import threading
+
+        from locklens.errors import LockLensError
+        from locklens.operations.upgrades.recommend import UpgradePolicy
+        from locklens.operations.upgrades.selection import UpgradeSelection
+        from locklens.operations.upgrades.survey import UpgradeSurvey
+
+        opened = self.open()
+        try:
+            review = opened.complete(on_event=lambda _: None, cancel=cancel or threading.Event())
+            top = opened.top
+        finally:
+            opened.close()
+        if top is None:
+            raise LockLensError("what is read is not on disk, so nothing can be upgraded there")
+        terms = UpgradePolicy(None if ignores_cooldown else review.policy.cooldown)
+        table = self.candidates(review, top, cancel=cancel)
+        selection = UpgradeSelection(terms=terms).with_offers(table).with_safe()
+        known: list[KnownRelease] = []
+        self.releases(review, selection.unknown_releases(()), on_known=known.append, cancel=cancel)
+        selection, _ = selection.with_known(known).without_suspects()
+        return UpgradeSurvey(review, top, selection)
 
     # Writing
 
@@ -385,7 +436,7 @@ class LockLens:
         if operation.needs_registry is False:
             return operation.plan(on_root=begin)
         asking = self.request.asking
-        if asking is None or asking.is_offline:
+        if self.is_offline or asking is None:
             words = "it takes the registries, and registries are not asked offline"
             raise OfflineError(words, hint="leave out --offline")
         from locklens.operations.write.registry_source import RegistrySource

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from locklens.addresses import display_host
 from locklens.lockfile.update import Difference
@@ -144,6 +145,10 @@ class Plan(Struct, frozen=True):
     changes: tuple[PlannedChange, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
     results: Mapping[str, RootResult | LockLensError] = {}
+
+    def with_diagnostics(self, others: Iterable[Diagnostic]) -> Plan:
+        """Returns the same plan with what is reported beside it."""
+        return replace(self, diagnostics=(*others, *self.diagnostics))
 
     @property
     def failures(self) -> tuple[Diagnostic, ...]:

@@ -85,6 +85,7 @@ class UpgradeCandidates(Struct, frozen=True):
         guards: Why files with constraints are not ours to edit, by file; the others are.
         unread: That modules are not fetched, so that their constraints are not known; "" where all are read.
         is_asked: Whether the registry has answered, or will not.
+        was_contacted: Whether the registry was asked, in this run or an earlier one.
         problem: Why it is not known what is offered, "" where it is.
         hint: What would help.
         as_of: When the registry said so, ISO 8601 in UTC.
@@ -103,6 +104,7 @@ class UpgradeCandidates(Struct, frozen=True):
     guards: Mapping[str, str] = {}
     unread: str = ""
     is_asked: bool = False
+    was_contacted: bool = False
     problem: str = ""
     hint: str = ""
     as_of: str = ""
@@ -213,6 +215,7 @@ def candidates_of(
         newest=newest_of(offer.requirements, offered, locked).overall,
         newer=held_back(offer.requirements, offered, locked, expected=() if locked is None else (locked,)),
         is_asked=True,
+        was_contacted=True,
         as_of=as_of,
     )
 

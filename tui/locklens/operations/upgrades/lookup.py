@@ -150,14 +150,16 @@ def _ask(
 
 def _answered(offer: UpgradeCandidates, listing: Listing, dates: ReleaseDates, now: datetime) -> UpgradeCandidates:
     if listing.trouble is not None:
-        return _unanswered(offer, listing.trouble.words, listing.trouble.hint)
+        return _unanswered(offer, listing.trouble.words, listing.trouble.hint, was_contacted=listing.trouble.was_asked)
     return candidates_of(offer, listing.versions, dates, now=now, as_of=listing.as_of or "")
 
 
-def _unanswered(offer: UpgradeCandidates, problem: str, hint: str = "") -> UpgradeCandidates:
+def _unanswered(
+    offer: UpgradeCandidates, problem: str, hint: str = "", *, was_contacted: bool = False
+) -> UpgradeCandidates:
     from msgspec.structs import replace
 
-    return replace(offer, is_asked=True, problem=problem, hint=hint)
+    return replace(offer, is_asked=True, was_contacted=was_contacted, problem=problem, hint=hint)
 
 
 def look_up_releases(

@@ -76,6 +76,7 @@ class Upgrade(Struct, frozen=True):
             where: Names the roots' folders.
             allows_missing: Whether modules may be missing, whose constraints then do not count.
         """
+        assert picks, "without picks everything would move"
         scope = where(dict.fromkeys(pick.root for pick in picks))
         return cls(scope, picks=tuple(picks), edits_constraints=True, allows_missing=allows_missing)
 

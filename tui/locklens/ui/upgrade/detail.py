@@ -11,7 +11,7 @@ from locklens.operations.upgrades.selection import sorted_versions
 from locklens.text import counted
 from locklens.ui.text.signers import signer_change_lines
 from locklens.ui.text.spans import FilePlace, Line, Role, Span, heading, line
-from locklens.ui.upgrade.rows import RowKind, UpgradeRow, doubts_of, signer_span
+from locklens.ui.upgrade.rows import RowKind, UpgradeRow, signer_span, warning_spans
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -104,7 +104,7 @@ def _offer_lines(
             yield _labelled("", Span(offer.hint, Role.DIM))
     if not offer.is_asked:
         yield _labelled("ASKING", Span("the registry is being asked which versions there are", Role.DIM))
-    for number, doubt in enumerate(doubts_of(picking, offer, choice)):
+    for number, doubt in enumerate(warning_spans(picking, offer, choice)):
         yield _labelled("" if number else "THINK ABOUT", Span("! ", doubt.role), Span(doubt.text), copied=doubt.text)
     yield from _step_line([offer], picking)
     yield from _constraint_lines(offer, choice)
@@ -133,7 +133,7 @@ def _group_lines(row: UpgradeRow, picking: UpgradeSelection, *, in_full: bool, i
     yield from _step_line(row.offers, picking)
     yield line(Span(f"As in {first.root or '.'}:", Role.DIM))
     choice = picking.picked(first)
-    for number, doubt in enumerate(doubts_of(picking, first, choice)):
+    for number, doubt in enumerate(warning_spans(picking, first, choice)):
         yield _labelled("" if number else "THINK ABOUT", Span("! ", doubt.role), Span(doubt.text), copied=doubt.text)
     yield from _held_lines(first, picking)
     if choice is not None:

@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from locklens.operations.upgrades.candidates import edits_in_short
 from locklens.operations.upgrades.download_estimate import is_refused, signer_change
 from locklens.operations.upgrades.recommend import Eligibility, age_words
-from locklens.review.model import Bump
-from locklens.text import counted
+from locklens.operations.upgrades.warnings import upgrade_warnings
+from locklens.review.model import Bump, Severity
 from locklens.trust.continuity import SignerChange
 from locklens.ui.text.spans import Role, Span
 
@@ -165,7 +165,7 @@ def _refused_row(one: RefusedRoot) -> UpgradeRow:
 
 def _provider(picking: UpgradeSelection, offer: UpgradeCandidates) -> UpgradeRow:
     found, choice = picking.standing(offer), picking.picked(offer)
-    doubts = [one for one in doubts_of(picking, offer, choice) if one.role is not Role.INFO]
+    doubts = [one for one in warning_spans(picking, offer, choice) if one.role is not Role.INFO]
     return UpgradeRow(
         RowKind.PROVIDER,
         f"{offer.root}\0{offer.address}",
@@ -252,48 +252,12 @@ def _note(offer: UpgradeCandidates, choice: CandidateVersion | None, held_by: st
     return Span(held_by, Role.DIM)
 
 
-def doubts_of(picking: UpgradeSelection, offer: UpgradeCandidates, choice: CandidateVersion | None) -> list[Span]:
-    """What to think about before a version is locked, each a sentence without its full stop; the worst first."""
-    if choice is None:
-        return []
-    found: list[Span] = []
-    old, new = picking.facts(offer, offer.locked), picking.facts(offer, choice.version)
-    if new is not None and is_refused(new) and new.authentication is not None:
-        found.append(Span(f"{offer.tool.command} refuses it: {new.authentication.refusal}", Role.BLOCK))
-    changed = signer_change(old, new)
-    if changed is SignerChange.OTHER:
-        found.append(Span(f"NEW KEY: signed by another one than {offer.locked}", Role.WARN))
-    if changed is SignerChange.LOST:
-        found.append(Span(f"not signed, and {offer.locked} was", Role.WARN))
-    if offer.unread:
-        words = f"{offer.unread}, and may not admit it ({offer.tool.command} get fetches modules)"
-        found.append(Span(words, Role.WARN))
-    cooldown = picking.terms.cooldown
-    if picking.terms.is_too_young(choice):
-        words = f"{counted(choice.days or 0, 'day')} old, and the cooldown is {counted(cooldown or 0, 'day')}"
-        found.append(Span(words, Role.WARN))
-    if picking.terms.is_of_unknown_age(choice):
-        days = counted(cooldown or 0, "day")
-        found.append(Span(f"nobody says when it was released, so nobody knows whether {days} have passed", Role.WARN))
-    if choice.excluding:
-        found.append(Span(f"the configuration excludes it: {edits_in_short(choice)} would be edited", Role.WARN))
-    if offer.locked is not None and not offer.is_newer(choice.version):
-        found.append(Span(f"older than {offer.locked}, which is locked", Role.WARN))
-    lost = offer.lost_platforms(choice.version)
-    if lost:
-        found.append(Span(f"has no package for {', '.join(map(str, lost))}, which {offer.locked} has", Role.WARN))
-    if not choice.is_usable:
-        found.append(Span(str(choice.holds[-1]), Role.WARN))
-    if choice.version.prerelease:
-        found.append(Span("a pre-release", Role.WARN))
-    if offer.is_excluded:
-        words = f"the configuration does not admit {offer.locked}, which is locked: something has to be done"
-        found.append(Span(words, Role.INFO))
-    if offer.is_withdrawn:
-        found.append(Span(f"the registry does not offer {offer.locked} any more, which is locked", Role.WARN))
-    if offer.bump(choice.version) is Bump.MAJOR and offer.is_newer(choice.version):
-        found.append(Span("a major version: read its notes (o)", Role.INFO))
-    return found
+_ROLES = {Severity.BLOCK: Role.BLOCK, Severity.WARN: Role.WARN, Severity.INFO: Role.INFO}
+
+
+def warning_spans(picking: UpgradeSelection, offer: UpgradeCandidates, choice: CandidateVersion | None) -> list[Span]:
+    """What to consider before a version is locked, the worst first; see `upgrade_warnings`."""
+    return [Span(one.words, _ROLES[one.severity]) for one in upgrade_warnings(picking, offer, choice)]
 
 
 # Several roots

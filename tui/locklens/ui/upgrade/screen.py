@@ -118,11 +118,13 @@ class UpgradeScreen(RowActionsScreen):
         copied = f"{offer.address} {offer.locked or 'not locked'}{target}"
         return RowTarget(copied, held or own, (offer.address, str(version)) if version is not None else None)
 
-    def report(self, review: Review, form: Literal["json", "text"]) -> Printable:  # noqa: ARG002
-        """Returns what the screen says of every provider."""
-        from locklens.ui.upgrade import report
+    def report(self, review: Review, form: Literal["json", "text"]) -> Printable:
+        """Returns the candidates of every root, as `locklens upgrade --list` prints them."""
+        from locklens.operations.upgrades import report
 
-        return report.as_json(self.picking) if form == "json" else report.as_text(self.picking)
+        if form == "text":
+            return report.as_text(self.picking)
+        return report.as_json(self.picking, review, is_offline=self.source.is_offline)
 
     # What is available
 

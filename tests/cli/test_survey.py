@@ -1,0 +1,158 @@
+"""`upgrade --list` and `upgrade --safe` against signed registries on loopback: what the screen's `a` selects, and why not the rest."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from locklens.cli.main import main
+from locklens.demo.published import SampleListing
+from locklens.demo.registry import DemoRegistry
+from locklens.demo.releases import SampleLock, lock_file
+from locklens.demo.serving import environment, write_cli_configuration
+from locklens.lockfile.parse import parse
+from locklens.operations.upgrades.report import candidates_schema
+
+HOST, LOCK = "registry.terraform.io", ".terraform.lock.hcl"
+Run = Callable[..., tuple[int, str, str]]
+
+
+def listed(*versions: tuple[str, int]) -> list[str | SampleListing]:
+    return [SampleListing(version, days=days) for version, days in versions]
+
+
+@pytest.fixture(scope="module")
+def registry() -> Iterator[DemoRegistry]:
+    offers = {
+        f"{HOST}/acme/demo": listed(("1.0.0", 300), ("1.1.0", 30), ("2.0.0", 20)),
+        f"{HOST}/acme/other": listed(("1.0.0", 300), ("1.1.0", 2)),
+        f"{HOST}/acme/pinned": listed(("1.0.0", 300), ("1.1.0", 30)),
+    }
+    with DemoRegistry(offers) as running:
+        yield running
+
+
+@pytest.fixture
+def run(
+    capsys: pytest.CaptureFixture[str], registry: DemoRegistry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Run:
+    for name, value in environment(write_cli_configuration(registry, tmp_path)).items():
+        monkeypatch.setenv(name, value)
+
+    def call(*argv: str) -> tuple[int, str, str]:
+        status = main(["upgrade", *argv, "--no-cache"], lambda request, view: pytest.fail("the terminal UI was opened"))
+        captured = capsys.readouterr()
+        return status, captured.out, captured.err
+
+    return call
+
+
+CONSTRAINTS = {"demo": "~> 1.0", "other": ">= 1.0.0", "pinned": "1.0.0"}
+
+
+@pytest.fixture
+def top(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    top = tmp_path / "top"
+    (top / "a").mkdir(parents=True)
+    lines = "".join(
+        f'    {name} = {{\n      source  = "acme/{name}"\n      version = "{text}"\n    }}\n'
+        for name, text in CONSTRAINTS.items()
+    )
+    (top / "a/main.tf").write_text(f"terraform {{\n  required_providers {{\n{lines}  }}\n}}\n")
+    locks = (SampleLock(f"{HOST}/acme/{name}", "1.0.0", text) for name, text in CONSTRAINTS.items())
+    (top / "a" / LOCK).write_bytes(lock_file(*locks))
+    (top / "locklens.toml").write_text("cooldown = 7\n")
+    for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "first"]):
+        subprocess.run(["git", "-c", "user.name=n", "-c", "user.email=e", *words], cwd=top, check=True)
+    monkeypatch.chdir(top)
+    return top
+
+
+def document(run: Run, *words: str) -> dict[str, Any]:
+    status, out, err = run("--list", "--format", "json", *words)
+    assert (status, err) == (0, "")
+    found: dict[str, Any] = json.loads(out)
+    jsonschema.Draft202012Validator.check_schema(candidates_schema())
+    jsonschema.validate(found, candidates_schema(), cls=jsonschema.Draft202012Validator)
+    return found
+
+
+def locked(top: Path) -> dict[str, str]:
+    entries = parse((top / "a" / LOCK).read_bytes(), LOCK).entries
+    return {one.address.type: str(one.version) for one in entries}
+
+
+def test_the_list_as_json(run: Run, top: Path) -> None:
+    before = (top / "a" / LOCK).read_bytes()
+    found = document(run, "--root", "a")
+    assert found["run"]["hosts"][0]["asked"] is True
+    assert found["run"]["policy"] == {"file": "locklens.toml", "side": "base"}
+    by_name = {one["provider"].rpartition("/")[2]: one for one in found["candidates"]}
+    demo = by_name["demo"]
+    assert [demo[key] for key in ("root", "locked", "recommended", "in_range", "newest", "safe", "signer_changed")] == [
+        "a", "1.0.0", "1.1.0", "1.1.0", "2.0.0", True, False,
+    ]  # fmt: skip
+    assert demo["released"].endswith("Z")
+    assert demo["blocked_by"] == [{"kind": "constraint", "file": "a/main.tf", "line": 3, "text": "~> 1.0"}]
+    assert [one["kind"] for one in by_name["other"]["blocked_by"]] == ["cooldown"]
+    assert (by_name["other"]["recommended"], by_name["other"]["safe"]) == (None, False)
+    assert by_name["pinned"]["blocked_by"] == [{"kind": "pin", "file": "a/main.tf", "line": 11, "text": "1.0.0"}]
+    assert (top / "a" / LOCK).read_bytes() == before
+
+
+def test_the_list_as_text(run: Run, top: Path) -> None:
+    status, out, _ = run("--list", "--root", "a")
+    assert status == 0
+    assert out.startswith(
+        "a\n=\n\nacme/demo 1.0.0 -> 1.1.0  registry.terraform.io\nSTATE        can upgrade now, safe\n"
+    )
+    assert "BLOCKED BY   constraint: ~> 1.0 (a/main.tf:3)\n" in out
+    assert "selected" not in out
+
+
+def test_without_the_cooldown(run: Run, top: Path) -> None:
+    found = document(run, "--root", "a", "--ignore-cooldown")
+    assert {one["provider"].rpartition("/")[2] for one in found["candidates"] if one["safe"]} == {"demo", "other"}
+
+
+def test_what_is_safe_moves_and_nothing_else(run: Run, top: Path) -> None:
+    status, out, err = run("--safe", "--root", "a", "--dry-run")
+    assert status == 0, err
+    assert locked(top) == {"demo": "1.0.0", "other": "1.0.0", "pinned": "1.0.0"}
+    status, out, err = run("--safe", "--root", "a")
+    assert (status, out) == (0, "a: acme/demo 1.0.0 becomes 1.1.0\nwrote a/.terraform.lock.hcl\n"), err
+    assert locked(top) == {"demo": "1.1.0", "other": "1.0.0", "pinned": "1.0.0"}
+    assert run("--safe", "--root", "a")[:2] == (0, "nothing was changed\n")
+
+
+def test_a_root_in_which_nothing_can_be_upgraded_is_named(run: Run, top: Path) -> None:
+    (top / "a" / LOCK).write_bytes(b"provider {\n")
+    found = document(run, "--root", "a")
+    assert found["candidates"] == []
+    assert [one["root"] for one in found["refused"]] == ["a"]
+    status, _, err = run("--safe", "--root", "a")
+    assert status == 1
+    assert "a/.terraform.lock.hcl:1: " in err
+
+
+@pytest.mark.parametrize(
+    ("words", "part"),
+    [
+        (["--list", "--safe"], "--list writes nothing, and --safe writes"),
+        (["--safe", "demo"], "go without PROVIDER"),
+        (["--list", "--json"], "no --json"),
+        (["--format", "json"], "--format goes with --list"),
+        (["--ignore-cooldown"], "goes with --list and --safe"),
+        (["--list", "--root", "nowhere"], "nowhere"),
+    ],
+)
+def test_bad_usage(run: Run, top: Path, words: list[str], part: str) -> None:
+    status, out, err = run(*words)
+    assert (status, out) == (2, "")
+    assert part in err

@@ -1,0 +1,95 @@
+"""`upgrade --list` and `upgrade --safe`: what can be upgraded, and what of it is upgraded without a question."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from locklens.cli.output import DONE, put, tell
+from locklens.cli.planning import plan_with
+from locklens.dialect import DIALECTS
+from locklens.errors import NoRepositoryError
+from locklens.operations.compare_repository import open_locked
+from locklens.operations.locklens import LockLens
+from locklens.operations.review.request import NetworkSettings, ReviewRequest
+from locklens.storage.cache import Cache
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Iterator
+
+    from locklens.operations.comparison import Comparison
+    from locklens.operations.plan.model import Plan
+
+
+def list_candidates(found: Namespace) -> int:
+    """Prints which versions there are, and what blocks them."""
+    from locklens.operations.upgrades import report
+
+    with _surveyor(found) as locklens:
+        survey = locklens.survey(ignores_cooldown=found.ignore_cooldown)
+        selection = survey.selection.without_any()
+        if found.format == "json":
+            put(report.as_json(selection, survey.review, is_offline=locklens.is_offline))
+        else:
+            tell(f"note: {words}" for words in (*survey.review.notes, *selection.offers.notes))
+            put(report.as_text(selection))
+    return DONE
+
+
+def plan_safe(found: Namespace) -> Plan:
+    """Plans to move what the screen selects as safe; nothing where nothing is.
+
+    Raises:
+        LockLensError: There is no plan for any root.
+        RunCancelledError: The run was cancelled.
+    """
+    from locklens.cli.install_progress import InstallProgress, JsonProgress
+    from locklens.operations.plan.builder import PlanBuilder
+    from locklens.operations.write.upgrade import Upgrade
+
+    with _surveyor(found) as locklens:
+        survey = locklens.survey(ignores_cooldown=found.ignore_cooldown)
+        tell(f"note: {words}" for words in (*survey.review.notes, *survey.selection.offers.notes))
+        draft = PlanBuilder(survey.top)
+        for one in survey.selection.offers.refused:
+            draft.fail(one.root, one.error)
+        for offer in survey.selection.offers.providers:
+            if offer.problem:
+                draft.note(offer.root, f"not upgraded: {offer.problem}", address=offer.name)
+        beside = draft.plan("locklens upgrade --safe")
+        picks = survey.selection.picks
+        if not picks:
+            return beside
+        operation = Upgrade.of_picks(picks, partial(locklens.where, survey.top))
+        progress = JsonProgress() if found.json else InstallProgress(is_alone=len(operation.where.roots) < 2)
+        if len(operation.where.roots) > 1:
+            progress.begin(None)
+        plan = plan_with(locklens, operation, found, progress, survey.review)
+        return plan.with_diagnostics(beside.diagnostics)
+
+
+@contextmanager
+def _surveyor(found: Namespace) -> Iterator[LockLens]:
+    """The operations on all that is locked in the roots, which asks every registry that they require."""
+    with Cache.in_memory() if found.no_cache else Cache() as cache:
+        request = ReviewRequest(
+            partial(_open, tuple(dict.fromkeys(found.root))),
+            include_unchanged=True,
+            test_directory=found.test_directory,
+            tool=DIALECTS.get(found.tool),
+            asking=NetworkSettings(os.environ, cache, asks_all=True),
+        )
+        yield LockLens(request, reads_only=True)
+
+
+def _open(roots: tuple[str, ...]) -> Comparison:
+    try:
+        return open_locked(Path.cwd(), roots=roots or (".",))
+    except NoRepositoryError:
+        if roots:
+            raise
+        return open_locked(Path.cwd())
