@@ -14,7 +14,8 @@ from locklens.dialect import DIALECTS
 from locklens.errors import NoRepositoryError
 from locklens.operations.compare_repository import open_locked
 from locklens.operations.locklens import LockLens
-from locklens.operations.review.request import NetworkSettings, ReviewRequest
+from locklens.operations.review.request import ReviewRequest
+from locklens.releases.settings import NetworkSettings
 from locklens.storage.cache import Cache
 
 if TYPE_CHECKING:
