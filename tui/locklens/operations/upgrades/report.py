@@ -23,17 +23,17 @@ if TYPE_CHECKING:
     from locklens.review.model import Review
     from locklens.text import Printable
 
-Json = dict[str, Any]
+CandidateJson = dict[str, Any]
 CANDIDATES_SCHEMA = 1
 _RULE = 78
 _LABEL = 13
 
 
-def candidates_schema() -> Json:
+def candidates_schema() -> CandidateJson:
     """Returns the JSON Schema that every document satisfies."""
     from pathlib import Path
 
-    loaded: Json = json.loads(Path(__file__).with_name("candidates.schema.json").read_text("utf-8"))
+    loaded: CandidateJson = json.loads(Path(__file__).with_name("candidates.schema.json").read_text("utf-8"))
     return loaded
 
 
@@ -42,7 +42,7 @@ def as_json(selection: UpgradeSelection, review: Review, *, is_offline: bool) ->
     return json_text(document(selection, review, is_offline=is_offline))
 
 
-def document(selection: UpgradeSelection, review: Review, *, is_offline: bool) -> Json:
+def document(selection: UpgradeSelection, review: Review, *, is_offline: bool) -> CandidateJson:
     """Returns the candidates of every root as plain values.
 
     Args:
@@ -60,7 +60,7 @@ def document(selection: UpgradeSelection, review: Review, *, is_offline: bool) -
     }
 
 
-def _hosts(selection: UpgradeSelection) -> list[Json]:
+def _hosts(selection: UpgradeSelection) -> list[CandidateJson]:
     by_host: dict[str, list[UpgradeCandidates]] = {}
     for one in selection.offers.providers:
         by_host.setdefault(one.address.host, []).append(one)
@@ -75,7 +75,7 @@ def _hosts(selection: UpgradeSelection) -> list[Json]:
     ]
 
 
-def _candidate(selection: UpgradeSelection, offer: UpgradeCandidates) -> Json:
+def _candidate(selection: UpgradeSelection, offer: UpgradeCandidates) -> CandidateJson:
     recommended = selection.standing(offer).suggested
     judged = recommended or offer.choice(offer.newest)
     new = selection.facts(offer, judged.version) if judged is not None else None
