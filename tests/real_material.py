@@ -102,10 +102,10 @@ def _lay_conflict(case: Path, conflict: dict[str, Any]) -> None:
     ours, base, theirs = conflict["labels"]
     labels = ["-L", ours, "-L", base, "-L", theirs]
     sides = [str(case / f"{side}.lock.hcl") for side in ("ours", "base", "theirs")]
+    nobodys = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
     for name, style in (("merged", []), ("merged.diff3", ["--diff3"])):
-        merged = subprocess.run(
-            ["git", "merge-file", "-p", *style, *labels, *sides], capture_output=True, check=False
-        ).stdout
+        command = ["git", "merge-file", "-p", *style, *labels, *sides]
+        merged = subprocess.run(command, cwd=case, env=nobodys, capture_output=True, check=False).stdout
         (case / f"{name}.lock.hcl").write_bytes(merged)
 
 

@@ -6,13 +6,14 @@ import asyncio
 import os
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
 import pytest
 from msgspec.structs import replace
 from ui.conftest import Driver, ServedReview, ServingSource, drafted, until
-from waiting import LIMIT
 
 from locklens.demo.faults import Fault, Faults
 from locklens.demo.registry import DemoRegistry
@@ -65,24 +66,27 @@ class StepSource(ServingSource):
 
 
 class SteppedReview(ServedReview):
-    """Ends when `end` is set."""
+    """Tells what the test wants told, from the worker's thread as in earnest, and ends when `end` is set."""
 
     def __init__(self, draft: Review, final: Review, files: tuple[Path, ...] = ()) -> None:
         super().__init__(draft, final, files)
         self.end = threading.Event()
-        self._began = threading.Event()
-        self._on_event: Callable[[ReviewEvent], None] = lambda _: None
         self.cancelled = False
+        self._events: SimpleQueue[ReviewEvent] = SimpleQueue()
+        self._on_event: Callable[[ReviewEvent], None] = lambda _: None
 
     def tell(self, event: ReviewEvent) -> None:
-        """What the worker would tell, once it has begun."""
-        assert self._began.wait(LIMIT)
-        self._on_event(event)
+        """Has an event told; where the worker was cancelled it comes too late, and is told all the same."""
+        if self.cancelled:
+            self._on_event(event)
+        else:
+            self._events.put(event)
 
     def complete(self, *, on_event: Callable[[ReviewEvent], None], cancel: threading.Event) -> Review:
         self._on_event = on_event
-        self._began.set()
-        while not self.end.wait(0.01):
+        while not (self.end.is_set() and self._events.empty()):
+            with suppress(Empty):
+                on_event(self._events.get(timeout=0.01))
             if cancel.is_set():
                 self.cancelled = True
                 return self.final

@@ -37,6 +37,7 @@ from locklens.operations.write.operation import Operation
 from locklens.operations.write.prune import Prune, prune
 from locklens.operations.write.upgrade import SelectedVersion, Upgrade
 from locklens.releases.settings import NetworkSettings
+from locklens.review.model import Review
 from locklens.storage.cache import Cache
 from locklens.storage.journal import Journal
 from locklens.ui.app import LockLensApp
@@ -107,6 +108,8 @@ class PreviewDriver(Driver):
     """Words for the Preview."""
 
     top: Path
+    before: Review | None = None
+    """What was reviewed when a plan was ready."""
 
     @property
     def preview(self) -> PreviewScreen:
@@ -133,6 +136,7 @@ class PreviewDriver(Driver):
 
     async def ready(self) -> None:
         await until(self, lambda: "ready: enter writes" in self.status)
+        self.before = self.screen.review
 
     def want(self, intent: Operation) -> None:
         """Has a key's intent previewed."""
@@ -149,7 +153,8 @@ class PreviewDriver(Driver):
         await self.pilot.pause()
 
     async def reviewed(self) -> None:
-        await until(self, lambda: bool(self.titles) and not self.screen.is_asking)
+        """Waits until what was written is reviewed."""
+        await until(self, lambda: self.screen.review is not self.before and not self.screen.is_asking)
 
 
 Opening = Callable[..., AbstractAsyncContextManager[PreviewDriver]]
