@@ -49,7 +49,7 @@ DOORS = {
     "lark": ("hcl",),
     "msgspec": ANYWHERE,
     "packaging": ("versions",),
-    "platformdirs": ("hcl.expressions", "storage"),  # the parser keeps its compiled tables in the user's cache folder
+    "platformdirs": ("hcl.grammar", "storage"),  # the parser keeps its compiled tables in the user's cache folder
     "rich": ("ui",),
     "sqlite3": ("storage",),
     "textual": ("ui",),

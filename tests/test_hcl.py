@@ -489,23 +489,23 @@ def test_nothing_heavy_is_loaded_where_no_expression_is_wanted() -> None:
 
 def test_python_hcl2_reads_what_is_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing else, and nothing that it reads otherwise than HCL does."""
-    from locklens.hcl import expressions
+    from locklens.hcl import grammar
 
     seen: list[str] = []
-    original = expressions._parsed
+    original = grammar.parse
 
     def recorded(text: str, start: int) -> Any:
         seen.append(text)
         return original(text, start)
 
-    monkeypatch.setattr(expressions, "_parsed", recorded)
+    monkeypatch.setattr(grammar, "parse", recorded)
     text = (
-        'p "x" {\n  version = "1.0" # c\n  other = !!--x\n}\n'
-        'p "y" {\n  version = [<<E\nx\nE\n, "$${", "a", // c\n  1]\n}\nq { version = 1 }\n'
+        'p "x" {\n  version = f("1.0") # c\n  other = !!--x\n}\n'
+        'p "y" {\n  version = [<<E\nx\nE\n, "$${", "a", // c\n  1]\n}\nq { version = 1 }\np { version = "2.0" }\n'
     )
     wanted = hcl.Wanted(blocks={"p": hcl.Wanted(frozenset(["version"]))})
     assert hcl.parse(text.encode(), json=False, wanted=wanted).problems == ()
-    assert seen == ['"1.0"', '["_____"\n, "___", "a",     \n  1]']
+    assert seen == ['f("1.0")', '["_____"\n, "___", "a",     \n  1]']
 
 
 def test_threads_get_the_same() -> None:
@@ -670,24 +670,24 @@ def test_json_mutants_are_accepted_and_refused_as_by_another_parser() -> None:
 
 
 def test_the_cache_of_the_grammar_is_nobody_elses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from locklens.hcl import expressions
+    from locklens.hcl import grammar
 
     monkeypatch.setattr("platformdirs.user_cache_dir", lambda *_, **__: str(tmp_path / "cache" / "locklens"))
-    file = expressions._cache_file()
+    file = grammar._cache_file()
     assert file is not None
     assert file.parent == tmp_path / "cache" / "locklens"
     if os.name == "posix":
         assert file.parent.stat().st_mode & 0o777 == 0o700
         file.parent.chmod(0o777)
-        assert expressions._cache_file() is None
+        assert grammar._cache_file() is None
         file.parent.chmod(0o700)
         file.touch(0o600)
-        assert expressions._cache_file() == file
+        assert grammar._cache_file() == file
         file.chmod(0o620)
-        assert expressions._cache_file() is None
+        assert grammar._cache_file() is None
         file.chmod(0o600)
         monkeypatch.setattr("os.geteuid", lambda: file.stat().st_uid + 1)
-        assert expressions._cache_file() is None
+        assert grammar._cache_file() is None
 
 
 @pytest.mark.parametrize(

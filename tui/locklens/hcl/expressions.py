@@ -7,14 +7,10 @@ that it gets as a plain string of the same length, or as blanks. Nesting and len
 
 from __future__ import annotations
 
-import os
 import re
-import tempfile
-import threading
-from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from locklens.hcl import grammar
 from locklens.hcl.constants import KEYWORDS, number
 from locklens.hcl.scan import Scanner
 from locklens.hcl.source import SourceText, SyntaxProblemError
@@ -30,14 +26,11 @@ MAX_LENGTH = 64 * 1024
 MAX_TOTAL = 256 * 1024
 """Characters of all expressions of one file that are parsed: some two seconds. Real files have some thousands."""
 
-_PREFIX = "a = "
 _STRING = re.compile(r'"[^"\\$%]*+"\Z')
 _ODD = re.compile(r"[\\$%#]|//|/\*|<<")
 _ODD_STRING = re.compile(r"[\\$%]|\A<")
 _COMMENT = re.compile(r"(?:#|//)[^\n]*+|/\*(?s:.*?)\*/")
 _BETWEEN = re.compile(r'(?:[^"#/<]|/(?![/*])|<(?!<))++')
-_BROKEN = "Expected the start of an expression, or its end."
-_lock = threading.Lock()
 
 
 class Expressions:
@@ -65,7 +58,8 @@ class Expressions:
             return self.string(start, end)
         if _ODD.search(text):
             text = self._masked(text, start)
-        return _Values(self, f"{_PREFIX}{text}\n", start - len(_PREFIX)).value(_parsed(text, start))
+        tree, read = grammar.parse(text, start)
+        return _Values(self, read, start - grammar.OFFSET).value(tree)
 
     def place(self, start: int, end: int) -> SourcePlace:
         """Returns the place of a piece of the text."""
@@ -236,68 +230,3 @@ def parse_whole_expression(text: str) -> Expression | None:
         return Expressions(source).read(TextSpan(0, end)) if end == len(text.rstrip(" \t")) else None
     except SyntaxProblemError:
         return None
-
-
-def _parsed(text: str, start: int) -> Tree[Token]:
-    """Returns python-hcl2's tree of an expression.
-
-    Raises:
-        SyntaxProblemError: It is none.
-    """
-    from lark.exceptions import LarkError, UnexpectedInput
-
-    try:
-        tree = _parser().parse(f"{_PREFIX}{text}\n")
-    except UnexpectedInput as error:
-        position = error.pos_in_stream if isinstance(error.pos_in_stream, int) else 0
-        at = start + min(max(position - len(_PREFIX), 0), len(text))
-        raise SyntaxProblemError(at, "Invalid expression", _BROKEN) from error
-    except (LarkError, RecursionError) as error:
-        raise SyntaxProblemError(start, "Invalid expression", _BROKEN) from error
-    body = tree.children[0]
-    attributes = list(_subtrees(body))
-    expression = attributes[0].children[2]
-    if len(attributes) != 1 or expression.meta.end_pos < len(_PREFIX) + len(text.rstrip()):
-        raise SyntaxProblemError(start, "Invalid expression", _BROKEN)
-    return _subtree(expression)
-
-
-@lru_cache(maxsize=1)
-def _parser() -> Any:
-    """python-hcl2's own parser; building it from the grammar takes a second, so python-hcl2 keeps it in a file."""
-    import hcl2.parser
-
-    with _lock:
-        cache = Path(hcl2.parser.PARSER_FILE)
-        if not cache.exists() and not os.access(cache.parent, os.W_OK):
-            own = _cache_file()
-            if own is not None:
-                hcl2.parser.PARSER_FILE = own
-        return hcl2.parser.parser()
-
-
-def _cache_file() -> Path | None:
-    """A file in a folder that only the user can write: what is in it gets unpickled."""
-    import sys
-    from importlib.metadata import version
-
-    import platformdirs
-
-    folder = Path(platformdirs.user_cache_dir("locklens", appauthor=False))
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        release = "{}.{}".format(*sys.version_info[:2])
-        file = folder / f"python-hcl2-{version('python-hcl2')}-py{release}.bin"
-        if not _is_own(folder) or (os.path.lexists(file) and not _is_own(file)):
-            return None
-        with tempfile.TemporaryFile(dir=folder):
-            pass
-    except OSError:
-        return None
-    return file
-
-
-def _is_own(path: Path) -> bool:
-    """Whether only this user can have written to a file or a folder; on Windows that cannot be told by its mode."""
-    status = path.stat()
-    return not hasattr(os, "geteuid") or (status.st_uid == os.geteuid() and not status.st_mode & 0o022)
