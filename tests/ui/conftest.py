@@ -22,7 +22,7 @@ from locklens.operations.locklens import LockLens, OpenedReview, Reads
 from locklens.operations.plan.model import Scope
 from locklens.operations.review.events import Progress, ReviewEvent, RootsKnown
 from locklens.operations.review.request import ReviewRequest
-from locklens.operations.review.why import WhyRequest, explain_provider
+from locklens.operations.review.why import WhySubject, explain_provider
 from locklens.operations.upgrades.candidates import CandidateTable
 from locklens.project.configuration import Configuration, Contributor, MissingModule, Requirement, StateReading
 from locklens.project.merging import Hidden
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from locklens.operations.plan.model import Plan
     from locklens.operations.plan.review import PlanReview
     from locklens.operations.review.events import ProvingPlanned
-    from locklens.operations.review.why import WhySubject
+    from locklens.operations.review.why import WhyRequest
     from locklens.operations.upgrades.download_estimate import KnownRelease
     from locklens.operations.write.operation import Operation
     from locklens.releases.facts import ReleaseId
@@ -362,6 +362,7 @@ class ServingSource(LockLens):
     top: Path | None = None
     gate: threading.Event | None = None
     fail_on: str = "block"
+    is_offline: bool = False
     opened: list[ServedReview] = field(default_factory=list)
     others: dict[Reads, ServingSource] = field(default_factory=dict)
     asked_views: list[tuple[Reads, Path | None]] = field(default_factory=list)

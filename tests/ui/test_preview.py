@@ -523,7 +523,8 @@ async def test_all_roots_fail(opening: Opening, top: Path) -> None:
 async def test_offline_only_what_needs_no_registry(opening: Opening, top: Path) -> None:
     picks = (SelectedVersion("a", DEMO, Version.parse("1.5.0")),)
     async with opening(offline=True) as on:
-        on.want(Upgrade.of_picks(picks, partial(where, top)))
+        on.want(Upgrade.of_picks(picks, lambda roots: where(top, *roots)))
+        await until(on, on.has_preview)
         await until(on, lambda: "registries are not asked offline" in on.plan)
         assert "leave out --offline" in on.plan
         await on.press("escape")
@@ -685,7 +686,7 @@ async def test_the_command_line_does_the_same(
         Prune(where(top, "a", "b")),
         Upgrade.of_picks(
             (SelectedVersion("a", DEMO, Version.parse("1.5.0")), SelectedVersion("b", DEMO, Version.parse("1.4.2"))),
-            partial(where, top),
+            lambda roots: where(top, *roots),
         ),
     )
     before = contents(top)
@@ -718,7 +719,7 @@ async def test_terraform_takes_what_was_written(
         SelectedVersion("a", ProviderAddress(HOST, "hashicorp", "aws"), Version.parse("5.86.1")),
     )
     async with opening() as on:
-        await on.open(Upgrade.of_picks(picks, partial(where, top)))
+        await on.open(Upgrade.of_picks(picks, lambda roots: where(top, *roots)))
         await on.press("enter")
         await until(on, lambda: "wrote 1 file" in on.status)
         await on.reviewed()

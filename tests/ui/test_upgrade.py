@@ -542,7 +542,7 @@ async def test_export(opening: Opening, tmp_path: Path, form: str) -> None:
         written = target.read_text()
     assert "acme/ready" in written
     if form == "json":
-        assert json.loads(written)["providers"][0]["provider"] == "registry.terraform.io/acme/current"
+        assert json.loads(written)["candidates"][0]["provider"] == "registry.terraform.io/acme/current"
 
 
 async def test_five_hundred_providers_are_scrolled_through(opening: Opening) -> None:
