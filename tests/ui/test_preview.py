@@ -313,7 +313,7 @@ async def test_any_size(opening: Opening, top: Path, size: tuple[int, int]) -> N
     async with opening(size=size) as on:
         on.want(Prune(where(top, "a", "b")))
         await until(on, on.has_preview)
-        await until(on, lambda: "ready" in on.status)
+        await on.ready()
         for keys in (("tab",), ("x",), ("tab",), ("G",), ("d",), ("escape",)):
             await on.press(*keys)
             assert all(len(line) <= size[0] and line.isprintable() for line in on.lines)
