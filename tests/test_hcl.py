@@ -478,6 +478,29 @@ def test_time_is_linear(piece: str, wanted: str) -> None:
     subprocess.run([sys.executable, "-c", code], input="\0".join(texts).encode(), timeout=600, check=True, env=env)
 
 
+def test_templates_in_templates_are_not_read_again_and_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    from locklens.hcl import strings
+
+    tokens = 0
+    original = strings._QUOTED
+
+    class Counted:
+        def match(self, text: str, at: int) -> object:
+            nonlocal tokens
+            tokens += 1
+            return original.match(text, at)
+
+    monkeypatch.setattr(strings, "_QUOTED", Counted())
+    text = "a = " + '"${' * 90 + "1" + '}"' * 90 + "\n"
+    for parse in (hcl.parse_constants, native):
+        tokens = 0
+        found = parse(text.encode())
+        assert found.body is not None
+        assert tokens < 90 * (12 if parse is hcl.parse_constants else 200)
+    (value,) = [one.value for one in hcl.parse_constants(text.encode()).body.attributes.values()]  # type: ignore[union-attr]
+    assert isinstance(value, hcl.Dynamic)
+
+
 def test_nothing_heavy_is_loaded_where_no_expression_is_wanted() -> None:
     code = (
         "import sys; from locklens import hcl; data = sys.stdin.buffer.read(); hcl.parse_constants(data); "

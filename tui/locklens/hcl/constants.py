@@ -19,6 +19,9 @@ _SPACE = re.compile(r"(?:[ \t]|\r?\n|(?:\#|//)[^\n]*+|/\*(?s:.*?)\*/)*+")
 _TOKEN = re.compile(r'"|<<|\[|-?[0-9][0-9.eE+-]*+|[a-z]++')
 _NUMBER = re.compile(r"-?[0-9]++(?:\.[0-9]++)?(?:[eE]([+-]?[0-9]++))?\Z")
 _MAX_EXPONENT = 300
+_TEMPLATE_DEPTH = MAX_DEPTH // 4
+"""Levels that an interpolation counts for: what is in it is read once more for each template around it."""
+
 _MAX_DIGITS = 1000
 
 
@@ -67,7 +70,7 @@ class Constants:
         if word in ('"', "<<"):
             template = self._scanner.template(start)
             where = place(start, template.end)
-            return template.value(where, lambda span: self._read(span, depth + 1)), template.end
+            return template.value(where, lambda span: self._read(span, depth + _TEMPLATE_DEPTH)), template.end
         end = token.end()
         if word in KEYWORDS:
             return Literal(KEYWORDS[word], place(start, end)), end
