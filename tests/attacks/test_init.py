@@ -289,7 +289,7 @@ def served(place: Place, monkeypatch: pytest.MonkeyPatch) -> Callable[[bytes], N
         digest = hashlib.sha256(data).hexdigest()
         offer = SampleListing(VERSION, (PLATFORM,), edition=digest)
         monkeypatch.setitem(place.registry._offers[f"{HOST}/acme/demo"], VERSION, offer)
-        monkeypatch.setattr("locklens.demo.published.package", lambda *_: data)
+        monkeypatch.setattr("locklens.demo.published.package_bytes", lambda *_: data)
         monkeypatch.setattr("locklens.demo.published.zh", lambda *_: f"zh:{digest}")
         monkeypatch.setattr("locklens.demo.published.h1", lambda *_: OTHER_H1)
 

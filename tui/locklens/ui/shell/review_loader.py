@@ -32,6 +32,7 @@ from locklens.ui.shell.messages import (
 )
 from locklens.ui.shell.review_merge import renewed, with_roots
 from locklens.ui.shell.throttle import Throttle
+from locklens.ui.shell.timers import after
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -191,7 +192,7 @@ class ReviewLoader(Widget):
         """Shows what arrived: at once, or with what arrives next where that would be too often."""
         if self._timer is None and self._draft is not None:
             wait = _SHOW_SECONDS if self._is_drawing else self._throttle.wait(time.monotonic())
-            self._timer = self.set_timer(wait, self._show) if wait else None
+            self._timer = after(self, wait, self._show) if wait else None
             if not wait:
                 self._show()
 

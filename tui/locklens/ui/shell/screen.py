@@ -12,6 +12,7 @@ from textual.screen import Screen, ScreenResultType
 from locklens.errors import LockLensError
 from locklens.ui.dialogs.text import TextDialog
 from locklens.ui.shell.external import editor_command
+from locklens.ui.shell.timers import after
 from locklens.ui.widgets.bar import Bar
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ class LockLensScreen(Screen[ScreenResultType]):
         self.message = words
         if self._message_timer is not None:
             self._message_timer.stop()
-        self._message_timer = self.set_timer(_MESSAGE_SECONDS, self._say_no_more)
+        self._message_timer = after(self, _MESSAGE_SECONDS, self._say_no_more)
         self.refresh_bars()
 
     def say_error(self, error: LockLensError) -> None:

@@ -20,6 +20,7 @@ from locklens.ui import views
 from locklens.ui.row_actions import RowActionsScreen, RowTarget
 from locklens.ui.shell.key_table import view_bindings
 from locklens.ui.shell.placeholders import one_sentence, placeholder
+from locklens.ui.shell.timers import after
 from locklens.ui.text.spans import FilePlace
 from locklens.ui.upgrade.bars import upgrade_head, upgrade_status
 from locklens.ui.upgrade.candidate_loader import CandidateLoader
@@ -184,7 +185,7 @@ class UpgradeScreen(RowActionsScreen):
         """Looks up signers once the cursor rests on a row."""
         if self._timer_of_signers is not None:
             self._timer_of_signers.stop()
-        self._timer_of_signers = self.set_timer(_LOOK_UP_SECONDS, self._look_up)
+        self._timer_of_signers = after(self, _LOOK_UP_SECONDS, self._look_up)
 
     def _look_up(self) -> None:
         if self.review is not None and self.is_open:
@@ -260,7 +261,7 @@ class UpgradeScreen(RowActionsScreen):
         if key == self._shown_key or not self._shown_key:
             self._show_detail()
         else:
-            self._timer_of_detail = self.set_timer(_FOLLOW_SECONDS, self._show_detail)
+            self._timer_of_detail = after(self, _FOLLOW_SECONDS, self._show_detail)
 
     def _show_detail(self) -> None:
         row = self.row if self.is_open else None
