@@ -165,6 +165,93 @@ def test_the_policy_is_that_of_the_base_that_was_named(
     assert "solaris_amd64" not in text
 
 
+# Names that the change brings along
+
+
+def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    capsys.readouterr()
+    status = main([*words], nothing_opens)
+    out, err = capsys.readouterr()
+    assert (status, out) == (2, ""), (words, out, err)
+    return err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("review", "main", "--format", "text"),
+        ("review", "main~0", "--format", "text"),
+        ("review", "main^{commit}", "--format", "text"),
+        ("review", "main", "--merge-base", "--format", "text"),
+        ("review", "HEAD", "--head", "main", "--format", "text"),
+        ("review", "--old", f"main:{LOCK}", "--new", LOCK, "--format", "text"),
+        ("hashes", "main", "--format", "text"),
+        ("keys", "main", "--format", "text"),
+        ("restore", "demo", "--from", "main", "--dry-run"),
+    ],
+    ids=" ".join,
+)
+def test_a_tag_does_not_take_the_place_of_the_base(
+    place: Place, capsys: pytest.CaptureFixture[str], words: tuple[str, ...]
+) -> None:
+    """Tags follow a fetch from a fork, and git prefers them to branches."""
+    place.git("tag", "main", "pr")
+    told = refused(capsys, *words)
+    assert "is ambiguous: main is the name of refs/tags/main and refs/heads/main" in told
+    assert "write which one is meant, as in refs/heads/main" in told
+    assert place.asked == []
+
+
+def test_a_full_reference_is_taken_for_itself(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
+    place.git("tag", "main", "pr")
+    _, text = said(capsys, "review", "refs/heads/main", "--format", "text")
+    assert "moved from" in text
+    # A tag may be called that, too.
+    place.git("tag", "refs/remotes/up/main", "pr")
+    told = refused(capsys, "review", "refs/remotes/up/main", "--format", "text")
+    assert "there is no refs/remotes/up/main, and git would take refs/tags/refs/remotes/up/main for it" in told
+    place.git("update-ref", "refs/remotes/up/main", "refs/heads/main")
+    _, text = said(capsys, "review", "refs/remotes/up/main", "--format", "text")
+    assert "moved from" in text
+
+
+def test_what_git_describe_prints_is_no_ambiguous_name(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
+    place.git("tag", "-a", "v1", "-m", "v1", "main")
+    place.git("branch", "main-line/deep", "main")
+    found = subprocess.run(
+        ["git", "describe", "--long", "main"], cwd=place.top, check=True, capture_output=True, text=True
+    )
+    for name in (found.stdout.strip(), "v1", "v1^{}", "main-line/deep", "heads/main"):
+        _, text = said(capsys, "review", name, "--format", "text")
+        assert "moved from" in text
+
+
+def test_a_tag_does_not_take_the_place_of_a_remotes_branch(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
+    place.git("update-ref", "refs/remotes/origin/main", "main")
+    place.git("tag", "origin/main", "pr")
+    told = refused(capsys, "review", "origin/main", "--merge-base", "--format", "text")
+    assert "refs/tags/origin/main and refs/remotes/origin/main" in told
+    assert "as in refs/remotes/origin/main" in told
+
+
+def test_a_tag_does_not_take_the_place_of_a_commit(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
+    whole = subprocess.run(["git", "rev-parse", "main"], cwd=place.top, check=True, capture_output=True, text=True)
+    commit = whole.stdout.strip()
+    for name in (commit[:8], f"v1-3-g{commit[:8]}"):
+        place.git("tag", name, "pr")
+        told = refused(capsys, "review", name, "--format", "text")
+        assert (
+            f"{name} is ambiguous: {commit[:8]} abbreviates an object's id, and refs/tags/{name} has the name" in told
+        )
+    place.git("tag", commit, "pr")
+    _, text = said(capsys, "review", commit, "--format", "text")
+    assert "moved from" in text
+    # A name of hexadecimal digits is as good as another where no object has it.
+    place.git("branch", "deadbeef", "main")
+    _, text = said(capsys, "review", "deadbeef", "--format", "text")
+    assert "moved from" in text
+
+
 class Screens(Driver):
     """Words for what runs on several screens."""
 

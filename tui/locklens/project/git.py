@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from locklens.errors import RepositoryError
 from locklens.project.gitdiscovery import discover
+from locklens.project.gitnames import require_unambiguous
 from locklens.project.gitobjects import FoundObject, ObjectReader
 from locklens.project.gitoutput import differences, parse_index, parse_raw, parse_tree, with_untracked
 from locklens.project.gitprocess import sentence
@@ -123,7 +124,7 @@ class Repository:
         """Returns the full commit id of a revision. The name cannot be taken for an option: it is no argument.
 
         Raises:
-            RepositoryError: There is no such commit.
+            RepositoryError: There is no such commit, or the name is ambiguous; see `locklens.project.gitnames`.
         """
         commit = self._commit(name)
         if commit is not None:
@@ -139,7 +140,7 @@ class Repository:
         """Whether a revision of that name is known.
 
         Raises:
-            RepositoryError: Git failed.
+            RepositoryError: The name is ambiguous, or git failed.
         """
         return self._commit(name) is not None
 
@@ -202,9 +203,14 @@ class Repository:
         return found.data if found.kind == "blob" else None
 
     def _commit(self, name: str) -> str | None:
-        """Returns the full id of a commit by any name of it, None where there is none."""
+        """Returns the full id of a commit by any name of it, None where there is none.
+
+        Raises:
+            RepositoryError: The name is ambiguous, or git failed.
+        """
         if not name or not _can_be_asked(name):
             return None
+        require_unambiguous(self._command, self._objects, name, len(self.empty_tree))
         found = self._object(f"{name}^{{commit}}")
         return found.object_id if found.kind == "commit" else None
 
