@@ -188,6 +188,49 @@ def test_terraform_itself_takes_another_versions_signature(top: Path, registry: 
     assert b'"1.2.0"' in (top / LOCK).read_bytes()
 
 
+# Hashes that the tools pass over
+
+
+def only_hashes(top: Path, version: str, *hashes: str) -> None:
+    """Gives the entry other hashes, whatever they are."""
+    data = lock_file(SampleLock(DEMO, version, ">= 1.0.0")).decode()
+    start, end = data.index("  hashes = [\n"), data.index("  ]\n")
+    listed = "".join(f'    "{text}",\n' for text in hashes)
+    (top / LOCK).write_text(f"{data[:start]}  hashes = [\n{listed}{data[end:]}")
+
+
+@pytest.mark.parametrize("version", ["1.0.0", "1.2.0"])
+@pytest.mark.parametrize("text", ["x9:abcd", "H1:{}", "ZH:00", "\N{ZERO WIDTH SPACE}h1:{}", "h1 :{}"])
+def test_hashes_of_unknown_schemes_keep_nothing_out(
+    top: Path, capsys: pytest.CaptureFixture[str], version: str, text: str
+) -> None:
+    only_hashes(top, version, text.format("Q6dhClq8/QjL54snJWu3+8+fqEex86YOsKz/2BrzmKw="))
+    found = Reviewed(capsys)
+    assert (found.status, found.severities["LK020"]) == (1, "block")
+    message = found.findings["LK020"]["message"]
+    assert message.startswith("no hash that the tools compare: whatever is downloaded will be accepted; ")
+    assert message.endswith(" before")
+
+
+def test_a_new_entry_of_unknown_schemes_alone_blocks(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    git(top, "checkout", "-q", "main")
+    git(top, "rm", "-q", LOCK)
+    git(top, "commit", "-qm", "x")
+    git(top, "checkout", "-q", "-B", "pr")
+    only_hashes(top, "1.0.0", "x9:abcd")
+    found = Reviewed(capsys)
+    assert (found.status, found.severities["LK020"]) == (1, "block")
+
+
+@pytest.mark.skipif(terraform is None, reason="there is no terraform here")
+def test_terraform_itself_installs_anything_for_an_unknown_scheme(top: Path, registry: Passing) -> None:
+    only_hashes(top, "1.2.0", "x9:abcd")
+    registry.passed_off = ("1.2.0", "1.0.0")
+    assert terraform is not None
+    done = subprocess.run([terraform, "init"], cwd=top, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 # The tool that judges
 
 

@@ -135,6 +135,36 @@ def test_the_last_hash_taken_out_of_an_entry_blocks(version: str) -> None:
     assert never.severity is Severity.WARN
 
 
+@pytest.mark.parametrize("version", ["1.0.0", "1.0.1"])
+@pytest.mark.parametrize(
+    ("hashes", "words"),
+    [
+        (("x9:abcd",), "no hash that the tools compare: whatever is downloaded"),
+        (("H1" + H1[2:],), "no hash that the tools compare: whatever is downloaded"),
+        (("ZH" + ZH["0"][2:], "h1 " + H1[2:]), "no hash that the tools compare: whatever is downloaded"),
+        (("\u200b" + H1,), "no hash that the tools compare: whatever is downloaded"),
+        (("x9:abcd", "zh:00"), "no hash that can match a package"),
+        (("h1:x",), "no hash that can match a package"),
+    ],
+)
+def test_hashes_that_the_tools_do_not_compare_count_for_nothing(
+    version: str, hashes: tuple[str, ...], words: str
+) -> None:
+    for before, end in ((block("1.0.0", ZH["0"], H1), "1 zh and 1 h1 before"), ("", "")):
+        (found,) = (one for one in judged(before, block(version, *hashes)).findings if one.rule == "LK020")
+        assert found.severity is Severity.BLOCK
+        assert found.message.startswith(words)
+        assert found.message.endswith(end)
+    (never,) = (one for one in judged(block("0.9.0"), block(version, *hashes)).findings if one.rule == "LK020")
+    assert never.severity is Severity.WARN
+
+
+def test_a_hash_that_the_tools_compare_beside_others_counts() -> None:
+    assert "LK020" not in rules(judged(block("1.0.0", H1), block("1.0.0", ZH["0"], "x9:a")).findings)
+    (found,) = (one for one in judged("", block("1.0.0", H1, "x9:a")).findings if one.rule == "LK020")
+    assert (found.severity, found.message[:13]) == (Severity.WARN, "only h1 hashe")
+
+
 @pytest.mark.parametrize(
     ("number", "kind", "words"),
     [("0002", "helm", "no release in common"), ("0002", "kubernetes", "wider")],

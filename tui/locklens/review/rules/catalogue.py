@@ -285,10 +285,12 @@ _ALL = (
         CHANGE,
         WARN,
         "No zh hash at all",
-        "The entry has h1 hashes only: it was made from a mirror or a cache. Or it has no hash at all, which blocks "
-        "where it had some before.",
-        "A publisher signs zh hashes. Nothing signed stands behind this entry. Without any hash the next `init` takes "
-        "whatever it is given; no tool writes an entry so, and none takes the last hash out of one.",
+        "The entry has h1 hashes only: it was made from a mirror or a cache. Or it has no hash that the tools compare: "
+        "none at all, or others than well-formed zh and h1. That blocks where it had some before, and where a new "
+        "entry has nothing but such others.",
+        "A publisher signs zh hashes. Nothing signed stands behind this entry. The tools pass over hashes of schemes "
+        "that they do not know: without one of theirs the next `init` takes whatever it is given. No tool writes an "
+        "entry so, and none takes the last hash out of one.",
         "Run `terraform providers lock` against the registry and see whether the h1 stays.",
         "Lock the provider from its registry.",
     ),

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from locklens.hashes import Scheme, count_by_scheme, is_known_scheme, is_well_formed, packages_of
+from locklens.hashes import Scheme, count_by_scheme, has_scheme, is_known_scheme, is_well_formed, packages_of
 from locklens.review.model import Bump, Change, Severity
 from locklens.review.rules.verdict import Verdict
 from locklens.versions import Constraints, ConstraintSyntaxError, Relation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from locklens.policy import Policy
 
@@ -55,17 +55,32 @@ def _odd_hashes(change: Change, _: Policy) -> Iterator[Verdict]:
 
 
 def _no_signed_scheme(change: Change, _: Policy) -> Iterator[Verdict]:
-    if change.new is None or change.new.with_scheme(Scheme.ZH):
+    if change.new is None:
         return
-    if change.new.hashes:
+    matchable = [text for text in change.new.hashes if is_well_formed(text)]
+    if any(has_scheme(text, Scheme.ZH) for text in matchable):
+        return
+    if matchable:
         yield Verdict("only h1 hashes: locked from a mirror or a cache, nothing signed stands behind it")
         return
-    words = "no hashes at all: whatever is downloaded will be accepted"
-    if change.old is not None and change.old.hashes:
+    words = _without_matchable(change.new.hashes)
+    before = [text for text in change.old.hashes if is_well_formed(text)] if change.old is not None else []
+    if before:
         # No tool takes the last hash out of an entry, be it for another version.
-        yield Verdict(f"{words}; {count_by_scheme(change.old.hashes)} before", severity=Severity.BLOCK)
+        yield Verdict(f"{words}; {count_by_scheme(before)} before", severity=Severity.BLOCK)
     else:
-        yield Verdict(words)
+        # Nor does one write an entry whose hashes are all of other schemes; older ones are left as they were.
+        is_made_up = change.old is None and bool(change.new.hashes)
+        yield Verdict(words, severity=Severity.BLOCK if is_made_up else None)
+
+
+def _without_matchable(hashes: Sequence[str]) -> str:
+    """Says what the tools make of an entry of which no hash can match: only known schemes keep a package out."""
+    if any(map(is_known_scheme, hashes)):
+        return "no hash that can match a package: none is a digest of the scheme that it names"
+    if hashes:
+        return "no hash that the tools compare: whatever is downloaded will be accepted"
+    return "no hashes at all: whatever is downloaded will be accepted"
 
 
 _RELATIONS = {
