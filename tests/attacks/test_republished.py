@@ -7,7 +7,9 @@ The publisher's own key signs the new list: somebody else has it, or the publish
 from __future__ import annotations
 
 import json
+import subprocess
 from collections.abc import Callable, Iterator
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -20,9 +22,11 @@ from locklens.demo.packages import zh
 from locklens.demo.published import Published, SampleListing
 from locklens.demo.publishers import publisher
 from locklens.demo.registry import DemoRegistry
+from locklens.dialect import TERRAFORM
 
 DEMO = f"{HOST}/acme/demo"
 LINUX = "linux_amd64"
+LOCK = ".terraform.lock.hcl"
 STEM = "terraform-provider-demo_1.1.0_"
 
 
@@ -165,3 +169,67 @@ def test_an_entry_without_its_hashes_blocks(place: Place, run: Run) -> None:
     status, found = reviewed(place, run, before)
     assert (status, found["LK020"][0]) == (1, "block")
     assert reviewed(place, run, before, "--offline")[0] == 1
+
+
+# Roots that move
+
+
+def repository(top: Path, *roots: str) -> None:
+    top.mkdir()
+    git(top, "init", "-q", "-b", "main")
+    for root in roots:
+        lock(top / root, "before")
+    git(top, "add", ".")
+    git(top, "commit", "-qm", "x")
+
+
+def lock(root: Path, generation: str, *, version: str = "1.1.0") -> None:
+    """Locks a version whose packages are those of a generation; nothing but the address and the version is alike."""
+    root.mkdir(parents=True, exist_ok=True)
+    digests = sorted(sha256(f"{generation} {version} {number}".encode()).hexdigest() for number in range(8))
+    hashes = "".join(f'    "zh:{digest}",\n' for digest in digests)
+    entry = f'provider "{DEMO}" {{\n  version = "{version}"\n  hashes = [\n{hashes}  ]\n}}\n'
+    (root / LOCK).write_text(f"{TERRAFORM.header}\n# Manual edits may be lost in future updates.\n\n{entry}")
+
+
+def git(top: Path, *words: str) -> None:
+    subprocess.run(["git", "-c", "user.name=n", "-c", "user.email=e", *words], cwd=top, check=True, capture_output=True)
+
+
+def disagreements(top: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], *words: str) -> str:
+    monkeypatch.chdir(top)
+    status = main(["review", "--offline", "--format", "json", *words], lambda *_: 0)
+    roots = json.loads(capfd.readouterr().out)["roots"]
+    found = [one for root in roots for change in root["changes"] for one in change["findings"]]
+    messages = [one["message"] for one in found if (one["rule"], one["severity"]) == ("LK023", "block")]
+    assert status == bool(messages)
+    return "\n".join(messages)
+
+
+@pytest.mark.parametrize("words", [(), ("HEAD~1", "--head", "HEAD"), ("--", "infra/live")])
+def test_a_root_that_moves_does_not_hide_a_republished_version(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], words: tuple[str, ...]
+) -> None:
+    top = tmp_path / "top"
+    repository(top, "infra/prod", "other")
+    git(top, "rm", "-q", f"other/{LOCK}")
+    git(top, "mv", "infra/prod", "infra/live")
+    lock(top / "infra/live", "again")
+    git(top, "add", ".")
+    if "--head" in words:
+        git(top, "commit", "-qm", "x")
+    message = disagreements(top, monkeypatch, capfd, *words)
+    assert f"other zh hashes in infra/prod/{LOCK}:4 of the base" in message
+
+
+def test_honest_moves_and_upgrades_agree_with_the_base(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    top = tmp_path / "top"
+    repository(top, "infra/prod", "other")
+    git(top, "mv", "infra/prod", "infra/live")
+    lock(top / "infra/live", "before", version="1.2.0")
+    lock(top / "new", "before")
+    git(top, "rm", "-q", "-f", f"other/{LOCK}")
+    git(top, "add", ".")
+    assert disagreements(top, monkeypatch, capfd) == ""

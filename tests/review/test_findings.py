@@ -11,6 +11,7 @@ from judging import root_of, settled_alone
 from msgspec.structs import replace
 from real_material import real_cases, shared_data
 
+from locklens.addresses import ProviderAddress
 from locklens.dialect import OPENTOFU, TERRAFORM
 from locklens.lockfile.model import LockFile
 from locklens.lockfile.parse import parse
@@ -24,8 +25,9 @@ from locklens.project.requirements import (
 )
 from locklens.review.changes import compare
 from locklens.review.evidence import unasked_case
-from locklens.review.model import Change, ChangeKind, Finding, RootContext, RootReview, Severity
-from locklens.review.rules.agreement import locked_packages, rivals
+from locklens.review.model import Change, ChangeKind, Finding, LockedPlace, RootContext, RootReview, Severity
+from locklens.review.rules import agreement
+from locklens.review.rules.agreement import LockedPackages
 from locklens.review.rules.catalogue import RULES, Subject, explain_rule
 from locklens.review.rules.configuration import askers
 from locklens.review.rules.judge import judge, judge_change, judge_root, settle
@@ -343,13 +345,47 @@ def test_roots_that_disagree_about_a_version() -> None:
 
     def found(*theirs: str) -> tuple[Finding, ...]:
         other = lock(block("5.1.0", *theirs), path="b/lock")
-        context = RootContext(rivals=rivals([change], locked_packages([own, other])))
+        context = RootContext(rivals=LockedPackages([own, other]).rivals([change]))
         return judge_change(change, root_of(change, context=context))
 
     (finding,) = found(ZH["0"], ZH["2"])
     assert (finding.rule, finding.severity) == ("LK023", Severity.BLOCK)
     assert "b/lock:4" in finding.message
     assert found(ZH["0"]) == ()
+
+
+def test_what_the_base_has_locked_elsewhere_counts() -> None:
+    before, theirs = block("5.1.0", ZH["0"], ZH["1"]), block("5.1.0", ZH["0"], ZH["2"])
+    own, gone = lock(theirs, path="b/lock"), lock(before, path="a/lock")
+    (added,) = compare(LockFile.absent("b/lock"), own)
+    assert LockedPackages([own], [gone]).rivals([added]) == {added.address: (LockedPlace("a/lock", 4, True),)}
+    (replaced,) = compare(lock(before, path="b/lock"), own)
+    assert LockedPackages([own], [lock(before, path="b/lock"), gone]).rivals([replaced]) == {}, "LK001 and LK003 judge"
+    (upgraded,) = compare(lock(block("5.0.0", ZH["3"]), path="b/lock"), own)
+    assert upgraded.address in LockedPackages([own], [gone]).rivals([upgraded])
+
+
+def test_each_set_of_packages_is_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared: list[frozenset[str]] = []
+    contradict = agreement._contradict
+
+    def counted(one: frozenset[str], other: frozenset[str]) -> bool:
+        compared.append(one)
+        return contradict(one, other)
+
+    monkeypatch.setattr(agreement, "_contradict", counted)
+
+    def found(sets: int, roots: int) -> list[dict[ProviderAddress, tuple[LockedPlace, ...]]]:
+        compared.clear()
+        locks = [lock(block("5.1.0", f"zh:{at % sets:064x}"), path=f"{at}/lock") for at in range(roots)]
+        locked = LockedPackages(locks)
+        return [locked.rivals(compare(LockFile.absent(one.path), one)) for one in locks]
+
+    rivals = found(3, 30)
+    assert len(compared) == 9
+    assert all(len(places) == 6 for one in rivals for places in one.values()), "no more than are named"
+    assert all(found(agreement.MAX_SETS + 1, agreement.MAX_SETS + 1)), "each counts as another than the rest"
+    assert not compared
 
 
 def test_judging_depends_neither_on_order_nor_on_what_was_found_before() -> None:

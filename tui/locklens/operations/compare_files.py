@@ -93,6 +93,7 @@ def open_files(old: str, new: str, *, config: str | None, cwd: Path, stdin: Call
         top=head.top,
         repository=opener.repository,
         all_locks=() if head.lock is None else (head.lock,),
+        base_locks=() if base.lock is None else (base.lock,),
         converted=conversions(base.side.tree, head.side.tree),
         is_base_named=True,
     )

@@ -63,7 +63,7 @@ def open_git(
         converted = conversions(old.tree, new.tree)
         anew = (PathChange(ChangeStatus.MODIFIED, path, path) for path, one in converted.items() if one.is_new)
         pairs = find_roots(repository, old.tree, new.tree, (*changes, *anew), only=only)
-        all_locks = lock_paths(repository, new.tree)
+        all_locks, base_locks = lock_paths(repository, new.tree), lock_paths(repository, old.tree)
     except BaseException:
         repository.close()
         raise
@@ -78,6 +78,7 @@ def open_git(
         policy_side=PolicySide.BASE,
         converted=converted,
         is_base_named=base is not None,
+        base_locks=base_locks,
     )
 
 

@@ -62,6 +62,7 @@ class Comparison(Struct, frozen=True):
         top: What paths of the head side are relative to, None where it is not on disk.
         repository: The one that is asked, None without git. Whoever opened the comparison closes it.
         all_locks: Path of every lock file of the head side, also where `roots` is restricted.
+        base_locks: Path of every lock file of the base side, likewise.
         policy_side: Which side's top has the policy that counts, NONE where neither has.
         converted: Files of the head side that git checks out with other bytes, by path.
         is_base_named: Whether the user named the base. HEAD that stands in for a name may be the very branch that is
@@ -78,6 +79,7 @@ class Comparison(Struct, frozen=True):
     policy_side: PolicySide = PolicySide.NONE
     converted: Mapping[str, Conversion] = {}
     is_base_named: bool = False
+    base_locks: tuple[str, ...] = ()
 
     def close(self) -> None:
         """Ends the process that reads git's objects, if there is one."""

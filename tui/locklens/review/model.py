@@ -223,10 +223,11 @@ class Conversion(Struct, frozen=True):
 
 
 class LockedPlace(Struct, frozen=True):
-    """Where a version is locked: lock file, and line from 1."""
+    """Where a version is locked: lock file, line from 1, and whether that is the old side's file."""
 
     lock_file: str
     line: int
+    is_base: bool = False
 
 
 class RootContext(Struct, frozen=True):
@@ -236,7 +237,8 @@ class RootContext(Struct, frozen=True):
         policy: The one that counts.
         tool_change: Set where the root went over to the other tool.
         converted: Its lock file and configuration files that git converts on checkout, by path.
-        rivals: Where the repository has other packages locked of a version that a change brings, by provider.
+        rivals: Where either side has other packages locked of a version that a change brings, by provider: the first
+            places.
     """
 
     policy: Policy = Policy()

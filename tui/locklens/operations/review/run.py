@@ -112,9 +112,10 @@ def review_lock_files(comparison: Comparison, request: ReviewRequest, *, made_fr
     setting = _Setting(include_unchanged, tool, counting.policy, tools, Comparer())
     roots = [_root(comparison, pair, old, new, setting) for pair, old, new in pairs]
     if any(root.changes for root in roots):
-        from locklens.review.rules.agreement import locked_packages
+        from locklens.review.rules.agreement import LockedPackages
 
-        locked = locked_packages(_locks(comparison, {pair.path: new for pair, _, new in pairs}))
+        head_locks = _locks(comparison, {pair.path: new for pair, _, new in pairs})
+        locked = LockedPackages(head_locks, _base_locks(comparison, {old.path: old for _, old, _ in pairs}))
         roots = [_with_rivals(root, locked) for root in roots]
     return Review(
         at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
@@ -449,10 +450,17 @@ def _locks(comparison: Comparison, own: Mapping[str, LockFile]) -> Iterator[Lock
             yield read_lock(comparison.head.tree, path, None)
 
 
-def _with_rivals(root: RootReview, locked: LockedPackages) -> RootReview:
-    from locklens.review.rules.agreement import rivals
+def _base_locks(comparison: Comparison, own: Mapping[str, LockFile]) -> Iterator[LockFile]:
+    """Yields the base's lock files that the new side does not have as they are; `own` are those that are read."""
+    unchanged = {pair.old_lock for pair in comparison.roots if not pair.lock_changed}
+    for path in comparison.base_locks:
+        if path not in unchanged:
+            lock = own.get(path)
+            yield comparable(lock)[0] if lock is not None else read_lock(comparison.base.tree, path, None)
 
-    found = rivals(root.changes, locked)
+
+def _with_rivals(root: RootReview, locked: LockedPackages) -> RootReview:
+    found = locked.rivals(root.changes)
     return replace(root, context=replace(root.context, rivals=found)) if found else root
 
 

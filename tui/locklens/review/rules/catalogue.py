@@ -320,7 +320,8 @@ _ALL = (
         AGREEMENT,
         BLOCK,
         "Two roots disagree about one version",
-        "Two lock files have zh hashes for the same version, and neither set holds all of the other.",
+        "Two lock files have zh hashes for the same version, and neither set holds all of the other. Those of the base "
+        "count too, also of roots that the change moves or deletes.",
         "A version has one set of packages. Two sets mean that one root trusts packages that the "
         "publisher's list does not have, or "
         "that it was published again between the two.",
