@@ -478,6 +478,51 @@ def test_links_out_of_the_repository_are_not_read(clone: Path, tmp_path: Path) -
     assert "a link that leads out of the repository" in out
 
 
+HEADS = pytest.mark.parametrize("head", [(), ("--head", "pr"), ("--staged",)], ids=" ".join)
+
+
+@HEADS
+@pytest.mark.parametrize("start", [".", "infra/prod"])
+def test_a_lock_file_that_is_another_one_for_each_process_blocks(
+    clone: Path, head: tuple[str, ...], start: str
+) -> None:
+    git(clone, "checkout", "-qB", "pr", "main")
+    commit(clone, {"x": OLD, "infra/prod/x": lock("5.1.0", *ZH[2:])})
+    (clone / "infra" / "prod" / LOCK).unlink()
+    (clone / "infra" / "prod" / LOCK).symlink_to("/proc/self/cwd/x")
+    commit(clone, {})
+    status, out, err = locklens(clone / start, *REVIEW, "main", *head)
+    assert status == 1, out + err
+    assert "LK019 BLOCK" in out
+    assert "cannot be read: it is, or is behind, a link that leads out of the repository" in out
+
+
+@HEADS
+@pytest.mark.parametrize("target", ["/proc/self/cwd/README.md", "../../../x", "nowhere", LOCK, "/nowhere"])
+def test_a_lock_file_that_became_a_link_to_nothing_is_not_deleted(
+    clone: Path, head: tuple[str, ...], target: str
+) -> None:
+    git(clone, "checkout", "-qB", "pr", "main")
+    (clone / "infra" / "prod" / LOCK).unlink()
+    (clone / "infra" / "prod" / LOCK).symlink_to(target)
+    commit(clone, {"infra/prod/README.md": EDITED})
+    status, out, err = locklens(clone, *REVIEW, "main", *head)
+    assert status == 1, out + err
+    assert "LK019 BLOCK" in out
+    assert "a link that leads" in out
+
+
+@HEADS
+def test_a_root_whose_folder_became_a_link_out_is_not_deleted(clone: Path, head: tuple[str, ...]) -> None:
+    git(clone, "checkout", "-qB", "pr", "main")
+    shutil.rmtree(clone / "infra" / "prod")
+    (clone / "infra" / "prod").symlink_to("/proc/self/cwd/other")
+    commit(clone, {"other/x": EDITED})
+    status, out, err = locklens(clone, *REVIEW, "main", *head)
+    assert status == 1, out + err
+    assert "a link that leads out of the repository" in out
+
+
 @pytest.mark.skipif(not Path("/proc/kmsg").exists(), reason="there is no /proc/kmsg")
 def test_a_file_that_has_nothing_to_read_yet_is_a_sentence(clone: Path) -> None:
     (clone / "infra" / "prod" / LOCK).unlink()

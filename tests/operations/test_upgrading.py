@@ -364,7 +364,7 @@ def test_links_out_of_the_repository_are_not_followed(top: Path, tmp_path: Path)
     lay(top, {"main.tf": 'module "m" {\n  source = "./m"\n}\n', LOCK: [entry("aws", "5.1.0", "~> 5.0")]})
     (top / "m").symlink_to(tmp_path / "shared")
     plan = planned(top, Shelf(OFFERED), "aws", edits_constraints=True)
-    assert "m: not read: it is, or is behind, a link that leads out of the repository" in failures(plan)[0]
+    assert "m: cannot be read: it is, or is behind, a link that leads out of the repository" in failures(plan)[0]
 
 
 def test_a_pre_release_takes_an_exact_pin(top: Path) -> None:

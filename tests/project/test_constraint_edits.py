@@ -35,6 +35,9 @@ class Folder(Struct, frozen=True):
     def list(self, folder: str) -> tuple[FolderEntry, ...]:
         return tuple(FolderEntry(name, EntryKind.FILE) for name in sorted(self.files)) if folder == "" else ()
 
+    def leads_out(self, path: str) -> bool:
+        return False
+
     def has_folder(self, folder: str) -> bool:
         return folder == ""
 

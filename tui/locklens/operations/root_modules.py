@@ -186,10 +186,18 @@ def read_lock(tree: Tree, path: str | None, tool: Dialect | None) -> LockFile:
         data = tree.read(path) if path is not None else None
         if data is None and path is not None and tree.has_folder(path):
             raise ConfigurationError("it is a folder", path=path)
+        if data is None and path is not None and _is_broken(tree, path):
+            raise ConfigurationError("cannot be read: it is a link that leads to no file", path=path)
     except LockLensError as error:
         refused = SyntaxProblem(1, 1, "Failed to read file", str(error))
         return LockFile(path or "", b"", exists=True, writer=None, entries=(), problems=(refused,), is_complete=False)
     return LockFile.absent(path or "") if data is None else parse(data, path or "", dialect=tool)
+
+
+def _is_broken(tree: Tree, path: str) -> bool:
+    """Whether a folder has a name that stands for nothing that can be read."""
+    folder, _, name = path.rpartition("/")
+    return any(entry.name == name and entry.kind is EntryKind.BROKEN for entry in tree.list(folder))
 
 
 def tool_of(tree: Tree, folder: str, lock: LockFile) -> Dialect:
@@ -215,7 +223,10 @@ def is_of_registry_of(tool: Dialect, lock: LockFile) -> bool:
 def _told(tree: Tree, folder: str, lock: LockFile) -> Dialect | None:
     if lock.writer is not None:
         return lock.writer
-    names = [entry.name for entry in tree.list(folder) if entry.kind is EntryKind.FILE]
+    try:
+        names = [entry.name for entry in tree.list(folder) if entry.kind is EntryKind.FILE]
+    except LockLensError:
+        names = []  # reading the configuration says why
     if any(name.endswith((".tofu", ".tofu.json")) for name in names):
         return OPENTOFU
     return next((one for one in DIALECTS.values() if is_of_registry_of(one, lock)), None)

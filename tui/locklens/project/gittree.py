@@ -6,19 +6,22 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
 from locklens.errors import RepositoryError
-from locklens.project.tree import EntryKind, FolderEntry, join_below, name_bytes, normalise
+from locklens.project.tree import (
+    MAX_LINK_BYTES,
+    MAX_LINKS,
+    EntryKind,
+    FolderEntry,
+    join_below,
+    leading_out,
+    name_bytes,
+    normalise,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from locklens.project.git import Repository
     from locklens.project.gitoutput import TreeFile
-
-MAX_LINKS = 40
-"""Symbolic links that are followed for one path, as Linux has it."""
-
-MAX_LINK_BYTES = 4096
-"""No longer link is followed, as Linux has it."""
 
 MAX_STEPS = 2_000_000
 """Folders that are entered, for all links of a tree together: a large repository takes a tenth."""
@@ -28,6 +31,10 @@ class _TooManyStepsError(RepositoryError):
     """The links of a tree take more than MAX_STEPS."""
 
 
+class _LeadsOutError(Exception):
+    """A link leads out of the tree."""
+
+
 class ListedTree(ABC):
     """A tree of a git repository: one listing, contents by object id. Links are followed inside the tree only."""
 
@@ -35,6 +42,8 @@ class ListedTree(ABC):
         self._repository = repository
         self._folders: dict[str, dict[str, TreeFile | None]] | None = None
         self._behind: dict[str, str | None] = {}
+        self._escaping: set[str] = set()
+        """Of the paths in `_behind`, those that a link leads out of the tree."""
         self._targets: dict[str, tuple[str, ...] | None] = {}
         self._steps = 0
 
@@ -76,10 +85,13 @@ class ListedTree(ABC):
         """Returns a file's bytes as committed, without any conversion; None where there is none.
 
         Raises:
+            ConfigurationError: It is, or is behind, a link that leads out of the tree.
             RepositoryError: The object is missing from this clone, is too large, or the file is not merged.
         """
         file = self._find(path)
         if file is None:
+            if self.leads_out(path):
+                raise leading_out(path)
             return None
         if not file.object_id:
             raise RepositoryError(f"{path} has merge conflicts in the index", hint='resolve them and run "git add"')
@@ -100,8 +112,14 @@ class ListedTree(ABC):
         return {path: attribute for path, attribute in found.items() if path not in without}
 
     def list(self, folder: str) -> tuple[FolderEntry, ...]:
-        """Returns a folder's entries; () where there is no such folder."""
+        """Returns a folder's entries; () where there is no such folder.
+
+        Raises:
+            ConfigurationError: It is, or is behind, a link that leads out of the tree.
+        """
         place = self.resolve(folder)
+        if place is None and self.leads_out(folder):
+            raise leading_out(folder)
         children = self._children().get(place) if place is not None else None
         if children is None:
             return ()
@@ -110,9 +128,13 @@ class ListedTree(ABC):
         return tuple(sorted(entries, key=lambda entry: name_bytes(entry.name)))
 
     def has_folder(self, folder: str) -> bool:
-        """Whether there is such a folder, or a link that leads to one inside the tree."""
+        """Whether there is such a folder, or a link to one; what leads out of the tree cannot be listed."""
         place = self.resolve(folder)
-        return place is not None and place in self._children()
+        return self.leads_out(folder) if place is None else place in self._children()
+
+    def leads_out(self, path: str) -> bool:
+        """Whether the path is, or is behind, a link that leads out of the tree, or into git's own folder."""
+        return self.resolve(path) is None and normalise(path) in self._escaping
 
     def join(self, folder: str, path: str) -> str | None:
         """Returns the path, None above the top."""
@@ -150,7 +172,11 @@ class ListedTree(ABC):
         if clean in self._children():
             return clean
         if clean not in self._behind:
-            self._behind[clean] = self._followed(clean)
+            try:
+                self._behind[clean] = self._followed(clean)
+            except _LeadsOutError:
+                self._behind[clean] = None
+                self._escaping.add(clean)
         return self._behind[clean]
 
     def _followed(self, path: str) -> str | None:
@@ -166,16 +192,20 @@ class ListedTree(ABC):
             part = todo.pop()
             if part == "..":
                 if not done:
-                    return None
+                    raise _LeadsOutError
                 done.pop()
                 continue
+            if links and part.lower() == ".git":
+                raise _LeadsOutError
             place = f"{done[-1]}/{part}" if done else part
             file = files.get(place)
             if file is not None and file.is_link:
                 links += 1
                 target = self._target(file)
-                if links > MAX_LINKS or target is None:
+                if links > MAX_LINKS:
                     return None
+                if target is None:
+                    raise _LeadsOutError
                 todo.extend(target)
             elif file is not None:
                 # A trailing slash or dot is not held against a file, as `_target` leaves them out.
@@ -195,7 +225,7 @@ class ListedTree(ABC):
     def _read_target(self, object_id: str) -> tuple[str, ...] | None:
         data = self._repository.blob(object_id) if object_id else b"/"
         if len(data) > MAX_LINK_BYTES or data.startswith(b"/"):
-            return None
+            return None  # no system makes a link as long as that
         parts = data.decode("utf-8", "surrogateescape").split("/")
         return tuple(part for part in reversed(parts) if part not in ("", "."))
 

@@ -53,7 +53,7 @@ class ModuleReader:
         path = f"{folder}/{entry.name}" if folder else entry.name
         data: bytes | None = None
         detail = f'The configuration file "{entry.name}" could not be read.'
-        if entry.kind is EntryKind.FILE:
+        if entry.kind is not EntryKind.LINKED_FOLDER:
             try:
                 data = tree.read(path)
             except LockLensError as error:

@@ -24,6 +24,12 @@ if TYPE_CHECKING:
 MAX_FILE_BYTES = 64 * 1024 * 1024
 """No larger file is read: lock files and configurations have kilobytes."""
 
+MAX_LINKS = 40
+"""Symbolic links that are followed for one path, as Linux has it."""
+
+MAX_LINK_BYTES = 4096
+"""No longer link is followed, as Linux has it."""
+
 
 class EntryKind(StrEnum):
     """What a name in a folder stands for."""
@@ -32,7 +38,7 @@ class EntryKind(StrEnum):
     FOLDER = "folder"
     LINKED_FOLDER = "linked-folder"
     BROKEN = "broken"
-    """Cannot be read: a link to nothing or out of a git tree, a submodule of a git tree, a device or a pipe."""
+    """Cannot be read: a link to nothing or out of the repository, a submodule of a git tree, a device or a pipe."""
 
 
 class FolderEntry(Struct, frozen=True):
@@ -60,7 +66,10 @@ class Tree(Protocol):
         """
 
     def has_folder(self, folder: str) -> bool:
-        """Whether there is such a folder; links to folders count."""
+        """Whether there is such a folder; links to folders count, and so does one that leads out: `list` refuses it."""
+
+    def leads_out(self, path: str) -> bool:
+        """Whether the path is, or is behind, a link that leads out of the repository."""
 
     def join(self, folder: str, path: str) -> str | None:
         """Returns what a path relative to a folder is called in this tree; None where it leads out of the tree."""
@@ -106,6 +115,10 @@ class EmptyTree:
         """Only the top exists."""
         return normalise(folder) == ""
 
+    def leads_out(self, path: str) -> bool:  # noqa: ARG002
+        """There are no links."""
+        return False
+
     def join(self, folder: str, path: str) -> str | None:
         """Returns the path, None above the top."""
         return join_below(folder, path)
@@ -134,6 +147,10 @@ class OverlayTree(Struct, frozen=True):
         """Whether the tree has it."""
         return self.under.has_folder(folder)
 
+    def leads_out(self, path: str) -> bool:
+        """Whether it does in the tree; what has other bytes is no link."""
+        return path not in self.files and self.under.leads_out(path)
+
     def join(self, folder: str, path: str) -> str | None:
         """Returns what the tree calls it."""
         return self.under.join(folder, path)
@@ -142,8 +159,9 @@ class OverlayTree(Struct, frozen=True):
 class WorkTree:
     """A folder on disk that is the top of a repository.
 
-    Links are followed inside it, and not into git's own folder: whoever proposes a change can make links to whatever
-    the user may read, and messages quote what was read. A path with too many `..` leads nowhere.
+    Links are followed inside it, and not into git's own folder: a change can bring links to whatever the user may
+    read, and messages quote what was read. An absolute link leads out wherever it ends: `/proc/self/cwd` is another
+    folder for each process, so that the tools would read another file. A path with too many `..` leads nowhere.
     """
 
     def __init__(self, top: Path) -> None:
@@ -165,9 +183,11 @@ class WorkTree:
         try:
             # What a path stands for is asked before it is opened, for a device acts on being opened; and again
             # afterwards, of what was opened. O_NONBLOCK is there for a pipe that took the place in between.
+            if self._is_behind_link_out(place):
+                raise leading_out(path)
             status = os.lstat(place)
-            if self._leads_out(place, is_link=stat.S_ISLNK(status.st_mode)):
-                raise _leading_out(path)
+            if stat.S_ISLNK(status.st_mode) and self._is_outside(place):
+                raise leading_out(path)
             if not _is_readable(os.stat(place) if stat.S_ISLNK(status.st_mode) else status, path):  # noqa: PTH116
                 return None
             flags = (
@@ -197,10 +217,10 @@ class WorkTree:
         if place is None:
             return ()
         try:
-            if self._leads_out(place, is_link=os.path.islink(place)):  # noqa: PTH114
-                raise _leading_out(folder or ".")
+            if self._place_leads_out(place):
+                raise leading_out(folder or ".")
             with os.scandir(place) as items:
-                entries = [FolderEntry(item.name, _kind_on_disk(item)) for item in items]
+                entries = [FolderEntry(item.name, self._kind(item)) for item in items]
         except OSError as error:
             if _is_absence(error):
                 return ()
@@ -210,7 +230,12 @@ class WorkTree:
     def has_folder(self, folder: str) -> bool:
         """Whether there is such a folder or a link to one; what leads out of the repository cannot be listed."""
         place = self._place(folder)
-        return place is not None and os.path.isdir(place)  # noqa: PTH112
+        return place is not None and (self._place_leads_out(place) or os.path.isdir(place))  # noqa: PTH112
+
+    def leads_out(self, path: str) -> bool:
+        """Whether the path is, or is behind, a link that leads out of the repository."""
+        place = self._place(path)
+        return place is not None and self._place_leads_out(place)
 
     def join(self, folder: str, path: str) -> str | None:
         """Returns the path, None above the top."""
@@ -226,22 +251,31 @@ class WorkTree:
             return None  # a JSON file can spell what no file name can hold
         return os.path.join(self._top, clean) if clean else self._top  # noqa: PTH118
 
-    def _leads_out(self, place: str, *, is_link: bool) -> bool:
-        """Whether what is there lies elsewhere than in the repository that its path is in."""
+    def _place_leads_out(self, place: str) -> bool:
+        return self._is_behind_link_out(place) or (os.path.islink(place) and self._is_outside(place))  # noqa: PTH114
+
+    def _is_behind_link_out(self, place: str) -> bool:
+        """Whether a link on the way to the place leads out of the repository that its path is in."""
         if place == self._top:
             return False
         folder = os.path.dirname(place)  # noqa: PTH120
         if folder not in self._escapes:
             self._escapes[folder] = self._is_outside(folder)
-        return self._escapes[folder] or (is_link and self._is_outside(place))
+        return self._escapes[folder]
 
     def _is_outside(self, place: str) -> bool:
         top = self._repository_of(place)
-        if top is None or place == top:
-            return False
-        real_top, real = os.path.realpath(top), os.path.realpath(place)
-        inside = real == real_top or real.startswith(real_top.rstrip(os.sep) + os.sep)
-        return not inside or f"{os.sep}.git{os.sep}" in f"{real[len(real_top) :]}{os.sep}"
+        return top is not None and place != top and _escapes(top, os.path.relpath(place, top))
+
+    def _kind(self, item: os.DirEntry[str]) -> EntryKind:
+        try:
+            if item.is_symlink() and self._is_outside(item.path):
+                return EntryKind.BROKEN
+            if item.is_dir():
+                return EntryKind.LINKED_FOLDER if item.is_symlink() else EntryKind.FOLDER
+            return EntryKind.FILE if item.is_file() else EntryKind.BROKEN
+        except OSError:
+            return EntryKind.BROKEN
 
     def _repository_of(self, place: str) -> str | None:  # noqa: ARG002
         """Returns the top of the repository that a path is in, None where it is in none."""
@@ -283,13 +317,41 @@ def _is_readable(status: os.stat_result, path: str) -> bool:
     return True
 
 
-def _kind_on_disk(item: os.DirEntry[str]) -> EntryKind:
-    try:
-        if item.is_dir():
-            return EntryKind.LINKED_FOLDER if item.is_symlink() else EntryKind.FOLDER
-        return EntryKind.FILE if item.is_file() else EntryKind.BROKEN
-    except OSError:
-        return EntryKind.BROKEN
+def _escapes(top: str, path: str) -> bool:
+    """Whether links have a path lead out of a folder, or into git's own one in it.
+
+    Links are read and never followed by the system: what an absolute link leads to may differ between processes.
+
+    Args:
+        top: The folder.
+        path: Relative to it.
+    """
+    todo = path.split(os.sep)[::-1]  # noqa: PTH206
+    done: list[str] = []
+    links = 0
+    while todo:
+        part = todo.pop()
+        if part in ("", "."):
+            continue
+        if part == "..":
+            if not done:
+                return True
+            done.pop()
+            continue
+        if part.lower() == ".git":
+            return True
+        try:
+            target = os.readlink(os.path.join(top, *done, part))  # noqa: PTH115, PTH118
+        except OSError:  # It is no link, or nothing that can be opened either.
+            done.append(part)
+            continue
+        links += 1
+        if links > MAX_LINKS:
+            return False  # it is no file for anyone
+        if os.path.isabs(target):  # noqa: PTH117
+            return True
+        todo.extend(target.split(os.sep)[::-1])  # noqa: PTH206
+    return False
 
 
 def _is_absence(error: OSError) -> bool:
@@ -298,8 +360,9 @@ def _is_absence(error: OSError) -> bool:
     return error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG, errno.EINVAL)
 
 
-def _leading_out(path: str) -> ConfigurationError:
-    words = "not read: it is, or is behind, a link that leads out of the repository"
+def leading_out(path: str) -> ConfigurationError:
+    """Returns the refusal of a path that a link leads out of the repository."""
+    words = "cannot be read: it is, or is behind, a link that leads out of the repository"
     return ConfigurationError(words, path=path, hint="put the file itself there")
 
 

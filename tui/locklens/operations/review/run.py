@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.addresses import display_host
-from locklens.errors import RunCancelledError
+from locklens.errors import LockLensError, RunCancelledError
 from locklens.lockfile.parse import parse
 from locklens.operations.review.conversions import converted_of
 from locklens.operations.review.events import LookupProgress, Progress, RootsKnown
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from locklens.policy import Policy
     from locklens.project.modules import ModuleReader
     from locklens.project.roots import RootPair
+    from locklens.project.tree import Tree
     from locklens.releases.facts import Fact, FactRequest
     from locklens.releases.session import ReleaseSession
     from locklens.review.case import Case, FactSubject
@@ -305,7 +306,7 @@ def _configuration_reader(comparison: Comparison, test_directory: str) -> Callab
 
     def read(root: RootReview) -> Configuration:
         nonlocal shared
-        if root.path in modules or not configuration_files(tree.list(root.path), root.tool):
+        if root.path in modules or not _may_have_configuration(tree, root):
             return Configuration.absent(root.path, root.tool)
         from locklens.project.modules import ModuleReader
         from locklens.project.requirements import read_configuration
@@ -322,6 +323,13 @@ def _configuration_reader(comparison: Comparison, test_directory: str) -> Callab
         )
 
     return read
+
+
+def _may_have_configuration(tree: Tree, root: RootReview) -> bool:
+    try:
+        return bool(configuration_files(tree.list(root.path), root.tool))
+    except LockLensError:
+        return True  # reading it says why
 
 
 def watched_files(comparison: Comparison, review: Review) -> tuple[Path, ...]:
@@ -341,7 +349,12 @@ def _name(side: Side) -> SideName:
 
 
 def _read_pair(comparison: Comparison, pair: RootPair, tool: Dialect | None) -> tuple[LockFile, LockFile]:
-    return read_lock(comparison.base.tree, pair.old_lock, tool), read_lock(comparison.head.tree, pair.new_lock, tool)
+    new = read_lock(comparison.head.tree, pair.new_lock, tool)
+    if pair.new_lock is None and pair.old_lock is not None:
+        # What git calls deleted is not gone where a link took the place of its folder.
+        behind = read_lock(comparison.head.tree, pair.old_lock, tool)
+        new = behind if behind.problems and comparison.head.tree.leads_out(pair.old_lock) else new
+    return read_lock(comparison.base.tree, pair.old_lock, tool), new
 
 
 def base_hosts(comparison: Comparison, tool: Dialect | None) -> frozenset[str]:
