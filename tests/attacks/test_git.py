@@ -550,6 +550,73 @@ def test_links_that_take_too_many_steps_together_are_refused(clone: Path) -> Non
     assert "links of this tree take more than" in err
 
 
+@HEADS
+@pytest.mark.parametrize("target", ["/proc/self/cwd/notes.txt", "../../../notes.txt"])
+def test_a_configuration_that_is_a_link_out_blocks_where_it_is_new(
+    clone: Path, head: tuple[str, ...], target: str
+) -> None:
+    git(clone, "checkout", "-qB", "pr", "main")
+    commit(clone, {"infra/prod/main.tf": "# main\n", "infra/prod/notes.txt": "# notes\n"})
+    git(clone, "branch", "-f", "main")
+    (clone / "infra" / "prod" / "extra.tf").symlink_to(target)
+    commit(clone, {})
+    status, out, err = locklens(clone, *REVIEW, "main", *head)
+    assert status == 1, out + err
+    assert "LK035 BLOCK" in out
+    assert "not reviewed: infra/prod/extra.tf is a link that leads out of the repository" in out
+    git(clone, "branch", "-f", "main")
+    commit(clone, {"infra/prod/main.tf": "# other\n"})
+    status, out, err = locklens(clone, *REVIEW, "main", *head)
+    assert "LK035 WARN" in out, err
+    assert "LK035 BLOCK" not in out
+
+
+# Submodules
+
+
+@pytest.fixture
+def other(tmp_path: Path) -> Path:
+    """A repository with a root at its top."""
+    folder = tmp_path / "other"
+    folder.mkdir()
+    git(folder, "init", "-q")
+    commit(folder, {LOCK: EDITED})
+    return folder
+
+
+@HEADS
+def test_a_submodule_in_the_place_of_a_root_blocks(clone: Path, other: Path, head: tuple[str, ...]) -> None:
+    git(clone, "checkout", "-qB", "pr", "main")
+    git(clone, "rm", "-rq", "infra")
+    git(clone, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(other), "infra")
+    git(clone, "commit", "-qm", "submodule")
+    status, out, err = locklens(clone, *REVIEW, "main", *head)
+    assert status == 1, out + err
+    assert "LK035 BLOCK" in out
+    made = git(other, "rev-parse", "HEAD")[:12]
+    assert f"not reviewed: infra is a submodule (nothing -> {made})" in out
+
+
+@HEADS
+def test_a_submodule_with_a_root_at_another_commit_blocks(clone: Path, other: Path, head: tuple[str, ...]) -> None:
+    git(clone, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(other), "sub")
+    commit(clone, {})
+    git(clone, "branch", "-f", "main")
+    commit(clone / "sub", {LOCK: OLD})
+    if not head:
+        status, out, err = locklens(clone, *REVIEW, "main")
+        assert (status, "-> what is checked out" in out) == (1, True), out + err
+    commit(clone, {})
+    status, out, err = locklens(clone, *REVIEW, "main", *head)
+    assert status == 1, out + err
+    assert "LK035 BLOCK" in out
+    assert "not reviewed: sub is a submodule" in out
+    git(clone, "submodule", "--quiet", "deinit", "-f", "sub")
+    status, out, err = locklens(clone, *REVIEW, "main", *head)
+    assert "LK035 WARN" in out, err
+    assert "LK035 BLOCK" not in out
+
+
 # Roots where the tools keep what they downloaded
 
 

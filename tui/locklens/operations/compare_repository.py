@@ -59,11 +59,17 @@ def open_git(
         only = [within(repository, folder, root) for root in roots]
         new, new_place = _head_side(repository, head, staged=staged)
         old, old_place = _base_side(repository, "HEAD" if base is None else base, fork_of)
-        changes = repository.changed(old_place, new_place)
+        changes, submodules = repository.compare(old_place, new_place)
         converted = conversions(old.tree, new.tree)
         anew = (PathChange(ChangeStatus.MODIFIED, path, path) for path, one in converted.items() if one.is_new)
         pairs = find_roots(repository, old.tree, new.tree, (*changes, *anew), only=only)
         all_locks, base_locks = lock_paths(repository, new.tree), lock_paths(repository, old.tree)
+        unreviewed = {}
+        if submodules:
+            from locklens.operations.review.unreviewed import pairs_of_submodules, unreviewed_submodules
+
+            unreviewed = unreviewed_submodules(repository, submodules, base_locks)
+            pairs = pairs if only else pairs_of_submodules(pairs, unreviewed)
     except BaseException:
         repository.close()
         raise
@@ -77,6 +83,7 @@ def open_git(
         all_locks=all_locks,
         policy_side=PolicySide.BASE,
         converted=converted,
+        unreviewed=unreviewed,
         is_base_named=base is not None,
         base_locks=base_locks,
     )

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from locklens.project.git import Repository
     from locklens.project.tree import Tree
-    from locklens.review.model import Conversion
+    from locklens.review.model import Conversion, Unreviewed
 
 
 SideKind = Literal["git", "worktree", "index", "file", "empty"]
@@ -65,6 +65,7 @@ class Comparison(Struct, frozen=True):
         base_locks: Path of every lock file of the base side, likewise.
         policy_side: Which side's top has the policy that counts, NONE where neither has.
         converted: Files of the head side that git checks out with other bytes, by path.
+        unreviewed: What differs at a path and is no file of the repository: a submodule, by its folder.
         is_base_named: Whether the user named the base. HEAD that stands in for a name may be the very branch that is
             looked at, so it vouches for what differs from it and for nothing else.
     """
@@ -78,6 +79,7 @@ class Comparison(Struct, frozen=True):
     all_locks: tuple[str, ...]
     policy_side: PolicySide = PolicySide.NONE
     converted: Mapping[str, Conversion] = {}
+    unreviewed: Mapping[str, Unreviewed] = {}
     is_base_named: bool = False
     base_locks: tuple[str, ...] = ()
 

@@ -18,7 +18,14 @@ from locklens.errors import RepositoryError
 from locklens.project.gitdiscovery import discover
 from locklens.project.gitnames import require_unambiguous
 from locklens.project.gitobjects import FoundObject, ObjectReader
-from locklens.project.gitoutput import differences, parse_index, parse_raw, parse_tree, with_untracked
+from locklens.project.gitoutput import (
+    differences,
+    parse_index,
+    parse_raw,
+    parse_tree,
+    submodule_changes,
+    with_untracked,
+)
 from locklens.project.gitprocess import sentence
 from locklens.project.tree import name_bytes
 
@@ -28,7 +35,7 @@ if TYPE_CHECKING:
 
     from locklens.project.gitdiscovery import FoundRepository
     from locklens.project.gitindex import GitIndex
-    from locklens.project.gitoutput import PathChange, TreeFile
+    from locklens.project.gitoutput import PathChange, SubmoduleChange, TreeFile
 
 _REMEMBERED_BYTES = 128 * 1024 * 1024
 """Contents that are kept in memory for one repository."""
@@ -42,7 +49,8 @@ _DIFF_OPTIONS = (
     "--no-color",
     "--no-relative",
     "--no-renames",
-    "--ignore-submodules=all",
+    # At which commit a submodule is, and nothing of what is in it: that would take a git in each of them.
+    "--ignore-submodules=dirty",
     "-O/dev/null",
 )
 
@@ -305,7 +313,13 @@ class Repository:
     # Comparison
 
     def changed(self, base: str | UncommittedSide, head: str | UncommittedSide) -> tuple[PathChange, ...]:
-        """Returns the paths that differ between two sides, each a commit id or a place, in the order of their bytes.
+        """Returns the paths of `compare`, without submodules."""
+        return self.compare(base, head)[0]
+
+    def compare(
+        self, base: str | UncommittedSide, head: str | UncommittedSide
+    ) -> tuple[tuple[PathChange, ...], tuple[SubmoduleChange, ...]]:
+        """Returns the paths and the submodules that differ between two sides, each in the order of their bytes.
 
         Args:
             base: A commit id or `Place.EMPTY`.
@@ -317,16 +331,18 @@ class Repository:
         # Listings are bounded, and git holds in memory what it compares: they come first.
         before = {} if base is UncommittedSide.EMPTY else self.listing(str(base))
         if head not in (UncommittedSide.WORK_TREE, UncommittedSide.INDEX):
-            return differences(before, {} if head is UncommittedSide.EMPTY else self.listing(str(head)))
+            after = {} if head is UncommittedSide.EMPTY else self.listing(str(head))
+            return differences(before, after), submodule_changes(before, after)
         self._require_work_tree()
         old = self.empty_tree if base is UncommittedSide.EMPTY else str(base)
         if head is UncommittedSide.INDEX:
             arguments = ("diff-index", "--cached", "--ita-invisible-in-index", *_DIFF_OPTIONS, old, "--")
-            return tuple(self._compared(*arguments).values())
-        found = self._compared("diff", *_DIFF_OPTIONS, old, "--")
-        return with_untracked(found, [path for tag, path in self._work_files() if tag == "?"])
+            found, submodules = self._compared(*arguments)
+            return tuple(found.values()), submodules
+        found, submodules = self._compared("diff", *_DIFF_OPTIONS, old, "--")
+        return with_untracked(found, [path for tag, path in self._work_files() if tag == "?"]), submodules
 
-    def _compared(self, *arguments: str) -> dict[str, PathChange]:
+    def _compared(self, *arguments: str) -> tuple[dict[str, PathChange], tuple[SubmoduleChange, ...]]:
         with closing(self._command.records(*arguments, subject="the difference")) as records:
             return parse_raw(records)
 

@@ -42,6 +42,20 @@ class PathChange(Struct, frozen=True, gc=False):
     new: str | None
 
 
+class SubmoduleChange(Struct, frozen=True, gc=False):
+    """A submodule that came, went, or is at another commit.
+
+    Attributes:
+        path: Its folder.
+        old: The full commit id, "" where there was none.
+        new: Likewise; zeros for what is checked out in the work tree and differs from the index.
+    """
+
+    path: str
+    old: str
+    new: str
+
+
 class TreeFile(Struct, frozen=True, gc=False):
     """A file, link or submodule of a listing.
 
@@ -91,19 +105,36 @@ def _is_plain(path: str) -> bool:
     return "." not in path or not {".", ".."} & set(path.split("/"))
 
 
-def parse_raw(records: Iterable[str]) -> dict[str, PathChange]:
-    """Reads `:MODE MODE OBJECT OBJECT STATUS`, `PATH` pairs of records of `diff --raw -z --no-renames`, by path."""
+def parse_raw(records: Iterable[str]) -> tuple[dict[str, PathChange], tuple[SubmoduleChange, ...]]:
+    """Reads `:MODE MODE OBJECT OBJECT STATUS`, `PATH` pairs of records of `diff --raw -z --no-renames`.
+
+    Returns:
+        The changed files by path, and the changed submodules, which are no files.
+    """
     fields = iter(records)
     changes: dict[str, PathChange] = {}
+    submodules: list[SubmoduleChange] = []
     for words, path in zip(fields, fields, strict=True):
-        letter = words.rpartition(" ")[2]
-        if letter == "A":
-            changes[path] = PathChange(ChangeStatus.ADDED, None, path)
-        elif letter == "D":
-            changes[path] = PathChange(ChangeStatus.DELETED, path, None)
-        else:
-            changes[path] = PathChange(ChangeStatus.MODIFIED, path, path)
-    return changes
+        old_mode, new_mode, old_id, new_id, letter = words.removeprefix(":").split(" ")
+        was_module, is_module = old_mode == _SUBMODULE, new_mode == _SUBMODULE
+        if was_module or is_module:
+            submodules.append(SubmoduleChange(path, old_id if was_module else "", new_id if is_module else ""))
+        was_file = letter != "A" and not was_module
+        is_file = letter != "D" and not is_module
+        if was_file or is_file:
+            status = ChangeStatus.MODIFIED if was_file and is_file else ChangeStatus.DELETED
+            status = status if was_file else ChangeStatus.ADDED
+            changes[path] = PathChange(status, path if was_file else None, path if is_file else None)
+    return changes, tuple(submodules)
+
+
+def submodule_changes(old: Mapping[str, TreeFile], new: Mapping[str, TreeFile]) -> tuple[SubmoduleChange, ...]:
+    """Compares the submodules of two listings, in the order of the paths' bytes."""
+    before = {path: file.object_id for path, file in old.items() if file.is_submodule}
+    after = {path: file.object_id for path, file in new.items() if file.is_submodule}
+    paths = (path for path in before.keys() | after.keys() if before.get(path) != after.get(path))
+    ordered = sorted(paths, key=name_bytes)
+    return tuple(SubmoduleChange(path, before.get(path, ""), after.get(path, "")) for path in ordered)
 
 
 def differences(old: Mapping[str, TreeFile], new: Mapping[str, TreeFile]) -> tuple[PathChange, ...]:

@@ -222,6 +222,18 @@ class Conversion(Struct, frozen=True):
     is_new: bool
 
 
+class Unreviewed(Struct, frozen=True):
+    """Something that is no file of the repository, and was not read.
+
+    Attributes:
+        what: Such as "a submodule (A -> B)".
+        blocks: Whether the change has it stand for what a root is made of.
+    """
+
+    what: str
+    blocks: bool
+
+
 class LockedPlace(Struct, frozen=True):
     """Where a version is locked: lock file, line from 1, and whether that is the old side's file."""
 
@@ -237,6 +249,7 @@ class RootContext(Struct, frozen=True):
         policy: The one that counts.
         tool_change: Set where the root went over to the other tool.
         converted: Its lock file and configuration files that git converts on checkout, by path.
+        unreviewed: What stands in the place of the root or of its files and was not read, by path.
         rivals: Where either side has other packages locked of a version that a change brings, by provider: the first
             places.
     """
@@ -244,6 +257,7 @@ class RootContext(Struct, frozen=True):
     policy: Policy = Policy()
     tool_change: ToolChange | None = None
     converted: Mapping[str, Conversion] = {}
+    unreviewed: Mapping[str, Unreviewed] = {}
     rivals: Mapping[ProviderAddress, Sequence[LockedPlace]] = {}
 
 

@@ -16,7 +16,7 @@ from locklens.lockfile.parse import parse
 from locklens.operations.review.conversions import converted_of
 from locklens.operations.review.events import LookupProgress, Progress, RootsKnown
 from locklens.operations.review.policy import EffectivePolicy, effective_policy
-from locklens.operations.root_modules import is_of_registry_of, read_lock, tool_before, tool_of
+from locklens.operations.root_modules import is_of_registry_of, lock_path, read_lock, tool_before, tool_of
 from locklens.project.configuration import Configuration
 from locklens.project.files import configuration_files
 from locklens.review.changes import Comparer, comparable
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from locklens.releases.session import ReleaseSession
     from locklens.review.case import Case, FactSubject
     from locklens.review.inquiry import FactCollector
+    from locklens.review.model import Unreviewed
     from locklens.review.rules.agreement import LockedPackages
 
     _Hashed = Callable[[Iterable[str]], Mapping[str, str]]
@@ -221,6 +222,11 @@ class _Completion:
             configuration, name = read(draft), draft.lock_file
             converted = converted_of(comparison.head.tree, comparison.converted, configuration.files)
             context = replace(draft.context, converted={**draft.context.converted, **converted})
+            if any(problem.is_error for problem in configuration.problems):
+                from locklens.operations.review.unreviewed import unreviewed_files
+
+                refused = unreviewed_files(comparison, configuration)
+                context = replace(context, unreviewed={**context.unreviewed, **refused})
             self._roots[name] = replace(draft, configuration=configuration, context=context)
             self._unread.discard(name)
             self._touch(name)
@@ -396,7 +402,7 @@ def _is_concerned(pair: RootPair, comparison: Comparison) -> bool:
 def _root(comparison: Comparison, pair: RootPair, old: LockFile, new: LockFile, setting: _Setting) -> RootReview:
     """Compares a root's lock files; judging them is another matter."""
     tree = comparison.head.tree
-    lock_file = pair.new_lock or pair.old_lock or ""
+    lock_file = pair.new_lock or pair.old_lock or lock_path(pair.path)
     tool = setting.tool or setting.tools.get(pair.path)
     tool_change: ToolChange | None = None
     if tool is None:
@@ -418,6 +424,7 @@ def _root(comparison: Comparison, pair: RootPair, old: LockFile, new: LockFile, 
             setting.policy,
             tool_change,
             converted_of(tree, comparison.converted, [lock_file] if new.exists else []),
+            _unreviewed_of(comparison, pair),
         ),
     )
     is_whole = old.is_valid and new.is_valid and old.exists and new.exists
@@ -426,6 +433,15 @@ def _root(comparison: Comparison, pair: RootPair, old: LockFile, new: LockFile, 
         status=_status(root),
         format_only=root.is_rewritten and is_whole and all(one.kind is ChangeKind.UNCHANGED for one in changes),
     )
+
+
+def _unreviewed_of(comparison: Comparison, pair: RootPair) -> dict[str, Unreviewed]:
+    """Returns the submodules that stand in the place of a root, or of a folder above it."""
+    if not comparison.unreviewed:
+        return {}
+    from locklens.operations.review.unreviewed import is_at_or_below
+
+    return {path: one for path, one in comparison.unreviewed.items() if is_at_or_below(pair.path, path)}
 
 
 def _judging_tool(
@@ -449,7 +465,7 @@ def _status(root: RootReview) -> LockStatus:
     if root.new.problems:
         return LockStatus.INVALID
     if not root.new.exists:
-        return LockStatus.DELETED
+        return LockStatus.DELETED if root.old.exists else LockStatus.UNCHANGED
     if not root.old.exists:
         return LockStatus.ADDED
     return LockStatus.MODIFIED if root.is_rewritten else LockStatus.UNCHANGED

@@ -25,6 +25,7 @@ class Subject(StrEnum):
     PLATFORMS = "platforms"
     AGE = "age"
     AGREEMENT = "agreement"
+    UNREVIEWED = "unreviewed"
     PLANNED = "planned"
     """Not built yet: there is no check."""
 
@@ -32,6 +33,7 @@ class Subject(StrEnum):
 CHANGE, FILE, CHECKOUT, TOOL = Subject.CHANGE, Subject.FILE, Subject.CHECKOUT, Subject.TOOL
 CONFIGURATION, AGREEMENT = Subject.CONFIGURATION, Subject.AGREEMENT
 RELEASE, PLATFORMS, AGE, PLANNED = Subject.RELEASE, Subject.PLATFORMS, Subject.AGE, Subject.PLANNED
+UNREVIEWED = Subject.UNREVIEWED
 
 
 class Rule(Struct, frozen=True):
@@ -456,6 +458,20 @@ _ALL = (
         "Letters of other scripts look the same as Latin ones: a registry may be called as another one to the eye.",
         "Compare the name in ASCII (xn--…) that the finding shows with what you expect.",
         "Ask who brought the name in; take the provider from the address that its publisher names.",
+    ),
+    Rule(
+        "LK035",
+        UNREVIEWED,
+        BLOCK,
+        "Not reviewed: a submodule or a link",
+        "The change has a submodule come, go or move to another commit, or a configuration file or module folder is a "
+        "link that leads out of the repository. It is a warning where no root is known at or below the submodule, "
+        "where the submodule went, and where the link led out before the change.",
+        "The tools read what is there, and none of it is in the change: lock files of a submodule are in another "
+        "repository, and an absolute link may lead to another file on each machine.",
+        "Run `git diff --submodule=log` and review the submodule's own repository between the two commits; "
+        "`git ls-tree -r HEAD` shows links with the mode 120000.",
+        "Review the submodule where it is developed; put a file in the place of the link.",
     ),
 )
 

@@ -87,6 +87,10 @@ def judge_root(root: RootReview) -> tuple[Finding, ...]:
         from locklens.review.rules import checkout
 
         verdicts += _run(checkout.CHECKS, root)
+    if root.context.unreviewed:
+        from locklens.review.rules import unreviewed
+
+        verdicts += _run(unreviewed.CHECKS, root)
     found = [finding_of(rule, verdict, root.lock_file, None) for rule, verdict in verdicts]
     if (configuration := _asking(root.new, root.configuration)) is not None:
         found += _unlisted(root, configuration)

@@ -1,0 +1,84 @@
+"""What a change brings and locklens does not read: submodules, and links that lead out of the repository."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from locklens.project.roots import LOCK_FILE, RootPair
+from locklens.project.tree import WorkTree, name_bytes
+from locklens.review.model import Unreviewed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from locklens.operations.comparison import Comparison
+    from locklens.project.configuration import Configuration
+    from locklens.project.git import Repository
+    from locklens.project.gitoutput import SubmoduleChange
+
+_MAX_FOLDERS = 10_000
+"""Folders of a submodule that are looked at for a lock file; one that has more is taken to have one."""
+
+_LINK_OUT = "a link that leads out of the repository, or behind one"
+
+
+def unreviewed_submodules(
+    repository: Repository, submodules: Sequence[SubmoduleChange], old_locks: Sequence[str]
+) -> dict[str, Unreviewed]:
+    """Returns the changed submodules by path.
+
+    One blocks where a root lay at or below it, or lies in what is checked out of it; what is not checked out is
+    unknown, and a warning.
+
+    Args:
+        repository: Where they are.
+        submodules: What differs.
+        old_locks: Path of every lock file of the old side.
+    """
+    found: dict[str, Unreviewed] = {}
+    for one in submodules:
+        lay = any(path.startswith(f"{one.path}/") for path in old_locks)
+        blocks = bool(one.new) and (lay or (not repository.is_bare and _has_root(repository, one.path)))
+        found[one.path] = Unreviewed(f"a submodule ({_commit(one.old)} -> {_commit(one.new)})", blocks=blocks)
+    return found
+
+
+def pairs_of_submodules(pairs: Sequence[RootPair], unreviewed: Mapping[str, Unreviewed]) -> tuple[RootPair, ...]:
+    """Returns the roots, and one without lock files for each submodule in whose place none of them is or was."""
+    alone = [path for path in unreviewed if not any(is_at_or_below(pair.path, path) for pair in pairs)]
+    made = (RootPair(path, None, None, False, True, None) for path in alone)
+    return tuple(sorted((*pairs, *made), key=lambda pair: name_bytes(pair.path)))
+
+
+def is_at_or_below(path: str, folder: str) -> bool:
+    """Whether a path is a folder's, or in it."""
+    return path == folder or path.startswith(f"{folder}/")
+
+
+def unreviewed_files(comparison: Comparison, configuration: Configuration) -> dict[str, Unreviewed]:
+    """Returns a configuration's files and module folders that a link leads out of the repository, by path.
+
+    One blocks unless the old side has it so.
+    """
+    base, head = comparison.base.tree, comparison.head.tree
+    broken = {problem.file for problem in configuration.problems if problem.is_error and not problem.line}
+    refused = (path for path in sorted(broken) if head.leads_out(path))
+    return {path: Unreviewed(_LINK_OUT, blocks=not base.leads_out(path)) for path in refused}
+
+
+def _has_root(repository: Repository, path: str) -> bool:
+    """Whether a lock file is in what is checked out of a submodule; links are not followed."""
+    if WorkTree(repository.top).leads_out(path):
+        return True
+    for number, (_, folders, files) in enumerate(os.walk(repository.top / path)):
+        if LOCK_FILE in files or number >= _MAX_FOLDERS:
+            return True
+        folders[:] = [name for name in folders if name not in (".git", ".terraform")]
+    return False
+
+
+def _commit(object_id: str) -> str:
+    if not object_id:
+        return "nothing"
+    return object_id[:12] if object_id.strip("0") else "what is checked out"

@@ -1,0 +1,21 @@
+"""The rule about what the tools would read and locklens does not: submodules, and links out of the repository."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from locklens.review.model import Severity
+from locklens.review.rules.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from locklens.review.model import RootReview
+
+
+def _unreviewed(root: RootReview) -> Iterator[Verdict]:
+    for path, one in root.context.unreviewed.items():
+        yield Verdict(f"not reviewed: {path} is {one.what}", file=path, severity=None if one.blocks else Severity.WARN)
+
+
+CHECKS: Mapping[str, Callable[[RootReview], Iterator[Verdict]]] = {"LK035": _unreviewed}
