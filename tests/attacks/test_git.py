@@ -150,7 +150,7 @@ PROGRAMS = (
 STAGE = """
 from pathlib import Path
 from locklens.operations.write.apply import apply
-from locklens.operations.comparison import open_git
+from locklens.operations.compare_repository import open_git
 from locklens.operations.review.run import ReviewRequest, review
 from locklens.operations.write.stage import reviewed, stage
 
