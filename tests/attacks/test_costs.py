@@ -327,3 +327,22 @@ def test_answers_of_a_registry(kind: str) -> None:
             read_versions(Response(200, "https://x/", None, ANSWERS[kind](size).encode(), False, ""))
 
     grows_in_step(read, 100_000)
+
+
+def test_roots_above_the_bound_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from locklens.operations.compare_repository import open_git
+    from locklens.project import roots
+
+    def git(*words: str) -> None:
+        subprocess.run(["git", "-c", "user.name=n", "-c", "user.email=e", *words], cwd=tmp_path, check=True)
+
+    git("init", "-q")
+    git("commit", "-q", "--allow-empty", "-m", "x")
+    for name in "abc":
+        (tmp_path / name).mkdir()
+        (tmp_path / name / ".terraform.lock.hcl").write_text(HEAD)
+    monkeypatch.setattr(roots, "MAX_ROOTS", 3)
+    open_git(tmp_path).close()
+    monkeypatch.setattr(roots, "MAX_ROOTS", 2)
+    with pytest.raises(LockLensError, match="the head has 3 lock files, and no more than 2 are reviewed"):
+        open_git(tmp_path)

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from locklens.demo.registry import DemoRegistry
 from locklens.demo.releases import SampleLock, lock_file
 from locklens.demo.serving import environment, write_cli_configuration
 from locklens.dialect import OPENTOFU
+from locklens.hashes import h1_of_digests
 from locklens.operations.compare_repository import open_git
 from locklens.operations.comparison import Base
 from locklens.operations.locklens import LockLens
@@ -34,12 +36,14 @@ from locklens.operations.plan.review import review_plan
 from locklens.operations.review.request import ReviewRequest
 from locklens.operations.review.run import review
 from locklens.operations.write.format import format_locks
+from locklens.project.clifiles import this_platform
 from locklens.releases.settings import NetworkSettings
 from locklens.storage.cache import Cache
 from locklens.ui.app import LockLensApp
 
 HOME, TOFU, LOCK = "registry.terraform.io", "registry.opentofu.org", ".terraform.lock.hcl"
 DEMO = f"{HOME}/acme/demo"
+SYSTEM = this_platform()
 terraform = shutil.which("terraform")
 
 
@@ -380,3 +384,69 @@ def request(top: Path) -> ReviewRequest:
     return ReviewRequest(
         partial(open_git, top, base="main"), asking=NetworkSettings(os.environ, Cache.in_memory()), base=Base("main")
     )
+
+
+# Packages that come along
+
+
+PACKAGE = f"terraform.d/plugins/{DEMO}/1.2.0/{SYSTEM}/terraform-provider-demo_v1.2.0"
+
+
+def bring(top: Path, path: str = PACKAGE) -> str:
+    """Adds a package that the tools find without a registry, and returns its `h1`."""
+    place = top / path
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text("#!/bin/sh\n")
+    place.chmod(0o755)
+    return h1_of_digests([(place.name.encode(), sha256(place.read_bytes()).hexdigest())])
+
+
+@pytest.mark.parametrize("is_committed", [True, False])
+def test_packages_that_come_along_block(top: Path, capsys: pytest.CaptureFixture[str], *, is_committed: bool) -> None:
+    bring(top)
+    bring(top, "Terraform.d/plugins/x")
+    if is_committed:
+        commit(top)
+    found = Reviewed(capsys, *(("--head", "pr") if is_committed else ()))
+    assert (found.status, found.severities) == (1, {"LK036": "block"})
+    assert found.findings["LK036"]["message"] == (
+        "the change brings packages of its own: Terraform.d/plugins/x (2 files)"
+    )
+    assert found.findings["LK036"]["file"] == "Terraform.d/plugins/x"
+
+
+@pytest.mark.parametrize("link", ["terraform.d", "terraform.d/plugins", "terraform.d/plugins/registry.terraform.io"])
+def test_a_link_to_packages_blocks(top: Path, capsys: pytest.CaptureFixture[str], link: str) -> None:
+    place = top / link
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.symlink_to("../" * link.count("/") + "docs")
+    commit(top)
+    assert Reviewed(capsys, "--head", "pr").severities == {"LK036": "block"}
+    git(top, "branch", "-f", "main", "pr")
+    bring(top, "docs/plugins/acme" if link == "terraform.d" else "docs/acme")
+    commit(top)
+    assert Reviewed(capsys, "--head", "pr").severities == {"LK036": "block"}, "through the link"
+
+
+def test_packages_that_were_there_or_go_are_no_finding(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bring(top)
+    bring(top, "terraform.d/plugins/other")
+    commit(top)
+    git(top, "branch", "-f", "main", "pr")
+    git(top, "rm", "-q", "terraform.d/plugins/other")
+    (top / "modules/terraform.d/plugins").mkdir(parents=True)
+    (top / "modules/terraform.d/plugins/x").touch()
+    (top / "main.tf").write_text(requires("acme/demo") + "# changed\n")
+    commit(top)
+    assert Reviewed(capsys).severities == {}
+
+
+@pytest.mark.skipif(terraform is None, reason="there is no terraform here")
+def test_terraform_itself_installs_packages_that_come_along(top: Path) -> None:
+    only_hashes(top, "1.2.0", bring(top))
+    assert terraform is not None
+    words = [terraform, "init", "-lockfile=readonly"]
+    environ = {name: value for name, value in os.environ.items() if name != "TF_CLI_CONFIG_FILE"}
+    done = subprocess.run(words, cwd=top, env=environ, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "Installed acme/demo v1.2.0 (unauthenticated)" in done.stdout

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from locklens.errors import ConfigurationError, LockLensError
+from locklens.errors import ConfigurationError, LockLensError, RepositoryError
 from locklens.project.gittree import ListedTree
 from locklens.project.tree import EntryKind, WorkTree, name_bytes, normalise
 
@@ -27,6 +27,12 @@ _TEST_SUFFIXES = (".tftest.hcl", ".tftest.json", ".tofutest.hcl", ".tofutest.jso
 _MODULE_SUFFIXES = (".tf", ".tf.json", ".tofu", ".tofu.json")
 _LIKENESS = 0.5
 """Share of equal lines from which on two lock files are taken for one that moved."""
+
+MAX_ROOTS = 50_000
+"""Lock files of a side; a few tiny objects of git can stand for millions."""
+
+_VENDOR = "terraform.d/plugins"
+"""Folder of a root from which both tools install packages, before and instead of a registry, without any setting."""
 
 _MAX_COMPARED = 10_000
 """Pairs of lock files that are compared line by line: a reorganisation of a hundred roots."""
@@ -50,6 +56,8 @@ class RootPair(Struct, frozen=True):
         renamed_from: The folder on the base side, where it is another.
         is_module: The lock file was deleted from a folder that other roots call as a module on both sides. It is no
             root module then, and nothing has to be locked in it.
+        vendored: What the change adds or changes below the folder's `terraform.d/plugins`, or the link that stands for
+            that: paths of the head side, in the order of their bytes.
     """
 
     path: str
@@ -59,6 +67,7 @@ class RootPair(Struct, frozen=True):
     configuration_changed: bool
     renamed_from: str | None
     is_module: bool = False
+    vendored: tuple[str, ...] = ()
 
 
 def find_roots(
@@ -82,7 +91,7 @@ def find_roots(
 
     Raises:
         ConfigurationError: A folder of `only` is no root on either side.
-        RepositoryError: Git cannot list a side.
+        RepositoryError: Git cannot list a side, or one has more than MAX_ROOTS lock files.
     """
     from locklens.project.gitoutput import ChangeStatus
 
@@ -90,6 +99,10 @@ def find_roots(
     touched = {path for change in changes for path in (change.old, change.new) if path is not None}
     # What neither the base has nor git calls changed was only announced to the index ("git add --intent-to-add").
     new = {_folder(path): path for path in lock_paths(repository, head_tree) if path in touched or _folder(path) in old}
+    for side, found in (("base", old), ("head", new)):
+        if len(found) > MAX_ROOTS:
+            words = f"the {side} has {len(found)} lock files, and no more than {MAX_ROOTS} are reviewed"
+            raise RepositoryError(words, hint="review single ones with --old FILE --new FILE")
     deleted = {change.old for change in changes if change.status is ChangeStatus.DELETED}
     gone = {folder: path for folder, path in old.items() if folder not in new and path in deleted}
     moved = _moved(base_tree, head_tree, gone, {folder: path for folder, path in new.items() if folder not in old})
@@ -97,6 +110,7 @@ def find_roots(
 
     touched |= _aliases(touched, base_tree, head_tree)
     configured = with_changed_configuration(head_tree, touched, set(folders))
+    vendored = _vendored(head_tree, touched, set(folders))
     left = {folder for folder in folders if folder in gone}
     modules = _modules(base_tree, head_tree, left, old.keys() & new.keys()) if left else set()
     # Whoever reviews the roots reads these anyway.
@@ -107,7 +121,8 @@ def find_roots(
         before, after = old.get(moved.get(folder, folder)), new.get(folder)
         changed = before != after or (before in touched and _differs(base_tree, head_tree, before, after))
         is_configured, is_module = folder in configured, folder in modules
-        pairs.append(RootPair(folder, before, after, changed, is_configured, moved.get(folder), is_module))
+        own = vendored.get(folder, ())
+        pairs.append(RootPair(folder, before, after, changed, is_configured, moved.get(folder), is_module, own))
     return tuple(pairs)
 
 
@@ -267,6 +282,36 @@ def with_changed_configuration(head_tree: Tree, touched: Iterable[str], roots: s
         if owner is not None:
             found.add(owner)
     return found | _callers(head_tree, modules, roots - found) if modules else found
+
+
+def _vendored(head_tree: Tree, touched: Iterable[str], roots: set[str]) -> dict[str, tuple[str, ...]]:
+    """Returns what the head has of the files that differ, below each root's folder of packages.
+
+    A link or a submodule may stand for the folder. Letters count as equal in either case: to some disks they are.
+    """
+    found: dict[str, set[str]] = {}
+    names: dict[str, frozenset[str] | None] = {}
+    for path in touched:
+        if "terraform.d" not in path.casefold():
+            continue
+        for above in _upwards(_folder(path)):
+            rest = path[len(above) :].removeprefix("/").casefold()
+            is_of = above in roots and (rest in {"terraform.d", _VENDOR} or rest.startswith(f"{_VENDOR}/"))
+            if is_of and _is_there(head_tree, path, names):
+                found.setdefault(above, set()).add(path)
+    return {root: tuple(sorted(paths, key=name_bytes)) for root, paths in found.items()}
+
+
+def _is_there(tree: Tree, path: str, names: dict[str, frozenset[str] | None]) -> bool:
+    """Whether a tree has a path, or cannot say; `names` are those of the folders that were listed."""
+    folder = _folder(path)
+    if folder not in names:
+        try:
+            names[folder] = frozenset(entry.name for entry in tree.list(folder))
+        except LockLensError:
+            names[folder] = None
+    known = names[folder]
+    return known is None or path.rpartition("/")[2] in known
 
 
 def _upwards(folder: str) -> Iterator[str]:

@@ -252,6 +252,7 @@ class RootContext(Struct, frozen=True):
         unreviewed: What stands in the place of the root or of its files and was not read, by path.
         rivals: Where either side has other packages locked of a version that a change brings, by provider: the first
             places.
+        vendored: Packages that the change brings into the root's `terraform.d/plugins`: paths of files.
     """
 
     policy: Policy = Policy()
@@ -259,6 +260,7 @@ class RootContext(Struct, frozen=True):
     converted: Mapping[str, Conversion] = {}
     unreviewed: Mapping[str, Unreviewed] = {}
     rivals: Mapping[ProviderAddress, Sequence[LockedPlace]] = {}
+    vendored: tuple[str, ...] = ()
 
 
 class RootReview(Struct, frozen=True):

@@ -393,7 +393,7 @@ class _Setting(Struct, frozen=True):
 
 
 def _is_concerned(pair: RootPair, comparison: Comparison) -> bool:
-    if pair.lock_changed or pair.configuration_changed:
+    if pair.lock_changed or pair.configuration_changed or pair.vendored:
         return True
     own = [pair.new_lock] if pair.new_lock is not None else []
     return any(one.is_new for one in converted_of(comparison.head.tree, comparison.converted, own).values())
@@ -425,6 +425,7 @@ def _root(comparison: Comparison, pair: RootPair, old: LockFile, new: LockFile, 
             tool_change,
             converted_of(tree, comparison.converted, [lock_file] if new.exists else []),
             _unreviewed_of(comparison, pair),
+            vendored=pair.vendored,
         ),
     )
     is_whole = old.is_valid and new.is_valid and old.exists and new.exists

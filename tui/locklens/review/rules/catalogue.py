@@ -26,6 +26,7 @@ class Subject(StrEnum):
     AGE = "age"
     AGREEMENT = "agreement"
     UNREVIEWED = "unreviewed"
+    VENDORED = "vendored"
     PLANNED = "planned"
     """Not built yet: there is no check."""
 
@@ -472,6 +473,17 @@ _ALL = (
         "Run `git diff --submodule=log` and review the submodule's own repository between the two commits; "
         "`git ls-tree -r HEAD` shows links with the mode 120000.",
         "Review the submodule where it is developed; put a file in the place of the link.",
+    ),
+    Rule(
+        "LK036",
+        Subject.VENDORED,
+        BLOCK,
+        "Packages in the repository",
+        "The change adds or changes files below a root's terraform.d/plugins, or makes a link or a submodule of it.",
+        "Both tools install what is in that folder instead of what a registry has, without any setting. One h1 hash "
+        "of it in the lock file is enough, and nobody signs those: whoever proposes the change runs code of their own.",
+        "Run `git log --stat -- '*terraform.d/plugins*'`; compare each h1 with that of the publisher's package.",
+        "Take the files out of the repository; serve packages of your own from a mirror that the settings name.",
     ),
 )
 

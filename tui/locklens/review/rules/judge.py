@@ -91,6 +91,10 @@ def judge_root(root: RootReview) -> tuple[Finding, ...]:
         from locklens.review.rules import unreviewed
 
         verdicts += _run(unreviewed.CHECKS, root)
+    if root.context.vendored:
+        from locklens.review.rules import vendored
+
+        verdicts += _run(vendored.CHECKS, root)
     found = [finding_of(rule, verdict, root.lock_file, None) for rule, verdict in verdicts]
     if (configuration := _asking(root.new, root.configuration)) is not None:
         found += _unlisted(root, configuration)
