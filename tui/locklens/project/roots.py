@@ -5,6 +5,7 @@ A root is a folder with a lock file. What stands in the files is read no further
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -31,8 +32,8 @@ _LIKENESS = 0.5
 MAX_ROOTS = 50_000
 """Lock files of a side; a few tiny objects of git can stand for millions."""
 
-_VENDOR = "terraform.d/plugins"
-"""Folder of a root from which both tools install packages, before and instead of a registry, without any setting."""
+_VENDOR = re.compile(r"(?:\A|/)terraform\.d(?=\Z|/plugins(?:\Z|/))", re.IGNORECASE)
+"""The folder of a root from which both tools install packages instead of from a registry, without any setting."""
 
 _MAX_COMPARED = 10_000
 """Pairs of lock files that are compared line by line: a reorganisation of a hundred roots."""
@@ -292,13 +293,10 @@ def _vendored(head_tree: Tree, touched: Iterable[str], roots: set[str]) -> dict[
     found: dict[str, set[str]] = {}
     names: dict[str, frozenset[str] | None] = {}
     for path in touched:
-        if "terraform.d" not in path.casefold():
-            continue
-        for above in _upwards(_folder(path)):
-            rest = path[len(above) :].removeprefix("/").casefold()
-            is_of = above in roots and (rest in {"terraform.d", _VENDOR} or rest.startswith(f"{_VENDOR}/"))
-            if is_of and _is_there(head_tree, path, names):
-                found.setdefault(above, set()).add(path)
+        for match in _VENDOR.finditer(path):
+            root = path[: match.start()]
+            if root in roots and _is_there(head_tree, path, names):
+                found.setdefault(root, set()).add(path)
     return {root: tuple(sorted(paths, key=name_bytes)) for root, paths in found.items()}
 
 
