@@ -252,6 +252,72 @@ def test_a_tag_does_not_take_the_place_of_a_commit(place: Place, capsys: pytest.
     assert "moved from" in text
 
 
+# Where a branch begins
+
+
+def begun_early(place: Place, early: str = OF_THE_CHANGE, late: str = OF_THE_BASE) -> None:
+    """Has `pr` begin before `main` had its policy, and moved away from the stranger's registry."""
+    (place.top / POLICY_FILE).write_text(early)
+    place.git("commit", "-q", "--allow-empty", "-am", "x")
+    place.git("branch", "-f", "main", "pr")
+    place.git("checkout", "-q", "main")
+    place.commit(HOME, late)
+    place.git("checkout", "-q", "pr")
+    (place.top / LOCK).write_bytes((place.top / LOCK).read_bytes().replace(b"1.0.0", b"1.1.0"))
+    place.git("commit", "-qam", "x")
+
+
+@pytest.mark.parametrize("words", [(), ("--head", "pr"), ("--all",)], ids=" ".join)
+def test_where_a_branch_begins_chooses_no_policy(
+    place: Place, capsys: pytest.CaptureFixture[str], words: tuple[str, ...]
+) -> None:
+    begun_early(place, early="of_the_fork_point = 1\n")
+    _, text = said(capsys, "review", "main", "--merge-base", "--format", "json", *words)
+    found = json.loads(text)
+    assert found["run"]["policy"]["side"] == "base"
+    assert found["base"]["name"].startswith("main..."), "the differences are those since the fork point"
+    (root,) = found["roots"]
+    (change,) = root["changes"]
+    assert change["kind"] == "upgrade"
+
+
+def test_the_policy_of_the_base_as_it_is_now_counts(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
+    begun_early(place, late="of_the_tip = 1\n")
+    assert main(["review", "main", "--merge-base", "--format", "text"], nothing_opens) == 2
+    told = capsys.readouterr().err
+    assert f"main:{POLICY_FILE}" in told
+    assert "of_the_tip" in told
+
+
+@pytest.mark.parametrize("words", [(), ("--head", "pr"), ("--prove", "all")], ids=" ".join)
+def test_where_a_branch_begins_vouches_for_no_registry(
+    place: Place, capsys: pytest.CaptureFixture[str], words: tuple[str, ...]
+) -> None:
+    begun_early(place)
+    _, text = said(capsys, "review", "main", "--merge-base", "--format", "text", *words)
+    assert place.asked == []
+    assert f"--ask-host {place.host} asks it" in text
+
+
+def test_a_branch_from_before_the_policy_is_judged_by_it_without_a_note(
+    place: Place, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The branch changes no policy: what differs is that of BASE, which moved on."""
+    begun_early(place)
+    _, text = said(capsys, "review", "main", "--merge-base", "--format", "text")
+    assert "locklens.toml is" not in text
+    _, text = said(capsys, "review", "main", "--format", "text")
+    assert "that of main counts" in text
+
+
+def test_a_registry_that_the_base_has_now_is_asked(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
+    place.git("checkout", "-q", "main")
+    place.commit(place.host, OF_THE_BASE)
+    place.git("checkout", "-q", "pr")
+    said(capsys, "review", "main", "--merge-base", "--format", "text")
+    assert place.asked
+
+
 class Screens(Driver):
     """Words for what runs on several screens."""
 
@@ -340,6 +406,19 @@ async def test_every_screen_goes_by_the_policy_of_the_base(
             assert on.panes.review is not None
             assert on.panes.review.policy.cooldown == 77
             assert [str(one.platform) for one in on.panes.review.policy.platforms] == ["linux_amd64"]
+
+
+async def test_no_screen_goes_by_where_a_branch_begins(place: Place, on_screen: Running) -> None:
+    begun_early(place)
+    async with on_screen("review", "main", "--merge-base") as on:
+        for key in "234":
+            await on.go(key)
+            assert on.panes.review is not None
+            assert on.panes.review.policy.cooldown == 77
+            if key == "3":
+                assert "locklens.toml of main" in on.text
+                assert "locklens.toml of main..." not in on.text
+        assert place.asked == []
 
 
 async def test_a_plan_asks_nobody_else_and_says_whom_it_would_need(place: Place, on_screen: Running) -> None:

@@ -264,6 +264,25 @@ def test_two_words_of_a_comment_do_not_choose_the_judge(
     assert not {"LK030", "LK032"} & asked.findings.keys()
 
 
+def test_where_a_branch_begins_does_not_choose_the_judge(
+    top: Path, registry: Passing, capsys: pytest.CaptureFixture[str]
+) -> None:
+    registry.faults = Faults((FaultRule(Fault.BAD_TRUST_SIGNATURE, DEMO, "1.2.0"),))
+    data = (top / LOCK).read_bytes()
+    flip(top)
+    commit(top)
+    git(top, "branch", "-f", "main")
+    git(top, "checkout", "-q", "main")
+    (top / LOCK).write_bytes(data)
+    commit(top)
+    git(top, "checkout", "-q", "pr")
+    (top / LOCK).write_bytes(lock_file(SampleLock(DEMO, "1.2.0", ">= 1.0.0")))
+    flip(top)
+    found = Reviewed(capsys, "--merge-base")
+    assert (found.root["tool"], found.severities["LK030"]) == ("terraform", "block")
+    assert found.severities["LK032"] == "warn"
+
+
 def test_a_file_that_the_tool_never_reads_hides_nothing(
     top: Path, registry: Passing, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -40,7 +40,8 @@ def open_git(
         base: The old revision; None where none was named, for HEAD.
         head: The new revision; None for the work tree or the index.
         staged: Whether the new side is the index.
-        merge_base: Whether the old side is the common ancestor of `base` and `head` (HEAD without one).
+        merge_base: Whether the old side is the common ancestor of `base` and `head` (HEAD without one). The differences
+            alone are those since then; see `Comparison.tip`.
         fork_of: The revision whose common ancestor with `base` is the old side, whatever the new one is; "" for none.
         roots: Root folders, relative to `folder`, to which the comparison is restricted.
 
@@ -58,7 +59,10 @@ def open_git(
     try:
         only = [within(repository, folder, root) for root in roots]
         new, new_place = _head_side(repository, head, staged=staged)
-        old, old_place = _base_side(repository, "HEAD" if base is None else base, fork_of)
+        old, old_place = tip, _ = _base_side(repository, "HEAD" if base is None else base)
+        if fork_of and tip.revision is not None:
+            old = _fork_point(repository, tip.name, tip.revision, fork_of)
+            old_place = str(old.revision)
         changes, submodules = repository.compare(old_place, new_place)
         converted = conversions(old.tree, new.tree)
         anew = (PathChange(ChangeStatus.MODIFIED, path, path) for path, one in converted.items() if one.is_new)
@@ -84,6 +88,7 @@ def open_git(
         policy_side=PolicySide.BASE,
         converted=converted,
         unreviewed=unreviewed,
+        tip=tip if old is not tip else None,
         is_base_named=base is not None,
         base_locks=base_locks,
     )
@@ -123,7 +128,7 @@ def _head_side(repository: Repository, head: str | None, *, staged: bool) -> tup
     return Side("worktree", "worktree", None, WorkTree(repository.top)), UncommittedSide.WORK_TREE
 
 
-def _base_side(repository: Repository, base: str, fork_of: str) -> tuple[Side, str | UncommittedSide]:
+def _base_side(repository: Repository, base: str) -> tuple[Side, str | UncommittedSide]:
     from locklens.project.git import UncommittedSide
     from locklens.project.gittree import RevisionTree
 
@@ -133,8 +138,11 @@ def _base_side(repository: Repository, base: str, fork_of: str) -> tuple[Side, s
         if base in ("HEAD", "@") and repository.is_unborn:
             return Side("empty", base, None, EmptyTree()), UncommittedSide.EMPTY
         raise
-    name = base
-    if fork_of:
-        revision = repository.merge_base(revision, repository.resolve(fork_of))
-        name = f"{base}...{fork_of}"
-    return Side("git", name, revision, RevisionTree(repository, revision)), revision
+    return Side("git", base, revision, RevisionTree(repository, revision)), revision
+
+
+def _fork_point(repository: Repository, base: str, tip: str, fork_of: str) -> Side:
+    from locklens.project.gittree import RevisionTree
+
+    revision = repository.merge_base(tip, repository.resolve(fork_of))
+    return Side("git", f"{base}...{fork_of}", revision, RevisionTree(repository, revision))

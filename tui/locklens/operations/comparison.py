@@ -66,6 +66,8 @@ class Comparison(Struct, frozen=True):
         policy_side: Which side's top has the policy that counts, NONE where neither has.
         converted: Files of the head side that git checks out with other bytes, by path.
         unreviewed: What differs at a path and is no file of the repository: a submodule, by its folder.
+        tip: The revision that was named where `base` is its fork point: policy, hosts that are asked and judging tool
+            are its own, since the author of a branch chooses where it begins. None: those of `base`.
         is_base_named: Whether the user named the base. HEAD that stands in for a name may be the very branch that is
             looked at, so it vouches for what differs from it and for nothing else.
     """
@@ -80,8 +82,14 @@ class Comparison(Struct, frozen=True):
     policy_side: PolicySide = PolicySide.NONE
     converted: Mapping[str, Conversion] = {}
     unreviewed: Mapping[str, Unreviewed] = {}
+    tip: Side | None = None
     is_base_named: bool = False
     base_locks: tuple[str, ...] = ()
+
+    @property
+    def authority(self) -> Side:
+        """The side that policy, hosts that are asked and judging tool are read from."""
+        return self.tip or self.base
 
     def close(self) -> None:
         """Ends the process that reads git's objects, if there is one."""

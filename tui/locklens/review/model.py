@@ -315,6 +315,11 @@ class SideName(Struct, frozen=True):
     name: str
     revision: str | None
 
+    @property
+    def tip_name(self) -> str:
+        """The revision that was named, also where its fork point is compared: "main" of "main...HEAD"."""
+        return self.name.partition("...")[0]
+
 
 class PolicySide(StrEnum):
     """Where a policy was read.
@@ -351,7 +356,7 @@ class Review(Struct, frozen=True):
         notes: What limits the whole review, each a sentence: gpg is missing, a setting cannot be read.
         policy: By which it is judged.
         policy_side: Where that was read.
-        base_hosts: The registries that the base's lock files vouch for, in comparison form.
+        base_hosts: The registries that the base's lock files vouch for, in comparison form; of a fork point, its tip's.
     """
 
     at: str

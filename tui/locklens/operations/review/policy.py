@@ -1,5 +1,6 @@
 """Which policy counts: that of the base, so that no change is judged by rules that it brings along.
 
+Of a base whose fork point is compared, the tip's counts: the branch may begin before there was a policy.
 Where there is only one side, a folder without git, there is nothing that could bring rules along, and its own policy
 counts. Two files that are compared have none unless one is named. A repository without a commit has none either.
 """
@@ -41,7 +42,7 @@ def effective_policy(comparison: Comparison, given: Path | None) -> EffectivePol
     """Returns the policy that a comparison is judged by.
 
     Args:
-        comparison: Its base has the policy at its top.
+        comparison: Its base, or the tip of it, has the policy at its top.
         given: The file that was named on the command line, None for none.
 
     Raises:
@@ -53,11 +54,11 @@ def effective_policy(comparison: Comparison, given: Path | None) -> EffectivePol
     if comparison.policy_side is PolicySide.NONE:
         return EffectivePolicy(Policy.none(), PolicySide.NONE)
     is_base = comparison.policy_side is PolicySide.BASE
-    side = comparison.base if is_base else comparison.head
+    side = comparison.authority if is_base else comparison.head
     data = side.tree.read(POLICY_FILE)
     other = comparison.head.tree.read(POLICY_FILE) if is_base else data
     note = ""
-    if other != data:
+    if other != data and (comparison.tip is None or other != comparison.base.tree.read(POLICY_FILE)):
         counts = f"that of {side.name} counts" if data is not None else f"{side.name} has none, so none counts"
         note = f"{POLICY_FILE} is another one in the {comparison.head.name}: {counts} until the other is committed"
         if other is None:

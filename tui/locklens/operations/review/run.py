@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from locklens.addresses import display_host
 from locklens.errors import LockLensError, RunCancelledError
+from locklens.lockfile.model import LockFile
 from locklens.lockfile.parse import parse
 from locklens.operations.review.conversions import converted_of
 from locklens.operations.review.events import LookupProgress, Progress, RootsKnown
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
-    from locklens.lockfile.model import LockFile
     from locklens.operations.comparison import Comparison, Side
     from locklens.operations.review.events import ProvingPlanned, ReviewEvent
     from locklens.operations.review.request import ReviewRequest
@@ -130,7 +130,7 @@ def review_lock_files(comparison: Comparison, request: ReviewRequest, *, made_fr
         notes=(counting.note,) if counting.note else (),
         policy=counting.policy,
         policy_side=counting.side,
-        base_hosts=_hosts(comparison, ((pair, old) for pair, old, _ in pairs))
+        base_hosts=_hosts(comparison, ((pair, old) for pair, old, _ in pairs), tool)
         if made_from is None
         else made_from.base_hosts,
     )
@@ -370,11 +370,24 @@ def base_hosts(comparison: Comparison, tool: Dialect | None) -> frozenset[str]:
     branch that is looked at.
     """
     pairs = (pair for pair in comparison.roots if _vouches(comparison, pair))
-    return _hosts(comparison, ((pair, read_lock(comparison.base.tree, pair.old_lock, tool)) for pair in pairs))
+    old = ((pair, read_lock(comparison.base.tree, pair.old_lock, tool)) for pair in pairs)
+    return _hosts(comparison, old, tool)
 
 
-def _hosts(comparison: Comparison, pairs: Iterable[tuple[RootPair, LockFile]]) -> frozenset[str]:
-    return frozenset(entry.address.host for pair, old in pairs if _vouches(comparison, pair) for entry in old.entries)
+def _hosts(comparison: Comparison, pairs: Iterable[tuple[RootPair, LockFile]], tool: Dialect | None) -> frozenset[str]:
+    vouching = ((pair, old) for pair, old in pairs if _vouches(comparison, pair))
+    locks = (lock for pair, old in vouching for lock in _authoritative(comparison, pair, old, tool))
+    return frozenset(entry.address.host for lock in locks for entry in lock.entries)
+
+
+def _authoritative(comparison: Comparison, pair: RootPair, old: LockFile, tool: Dialect | None) -> Iterator[LockFile]:
+    """Yields a root's lock files that vouch for hosts and tell the tool: `old`, or the tip's where there is a tip."""
+    if comparison.tip is None:
+        yield old
+        return
+    for path in dict.fromkeys((pair.old_lock, pair.new_lock)):
+        if path is not None:
+            yield read_lock(comparison.tip.tree, path, tool)
 
 
 def _vouches(comparison: Comparison, pair: RootPair) -> bool:
@@ -445,6 +458,16 @@ def _unreviewed_of(comparison: Comparison, pair: RootPair) -> dict[str, Unreview
     return {path: one for path, one in comparison.unreviewed.items() if is_at_or_below(pair.path, path)}
 
 
+def _tool_before(comparison: Comparison, pair: RootPair, old: LockFile) -> Dialect | None:
+    folder = pair.path if pair.renamed_from is None else pair.renamed_from
+    found: Dialect | None = None
+    if comparison.tip is not None:
+        locks = [lock for lock in _authoritative(comparison, pair, old, None) if lock.exists]
+        at_tip, place = (locks[0], locks[0].path.rpartition("/")[0]) if locks else (LockFile.absent(""), folder)
+        found = tool_before(comparison.tip.tree, place, at_tip)
+    return found or tool_before(comparison.base.tree, folder, old)
+
+
 def _judging_tool(
     comparison: Comparison, pair: RootPair, old: LockFile, new: LockFile
 ) -> tuple[Dialect, ToolChange | None]:
@@ -453,8 +476,7 @@ def _judging_tool(
     Where the entries themselves went over to the other tool's registry, they can be judged by that tool's rules alone:
     it is a migration, and nothing but the finding about it is to be said of it.
     """
-    old_folder = pair.path if pair.renamed_from is None else pair.renamed_from
-    before = tool_before(comparison.base.tree, old_folder, old)
+    before = _tool_before(comparison, pair, old)
     now = tool_of(comparison.head.tree, pair.path, new) if new.exists or before is None else before
     if before is None or before is now:
         return now, None

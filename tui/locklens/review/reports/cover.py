@@ -66,7 +66,7 @@ def source_words(review: Review) -> str:
     """Where the policy is from."""
     match review.policy_side.value:
         case "base":
-            return f"{review.policy.file} of {review.base.name}"
+            return f"{review.policy.file} of {review.base.tip_name}"
         case "head":
             return f"{review.policy.file} of this folder"
         case "given":
