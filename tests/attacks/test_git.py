@@ -408,6 +408,30 @@ def test_a_lock_file_that_a_checkout_would_change_blocks(clone: Path, attributes
     assert attributes.rpartition(" ")[2].replace("odd", "filter=odd") in out
 
 
+@pytest.mark.parametrize("word", ["set", "unset", "unspecified"])
+@pytest.mark.parametrize("line", [f"{LOCK} filter={{0}}", f"[attr]odd filter={{0}}\n{LOCK}\todd"])
+def test_a_filter_that_is_called_like_a_state_is_one(clone: Path, word: str, line: str) -> None:
+    git(clone, "checkout", "-q", "main")
+    git(clone, "checkout", "-qB", "pr")
+    commit(clone, {".gitattributes": line.format(word) + "\n"})
+    git(clone, "config", f"filter.{word}.smudge", "tr a-z A-Z")
+    (clone / "infra" / "prod" / LOCK).unlink()
+    git(clone, "checkout", "--", ".")
+    assert "PROVIDER" in (clone / "infra" / "prod" / LOCK).read_text(), "the case is one: git converts it"
+    status, out, err = locklens(clone, *REVIEW, "main", "--head", "pr")
+    assert status == 1, out + err
+    assert "LK031 BLOCK" in out
+    assert f"filter={word}" in out
+
+
+@pytest.mark.parametrize("state", ["filter", "-filter", "!filter", "-ident", "!working-tree-encoding", "ident=set x"])
+def test_states_of_attributes_are_no_values(clone: Path, state: str) -> None:
+    commit(clone, {".gitattributes": f"{LOCK} {state}\n"})
+    _, out, err = locklens(clone, *REVIEW, "main", "--head", "pr")
+    assert "LK031" not in out
+    assert "5.1.0" in out, err
+
+
 def test_a_configuration_that_a_checkout_would_change_blocks(clone: Path) -> None:
     git(clone, "checkout", "-q", "main")
     commit(clone, {"infra/prod/main.tf": 'module "m" {\n  source = "../m"\n}\n', "infra/m/m.tf": "# m\n"})

@@ -302,13 +302,15 @@ class Repository:
         Raises:
             RepositoryError: Git failed, or a file of attributes is missing from this clone.
         """
-        from locklens.project.gitattributes import ATTRIBUTES_FILE, converted, may_convert
+        from locklens.project.gitattributes import ATTRIBUTES_FILE, converted, may_convert, spelled_states
 
         attributes = {path: file for path, file in files.items() if _has_name(path, ATTRIBUTES_FILE)}
         self.prefetch(file.object_id for file in attributes.values() if file.object_id)
-        if not any(file.object_id and may_convert(self.blob(file.object_id)) for file in attributes.values()):
+        texts = {path: self.blob(file.object_id) for path, file in attributes.items() if file.object_id}
+        if not any(map(may_convert, texts.values())):
             return {}
-        return converted(self._command, attributes, paths)
+        spelled = set[tuple[str, str]]().union(*map(spelled_states, texts.values()))
+        return converted(self._command, attributes, paths, spelled)
 
     # Comparison
 

@@ -7,12 +7,13 @@ of a revision only since 2.40.
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from locklens.project.gitoutput import TreeFile
     from locklens.project.gitprocess import GitCommand
@@ -22,7 +23,12 @@ ATTRIBUTES_FILE = ".gitattributes"
 _CONVERTING = ("working-tree-encoding", "ident", "filter")
 """Line ends (`text`, `eol`) are left out: for the tools both kinds are the same."""
 
-_OFF = frozenset({"unspecified", "unset"})
+_STATES = "set", "unset", "unspecified"
+"""What `git check-attr` prints of an attribute without a value; also what it prints of a value that is spelled so."""
+
+_SPELLED_STATE = re.compile(
+    rb"(?<!\S)(" + "|".join(_CONVERTING).encode() + rb")=(" + "|".join(_STATES).encode() + rb")(?!\S)"
+)
 
 
 def may_convert(data: bytes) -> bool:
@@ -30,7 +36,17 @@ def may_convert(data: bytes) -> bool:
     return any(name.encode() in data for name in _CONVERTING)
 
 
-def converted(command: GitCommand, attributes: Mapping[str, TreeFile], paths: Iterable[str]) -> dict[str, str]:
+def spelled_states(data: bytes) -> set[tuple[str, str]]:
+    """Returns the (attribute, value) pairs of a file of attributes whose value is spelled like a state.
+
+    `filter=unset` names a filter that is called "unset".
+    """
+    return {(name.decode(), value.decode()) for name, value in _SPELLED_STATE.findall(data)}
+
+
+def converted(
+    command: GitCommand, attributes: Mapping[str, TreeFile], paths: Iterable[str], spelled: Collection[tuple[str, str]]
+) -> dict[str, str]:
     """Returns the attribute that has git change a file's bytes, such as `filter=lfs`, by path.
 
     `ident` is named where it is set; it changes what has `$Id` in it.
@@ -39,6 +55,8 @@ def converted(command: GitCommand, attributes: Mapping[str, TreeFile], paths: It
         command: Git in the repository.
         attributes: The tree's files of attributes.
         paths: What is asked about.
+        spelled: Values of those files that are spelled like a state. Which of both git means is unknown, and what it
+            prints for such a pair counts as the value.
 
     Raises:
         RepositoryError: Git failed.
@@ -56,12 +74,16 @@ def converted(command: GitCommand, attributes: Mapping[str, TreeFile], paths: It
         fields = aside.answer(*question, given=given).decode("utf-8", "surrogateescape").split("\0")
     found: dict[str, list[str]] = {}
     for path, name, value in zip(fields[::3], fields[1::3], fields[2::3], strict=False):
-        found.setdefault(path, []).extend(_words(name, value))
+        found.setdefault(path, []).extend(_words(name, value, is_value=(name, value) in spelled))
     return {path: ", ".join(words) for path, words in found.items() if words}
 
 
-def _words(name: str, value: str) -> Iterator[str]:
-    if value in _OFF or (name == "filter" and value == "set") or (name == "ident" and value != "set"):
+def _words(name: str, value: str, *, is_value: bool) -> Iterator[str]:
+    if name == "ident":
+        is_on = value == "set"  # with any value it is off
+    else:
+        is_on = is_value or value not in (_STATES if name == "filter" else _STATES[1:])
+    if not is_on:
         return
     if name == "working-tree-encoding" and value.lower().replace("-", "") == "utf8":
         return
