@@ -45,9 +45,12 @@ def unreviewed_submodules(
 
 
 def pairs_of_submodules(pairs: Sequence[RootPair], unreviewed: Mapping[str, Unreviewed]) -> tuple[RootPair, ...]:
-    """Returns the roots, and one without lock files for each submodule in whose place none of them is or was."""
+    """Returns the roots, and one without lock files for each submodule in whose place none of them is or was.
+
+    Nothing is judged of such a one but that it was not reviewed: its files are no side of the comparison.
+    """
     alone = [path for path in unreviewed if not any(is_at_or_below(pair.path, path) for pair in pairs)]
-    made = (RootPair(path, None, None, False, True, None) for path in alone)
+    made = (RootPair(path, None, None, False, True, None, is_module=True) for path in alone)
     return tuple(sorted((*pairs, *made), key=lambda pair: name_bytes(pair.path)))
 
 
