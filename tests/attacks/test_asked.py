@@ -187,7 +187,7 @@ def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
         ("review", "--old", f"main:{LOCK}", "--new", LOCK, "--format", "text"),
         ("hashes", "main", "--format", "text"),
         ("keys", "main", "--format", "text"),
-        ("restore", "demo", "--from", "main", "--dry-run"),
+        ("restore", "demo", "--from", "main", "--dry-run", "--root", "infra"),
     ],
     ids=" ".join,
 )

@@ -149,14 +149,15 @@ PROGRAMS = (
 )
 STAGE = """
 from pathlib import Path
-from locklens.operations.write.apply import apply
 from locklens.operations.compare_repository import open_git
-from locklens.operations.review.run import ReviewRequest, review
-from locklens.operations.write.stage import reviewed, stage
+from locklens.operations.review.request import ReviewRequest
+from locklens.operations.review.run import review
+from locklens.operations.write.apply import apply
+from locklens.operations.write.stage import marked_blocks
 
 top = Path.cwd()
 found = review(ReviewRequest(lambda: open_git(top)))
-plan = stage(reviewed(found, top, {one.id for one in found.changes}))
+plan = marked_blocks(found, top, {one.id for one in found.changes}).plan()
 assert plan.proposal.files, plan.failures
 apply(plan.proposal)
 """
