@@ -12,6 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from locklens.errors import RepositoryError
+from locklens.project import gitrun
+from locklens.project.git import Repository
+
 LOCK = ".terraform.lock.hcl"
 ZH = ["zh:" + digit * 64 for digit in "0123"]
 
@@ -656,3 +660,21 @@ def test_a_tracked_root_below_a_data_folder_is_reviewed(clone: Path, head: tuple
     assert status == 1, out + err
     assert "other/.terraform/prod" in out
     assert "modules/x" not in out
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="bounds of other processes are Linux's")
+def test_patterns_that_take_git_for_ever_are_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line of 80 bytes in a file of attributes takes git time that doubles with each `**`."""
+    monkeypatch.setattr(gitrun, "PROCESSOR_SECONDS", 1)
+    place = tmp_path / "repository"
+    deep = place / "/".join("a" * 24)
+    deep.mkdir(parents=True)
+    git(place, "init", "-q", "-b", "main", ".")
+    (deep / "x").touch()
+    (place / ".gitattributes").write_text(f"{'**/' * 24}x filter=y\n")
+    git(place, "add", "-A")
+    git(place, "commit", "-qm", "one")
+    with Repository.discover(place) as repository:
+        question = ("check-attr", "-z", "--stdin", "filter")
+        with pytest.raises(RepositoryError, match="seconds of processor time"):
+            repository._command.answer(*question, given=f"{'a/' * 24}y\0".encode())

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 TIMEOUT = 120.0
 """Seconds that one question to git may take."""
 
+PROCESSOR_SECONDS = 10
+"""Of one question, where the system has such a bound: a listing of a million files takes three. Patterns with many `**`
+in files of attributes or of ignored names take git time that is exponential in them."""
+
 MEMORY_BYTES = 2 * 1024**3
 """Of a process of git, without the packs that it maps: those are read-only, and as large as the repository is."""
 
@@ -86,6 +90,16 @@ def _limit_memory(pid: int) -> None:
         prlimit(pid, RLIMIT_DATA, (MEMORY_BYTES, MEMORY_BYTES))
 
 
+def _limit_processor_time(pid: int) -> None:
+    """Bounds the processor time of a process that answers one question; on Linux alone, as for its memory."""
+    try:
+        from resource import RLIMIT_CPU, prlimit
+    except ImportError:
+        return
+    with suppress(OSError, ValueError):
+        prlimit(pid, RLIMIT_CPU, (PROCESSOR_SECONDS, PROCESSOR_SECONDS + 1))
+
+
 def end(process: subprocess.Popen[bytes]) -> None:
     """Ends a process that may hold lock files: asked first, by force where it does not listen."""
     if process.poll() is None:
@@ -134,6 +148,7 @@ class Run:
 
     def _begin(self) -> None:
         process = start(self._words, self._folder, self._environment, stderr=subprocess.PIPE)
+        _limit_processor_time(process.pid)
         assert process.stdout is not None
         self._process = process
         self._output = process.stdout.fileno()
@@ -157,9 +172,17 @@ class Run:
         return data
 
     def ended(self) -> tuple[int, str]:
-        """Waits for the end; returns the exit status, and the first of what was printed on standard error."""
+        """Waits for the end; returns the exit status, and the first of what was printed on standard error.
+
+        Raises:
+            RepositoryError: It was ended for the processor time that it took.
+        """
         assert self._process is not None
         status = self._process.wait()
+        if status == -getattr(signal, "SIGXCPU", 0):
+            words = f"git took more than {PROCESSOR_SECONDS} seconds of processor time, and was ended"
+            hint = "a pattern with many ** in .gitattributes or .gitignore can be the cause"
+            raise RepositoryError(words, hint=hint)
         for thread in self._threads:
             thread.join(_GRACE)  # A program that git started may have inherited the pipe, and live on.
         return status, self._complaint.decode("utf-8", "replace")
