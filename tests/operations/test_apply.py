@@ -221,7 +221,8 @@ READ_ONLY = """
 import fcntl, os, sys
 from pathlib import Path
 from locklens.storage import placing
-from locklens.storage.journal import Journal, WrittenFile
+from locklens.storage.journal import Journal
+from locklens.storage.records import WrittenFile
 from locklens.operations.write.apply import apply
 from locklens.operations.plan.files import FileChanges, PlannedFile
 if os.geteuid() == 0:

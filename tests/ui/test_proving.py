@@ -83,7 +83,7 @@ async def test_it_asks_downloads_and_fills_the_rows(
         await until(on, lambda: "#####..... " in on.text)
         assert "50 %" in on.text
         assert "1.0 MiB of 2.0 MiB" in on.text
-        assert "demo 5.2.0 darwin_arm64" in on.text
+        await until(on, lambda: "demo 5.2.0 darwin_arm64" in on.text)
         assert "esc cancel" in on.text
         gate.set()
         await until(on, lambda: on.is_on_top)

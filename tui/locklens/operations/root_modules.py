@@ -108,10 +108,10 @@ class RootReader:
         """Reads a folder as a root, whatever is there; arguments as of `read`."""
         from locklens.project.requirements import read_configuration
 
-        lock = read_lock(tree, lock_path(path), self._tool)
+        lock = read_lock(tree, lock_path(path), self._tool, is_replaced=True)
         tool = self._tool or tool_of(tree, path, lock)
         if lock.writer is not tool:
-            lock = read_lock(tree, lock.path, tool)
+            lock = read_lock(tree, lock.path, tool, is_replaced=True)
         configuration = read_configuration(
             tree,
             path,
@@ -180,13 +180,22 @@ def folders_with_locks(repository: Repository, tree: Tree) -> list[str]:
     return sorted(folders, key=name_bytes)
 
 
-def read_lock(tree: Tree, path: str | None, tool: Dialect | None) -> LockFile:
-    """Reads a lock file; None for one that does not exist. What cannot be read is one with a problem."""
+def read_lock(tree: Tree, path: str | None, tool: Dialect | None, *, is_replaced: bool = False) -> LockFile:
+    """Reads a lock file; a file that cannot be read has a problem.
+
+    Args:
+        tree: The files.
+        path: Of the lock file; None for one that does not exist.
+        tool: Whose file it is; None where its header tells.
+        is_replaced: Whether a link that leads to no file in the repository counts as an absent file, as for the tools,
+            which replace it. For a review it is a file that cannot be judged.
+    """
     try:
         data = tree.read(path) if path is not None else None
         if data is None and path is not None and tree.has_folder(path):
             raise ConfigurationError("it is a folder", path=path)
-        if data is None and path is not None and _is_broken(tree, path):
+        is_refused = path is not None and (not is_replaced or tree.leads_out(path))
+        if data is None and path is not None and is_refused and _is_broken(tree, path):
             raise ConfigurationError("cannot be read: it is a link that leads to no file", path=path)
     except LockLensError as error:
         refused = SyntaxProblem(1, 1, "Failed to read file", str(error))
