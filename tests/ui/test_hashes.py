@@ -571,7 +571,7 @@ async def test_the_sample(tmp_path: Path) -> None:
         async with app.run_test(size=(120, 40)) as pilot:
             on = HashesDriver(app, pilot)
             await until(on, lambda: bool(on.names) and not on.hashes.is_asking)
-            assert "4 not covered" in on.lines[0]
+            await until(on, lambda: "4 not covered" in on.lines[0])
             assert "locklens.toml of HEAD" in on.text
             await on.choose("acme/netbox")
             assert "at least 2 of linux_amd64 (CI, production), darwin_arm64 (laptops), windows_amd64" in on.said
