@@ -17,7 +17,7 @@ from locklens.ui.hashes.rows import HashRow, LookupState, Named, hash_rows, sele
 from locklens.ui.review.actions import locking
 from locklens.ui.row_actions import RowActionsScreen, RowTarget
 from locklens.ui.shell.key_table import view_bindings
-from locklens.ui.shell.placeholders import one_sentence, placeholder
+from locklens.ui.shell.placeholders import one_sentence
 from locklens.ui.text.clipboard import change_copied
 from locklens.ui.text.spans import FilePlace
 
@@ -44,7 +44,6 @@ class HashesScreen(RowActionsScreen):
 
     def __init__(self, source: LockLens, keeper: MarkKeeper) -> None:
         super().__init__(source, keeper)
-        self.narrowed = ""
         self.chosen: frozenset[Named] = frozenset()
         """The providers that v and L are for; none: those of the highlighted row."""
         self.in_full = False
@@ -83,7 +82,7 @@ class HashesScreen(RowActionsScreen):
         if self.review is None or not self.is_open:
             return
         asked = LookupState(self.is_asking, self.review.offline)
-        rows = hash_rows(self.review, asked=asked, chosen=self.chosen, narrowed=self.narrowed)
+        rows = hash_rows(self.review, asked=asked, chosen=self.chosen, narrowed=self.filter_text)
         self.left.show_rows(rows, cursor_key=cursor_key)
         self.facts.show_lines(hashes_facts(self.review, self.progress))
         self.refresh_notice()
@@ -97,10 +96,10 @@ class HashesScreen(RowActionsScreen):
             }
         self.refresh_list()
 
-    def notice(self) -> tuple[Line, ...]:
-        """What to say where there is no list."""
-        rows = bool(self.left.rows)
-        return placeholder(self.review, self.error, narrowed=self.narrowed, has_rows=rows, empty=_nothing_locked)
+    def nothing_to_list(self, review: Review) -> tuple[Line, ...]:
+        """Returns the placeholder of an empty list."""
+        del review
+        return one_sentence("No provider is locked here.")
 
     def head_layouts(self) -> tuple[BarLayout, ...]:
         """How much is locked, proven and covered."""
@@ -109,22 +108,12 @@ class HashesScreen(RowActionsScreen):
     def status_layouts(self) -> tuple[BarLayout, ...]:
         """How far the asking is, or a message."""
         return hashes_status(
-            self.review, self.progress, marked=len(self.chosen), is_narrowed=self.is_narrowed, message=self.told
+            self.review, self.progress, marked=len(self.chosen), is_narrowed=self.is_narrowed, message=self.status_text
         )
 
     def help_lines(self) -> Iterable[Line]:
         """All keys, columns, proofs, and how to want platforms."""
         return hashes_help()
-
-    def narrow(self, text: str) -> None:
-        """Shows what a filter admits."""
-        self.narrowed = text.strip()
-        self.refresh_list()
-
-    @property
-    def is_narrowed(self) -> bool:
-        """Whether there is a filter."""
-        return bool(self.narrowed)
 
     @on(HashList.Highlighted)
     def _show_detail(self, event: HashList.Highlighted) -> None:
@@ -221,7 +210,3 @@ class HashesScreen(RowActionsScreen):
             self.say("lock: the registries are still being asked; press L again when they have answered")
             return
         self.decide("lock", lambda: locking(chosen, self.review, self.top, self.source.where))
-
-
-def _nothing_locked(_: Review) -> tuple[Line, ...]:
-    return one_sentence("No provider is locked here.")

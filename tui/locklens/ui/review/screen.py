@@ -25,7 +25,6 @@ from locklens.ui.review.tree import Grouping, Node, NodeKind, outline
 from locklens.ui.row_actions import RowActionsScreen
 from locklens.ui.shell.key_table import view_bindings
 from locklens.ui.shell.messages import ViewWanted
-from locklens.ui.shell.placeholders import placeholder
 from locklens.ui.text.spans import Line
 
 if TYPE_CHECKING:
@@ -101,10 +100,9 @@ class ReviewScreen(RowActionsScreen):
         self.refresh_notice()
         self.refresh_bars()
 
-    def notice(self) -> tuple[Line, ...]:
-        """What to say where there is no list."""
-        rows = bool(self.left.rows)
-        return placeholder(self.review, self.error, narrowed=self.narrowed.text, has_rows=rows, empty=nothing_to_review)
+    def nothing_to_list(self, review: Review) -> tuple[Line, ...]:
+        """Returns the placeholder of an empty list."""
+        return nothing_to_review(review)
 
     def head_layouts(self) -> tuple[BarLayout, ...]:
         """What is compared, and the counts."""
@@ -112,7 +110,7 @@ class ReviewScreen(RowActionsScreen):
 
     def status_layouts(self) -> tuple[BarLayout, ...]:
         """Where the review stands, or a message."""
-        message = self.message or self.narrowed.problem or self.told
+        message = self.message or self.narrowed.problem or self.status_text
         facts = StatusFacts(
             self.review,
             self.loader.marks,
@@ -283,14 +281,10 @@ class ReviewScreen(RowActionsScreen):
         self.say(f"grouped by {self.grouping}")
 
     def narrow(self, text: str) -> None:
-        """Shows what a filter admits."""
+        """Shows only the rows that satisfy the expression."""
+        self.filter_text = text
         self.narrowed = parse_filter(text)
         self.refresh_list()
-
-    @property
-    def is_narrowed(self) -> bool:
-        """Whether there is a filter."""
-        return bool(self.narrowed.text)
 
     def action_expand(self) -> None:
         """Shows the detail in full, or in short again."""

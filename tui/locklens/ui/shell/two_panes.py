@@ -16,6 +16,7 @@ from locklens.errors import LockLensError
 from locklens.operations.write.undo import Undo
 from locklens.ui.shell import bars
 from locklens.ui.shell.messages import PreviewWanted, ViewWanted
+from locklens.ui.shell.placeholders import placeholder
 from locklens.ui.shell.review_loader import ReviewLoader
 from locklens.ui.shell.screen import LockLensScreen
 from locklens.ui.text.phrases import changed_on_disk
@@ -67,6 +68,8 @@ class TwoPaneScreen(LockLensScreen[int]):
         super().__init__()
         self.source = source
         self.loader = ReviewLoader(source, keeper)
+        self.filter_text = ""
+        """The filter as entered; "" for none."""
         self._shown_key = ""
         self._noted: frozenset[str] = frozenset()
         """What was shown of the notes that limit a review: each is shown once."""
@@ -88,17 +91,28 @@ class TwoPaneScreen(LockLensScreen[int]):
         """What the line above the keys says."""
 
     @abstractmethod
-    def notice(self) -> tuple[Line, ...]:
-        """What stands in place of the panes; () where they are to be shown."""
+    def nothing_to_list(self, review: Review) -> tuple[Line, ...]:
+        """Returns the placeholder of an empty list."""
 
-    @abstractmethod
+    def notice(self) -> tuple[Line, ...]:
+        """Returns the lines that replace the panes; () while the panes are shown."""
+        return placeholder(
+            self.review,
+            self.error,
+            narrowed=self.filter_text,
+            has_rows=bool(self.left.rows),
+            empty=self.nothing_to_list,
+        )
+
     def narrow(self, text: str) -> None:
-        """Filters by what was typed, and shows the rows anew."""
+        """Shows only the rows that match the text."""
+        self.filter_text = text.strip()
+        self.refresh_list()
 
     @property
-    @abstractmethod
     def is_narrowed(self) -> bool:
-        """Whether there is a filter."""
+        """True if a filter is set."""
+        return bool(self.filter_text)
 
     def compose(self) -> ComposeResult:
         """Head, tabs, the two panes, the filter, the status and the keys."""
@@ -216,8 +230,8 @@ class TwoPaneScreen(LockLensScreen[int]):
         self.query_one("#keys", Bar).show_layouts(*bars.key_line(self.TABLE, in_detail=self.detail.has_focus))
 
     @property
-    def told(self) -> str:
-        """The message, or else that what is shown could not be read again; "" for neither."""
+    def status_text(self) -> str:
+        """The message, or else the error of a failed reload; "" for neither."""
         if self.message or self.error is None or self.review is None:
             return self.message
         return f"could not be read again: {self.error}"

@@ -16,7 +16,7 @@ from locklens.ui import views
 from locklens.ui.row_actions import RowActionsScreen, RowTarget
 from locklens.ui.shell import bars
 from locklens.ui.shell.key_table import view_bindings
-from locklens.ui.shell.placeholders import one_sentence, placeholder
+from locklens.ui.shell.placeholders import one_sentence
 from locklens.ui.signers.bars import signers_head, signers_status
 from locklens.ui.signers.detail import History, signer_detail
 from locklens.ui.signers.help import signers_help
@@ -57,7 +57,6 @@ class SignersScreen(RowActionsScreen):
 
     def __init__(self, source: LockLens, keeper: MarkKeeper) -> None:
         super().__init__(source, keeper)
-        self.narrowed = ""
         self._signers: tuple[SignerUses, ...] = ()
         self._histories: dict[str, History] = {}
 
@@ -100,16 +99,16 @@ class SignersScreen(RowActionsScreen):
         """Shows the signers that the filter admits."""
         if self.review is None or not self.is_open:
             return
-        rows = signer_rows(self._signers, is_asking=self.is_asking, narrowed=self.narrowed)
+        rows = signer_rows(self._signers, is_asking=self.is_asking, narrowed=self.filter_text)
         self.left.show_rows(rows, cursor_key=cursor_key)
         self.facts.show_lines(bars.registry_lines(self.review, self.progress))
         self.refresh_notice()
         self.refresh_bars()
 
-    def notice(self) -> tuple[Line, ...]:
-        """What to say where there is no list."""
-        rows = bool(self.left.rows)
-        return placeholder(self.review, self.error, narrowed=self.narrowed, has_rows=rows, empty=_nothing_locked)
+    def nothing_to_list(self, review: Review) -> tuple[Line, ...]:
+        """Returns the placeholder of an empty list."""
+        del review
+        return one_sentence("No provider is locked here.")
 
     def head_layouts(self) -> tuple[BarLayout, ...]:
         """How much is locked and signed."""
@@ -117,21 +116,11 @@ class SignersScreen(RowActionsScreen):
 
     def status_layouts(self) -> tuple[BarLayout, ...]:
         """How far the asking is, or a message."""
-        return signers_status(self.review, self.progress, is_narrowed=self.is_narrowed, message=self.told)
+        return signers_status(self.review, self.progress, is_narrowed=self.is_narrowed, message=self.status_text)
 
     def help_lines(self) -> Iterable[Line]:
         """All keys, and what the tiers mean."""
         return signers_help()
-
-    def narrow(self, text: str) -> None:
-        """Shows what a filter admits."""
-        self.narrowed = text.strip()
-        self.refresh_list()
-
-    @property
-    def is_narrowed(self) -> bool:
-        """Whether there is a filter."""
-        return bool(self.narrowed)
 
     @on(SignerList.Highlighted)
     def _show_detail(self, event: SignerList.Highlighted) -> None:
@@ -181,7 +170,3 @@ class SignersScreen(RowActionsScreen):
         """Reads everything again, histories too when they are wanted again."""
         self._histories = {}
         super().reload(is_fresh=is_fresh)
-
-
-def _nothing_locked(_: Review) -> tuple[Line, ...]:
-    return one_sentence("No provider is locked here.")

@@ -19,7 +19,7 @@ from locklens.text import counted
 from locklens.ui import views
 from locklens.ui.row_actions import RowActionsScreen, RowTarget
 from locklens.ui.shell.key_table import view_bindings
-from locklens.ui.shell.placeholders import one_sentence, placeholder
+from locklens.ui.shell.placeholders import one_sentence
 from locklens.ui.shell.timers import after
 from locklens.ui.text.spans import FilePlace
 from locklens.ui.upgrade.bars import upgrade_head, upgrade_status
@@ -75,7 +75,6 @@ class UpgradeScreen(RowActionsScreen):
         self._has_terms = False
         """Whether the policy's cooldown was applied once; the user may have switched it off since."""
         self.by = By.PROVIDER
-        self.narrowed = ""
         self.in_full = False
         self._unfolded: frozenset[str] = frozenset()
         self._wanted: tuple[str, ProviderAddress] | None = None
@@ -198,7 +197,7 @@ class UpgradeScreen(RowActionsScreen):
         """Shows the rows that the filter admits."""
         if self.review is None or not self.is_open:
             return
-        rows = upgrade_rows(self.picking, by=self.by, narrowed=self.narrowed, unfolded=self._unfolded)
+        rows = upgrade_rows(self.picking, by=self.by, narrowed=self.filter_text, unfolded=self._unfolded)
         if cursor_key is None and not self.left.is_placed:
             cursor_key = next((row.key for row in rows if row.depth), None)
         self.left.show_rows(rows, cursor_key=cursor_key)
@@ -213,18 +212,19 @@ class UpgradeScreen(RowActionsScreen):
         if not self.has_offers or not self.is_open:
             return
         self._wanted = None
-        if self.narrowed:
+        if self.filter_text:
             self.set_filter("")
-            self.narrowed = ""
+            self.filter_text = ""
         self._unfolded |= {f"group:{address}"}
         self.refresh_list(cursor_key=f"{root}\0{address}")
         self.left.place()
         self.left.focus()
 
-    def notice(self) -> tuple[Line, ...]:
-        """What to say where there is no list."""
-        rows = bool(self.left.rows)
-        return placeholder(self.review, self.error, narrowed=self.narrowed, has_rows=rows, empty=_nothing_to_upgrade)
+    def nothing_to_list(self, review: Review) -> tuple[Line, ...]:
+        """Returns the placeholder of an empty list."""
+        if any(root.configuration is None for root in review.roots):
+            return one_sentence("Reading configurations …", is_final=False)
+        return one_sentence("Nothing is locked or required here, so there is nothing to upgrade.")
 
     def head_layouts(self) -> tuple[BarLayout, ...]:
         """How much there is."""
@@ -234,22 +234,12 @@ class UpgradeScreen(RowActionsScreen):
         """What was chosen and what that takes, or a message."""
         fetch = estimate_download(self.picking.choices, self.picking.known, self._here)
         return upgrade_status(
-            self.picking, fetch, asking=self.asking_words, is_narrowed=self.is_narrowed, message=self.told
+            self.picking, fetch, asking=self.asking_words, is_narrowed=self.is_narrowed, message=self.status_text
         )
 
     def help_lines(self) -> Iterable[Line]:
         """All keys, and what the columns mean."""
         return upgrade_help()
-
-    def narrow(self, text: str) -> None:
-        """Shows what a filter admits."""
-        self.narrowed = text.strip()
-        self.refresh_list()
-
-    @property
-    def is_narrowed(self) -> bool:
-        """Whether there is a filter."""
-        return bool(self.narrowed)
 
     @on(UpgradeList.Highlighted)
     def _follow(self, event: UpgradeList.Highlighted) -> None:
@@ -420,9 +410,3 @@ def _why_nothing(row: UpgradeRow, picking: UpgradeSelection) -> str:
         return f"{row.offers[0].name} is up to date"
     reason = f": {found.held_by}" if found.held_by else ""
     return f"held{reason}; right goes to a version that can be picked all the same"
-
-
-def _nothing_to_upgrade(review: Review) -> tuple[Line, ...]:
-    if any(root.configuration is None for root in review.roots):
-        return one_sentence("Reading configurations …", is_final=False)
-    return one_sentence("Nothing is locked or required here, so there is nothing to upgrade.")
