@@ -9,12 +9,16 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from locklens.errors import RepositoryError
 from locklens.project import gitrun
-from locklens.project.git import Repository
+from locklens.project.git import Repository, UncommittedSide
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 LOCK = ".terraform.lock.hcl"
 ZH = ["zh:" + digit * 64 for digit in "0123"]
@@ -663,18 +667,25 @@ def test_a_tracked_root_below_a_data_folder_is_reviewed(clone: Path, head: tuple
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="bounds of other processes are Linux's")
-def test_patterns_that_take_git_for_ever_are_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A line of 80 bytes in a file of attributes takes git time that doubles with each `**`."""
-    monkeypatch.setattr(gitrun, "PROCESSOR_SECONDS", 1)
+@pytest.mark.parametrize("name", [".gitattributes", ".gitignore"])
+def test_patterns_that_take_git_for_ever_are_given_up(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A line of 80 bytes in a file of patterns takes git time that doubles with each `**`."""
+    monkeypatch.setattr(gitrun, "PATTERN_SECONDS", 1)
     place = tmp_path / "repository"
-    deep = place / "/".join("a" * 24)
-    deep.mkdir(parents=True)
+    place.mkdir()
     git(place, "init", "-q", "-b", "main", ".")
-    (deep / "x").touch()
-    (place / ".gitattributes").write_text(f"{'**/' * 24}x filter=y\n")
+    (place / name).write_text(f"{'**/' * 24}x{' filter=y' if name == '.gitattributes' else ''}\n")
     git(place, "add", "-A")
     git(place, "commit", "-qm", "one")
+    deep = place / "/".join("a" * 24)
+    deep.mkdir(parents=True)
+    (deep / "y").touch()
     with Repository.discover(place) as repository:
-        question = ("check-attr", "-z", "--stdin", "filter")
-        with pytest.raises(RepositoryError, match="seconds of processor time"):
-            repository._command.answer(*question, given=f"{'a/' * 24}y\0".encode())
+        questions: dict[str, Callable[[], object]] = {
+            ".gitattributes": lambda: repository.converted(repository.listing("HEAD"), [f"{'a/' * 24}y"]),
+            ".gitignore": lambda: repository.paths(UncommittedSide.WORK_TREE),
+        }
+        with pytest.raises(RepositoryError, match="more than 1 seconds of processor time"):
+            questions[name]()

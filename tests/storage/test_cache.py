@@ -272,7 +272,7 @@ def test_what_belongs_to_another_user_is_not_used(
     """As with `sudo` where HOME is kept."""
     kept(path, answer())
     before = path.read_bytes()
-    monkeypatch.setattr("locklens.storage.own._euid", lambda: os.geteuid() + 1)
+    monkeypatch.setattr("locklens.ownership._euid", lambda: os.geteuid() + 1)
     found = kind(path)
     assert found.hashes([package(1).zh]) == {} if isinstance(found, Cache) else found.marks("here") == frozenset()
     assert "its folder belongs to another user" in found.take_notices()[0]

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from locklens.hcl.source import SyntaxProblemError
+from locklens.ownership import distrust_reason
 
 if TYPE_CHECKING:
     from lark import Token, Tree
@@ -79,16 +80,10 @@ def _cache_file() -> Path | None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         release = "{}.{}".format(*sys.version_info[:2])
         file = folder / f"python-hcl2-{version('python-hcl2')}-py{release}.bin"
-        if not _is_own(folder) or (os.path.lexists(file) and not _is_own(file)):
+        if distrust_reason(folder.stat()) or (os.path.lexists(file) and distrust_reason(file.stat())):
             return None
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError:
         return None
     return file
-
-
-def _is_own(path: Path) -> bool:
-    """Whether only this user can have written to a file or a folder; on Windows that cannot be told by its mode."""
-    status = path.stat()
-    return not hasattr(os, "geteuid") or (status.st_uid == os.geteuid() and not status.st_mode & 0o022)

@@ -358,7 +358,7 @@ class Repository:
         with self._listing_lock:
             if self._work_files_found is None:
                 arguments = ("ls-files", "-z", "-t", "--cached", "--others", "--exclude-standard", "-x", ".terraform")
-                with closing(self._command.records(*arguments, subject="the work tree")) as records:
+                with closing(self._command.records(*arguments, subject="the work tree", by_patterns=True)) as records:
                     # A path that is not merged stands there once for each side; an untracked repository ends in "/".
                     kept = [record for record in dict.fromkeys(records) if not record.endswith("/")]
                 self._work_files_found = [(record[0], record[2:]) for record in kept]

@@ -71,7 +71,7 @@ def converted(
         aside.answer("update-index", "-z", "--index-info", given=_encoded(entries), settings=whole)
         question = ("check-attr", "-z", "--cached", "--stdin", *_CONVERTING)
         given = _encoded(f"{path}\0" for path in paths)
-        fields = aside.answer(*question, given=given).decode("utf-8", "surrogateescape").split("\0")
+        fields = aside.answer(*question, given=given, by_patterns=True).decode("utf-8", "surrogateescape").split("\0")
     found: dict[str, list[str]] = {}
     for path, name, value in zip(fields[::3], fields[1::3], fields[2::3], strict=False):
         found.setdefault(path, []).extend(_words(name, value, is_value=(name, value) in spelled))

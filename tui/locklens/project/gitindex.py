@@ -180,7 +180,7 @@ class GitIndex:
                 yield path, _refusal(path, "it is a link", "stage the file that it leads to")
         for portion in _portions(new):
             options = ("--others", "--ignored", "--exclude-standard", "-z", "--full-name")
-            output = self._command.answer("ls-files", *options, "--", *portion)
+            output = self._command.answer("ls-files", *options, "--", *portion, by_patterns=True)
             for path in output.decode("utf-8", "surrogateescape").split("\0"):
                 if path in portion:
                     name = shlex.quote(path)
@@ -191,7 +191,7 @@ class GitIndex:
 
     def _filtered(self, paths: Sequence[str]) -> Iterator[tuple[str, ConfigurationError]]:
         """Yields the files that a filter program which the repository itself names would have to go through."""
-        output = self._command.answer("check-attr", "-z", "--stdin", "filter", given=_lines(paths))
+        output = self._command.answer("check-attr", "-z", "--stdin", "filter", given=_lines(paths), by_patterns=True)
         fields = output.decode("utf-8", "surrogateescape").split("\0")
         for path, name in zip(fields[::3], fields[2::3], strict=False):
             if name in self._unsafe_filters:

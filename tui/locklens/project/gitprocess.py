@@ -151,7 +151,11 @@ class GitCommand(Struct, frozen=True):
     environment: dict[str, str]
 
     def ask(
-        self, *arguments: str, settings: Mapping[str, str] | None = None, given: bytes = b""
+        self,
+        *arguments: str,
+        settings: Mapping[str, str] | None = None,
+        given: bytes = b"",
+        by_patterns: bool = False,
     ) -> tuple[int, bytes, str]:
         """Runs git once.
 
@@ -159,6 +163,7 @@ class GitCommand(Struct, frozen=True):
             arguments: Subcommand and its arguments.
             settings: Configuration that overrides the repository's.
             given: Standard input.
+            by_patterns: True if git matches paths against the repository's patterns; see `PATTERN_SECONDS`.
 
         Returns:
             Exit status, standard output, standard error.
@@ -170,7 +175,7 @@ class GitCommand(Struct, frozen=True):
 
         environment = with_settings(self.environment, settings) if settings else self.environment
         output = bytearray()
-        with Run(self.command_line(*arguments), self.folder, environment, given) as run:
+        with Run(self.command_line(*arguments), self.folder, environment, given, by_patterns=by_patterns) as run:
             while data := run.read():
                 output += data
                 if len(output) > MAX_GIT_OUTPUT_BYTES:
@@ -179,25 +184,32 @@ class GitCommand(Struct, frozen=True):
             status, complaint = run.ended()
         return status, bytes(output), complaint
 
-    def answer(self, *arguments: str, settings: Mapping[str, str] | None = None, given: bytes = b"") -> bytes:
+    def answer(
+        self,
+        *arguments: str,
+        settings: Mapping[str, str] | None = None,
+        given: bytes = b"",
+        by_patterns: bool = False,
+    ) -> bytes:
         """Returns the standard output of git.
 
         Raises:
             RepositoryError: As `ask`, or git failed; with git's own reason.
         """
-        status, output, complaint = self.ask(*arguments, settings=settings, given=given)
+        status, output, complaint = self.ask(*arguments, settings=settings, given=given, by_patterns=by_patterns)
         if status != 0:
             raise RepositoryError(f'"git {arguments[0]}" failed: {sentence(complaint)}')
         return output
 
-    def records(self, *arguments: str, subject: str) -> Generator[str]:
+    def records(self, *arguments: str, subject: str, by_patterns: bool = False) -> Generator[str]:
         """Yields what git lists, each record ended by NUL, while it lists.
 
         Bytes that are no UTF-8 survive as surrogates. Close the iterator where it is left early: that ends git.
 
         Args:
             arguments: Subcommand and its arguments.
-            subject: What is listed, for messages.
+            subject: The noun for messages.
+            by_patterns: As of `ask`.
 
         Raises:
             RepositoryError: As `answer`, or the listing is beyond MAX_ENTRIES, MAX_LISTING_BYTES or MAX_RECORD_BYTES.
@@ -206,7 +218,7 @@ class GitCommand(Struct, frozen=True):
 
         rest = b""
         number = size = 0
-        with Run(self.command_line(*arguments), self.folder, self.environment, b"") as run:
+        with Run(self.command_line(*arguments), self.folder, self.environment, b"", by_patterns=by_patterns) as run:
             while data := run.read():
                 *found, rest = (rest + data).split(b"\0")
                 number += len(found)

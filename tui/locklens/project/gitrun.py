@@ -18,9 +18,13 @@ if TYPE_CHECKING:
 TIMEOUT = 120.0
 """Seconds that one question to git may take."""
 
-PROCESSOR_SECONDS = 10
-"""Of one question, where the system has such a bound: a listing of a million files takes three. Patterns with many `**`
-in files of attributes or of ignored names take git time that is exponential in them."""
+PROCESSOR_SECONDS = 60
+"""Processor time of one question, where the system has such a bound: a listing of a million files takes three seconds,
+a comparison with a large work tree hashes every file that was touched."""
+
+PATTERN_SECONDS = 10
+"""Processor time of one question that matches paths against the repository's patterns: many `**` in a file of
+attributes or of ignored names take git time that is exponential in their number."""
 
 MEMORY_BYTES = 2 * 1024**3
 """Of a process of git, without the packs that it maps: those are read-only, and as large as the repository is."""
@@ -90,14 +94,14 @@ def _limit_memory(pid: int) -> None:
         prlimit(pid, RLIMIT_DATA, (MEMORY_BYTES, MEMORY_BYTES))
 
 
-def _limit_processor_time(pid: int) -> None:
+def _limit_processor_time(pid: int, seconds: int) -> None:
     """Bounds the processor time of a process that answers one question; on Linux alone, as for its memory."""
     try:
         from resource import RLIMIT_CPU, prlimit
     except ImportError:
         return
     with suppress(OSError, ValueError):
-        prlimit(pid, RLIMIT_CPU, (PROCESSOR_SECONDS, PROCESSOR_SECONDS + 1))
+        prlimit(pid, RLIMIT_CPU, (seconds, seconds + 1))
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
@@ -119,13 +123,24 @@ class Run:
         folder: Where it is run.
         environment: The whole environment.
         given: Standard input.
+        by_patterns: True if git matches paths against the repository's patterns, which takes the lower bound on its
+            processor time.
     """
 
-    def __init__(self, words: Sequence[str], folder: str, environment: Mapping[str, str], given: bytes) -> None:
+    def __init__(
+        self,
+        words: Sequence[str],
+        folder: str,
+        environment: Mapping[str, str],
+        given: bytes,
+        *,
+        by_patterns: bool = False,
+    ) -> None:
         self._words = words
         self._folder = folder
         self._environment = environment
         self._given = given
+        self._processor_seconds = PATTERN_SECONDS if by_patterns else PROCESSOR_SECONDS
         self._complaint = bytearray()
         self._is_late = False
         self._process: subprocess.Popen[bytes] | None = None
@@ -148,7 +163,7 @@ class Run:
 
     def _begin(self) -> None:
         process = start(self._words, self._folder, self._environment, stderr=subprocess.PIPE)
-        _limit_processor_time(process.pid)
+        _limit_processor_time(process.pid, self._processor_seconds)
         assert process.stdout is not None
         self._process = process
         self._output = process.stdout.fileno()
@@ -180,7 +195,7 @@ class Run:
         assert self._process is not None
         status = self._process.wait()
         if status == -getattr(signal, "SIGXCPU", 0):
-            words = f"git took more than {PROCESSOR_SECONDS} seconds of processor time, and was ended"
+            words = f"git took more than {self._processor_seconds} seconds of processor time, and was ended"
             hint = "a pattern with many ** in .gitattributes or .gitignore can be the cause"
             raise RepositoryError(words, hint=hint)
         for thread in self._threads:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, TypeVar
 from msgspec import Struct
 
 from locklens.errors import ConfigurationError
-from locklens.storage.own import is_of_another, is_open_to_others
+from locklens.ownership import is_of_another, is_open_to_others
 
 if TYPE_CHECKING:
     from collections.abc import Callable

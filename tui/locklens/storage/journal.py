@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from locklens.errors import ConfigurationError
+from locklens.ownership import distrust_reason
 from locklens.storage.folder_lock import turn_within
-from locklens.storage.own import why_not_believed
 from locklens.storage.placing import sync_folder
 from locklens.storage.records import RECORD_SCHEMA, Record
 
@@ -75,7 +75,7 @@ class Journal:
         """
         self.folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.folder.mkdir(mode=0o700, exist_ok=True)
-        if why := why_not_believed(self.folder.stat()):
+        if why := distrust_reason(self.folder.stat()):
             raise PermissionError(errno.EPERM, why)
         with turn_within(self._path(top, "lock"), wait) as is_held:
             yield is_held
@@ -187,7 +187,7 @@ class Journal:
 
 
 def _require_own(path: Path, status: os.stat_result) -> None:
-    if why := why_not_believed(status):
+    if why := distrust_reason(status):
         hint = "remove it if it is not yours, or name another folder in XDG_DATA_HOME"
         raise ConfigurationError(f"records of writes there are not used: {why}", path=str(path), hint=hint)
 

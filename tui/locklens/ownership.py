@@ -1,4 +1,4 @@
-"""Whose a folder or a file is: what this user alone could have written may be believed, and nothing else."""
+"""Ownership of files and folders: only content that no other user could have written is trusted."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ _OTHERS_WRITE = 0o022
 
 
 def is_of_another(status: os.stat_result) -> bool:
-    """Whether it belongs to another user than the one that this process acts for; never on Windows, which has none."""
+    """True if it belongs to a user other than that of this process; never on Windows, which has no user ids."""
     return _euid is not None and status.st_uid != _euid()
 
 
 def is_open_to_others(status: os.stat_result) -> bool:
-    """Whether its group or everybody may write to it; never on Windows, whose mode says nothing of that."""
+    """True if its group or all users may write to it; never on Windows, whose mode bits do not state it."""
     return _euid is not None and bool(status.st_mode & _OTHERS_WRITE)
 
 
-def why_not_believed(status: os.stat_result) -> str:
-    """Returns why it is not believed, "" where it is this user's alone."""
+def distrust_reason(status: os.stat_result) -> str:
+    """Returns the reason not to trust it, "" if only this user can have written to it."""
     if is_of_another(status):
         return "it belongs to another user"
     return "others may write to it" if is_open_to_others(status) else ""
