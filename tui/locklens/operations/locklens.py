@@ -69,7 +69,7 @@ class OpenedReview:
             LockLensError: It cannot be finished.
             RunCancelledError: `cancel` was set.
         """
-        from locklens.operations.review.run import complete_review
+        from locklens.operations.review.completion import complete_review
 
         return complete_review(self._comparison, self.draft, self._request, on_event=on_event, cancel=cancel)
 

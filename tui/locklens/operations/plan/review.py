@@ -11,7 +11,8 @@ from locklens.errors import NoRepositoryError
 from locklens.lockfile.model import differing
 from locklens.lockfile.parse import parse
 from locklens.operations.comparison import Comparison, Side
-from locklens.operations.review.run import complete_review, review_lock_files
+from locklens.operations.review.completion import complete_review
+from locklens.operations.review.run import review_lock_files
 from locklens.project.roots import LOCK_FILE, RootPair, lock_paths, with_changed_configuration
 from locklens.project.tree import FileSystem, OverlayTree, WorkTree
 from locklens.review.rules.catalogue import RULES, Subject

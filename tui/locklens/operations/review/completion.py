@@ -1,0 +1,259 @@
+"""Completes a drafted review with each root's configuration and the facts of registries."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from locklens.addresses import display_host
+from locklens.errors import LockLensError, RunCancelledError
+from locklens.operations.review.conversions import converted_of
+from locklens.operations.review.events import LookupProgress, Progress, RootsKnown
+from locklens.project.configuration import Configuration
+from locklens.project.files import configuration_files
+from locklens.review.model import Change, ChangeKind, HostState, Review, RootReview, Severity
+from locklens.review.rules.judge import judge
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from locklens.addresses import ProviderAddress
+    from locklens.operations.comparison import Comparison
+    from locklens.operations.review.events import ProvingPlanned, ReviewEvent
+    from locklens.operations.review.request import ReviewRequest
+    from locklens.project.modules import ModuleReader
+    from locklens.project.tree import Tree
+    from locklens.releases.facts import Fact, FactRequest
+    from locklens.releases.session import ReleaseSession
+    from locklens.review.case import Case, FactSubject
+    from locklens.review.inquiry import FactCollector
+
+    _Hashed = Callable[[Iterable[str]], Mapping[str, str]]
+
+
+BATCH_SECONDS = 0.1
+"""Roots of which more is known are passed on at most this often, so that a fast run does not drown the screen."""
+
+
+def complete_review(
+    comparison: Comparison,
+    review: Review,
+    request: ReviewRequest,
+    *,
+    on_event: Callable[[ReviewEvent], None] = lambda _: None,
+    cancel: threading.Event | None = None,
+) -> Review:
+    """Reads the configuration of each root, asks registries about what changed, and judges by both.
+
+    Args:
+        comparison: What `review` was drafted from.
+        review: The draft.
+        request: Whom to ask, and where test files are.
+        on_event: Called in this thread; with roots not more often than BATCH_SECONDS.
+        cancel: Set by another thread to stop.
+
+    Raises:
+        RunCancelledError: `cancel` was set.
+    """
+    completion = _Completion(review, on_event, cancel)
+    read = _configuration_reader(comparison, request.test_directory)
+    if request.asking is None or all(change.new is None for root in review.roots for change in root.changes):
+        completion.read_configurations(comparison, read)
+        return completion.settled_by_nobody()
+    from locklens.operations.review.hosts import host_states
+    from locklens.releases.lookup import ReleaseLookup
+    from locklens.releases.session import ReleaseSession
+    from locklens.review.case import FactSubject
+    from locklens.review.inquiry import FactCollector
+
+    subjects = [
+        FactSubject(root.lock_file, root.tool, change) for root in review.roots for change in root.changes if change.new
+    ]
+    with ReleaseSession(request.asking, review.base_hosts, cancel) as session:
+        lookup = ReleaseLookup(session, asks_ages=review.policy.cooldown is not None)
+        collector = FactCollector(lookup.answer, session.pool)
+        collector.start(subjects)
+        hashed = session.cache.hashes
+        completion.read_configurations(
+            comparison, read, meanwhile=lambda: completion.settle(collector, hashed, is_patient=False)
+        )
+        completion.settle(collector, hashed, is_patient=True)
+        if request.prove != "none":
+            completion.prove(session, collector.known, subjects, everything=request.prove == "all")
+        on_event(LookupProgress(session.log))
+        hosts = host_states(collector.known, is_offline=request.asking.is_offline)
+        return replace(completion.finished(), hosts=hosts, notes=(*review.notes, *session.notes))
+
+
+class _Completion:
+    """A review on its way from the draft to the whole; its roots are replaced as more becomes known of them."""
+
+    def __init__(
+        self,
+        review: Review,
+        on_event: Callable[[ReviewEvent], None],
+        cancel: threading.Event | None,
+    ) -> None:
+        self._review = review
+        self._on_event = on_event
+        self._cancel = cancel
+        self._roots = {root.lock_file: root for root in review.roots}
+        self._changes = {root.lock_file: _by_address(root) for root in review.roots}
+        self._cases: dict[str, dict[ProviderAddress, Case]] = {root.lock_file: {} for root in review.roots}
+        """The facts about each change, as far as they are settled."""
+        self._unread = set(self._roots)
+        """Roots whose configuration is still to be read."""
+        self._touched: set[str] = set()
+        """Roots of which more is known than they were judged by."""
+        self._last = float("-inf")
+        self._pause = BATCH_SECONDS
+
+    def read_configurations(
+        self,
+        comparison: Comparison,
+        read: Callable[[RootReview], Configuration],
+        meanwhile: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Reads the configuration of each root."""
+        for done, draft in enumerate(self._review.roots, start=1):
+            if self._cancel is not None and self._cancel.is_set():
+                raise RunCancelledError("the review was cancelled")
+            configuration, name = read(draft), draft.lock_file
+            converted = converted_of(comparison.head.tree, comparison.converted, configuration.files)
+            context = replace(draft.context, converted={**draft.context.converted, **converted})
+            if any(problem.is_error for problem in configuration.problems):
+                from locklens.operations.review.unreviewed import unreviewed_files
+
+                refused = unreviewed_files(comparison, configuration)
+                context = replace(context, unreviewed={**context.unreviewed, **refused})
+            self._roots[name] = replace(draft, configuration=configuration, context=context)
+            self._unread.discard(name)
+            self._touch(name)
+            self._on_event(Progress("configuration", done, len(self._review.roots)))
+            meanwhile()
+
+    def settle(self, collector: FactCollector, hashed: _Hashed, *, is_patient: bool) -> None:
+        """Takes the facts that are known by now, or waits for all of them."""
+        for subject in collector.settled(is_patient=is_patient):
+            self._settle(subject, collector.known, hashed)
+            self._on_event(Progress("evidence", collector.done, collector.total))
+
+    def prove(
+        self,
+        session: ReleaseSession,
+        known: Mapping[FactRequest, Fact],
+        subjects: Sequence[FactSubject],
+        *,
+        everything: bool,
+    ) -> None:
+        """Proves `h1` hashes by downloads, and judges once more what that was about."""
+        from locklens.operations.review.prove import Proving
+
+        def confirm(plan: ProvingPlanned) -> bool:
+            self._on_event(plan)
+            return True
+
+        if Proving(session, known, subjects, everything=everything).work(confirm, self._on_event):
+            for subject in subjects:
+                self._settle(subject, known, session.cache.hashes)
+
+    def _settle(self, subject: FactSubject, known: Mapping[FactRequest, Fact], hashed: _Hashed) -> None:
+        from locklens.review.case import settled_case
+
+        self._trace(subject.lock_file, subject.change, settled_case(subject, known, hashed))
+
+    def _trace(self, name: str, change: Change, case: Case | None) -> None:
+        from locklens.review.evidence import trace
+
+        if case is not None:
+            self._cases[name][change.address] = case
+        self._changes[name][change.address] = trace(self._changes[name][change.address], case)
+        self._touch(name)
+
+    def settled_by_nobody(self) -> Review:
+        """The whole review where no registry is asked."""
+        for root in self._review.roots:
+            for change in root.changes:
+                from locklens.review.evidence import unasked_case
+
+                self._trace(root.lock_file, change, unasked_case(change, root.tool))
+        hosts = sorted({change.address.host for change in self._review.changes})
+        return replace(self.finished(), hosts=tuple(HostState(display_host(host), asked=False) for host in hosts))
+
+    def _touch(self, lock_file: str) -> None:
+        self._touched.add(lock_file)
+        if lock_file not in self._unread and time.monotonic() - self._last >= self._pause:
+            self._flush()
+
+    def _flush(self) -> None:
+        begun = time.monotonic()
+        if ready := self._touched - self._unread:
+            for name in ready:
+                known = replace(self._roots[name], changes=tuple(self._changes[name].values()))
+                self._roots[name] = worst_first(judge(known, self._cases[name]))
+            self._on_event(RootsKnown(tuple(self._roots[name] for name in ready)))
+            self._touched -= ready
+        self._last = time.monotonic()
+        # Roots are judged and told whole: where that takes long, it is done less often.
+        self._pause = max(BATCH_SECONDS, 4 * (self._last - begun))
+
+    def finished(self) -> Review:
+        """The review with all that is known."""
+        self._flush()
+        return replace(self._review, roots=tuple(self._roots[root.lock_file] for root in self._review.roots))
+
+
+def _configuration_reader(comparison: Comparison, test_directory: str) -> Callable[[RootReview], Configuration]:
+    """Returns what reads a root's configuration; it loads what that takes with the first root that has one."""
+    tree = comparison.head.tree
+    modules = {pair.path for pair in comparison.roots if pair.is_module}
+    shared: ModuleReader | None = None
+
+    def read(root: RootReview) -> Configuration:
+        nonlocal shared
+        if root.path in modules or not _may_have_configuration(tree, root):
+            return Configuration.absent(root.path, root.tool)
+        from locklens.project.modules import ModuleReader
+        from locklens.project.requirements import read_configuration
+
+        shared = shared or ModuleReader()
+        return read_configuration(
+            tree,
+            root.path,
+            dialect=root.tool,
+            worktree=comparison.worktree,
+            environ=os.environ,
+            test_directory=test_directory,
+            module_reader=shared,
+        )
+
+    return read
+
+
+def _may_have_configuration(tree: Tree, root: RootReview) -> bool:
+    try:
+        return bool(configuration_files(tree.list(root.path), root.tool))
+    except LockLensError:
+        return True  # reading it says why
+
+
+def worst_first(root: RootReview) -> RootReview:
+    """Returns the root with its changes sorted by severity, the worst first."""
+    return replace(root, changes=tuple(sorted(root.changes, key=_alarm)))
+
+
+def _by_address(root: RootReview) -> dict[ProviderAddress, Change]:
+    return {change.address: change for change in root.changes}
+
+
+_KINDS = {kind: place for place, kind in enumerate(ChangeKind)}
+
+
+def _alarm(change: Change) -> tuple[int, int, tuple[bytes, bytes, bytes]]:
+    """Sort key: the worst first."""
+    severity = change.severity
+    return severity.rank if severity else len(Severity), _KINDS[change.kind], change.address.sort_key
