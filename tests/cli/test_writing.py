@@ -267,7 +267,7 @@ def test_a_file_that_changes_while_it_is_planned(run: Run, top: Path, monkeypatc
         real(*arguments, **options)
         (top / "a/main.tf").write_text("# somebody's\n")
 
-    monkeypatch.setattr("locklens.operations.write.upgrade.put_entries", slow)
+    monkeypatch.setattr("locklens.operations.write.root_upgrade.put_entries", slow)
     before = (top / "a" / LOCK).read_bytes()
     status, out, err = run("-C", "a", "upgrade", "--edit-constraints")
     assert (status, out) == (1, "")

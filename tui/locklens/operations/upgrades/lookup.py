@@ -20,7 +20,7 @@ from locklens.operations.upgrades.candidates import (
     candidates_of,
 )
 from locklens.operations.upgrades.download_estimate import KnownRelease
-from locklens.operations.write.upgrade import require_upgradable
+from locklens.operations.write.root_upgrade import require_upgradable
 from locklens.project.constraint_edits import protection
 from locklens.project.state import data_folder
 from locklens.project.tree import FileSystem

@@ -1,0 +1,326 @@
+"""Plans the upgrade of one root module: versions, edited constraints, entries."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from locklens.diagnostics import Diagnostic
+from locklens.errors import ConfigurationError, LockLensError, NotFoundError
+from locklens.install.model import LockRequest
+from locklens.operations.plan.files import PlannedFile
+from locklens.operations.plan.scoped import put_entries, require_sound
+from locklens.operations.write.source import EntryPlatforms
+from locklens.project.constraint_edits import ConstraintEdit, admit, protection
+from locklens.project.state import data_folder
+from locklens.selection import Unselectable, combined, explain_selection, select
+from locklens.selection.reasons import holds_against, newest_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from locklens.addresses import Platform, ProviderAddress
+    from locklens.lockfile.model import LockEntry
+    from locklens.operations.plan.scoped import ScopedPlanBuilder
+    from locklens.operations.root_modules import Root
+    from locklens.operations.write.source import ProviderSource
+    from locklens.project.configuration import Requirement
+    from locklens.sources.metadata import ListedVersion
+    from locklens.versions import Constraints, Version
+
+
+class RootUpgradeOptions(Struct, frozen=True):
+    """Options of the upgrade of one root.
+
+    Attributes:
+        platforms: Platforms to lock; () for those that each entry covers.
+        edits_constraints: True if constraints may be rewritten.
+        allows_missing: True if modules may be missing, whose constraints then do not count.
+        names_providers: True if the user named the providers, so that each that cannot be upgraded is an error.
+    """
+
+    platforms: tuple[Platform, ...] = ()
+    edits_constraints: bool = False
+    allows_missing: bool = False
+    names_providers: bool = False
+
+
+def require_upgradable(root: Root, *, allows_missing: bool = False) -> None:
+    """Refuses a root in which nothing can be upgraded.
+
+    Args:
+        root: As it was read.
+        allows_missing: Whether modules may be missing.
+
+    Raises:
+        ConfigurationError: Its lock file is absent or broken, or not all of its constraints are known.
+    """
+    require_sound(root)
+    configuration = root.configuration
+    for problem in configuration.problems:
+        if problem.is_error:
+            words = f"{problem.summary}: {problem.detail}" if problem.detail else problem.summary
+            raise ConfigurationError(words, path=problem.file, line=problem.line)
+    if not configuration.missing_modules or allows_missing:
+        return
+    module = configuration.missing_modules[0]
+    more = len(configuration.missing_modules) - 1
+    also = f", nor can {more} more" if more else ""
+    words = f"module {module.call} ({module.source}) cannot be read{also}: {module.reason}"
+    hint = f"{root.tool.command} get fetches modules; --allow-missing-modules goes on without"
+    raise ConfigurationError(words, path=module.file, line=module.line, hint=hint)
+
+
+class RootUpgrade:
+    """Plans one root.
+
+    Attributes:
+        path: The root's folder.
+        lock_file: Its lock file.
+        tool: Whose rules count.
+        priors: The entries whose platforms count, by the provider that is to be locked; known once resolved.
+        requests: What is to be locked; known once the platforms are chosen.
+    """
+
+    def __init__(
+        self, options: RootUpgradeOptions, source: ProviderSource, draft: ScopedPlanBuilder, root: Root
+    ) -> None:
+        self.path = root.path
+        self.lock_file = root.lock.path
+        self.tool = root.tool
+        self.priors: dict[ProviderAddress, LockEntry] = {}
+        self.requests: list[LockRequest] = []
+        self._options = options
+        self._source = source
+        self._draft = draft
+        self._root = root
+        self._edits: dict[ProviderAddress, tuple[ConstraintEdit, ...]] = {}
+        self._moving: dict[ProviderAddress, Version] = {}
+        self._entries: dict[ProviderAddress, LockEntry | None] = {}
+        migration = root.migration
+        self._locked = {entry.address: entry for entry in reversed(migration.entries)}
+        self._migrated = {new: old for old, new in migration.moved}
+
+    @property
+    def has_edits(self) -> bool:
+        """Whether constraints are rewritten for it, which other roots may have too."""
+        return bool(self._edits)
+
+    # The phases
+
+    def resolve(self, wanted: Mapping[ProviderAddress, Version | None]) -> None:
+        """Selects versions and edits constraints.
+
+        Args:
+            wanted: Providers, each with its version, or None for the newest that may be.
+
+        Raises:
+            ConfigurationError: Nothing can be upgraded in the root.
+        """
+        require_upgradable(self._root, allows_missing=self._options.allows_missing)
+        if missing := self._root.configuration.missing_modules:
+            names = ", ".join(module.call for module in missing)
+            self._draft.note(self.path, f"constraints in modules that cannot be read do not count: {names}")
+        offered = self._source.listed(tuple(wanted), self.tool)
+        targets: dict[ProviderAddress, Version] = {}
+        for address, version in wanted.items():
+            try:
+                target = self._target(address, version, offered[address])
+            except LockLensError as error:
+                self._draft.fail(self.path, error, address=self._root.name_of(address))
+                continue
+            if target is not None:
+                targets[address] = target
+        if self._edits:
+            self._root = self._reread(targets)
+        self._split(targets)
+
+    def _split(self, targets: Mapping[ProviderAddress, Version]) -> None:
+        """Tells entries that only get another constraint from those that are to be locked."""
+        for address, version in targets.items():
+            prior = self._locked.get(address)
+            if prior is not None and prior.version == version and address not in self._migrated:
+                self._entries[address] = replace(prior, constraints=str(self._constraints(address)))
+            else:
+                self._moving[address] = version
+        if not self._options.platforms:
+            # What another registry's entry does for, the one that takes its place has to do for too.
+            locked = {one: self._locked.get(self._migrated.get(one, one)) for one in self._moving}
+            self.priors = {one: prior for one, prior in locked.items() if prior is not None}
+
+    def choose_platforms(self, coverage: Mapping[ProviderAddress, EntryPlatforms]) -> None:
+        """Says what is to be locked, for the platforms that were asked for, or else for those of each entry.
+
+        Args:
+            coverage: What each of `priors` does for.
+        """
+        for address, version in self._moving.items():
+            known = coverage.get(address, EntryPlatforms(()))
+            platforms = self._options.platforms or known.platforms or (self._source.here,)
+            if known.unknown:
+                names = ", ".join(map(str, platforms))
+                words = f"for which platforms {known.unknown} of the old version's h1 were is not known here"
+                self._remark(address, f"locked for {names} alone; {words} (--platform names platforms)")
+            prior = self._locked.get(address)
+            self.requests.append(LockRequest(address, version, platforms, self._constraints(address), prior))
+
+    def put(self) -> None:
+        """Plans the entries."""
+        for address, found in self._source.entries(self.requests, self.tool).items() if self.requests else ():
+            if isinstance(found, Diagnostic):
+                # The summary is `lock`'s own title.
+                name = self._root.name_of(address)
+                self._draft.diagnostics.append(replace(found, summary="", address=name, root=self.path))
+            else:
+                self._entries[address] = replace(found, constraints=str(self._constraints(address)))
+        required = self._root.configuration.required()
+        moved = {new: old for new, old in self._migrated.items() if new in self._entries and old not in required}
+        put_entries(self._draft, self._root, self._entries, edits=self._edits, moved=moved)
+
+    def _constraints(self, address: ProviderAddress) -> Constraints:
+        return combined(self._root.configuration.of(address))
+
+    def _remark(self, address: ProviderAddress, words: str) -> None:
+        self._draft.note(self.path, words, address=self._root.name_of(address))
+
+    # The version
+
+    def _target(
+        self, address: ProviderAddress, version: Version | None, offered: Sequence[ListedVersion] | LockLensError
+    ) -> Version | None:
+        """Returns the version to move to, with constraints edited for it; None where nothing is to be done.
+
+        Raises:
+            LockLensError: There is none.
+        """
+        if isinstance(offered, LockLensError):
+            raise offered
+        requirements = self._root.configuration.of(address)
+        entry = self._locked.get(address)
+        if not requirements:
+            hint = f"locklens prune {self._root.name_of(address)} removes it" if entry else ""
+            raise ConfigurationError("nothing requires it", path=self._root.path or ".", hint=hint)
+        if version is not None:
+            return self._asked_for(address, version, offered)
+        locked = entry.version if entry else None
+        if self._options.edits_constraints:
+            usable = [one for one in offered if one.has_supported_protocol]
+            newest = newest_of(requirements, usable, locked).overall
+            if newest is not None and (locked is None or newest.compare(locked) > 0):
+                if combined(requirements).admits(newest):
+                    return newest
+                try:
+                    self._edit(address, newest)
+                except ConfigurationError as error:
+                    if self._options.names_providers:
+                        raise
+                    self._remark(address, f"not moved to {newest}: {error}")
+                else:
+                    return newest
+        selected = select(requirements, offered, locked, upgrade=True)
+        if isinstance(selected, Unselectable):
+            raise _unselectable(selected, address, self._root)
+        if selected.version == locked and address not in self._migrated:
+            self._remark(address, self._why_not_newer(address, offered))
+            return None
+        return selected.version
+
+    def _asked_for(
+        self, address: ProviderAddress, version: Version, offered: Sequence[ListedVersion]
+    ) -> Version | None:
+        requirements = self._root.configuration.of(address)
+        entry = self._locked.get(address)
+        if all(one.version != version for one in offered):
+            newest = newest_of(requirements, offered, None).overall
+            hint = f"the newest is {newest}" if newest else ""
+            raise NotFoundError(f"the registry does not offer {version}", address=str(address), hint=hint)
+        if not combined(requirements).admits(version):
+            if not self._options.edits_constraints:
+                holds = "; ".join(map(str, holds_against(version, requirements)))
+                hint = "--edit-constraints rewrites a constraint where it stands"
+                raise ConfigurationError(f"the configuration does not admit {version}: {holds}", hint=hint)
+            self._edit(address, version)
+        elif entry is not None and entry.version == version and address not in self._migrated:
+            self._remark(address, f"{version} is locked already")
+            return None
+        return version
+
+    def _why_not_newer(self, address: ProviderAddress, offered: Sequence[ListedVersion]) -> str:
+        entry = self._locked[address]
+        requirements = self._root.configuration.of(address)
+        explained = explain_selection(address, requirements, entry, offered, platforms=self._options.platforms)
+        newer = explained.offer.newer if explained.offer else ()
+        held = [group for group in newer if group.holds]
+        if not held:
+            return f"{entry.version} is the newest"
+        told = "; ".join(f"{group.newest}: {', '.join(map(str, group.holds))}" for group in held[:2])
+        return f"stays at {entry.version}; not {told}"
+
+    # Constraints
+
+    def _edit(self, address: ProviderAddress, version: Version) -> None:
+        """Plans to rewrite each constraint that excludes a version, where it stands.
+
+        Raises:
+            ConfigurationError: One of them is not ours to rewrite, and then none is.
+        """
+        requirements = self._root.configuration.of(address)
+        if version.prerelease and not any(term.is_pin for term in combined(requirements).terms):
+            words = f"{version} is a pre-release, which only an exact constraint selects"
+            raise ConfigurationError(words, hint=f'write "{version}" as the constraint')
+        fetched = data_folder(self._draft.disk, self._root.path, os.environ)
+        found: dict[str, bytes] = {}
+        planned: dict[str, bytes] = {}
+        edits: list[ConstraintEdit] = []
+        for one in _excluding(requirements, version):
+            if reason := protection(self._draft.top, one.file, fetched):
+                words = f"{one.constraint.strip()} excludes {version}, and is not rewritten: {reason}"
+                raise ConfigurationError(words, path=one.file, line=one.line)
+            if one.file not in planned:
+                planned[one.file] = found[one.file] = self._draft.read(one.file)
+            planned[one.file], edit = admit(planned[one.file], one, version)
+            edits.append(edit)
+        for file, data in planned.items():
+            self._draft.put(PlannedFile(file, found[file], data))
+        self._edits[address] = tuple(edits)
+
+    def _reread(self, targets: Mapping[ProviderAddress, Version]) -> Root:
+        """Reads the root with its edits, and makes sure that they do what they are for, and nothing else.
+
+        Raises:
+            ConfigurationError: They do not.
+        """
+        after = self._draft.root(self._root.path)
+        before, now = self._root.configuration, after.configuration
+        for address in self._edits:
+            if not now.constraints(address).admits(targets[address]):
+                holds = "; ".join(map(str, holds_against(targets[address], now.of(address))))
+                words = f"edited, the configuration still does not admit {targets[address]}: {holds}"
+                raise ConfigurationError(f"{self._root.name_of(address)}: {words}")
+        if list(map(_unedited, before.requirements)) != list(map(_unedited, now.requirements)):
+            raise ConfigurationError("edited, the configuration requires something else", path=self._root.path or ".")
+        return after
+
+
+def _excluding(requirements: Iterable[Requirement], version: Version) -> list[Requirement]:
+    """The requirements that exclude a version, of those that stand in the same place the first."""
+    found: dict[tuple[str, int, str], Requirement] = {}
+    for one in requirements:
+        if one.constraints.excluded_by(version):
+            found.setdefault((one.file, one.line, one.subject), one)
+    return list(found.values())
+
+
+def _unedited(one: Requirement) -> tuple[object, ...]:
+    """All of a requirement but its constraint."""
+    return one.address, one.file, one.line, one.module, one.contributor, one.subject
+
+
+def _unselectable(found: Unselectable, address: ProviderAddress, root: Root) -> ConfigurationError:
+    conflict = "; ".join(" against ".join(map(str, demands)) for demands in found.conflicts[:1])
+    nearest = "; ".join(f"{held.newest}: {', '.join(map(str, held.holds))}" for held in found.held[:2])
+    hint = f"these cannot hold together: {conflict}" if conflict else nearest and f"nearest: {nearest}"
+    return ConfigurationError(found.words(address, root.tool), hint=hint)
