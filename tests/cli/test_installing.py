@@ -56,8 +56,12 @@ def test_both_spellings_do_the_same(place: Place, run: Run) -> None:
 
 
 def test_check_writes_nothing_and_says_whether_it_would(place: Place, run: Run) -> None:
-    status, out, _ = run("lock", "--check", "--platform", "linux_amd64")
+    status, out, err = run("lock", "--check", "--platform", "linux_amd64")
     assert (status, out) == (1, ".terraform.lock.hcl: would change\n")
+    assert err.splitlines()[-1] == (
+        "- Obtained acme/demo checksums for linux_amd64; "
+        "This provider and its checksums for this platform would be added to the lock file"
+    )
     assert not place.lock_file.exists()
     run("lock", "--platform", "linux_amd64")
     assert run("lock", "--check", "--platform", "linux_amd64")[:2] == (0, ".terraform.lock.hcl: is complete\n")
@@ -65,14 +69,44 @@ def test_check_writes_nothing_and_says_whether_it_would(place: Place, run: Run) 
 
 @pytest.mark.parametrize("words", [("init",), ("lock",)])
 def test_a_dry_run_prints_a_diff_and_writes_nothing(place: Place, run: Run, words: tuple[str, ...]) -> None:
-    status, out, _ = run(*words, "--dry-run")
+    status, out, err = run(*words, "--dry-run")
     assert status == 0
+    assert err.endswith("\ndry run: nothing was written\n")
+    assert "Installed" not in err
+    assert "now tracked" not in err
     head = ["new file mode 100644", "--- /dev/null", "+++ b/.terraform.lock.hcl"]
     assert out.splitlines()[:4] == ["diff --git a/.terraform.lock.hcl b/.terraform.lock.hcl", *head]
     assert sorted(path.name for path in place.root.iterdir()) == ["main.tf"]
     run(*words)
     written = [line[1:] for line in out.splitlines() if line.startswith("+") and not line.startswith("+++")]
     assert place.lock_file.read_text().splitlines() == written
+
+
+def test_a_dry_run_of_init_speaks_in_the_conditional(place: Place, run: Run) -> None:
+    run("init")
+    place.lock_file.write_text(
+        place.lock_file.read_text().replace("1.1.0", "1.0.0")
+        + 'provider "registry.terraform.io/acme/other" {\n  version = "1.0.0"\n}\n'
+    )
+    status, _, err = run("init", "--upgrade", "--dry-run")
+    assert status == 0
+    lines = err.splitlines()
+    assert lines[1] == "- Checking acme/demo v1.1.0..."
+    assert lines[2].startswith("- Would install acme/demo v1.1.0 (self-signed, key ID ")
+    assert "- acme/other 1.0.0 would no longer be locked: not required" in lines
+    assert lines[-1] == "dry run: nothing was written"
+    assert "- acme/other 1.0.0 is no longer locked: not required" in run("init", "--upgrade")[2].splitlines()
+
+
+@pytest.mark.parametrize("option", ["--dry-run", "--check"])
+def test_additional_checksums_would_be_added(place: Place, run: Run, option: str) -> None:
+    run("lock", "--platform", "linux_amd64")
+    both = ("--platform", "linux_amd64", "--platform", "darwin_arm64")
+    lines = run("lock", option, *both)[2].splitlines()
+    lead = "- Obtained acme/demo checksums for"
+    assert f"{lead} linux_amd64; All checksums for this platform are already tracked in the lock file" in lines
+    assert f"{lead} darwin_arm64; Additional checksums for this platform would be added to the lock file" in lines
+    assert lines[-1] == "dry run: nothing was written" or option == "--check"
 
 
 def test_json_is_an_event_a_line(place: Place, run: Run) -> None:
@@ -199,7 +233,7 @@ def test_modules_that_are_missing_are_named_with_the_command_that_fetches_them(p
     )
     status, _, err = run("init", "--allow-missing-modules")
     assert status == 0
-    assert "acme/other stays locked, though nothing requires it, as far as can be told" in err
+    assert "acme/other remains locked, although not required, as far as the configuration can be read" in err
     assert "acme/other" in place.lock_file.read_text()
 
 

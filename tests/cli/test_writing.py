@@ -122,6 +122,8 @@ def test_upgrade_with_its_constraint(run: Run, top: Path) -> None:
 def test_upgrade_of_all(run: Run, top: Path) -> None:
     status, out, err = run("-C", "a", "upgrade")
     assert (status, out) == (0, "a: hashicorp/random 3.6.2 becomes 3.7.2\nwrote a/.terraform.lock.hcl\n")
+    assert f"- Obtained hashicorp/random checksums for {this_platform()}\n" in err
+    assert "now tracked" not in err
     assert "a: acme/demo: stays at 1.4.1; not 1.5.0" in err
     assert "1.4.1 (a/main.tf:3)" in err
     assert run("-C", "a", "upgrade")[:2] == (0, "nothing was changed\n")
@@ -144,7 +146,8 @@ def test_a_preview_is_a_diff_that_does_what_the_command_does(run: Run, top: Path
     status, out, err = run(*words, "--dry-run")
     assert status == 0
     assert git(top, "status", "--short") == ""
-    assert "a: acme/demo 1.4.1 becomes 1.5.0; a/main.tf:5 1.4.1 becomes 1.5.0" in err
+    assert "a: acme/demo 1.4.1 would become 1.5.0; a/main.tf:5 1.4.1 would become 1.5.0\n" in err
+    assert err.endswith("\ndry run: nothing was written\n")
     assert not (Path(os.environ["XDG_DATA_HOME"]) / "locklens" / "writes").exists()
     (tmp_path / "diff").write_text(out)
     git(top, "apply", str(tmp_path / "diff"))
@@ -216,6 +219,10 @@ def test_prune_restore_and_format_leave_what_terraform_accepts(run: Run, top: Pa
     everything = locking(demo="1.4.1 1.4.1", null="3.2.2", random="3.6.2 ~> 3.6", tls="4.0.5")
     lock.write_bytes(everything)
     git(top, "commit", "-qam", "more")
+    assert run("prune", "--root", "a", "--dry-run")[2] == (
+        "a: hashicorp/null 3.2.2 would be removed\na: hashicorp/tls 4.0.5 would be removed\n"
+        "dry run: nothing was written\n"
+    )
     assert run("prune", "--root", "a")[:2] == (
         0,
         f"a: hashicorp/null 3.2.2 is removed\na: hashicorp/tls 4.0.5 is removed\nwrote a/{LOCK}\n",
@@ -230,7 +237,11 @@ def test_prune_restore_and_format_leave_what_terraform_accepts(run: Run, top: Pa
     lock.write_bytes(b"# mine\n\n" + everything.split(b"\n", 2)[2].replace(b"\n", b"\r\n").replace(b"  ", b"\t"))
     assert run("-C", "a", "prune")[0] == 0
     accepted(top / "a")
-    assert run("-C", "a", "format")[0] == 0
+    fixed = "mixed line ends, another first line, comments, spacing"
+    assert run("-C", "a", "format", "--dry-run")[2] == (
+        f"a: would fix the format: {fixed}\ndry run: nothing was written\n"
+    )
+    assert run("-C", "a", "format")[:2] == (0, f"a: format fixed: {fixed}\nwrote a/{LOCK}\n")
     assert lock.read_bytes() == locking(demo="1.4.1 1.4.1", random="3.6.2 ~> 3.6")
     accepted(top / "a")
 

@@ -233,7 +233,7 @@ def test_format_is_what_the_tool_would_write(top: Path) -> None:
     )
     plan = format_locks(Scope(top))
     (words,) = plan.proposal.words
-    assert words == ".: put right: byte order mark, CRLF line ends, another first line, comments, spacing"
+    assert words == ".: format fixed: byte order mark, CRLF line ends, another first line, comments, spacing"
     apply(plan.proposal)
     assert lock_of(top) == good
     assert said(format_locks(Scope(top))) == (["it is in the tool's format already"], [])

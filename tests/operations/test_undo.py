@@ -57,7 +57,7 @@ def test_it_is_taken_back_and_done_again(top: Path) -> None:
     assert [(change.root, change.name, change.kind) for change in plan.changes] == [("infra", "hashicorp/tls", "add")]
     first, second = plan.proposal.words
     assert first == "infra: hashicorp/tls 1.0.0 is added"
-    assert second.startswith("takes back what was applied on ")
+    assert second.startswith("reverts the change applied on ")
     assert second.endswith(": locklens prune --root infra")
     apply(plan.proposal)
     assert contents(top) == before
@@ -142,10 +142,22 @@ def test_as_a_command_in_another_process(
     command = [sys.executable, "-m", "locklens", "-C", str(top / "infra"), "undo"]
     shown = subprocess.run([*command, "--dry-run"], capture_output=True, text=True, check=True, env=os.environ)
     assert '+provider "registry.terraform.io/hashicorp/tls"' in shown.stdout
+    lines = shown.stderr.splitlines()
+    assert lines[0] == "infra: hashicorp/tls 1.0.0 would be added"
+    assert lines[1].startswith("would revert the change applied on ")
+    assert lines[2:] == ["dry run: nothing was written"]
     assert contents(top) != before
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=os.environ)
-    assert f"wrote infra/{LOCK}" in done.stdout
+    assert done.stdout.splitlines()[1].startswith("reverts the change applied on ")
+    assert done.stdout.splitlines()[2:] == [f"restored infra/{LOCK}"]
     assert contents(top) == before
+    (top / "infra" / LOCK).unlink()
+    apply(FileChanges(top, (PlannedFile(f"infra/{LOCK}", None, b""),), (), "x"))
+    again = subprocess.run(command, capture_output=True, text=True, check=True, env=os.environ)
+    assert again.stdout.splitlines()[-1] == f"removed infra/{LOCK}"
+    assert not (top / "infra" / LOCK).exists()
+    (top / "infra" / LOCK).write_bytes(before[f"infra/{LOCK}"])
+    apply(prune(Scope(top, ("infra",))).proposal)
     monkeypatch.chdir(top)
     (top / "infra" / LOCK).write_bytes(b"")
     assert main(["undo"], lambda request, view: 99) == 2

@@ -349,7 +349,7 @@ async def test_prune_and_format_from_the_review(opening: Opening, top: Path) -> 
         await on.press("F")
         await on.ready()
         assert "Format the lock file of a" in on.lines[0]
-        assert "put right: " in on.plan
+        assert "format fixed: " in on.plan
         assert "Put the lock file format right in a" in on.plan
         await on.press("enter")
         await until(on, lambda: "wrote 1 file" in on.status)
@@ -657,7 +657,7 @@ async def test_undo_from_every_screen_and_again(opening: Opening, top: Path) -> 
         await on.ready()
         assert "Undo the last apply" in on.lines[0]
         assert "+ hashicorp/random  new 3.6.2" in on.plan
-        assert "takes back what was applied on" in on.plan
+        assert "reverts the change applied on" in on.plan
         assert "  locklens undo\n" in on.plan
         await on.press("enter")
         await until(on, lambda: "wrote 2 files; Z undoes it" in on.status)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any, assert_never
 
 from locklens.cli.live import LiveLine
@@ -29,6 +30,22 @@ if TYPE_CHECKING:
     from locklens.operations.plan.model import RootResult
 
 
+class Wording(StrEnum):
+    """The mood of progress lines: Terraform's own words are true only of a run that writes."""
+
+    WRITE = "write"
+    """The real tools' words."""
+    DRY_RUN = "dry run"
+    """Nothing is written."""
+    PLAN = "plan"
+    """Written once the plan is complete, or not at all."""
+
+
+_WOULD_TRACK = {
+    Tracking.NEW_PROVIDER: "This provider and its checksums for this platform would be added to the lock file",
+    Tracking.NEW_HASHES: "Additional checksums for this platform would be added to the lock file",
+    Tracking.KNOWN: "All checksums for this platform are already tracked in the lock file",
+}
 _TRACKED = {
     Tracking.NEW_PROVIDER: (
         "This was a new provider and the checksums for this platform are now tracked in the lock file"
@@ -42,10 +59,12 @@ class InstallProgress:
     """Tells of it on stderr; on a terminal with one line more, for the packages that arrive, that is written over.
 
     Args:
-        is_alone: Whether there is one root only, which need not be named.
+        wording: The mood of the lines.
+        is_alone: True if there is a single root, which need not be named.
     """
 
-    def __init__(self, *, is_alone: bool) -> None:
+    def __init__(self, wording: Wording, *, is_alone: bool) -> None:
+        self._wording = wording
         self._is_alone = is_alone
         self._root: str | None = None
         self._named: str | None = None
@@ -82,7 +101,7 @@ class InstallProgress:
         if isinstance(event, ProviderInstalled | PackageHashed | ProviderFailed):
             for label in [label for label in self._arriving if label.startswith(f"{event.provider} ")]:
                 del self._arriving[label]
-        lines = words_of(event)
+        lines = event_lines(event, self._wording)
         if lines:
             self._say(*lines)
 
@@ -112,8 +131,9 @@ def _share(label: str, event: PackageArriving, started: float, first: int, now: 
     return f"{label} [{'#' * filled}{'.' * (10 - filled)}] of {size_words(event.size)}{speed}{rest}"
 
 
-def words_of(event: InstallEvent) -> list[str]:
-    """An event in the real tools' words, where they have some."""
+def event_lines(event: InstallEvent, wording: Wording) -> list[str]:
+    """Returns the lines for an event; those of a run that writes are the real tools', where they have some."""
+    is_dry_run = wording is Wording.DRY_RUN
     match event:
         case QueryStarted(provider, _, True):
             return [f"- Reusing previous version of {provider} from the dependency lock file"]
@@ -133,21 +153,25 @@ def words_of(event: InstallEvent) -> list[str]:
         case AlreadyInstalled(provider, version):
             return [f"- Using previously-installed {provider} v{version}"]
         case FetchStarted(provider, version, None):
-            return [f"- Installing {provider} v{version}..."]
+            return [f"- {'Checking' if is_dry_run else 'Installing'} {provider} v{version}..."]
         case FetchStarted(provider, version, platform):
             return [f"- Fetching {provider} {version} for {platform}..."]
         case FolderReplaced(provider, version, folder):
-            return [f"- {provider} v{version}: what lay in {folder} was not this package; it was replaced as a whole"]
+            return [f"- {provider} v{version}: the package in {folder} did not match; reinstalled"]
         case ProviderInstalled(provider, version, "signing skipped", _):
             reason = "due to the registry not containing GPG keys for this provider"
-            return [f"- Installed {provider} v{version}. Signature validation was skipped {reason}"]
+            lead = "Would install" if is_dry_run else "Installed"
+            return [f"- {lead} {provider} v{version}. Signature validation was skipped {reason}"]
         case ProviderInstalled(provider, version, signed, _):
-            return [f"- Installed {provider} v{version} ({signed})"]
+            return [f"- {'Would install' if is_dry_run else 'Installed'} {provider} v{version} ({signed})"]
         case PackageHashed(provider, version, platform, signed, was_remembered):
             remembered = "; hashed in an earlier run" if was_remembered else ""
             return [f"- Retrieved {provider} {version} for {platform} ({signed}){remembered}"]
         case HashesObtained(provider, platform, tracking):
-            return [f"- Obtained {provider} checksums for {platform}; {_TRACKED[tracking]}"]
+            if wording is Wording.PLAN:
+                return [f"- Obtained {provider} checksums for {platform}"]
+            tracked = (_WOULD_TRACK if is_dry_run else _TRACKED)[tracking]
+            return [f"- Obtained {provider} checksums for {platform}; {tracked}"]
         case ReleaseWarned(provider, version, words):
             return [f"- {provider} {version}: {words}"]
         case ProviderFailed() | PackageArriving():

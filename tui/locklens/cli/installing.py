@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from locklens.addresses import Platform
-from locklens.cli.install_progress import InstallProgress, JsonProgress
-from locklens.cli.output import DONE, FINDINGS, UNUSABLE, complain, put, put_patch, tell
+from locklens.cli.install_progress import InstallProgress, JsonProgress, Wording
+from locklens.cli.output import DONE, FINDINGS, NOT_WRITTEN, UNUSABLE, complain, put, put_patch, tell
 from locklens.dialect import DIALECTS
 from locklens.errors import LockLensError
 from locklens.operations.write.diagnostics import Readonly, RootOptions
@@ -41,7 +41,8 @@ def run_init(found: Namespace) -> int:
         dry_run=found.dry_run,
     )
     roots = list(dict.fromkeys(found.root)) or [""]
-    telling = JsonProgress() if found.json else InstallProgress(is_alone=len(roots) == 1)
+    wording = Wording.DRY_RUN if found.dry_run else Wording.WRITE
+    telling = JsonProgress() if found.json else InstallProgress(wording, is_alone=len(roots) == 1)
     statuses = []
     with (
         Cache.in_memory() if found.no_cache else Cache() as cache,
@@ -63,6 +64,8 @@ def run_init(found: Namespace) -> int:
         tell(f"note: {words}" for words in cache.take_notices())
         if found.verbose:
             tell(installing.log)
+    if found.dry_run and not found.json:
+        tell([NOT_WRITTEN])
     return _together(statuses)
 
 
@@ -79,7 +82,8 @@ def run_lock(found: Namespace) -> int:
         accepts_republished=found.accept_republished,
         allows_missing=found.allow_missing_modules,
     )
-    telling = JsonProgress() if found.json else InstallProgress(is_alone=len(scope.roots) < 2)
+    wording = Wording.DRY_RUN if found.dry_run or found.check else Wording.WRITE
+    telling = JsonProgress() if found.json else InstallProgress(wording, is_alone=len(scope.roots) < 2)
     telling.begin(None if len(scope.roots) > 1 else (scope.roots or (".",))[0])
     return _conclude(found, plan_operation(operation, found, telling), telling)
 
@@ -112,6 +116,8 @@ def _conclude(found: Namespace, plan: Plan, telling: InstallProgress | JsonProgr
                 _show(outcome, _check_words if found.check else _lock_words, is_preview=found.dry_run)
             has_changes = found.check and outcome.would_change
             statuses.append(FINDINGS if outcome.has_failed or has_changes else DONE)
+    if found.dry_run and not found.json:
+        tell([NOT_WRITTEN])
     return _together(statuses)
 
 

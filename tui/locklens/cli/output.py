@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _WIDEST = 110
 DONE, FINDINGS, UNUSABLE, INTERRUPTED = 0, 1, 2, 130
+NOT_WRITTEN = "dry run: nothing was written"
 
 
 def put(text: Printable) -> int:

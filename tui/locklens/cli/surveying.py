@@ -48,7 +48,7 @@ def plan_safe(found: Namespace) -> Plan:
         LockLensError: There is no plan for any root.
         RunCancelledError: The run was cancelled.
     """
-    from locklens.cli.install_progress import InstallProgress, JsonProgress
+    from locklens.cli.install_progress import InstallProgress, JsonProgress, Wording
     from locklens.operations.plan.builder import PlanBuilder
     from locklens.operations.write.upgrade import Upgrade
 
@@ -66,7 +66,8 @@ def plan_safe(found: Namespace) -> Plan:
         if not picks:
             return beside
         operation = Upgrade.of_picks(picks, partial(locklens.where, survey.top))
-        progress = JsonProgress() if found.json else InstallProgress(is_alone=len(operation.where.roots) < 2)
+        is_alone = len(operation.where.roots) < 2
+        progress = JsonProgress() if found.json else InstallProgress(Wording.PLAN, is_alone=is_alone)
         if len(operation.where.roots) > 1:
             progress.begin(None)
         plan = plan_with(locklens, operation, found, progress, survey.review)

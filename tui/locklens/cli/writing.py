@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from locklens.addresses import Platform
 from locklens.cli.arguments import UsageError
-from locklens.cli.output import DONE, FINDINGS, complain, put, put_patch, tell
+from locklens.cli.output import DONE, FINDINGS, NOT_WRITTEN, complain, put, put_patch, tell
 from locklens.cli.planning import scope_of, writer_of
 from locklens.diagnostics import Diagnostic
 from locklens.errors import LockLensError
+from locklens.operations.plan.files import WriteTarget
 from locklens.operations.plan.model import change_words
 from locklens.text import json_text, page
 
@@ -31,18 +32,20 @@ def run_write(command: str, found: Namespace) -> int:
         plan = surveying.plan_safe(found)
     else:
         plan = _planned(operation_of(command, found), found)
-    telling = _Json() if found.json else _Text(found.dry_run)
-    telling.planned(plan)
+    report = (
+        _Json(is_dry_run=found.dry_run) if found.json else _Text(is_dry_run=found.dry_run, is_undo=command == "undo")
+    )
+    report.planned(plan)
     status = FINDINGS if plan.failures else DONE
     if found.dry_run:
-        telling.previewed(plan)
+        report.previewed(plan)
         return status
     try:
         notices = writer_of(found).apply(plan.proposal)
     except LockLensError as error:
-        telling.failed(error)
+        report.failed(error)
         return FINDINGS
-    telling.applied(plan, notices)
+    report.applied(plan, notices)
     return status
 
 
@@ -83,10 +86,10 @@ def operation_of(command: str, found: Namespace) -> Operation:
 def _planned(operation: Operation, found: Namespace) -> Plan:
     if operation.needs_registry is False:
         return writer_of(found).plan(operation)
-    from locklens.cli.install_progress import InstallProgress, JsonProgress
+    from locklens.cli.install_progress import InstallProgress, JsonProgress, Wording
     from locklens.cli.planning import plan_operation
 
-    progress = JsonProgress() if found.json else InstallProgress(is_alone=len(found.root) < 2)
+    progress = JsonProgress() if found.json else InstallProgress(Wording.PLAN, is_alone=len(found.root) < 2)
     if len(set(found.root)) > 1:
         progress.begin(None)
     return plan_operation(operation, found, progress)
@@ -100,19 +103,21 @@ def _platforms(texts: list[str]) -> tuple[Platform, ...]:
 
 
 class _Text:
-    """Tells of a plan in words: what was done on stdout, all else on stderr.
+    """Reports a plan as text: the result on stdout, all else on stderr.
 
     Args:
-        is_preview: Whether stdout is for the diff alone.
+        is_dry_run: True if stdout is for the diff alone.
+        is_undo: True if the files get back the bytes that they had before.
     """
 
-    def __init__(self, is_preview: bool) -> None:
-        self._is_preview = is_preview
+    def __init__(self, *, is_dry_run: bool, is_undo: bool) -> None:
+        self._is_dry_run = is_dry_run
+        self._is_undo = is_undo
 
     def planned(self, plan: Plan) -> None:
-        """Tells what is planned, what is left, and what failed."""
-        if self._is_preview:
-            tell(plan.proposal.words)
+        """Reports changes, remarks and failures."""
+        if self._is_dry_run:
+            tell(plan.dry_run_words)
         for remark in plan.remarks:
             tell([f"{_place(remark)}: {remark.sentence}"])
         for failed in plan.failures:
@@ -121,23 +126,30 @@ class _Text:
     def previewed(self, plan: Plan) -> None:
         """Prints the diff."""
         put_patch(plan.proposal.files)
+        tell([NOT_WRITTEN])
 
     def failed(self, error: LockLensError) -> None:
-        """Tells why nothing was written."""
+        """Reports why nothing was written."""
         complain(error)
 
     def applied(self, plan: Plan, notices: tuple[str, ...]) -> None:
-        """Tells what was written."""
-        lines = [*plan.proposal.words, *(f"wrote {file.path}" for file in plan.proposal.files)]
+        """Reports the files that were written."""
+        where = " in the index" if plan.proposal.target is WriteTarget.INDEX else ""
+        verbs = {file.path: "removed" if file.new is None else "restored" for file in plan.proposal.files}
+        files = [f"{verbs[path] if self._is_undo else 'wrote'} {path}{where}" for path in verbs]
+        lines = [*plan.proposal.words, *files]
         put(page(lines or ["nothing was changed"]))
         tell(notices)
 
 
 class _Json:
-    """Tells of a plan on stdout, one JSON object per line; its `type` says what it is."""
+    """Reports a plan on stdout, one JSON object per line, named by its `type`."""
+
+    def __init__(self, *, is_dry_run: bool) -> None:
+        self._is_dry_run = is_dry_run
 
     def planned(self, plan: Plan) -> None:
-        """Tells what is planned, what is left, and what failed."""
+        """Reports changes, remarks and failures."""
         for change in plan.changes:
             self._put(
                 "change",
@@ -147,7 +159,7 @@ class _Json:
                 old=str(change.old.version) if change.old else None,
                 new=str(change.new.version) if change.new else None,
                 edits=[{"file": e.file, "line": e.line, "old": e.old, "new": e.new} for e in change.edits],
-                words=change_words(change),
+                words=change_words(change, is_dry_run=self._is_dry_run),
             )
         for remark in plan.remarks:
             self._put("note", root=remark.root or ".", provider=remark.address or None, words=remark.sentence)
@@ -155,18 +167,18 @@ class _Json:
             self._fail(failed, failed.root or ".")
 
     def previewed(self, plan: Plan) -> None:
-        """Tells the diff of each file, and how to do it."""
+        """Reports the diff of each file, and the command that writes it."""
         for file in plan.proposal.files:
             self._put("file", path=file.path, written=False, diff=file.diff())
         self._put("outcome", written=False, failed=bool(plan.failures), command=plan.proposal.command)
 
     def failed(self, error: LockLensError) -> None:
-        """Tells why nothing was written."""
+        """Reports why nothing was written."""
         self._fail(Diagnostic.of(error), None)
         self._put("outcome", written=False, failed=True)
 
     def applied(self, plan: Plan, notices: tuple[str, ...]) -> None:
-        """Tells what was written."""
+        """Reports the files that were written."""
         for file in plan.proposal.files:
             self._put("file", path=file.path, written=True, diff=file.diff())
         is_written = bool(plan.proposal.files)

@@ -31,7 +31,6 @@ class PlanBuilder:
         files: What is planned of each file, by path.
         changes: What becomes of providers.
         diagnostics: Errors, warnings and notes.
-        words: What is done beside the changes, one line each.
 
     Args:
         top: No file outside of it is written.
@@ -51,7 +50,16 @@ class PlanBuilder:
         self.files: dict[str, PlannedFile] = {}
         self.changes: list[PlannedChange] = []
         self.diagnostics: list[Diagnostic] = []
-        self.words: list[str] = []
+        self._lines: list[tuple[str, str]] = []
+
+    def describe(self, line: str, *, dry_run: str) -> None:
+        """Adds a line about what is written beside the changes of providers.
+
+        Args:
+            line: For a plan that is applied.
+            dry_run: For one that is not, in the conditional.
+        """
+        self._lines.append((line, dry_run))
 
     def put(self, file: PlannedFile) -> None:
         """Plans a file; where it was planned before, the plan is made from the same bytes as then."""
@@ -96,9 +104,15 @@ class PlanBuilder:
             command: The command line that does the same.
         """
         files = sorted((one for one in self.files.values() if one.old != one.new), key=lambda one: file_order(one.path))
-        words = *map(self._describe, self.changes), *self.words
+        words = *map(self._describe, self.changes), *(line for line, _ in self._lines)
+        changes = (change_words(change, is_dry_run=True) for change in self.changes)
         proposal = FileChanges(self.top, tuple(files), words, command, self._target)
-        return Plan(proposal, tuple(self.changes), tuple(self.diagnostics))
+        return Plan(
+            proposal,
+            tuple(self.changes),
+            tuple(self.diagnostics),
+            dry_run_words=(*changes, *(line for _, line in self._lines)),
+        )
 
 
 def path_below(top: Path, folder: Path) -> str:

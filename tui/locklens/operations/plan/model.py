@@ -139,12 +139,14 @@ class Plan(Struct, frozen=True):
         changes: What becomes of providers.
         diagnostics: Of all roots; a root with an error among them stays as it is.
         results: Of `lock`: the result for each root, as it was named; an error where it could not be read.
+        dry_run_words: The lines of the proposal in the conditional, for a run that does not write.
     """
 
     proposal: FileChanges
     changes: tuple[PlannedChange, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
     results: Mapping[str, RootResult | LockLensError] = {}
+    dry_run_words: tuple[str, ...] = ()
 
     def with_diagnostics(self, others: Iterable[Diagnostic]) -> Plan:
         """Returns the same plan with what is reported beside it."""
@@ -172,24 +174,31 @@ def joined_plans(plans: Sequence[Plan]) -> Plan:
         tuple(change for plan in plans for change in plan.changes),
         tuple(one for plan in plans for one in plan.diagnostics),
         {name: result for plan in plans for name, result in plan.results.items()},
+        tuple(line for plan in plans for line in plan.dry_run_words),
     )
 
 
-def change_words(change: PlannedChange) -> str:
-    """Says in one line what becomes of a provider."""
+def change_words(change: PlannedChange, *, is_dry_run: bool = False) -> str:
+    """Describes a change in one line.
+
+    Args:
+        change: A change of a plan.
+        is_dry_run: True for a change that is not going to be written, which needs the conditional.
+    """
+    is_, becomes, gets = ("would be", "would become", "would get") if is_dry_run else ("is", "becomes", "gets")
     lead = f"{change.root or '.'}: {change.name}"
     old = str(change.old.version) if change.old else ""
     if change.new is None:
-        return f"{lead} {old} is removed"
+        return f"{lead} {old} {is_} removed"
     new = str(change.new.version)
     if change.old is None:
-        return f"{lead} {new} is added"
-    edits = "".join(f"; {edit.file}:{edit.line} {edit.old} becomes {edit.new}" for edit in change.edits)
+        return f"{lead} {new} {is_} added"
+    edits = "".join(f"; {edit.file}:{edit.line} {edit.old} {becomes} {edit.new}" for edit in change.edits)
     if change.moved_from is not None:
         hosts = f"{display_host(change.address.host)} instead of {display_host(change.moved_from.host)}"
-        return f"{lead} {old}{f' becomes {new} and' if old != new else ''} is locked from {hosts}{edits}"
+        return f"{lead} {old}{f' {becomes} {new} and' if old != new else ''} {is_} locked from {hosts}{edits}"
     if old != new:
-        return f"{lead} {old} becomes {new}{edits}"
+        return f"{lead} {old} {becomes} {new}{edits}"
     if change.platforms:
-        return f"{lead} {old} gets hashes for {', '.join(map(str, change.platforms))}"
-    return f"{lead} {old} gets another entry{edits}"
+        return f"{lead} {old} {gets} hashes for {', '.join(map(str, change.platforms))}"
+    return f"{lead} {old} {gets} another entry{edits}"

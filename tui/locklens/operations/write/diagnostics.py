@@ -158,7 +158,7 @@ def unused_cache(context: InstallContext) -> list[Diagnostic]:
     folder = context.config.plugin_cache_dir
     if not folder:
         return []
-    words = f"plugin_cache_dir ({folder}) is not supported yet: packages were installed without it"
+    words = f"plugin_cache_dir ({folder}) is not supported yet: packages are installed without it"
     return [Diagnostic(WARNING, "Plugin cache not used", words)]
 
 
@@ -225,12 +225,19 @@ def incomplete(settled: Settled, context: InstallContext, here: Platform) -> lis
     return [Diagnostic(WARNING, "Incomplete lock file information for providers", words, hint=hint)]
 
 
-def removed(root: Root, after: Sequence[LockEntry]) -> list[str]:
-    """Names what left the lock file, because nothing requires it."""
+def removed(root: Root, after: Sequence[LockEntry], *, is_written: bool) -> list[str]:
+    """Lists the providers that are removed from the lock file because nothing requires them.
+
+    Args:
+        root: As it was read.
+        after: The new entries.
+        is_written: True if they are in the file by now.
+    """
     left = {entry.address for entry in after}
     gone = [entry for entry in root.lock.entries if entry.address not in left]
+    verb, ending = ("is", "locked") if is_written else ("would", "be locked")
     return [
-        f"{entry.address.short(root.tool.default_host)} {entry.version} is no longer locked: nothing requires it"
+        f"{entry.address.short(root.tool.default_host)} {entry.version} {verb} no longer {ending}: not required"
         for entry in gone
     ]
 
@@ -241,6 +248,6 @@ def orphans_kept(root: Root, after: Sequence[LockEntry]) -> list[str]:
     kept = [entry.address.short(root.tool.default_host) for entry in after if entry.address not in required]
     if not kept:
         return []
-    hidden = "" if root.configuration.complete else ", as far as can be told"
-    stay, them = ("stays", "it") if len(kept) == 1 else ("stay", "them")
-    return [f"{', '.join(kept)} {stay} locked, though nothing requires {them}{hidden}"]
+    hidden = "" if root.configuration.complete else ", as far as the configuration can be read"
+    remain = "remains" if len(kept) == 1 else "remain"
+    return [f"{', '.join(kept)} {remain} locked, although not required{hidden}"]

@@ -54,6 +54,7 @@ def format_locks(request: Scope, *, on_root: Callable[[str], None] = no_progress
             if data == root.lock.data:
                 draft.note(root.path, "it is in the tool's format already")
             else:
-                draft.words.append(f"{root.path or '.'}: put right: {', '.join(deviations(root.lock))}")
+                name, fixed = root.path or ".", ", ".join(deviations(root.lock))
+                draft.describe(f"{name}: format fixed: {fixed}", dry_run=f"{name}: would fix the format: {fixed}")
             draft.put_lock(root, data)
     return draft.plan(command_line("format", request, ()))

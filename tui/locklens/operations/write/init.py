@@ -194,7 +194,7 @@ class _Initialising:
             planned=planned,
             is_written=is_written,
             diagnostics=tuple(diagnostics),
-            notes=(*removed(root, after), *orphans_kept(root, after), *notices),
+            notes=(*removed(root, after, is_written=is_written), *orphans_kept(root, after), *notices),
         )
 
     def _data(self, root: Root) -> DataFolder:

@@ -206,7 +206,10 @@ class _Staging:
             name = address.short(root.tool.default_host)
             self._draft.changes.append(PlannedChange(root.path, address, name, before, after))
         if is_whole:
-            self._draft.words.append(f"{root.path or '.'}: the whole lock file is staged")
+            name = root.path or "."
+            self._draft.describe(
+                f"{name}: the whole lock file is staged", dry_run=f"{name}: the whole lock file would be staged"
+            )
         elif one.left:
             self._draft.note(root.path, f"left in the work tree: {', '.join(one.left)}")
 

@@ -74,7 +74,8 @@ def undo(folder: Path, *, journal: Journal | None = None) -> Plan:
         planned = PlannedFile(names[file], file.new, file.old)
         draft.put(planned)
         draft.changes += _changes(planned)
-    draft.words.append(f"takes back what was applied on {_moment(record)}: {_short(record.command)}")
+    change = f"the change applied on {_moment(record)}: {_short(record.command)}"
+    draft.describe(f"reverts {change}", dry_run=f"would revert {change}")
     return draft.plan(_command(top))
 
 
