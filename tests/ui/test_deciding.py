@@ -85,8 +85,8 @@ def test_there_is_nothing_to_restore_from(samples: Samples, base: SideName, word
     [
         (SideName("git", "main", "0" * 40), TOP, "two revisions are compared"),
         (SideName("index", "index", None), TOP, "git's index is reviewed"),
-        (SideName("file", "-", None), None, "no file on disk"),
-        (SideName("empty", "/dev/null", None), TOP, "no file on disk"),
+        (SideName("file", "-", None), None, "this review is not of files on disk"),
+        (SideName("empty", "/dev/null", None), TOP, "this review is not of files on disk"),
     ],
 )
 def test_only_the_work_tree_is_written(samples: Samples, head: SideName, top: Path | None, words: str) -> None:
@@ -97,7 +97,7 @@ def test_only_the_work_tree_is_written(samples: Samples, head: SideName, top: Pa
             intent_of(row, review, top, where)
     with pytest.raises(LockLensError, match=words):
         locking({(row.subjects[0].root.lock_file, row.subjects[0].change.address)}, review, top, where)
-    with pytest.raises(LockLensError, match="nothing is read yet"):
+    with pytest.raises(LockLensError, match="nothing loaded yet"):
         pruning(None, None, top, where)
 
 
@@ -116,11 +116,11 @@ def test_formatting(samples: Samples) -> None:
     full = samples.full()
     assert formatting(node(full, "LK018"), full, TOP, where) == Format(where(TOP, ("infra/win",)))
     assert formatting(node(full, "infra/win"), full, TOP, where).title == "Format the lock file of ./infra/win"
-    with pytest.raises(LockLensError, match="choose a row"):
+    with pytest.raises(LockLensError, match="select a row"):
         formatting(None, full, TOP, where)
     other = replace(full.roots[0], lock_file="infra/old.hcl")
     odd = replace(full, roots=(other,))
-    with pytest.raises(LockLensError, match=r"old\.hcl is the lock file of no root"):
+    with pytest.raises(LockLensError, match=r"old\.hcl is not a root's lock file"):
         formatting(node(odd, "acme/netbox"), odd, TOP, where)
 
 
@@ -152,5 +152,5 @@ def test_locking_what_others_of_the_file_have(samples: Samples) -> None:
     assert found.where == where(TOP, ("a",))
     with pytest.raises(LockLensError, match=r"no other platform is known here: .*locklens\.toml"):
         locking({(root.lock_file, samples.address("acme/one"))}, review, TOP, where)
-    with pytest.raises(LockLensError, match="choose a row with a provider that is locked"):
+    with pytest.raises(LockLensError, match="select a row with a locked provider"):
         locking(set(), review, TOP, where)

@@ -41,16 +41,16 @@ def test_a_change_with_everything(samples: Samples) -> None:
     text = shown(samples, change, configuration=samples.configuration(missing=("network",)))
     assert "registry.terraform.io/hashicorp/aws" in text
     assert "infra/prod/.terraform.lock.hcl:4" in text
-    assert "Version 5.1.0 became 5.2.0: a minor upgrade. Hashes: 4 zh came, 4 zh went." in text
+    assert "Minor upgrade from 5.1.0 to 5.2.0. Hashes: 4 zh added, 4 zh removed." in text
     assert "BLOCK LK005  Locked version does not satisfy" in text
     assert "5.2.0 does not satisfy < 5.2" in text
     assert "CONSTRAINTS  ~> 5.0 -> ~> 5.2" in text
-    assert "SIGNER       not known: offline, and nothing is remembered" in text
+    assert "SIGNER       unknown: offline and not cached" in text
     assert "main.tf:3  < 5.2" in text
     assert "overrides ~> 4.0 of main.tf:9" in text
     assert "main.tf:3  ~> 5.0  module edge" in text
-    assert "cannot say: module network is not fetched" in text
-    assert "0 of 4 added explained" in text
+    assert "unknown: module network is not fetched" in text
+    assert "0 of 4 added verified" in text
 
 
 def test_the_configuration_may_not_be_read_yet(samples: Samples) -> None:
@@ -58,7 +58,9 @@ def test_the_configuration_may_not_be_read_yet(samples: Samples) -> None:
 
 
 def test_nothing_requires_it(samples: Samples) -> None:
-    assert "nothing in the configuration" in shown(samples, samples.change(), configuration=samples.configuration())
+    assert "no requirement in the configuration" in shown(
+        samples, samples.change(), configuration=samples.configuration()
+    )
 
 
 def test_hashes_are_short_until_they_are_asked_for_whole(samples: Samples) -> None:
@@ -67,7 +69,7 @@ def test_hashes_are_short_until_they_are_asked_for_whole(samples: Samples) -> No
     short = texts(detail_lines(first_node(review), review))
     assert "+ zh:aaaaaaaaaa…  linux_amd64   signed" in short
     assert "signed" in short
-    assert "1 of 1 added explained" in short
+    assert "1 of 1 added verified" in short
     assert "a" * 64 not in short
     whole = texts(detail_lines(first_node(review), review, in_full=True))
     assert "zh:" + "a" * 64 in whole
@@ -180,7 +182,7 @@ def test_the_first_of_many_unfetched_modules_are_named_and_all_in_full(samples: 
         text = texts(detail_lines(node, review))
         assert "module m1 is not fetched" in text
         assert "module m2" not in text
-        assert "nor are 7 more: x lists them, terraform get fetches them" in text
+        assert "7 more not fetched: x lists them, `terraform get` fetches them" in text
         assert "module m8 is not fetched" in texts(detail_lines(node, review, in_full=True))
 
 

@@ -222,7 +222,7 @@ def test_the_detail_of_a_provider(repository: Review) -> None:
         "  -> L locks what is missing, and shows it first",
         "HASHES  4 of 4 explained",
         "  proven by download, now or before: linux_amd64",
-        "  signed   3 zh       a zh that the publisher's signed SHA256SUMS lists",
+        "  signed   3 zh       a zh in the publisher's signed SHA256SUMS",
         "WANTED PLATFORMS  locklens.toml of HEAD",
         "  linux_amd64   CI, prod",
     ):
@@ -342,7 +342,7 @@ async def test_reading(repository: Review, opened: Opened, monkeypatch: pytest.M
         on = HashesDriver(app, pilot)
         await on.settle()
         await on.press("y")
-        assert "nothing here to copy" in on.lines[-2]
+        assert "nothing to copy here" in on.lines[-2]
         await on.choose("acme/demo")
         await on.press("y")
         assert app.clipboard == "'registry.terraform.io/acme/demo 1.0.0'"
@@ -375,7 +375,7 @@ async def test_reading(repository: Review, opened: Opened, monkeypatch: pytest.M
         for words in ("not-covered", "plugin-cache", 'linux_amd64 = "CI, production"', "STALE", "3/4?"):
             assert words in help_text
         await on.press("escape", "3")
-        assert "Hashes is this screen" in on.lines[-2]
+        assert "Hashes is the current screen" in on.lines[-2]
         await on.choose("infra/prod")
         await on.press("w")
         assert "why: choose a row with a provider" in on.lines[-2]

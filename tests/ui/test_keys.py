@@ -33,7 +33,7 @@ async def test_the_first_screen(samples: Samples, running: Running) -> None:
         assert "infra/prod/network" in on.lines[2]
         assert "would exit 1 at --fail-on=block | 0 of 18 reviewed" in on.lines[-2]
         assert "? keys" in on.lines[-1]
-        assert "added hashes explained   0 of 64" in on.text
+        assert "added hashes verified    0 of 64" in on.text
 
 
 async def test_moving(samples: Samples, running: Running) -> None:
@@ -61,9 +61,9 @@ async def test_moving_shows_the_detail(samples: Samples, running: Running) -> No
     async with running(samples.full()) as on:
         await on.press("j")
         assert "registry.terraform.io/acme/demo" in on.text
-        assert "not one package hash of before" in on.text
+        assert "every package hash was" in on.text
         await on.press("j")
-        assert "Version 4.0.0 became 3.9.0: a downgrade." in on.text
+        assert "Downgrade from 4.0.0 to 3.9.0." in on.text
 
 
 async def test_folding(samples: Samples, running: Running) -> None:
@@ -255,7 +255,7 @@ async def test_diff_and_help(samples: Samples, running: Running) -> None:
             assert on.is_on_top
         await on.go_to("LK006")
         await on.press("d")
-        assert "nothing differs here in the lock file" in on.text
+        assert "no difference in the lock file here" in on.text
 
 
 async def test_the_help_says_every_key(samples: Samples, running: Running) -> None:
@@ -285,7 +285,7 @@ async def test_expanding(samples: Samples, running: Running) -> None:
 async def test_copying(samples: Samples, running: Running) -> None:
     async with running(samples.full()) as on:
         await on.press("y")
-        assert "nothing here to copy" in on.text
+        assert "nothing to copy here" in on.text
         await on.press("j", "y")
         assert on.app.clipboard == "'registry.terraform.io/acme/demo 1.0.0 (LK003, LK005)'"
         assert "copied: 'registry.terraform.io/acme/demo 1.0.0" in on.text
@@ -342,10 +342,10 @@ async def test_the_release_page(samples: Samples, running: Running, monkeypatch:
         monkeypatch.delenv("DISPLAY")
         monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
         await on.press("o")
-        assert "no browser here, copied https://registry" in on.text
+        assert "no browser, copied https://registry" in on.text
         assert on.app.clipboard == opened[0]
         await on.press("g", "o")
-        assert "choose a row with a provider" in on.text
+        assert "select a row with a provider" in on.text
         assert len(opened) == 1
 
 
@@ -358,7 +358,7 @@ async def test_what_is_not_built_yet_says_so(samples: Samples, running: Running)
             await on.press(tab.key)
             assert f"{tab.title}: not supported yet" in on.lines[-2]
         await on.press("1")
-        assert "Review is this screen" in on.text
+        assert "Review is the current screen" in on.text
 
 
 async def test_the_palette_exports(
@@ -381,7 +381,7 @@ async def test_the_palette_exports(
         await on.press("enter")
         await on.settle()
         assert (tmp_path / "locklens-review.json").read_text().startswith("{")
-        assert "written: locklens-review.json" in on.text
+        assert "exported to locklens-review.json" in on.text
 
 
 async def test_exporting_asks_before_it_overwrites(samples: Samples, running: Running, tmp_path: Path) -> None:
@@ -406,7 +406,7 @@ async def test_exporting_asks_before_it_overwrites(samples: Samples, running: Ru
         await on.pilot.pause()
         on.app.screen.query_one(Input).value = str(tmp_path)
         await on.press("enter")
-        assert "that is a folder" in on.text
+        assert "is a folder: name a file in it" in on.text
         on.app.screen.query_one(Input).value = str(tmp_path / "no" / "such" / "folder.txt")
         await on.press("enter")
         await on.settle()

@@ -100,12 +100,12 @@ async def test_a_reload_that_fails_keeps_what_is_shown(
         source.error = LockLensError("git went away")
         await on.press("r")
         await on.settle()
-        assert "could not be read again: git went away" in on.text
+        assert "reload failed: git went away" in on.text
         assert "infra/prod/network" in on.text
         source.error = None
         await on.press("r")
         await on.settle()
-        assert "could not be read again" not in on.text
+        assert "reload failed" not in on.text
 
 
 async def test_a_change_on_disk_reloads_and_keeps_cursor_folds_and_filter(

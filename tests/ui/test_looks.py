@@ -214,4 +214,4 @@ async def test_dialogs_show_their_keys_whatever_the_height(samples: Samples, run
         assert "esc close" in on.text
         await on.press("escape", "j", "w")
         await on.settle()
-        assert "r ask again" in on.text
+        assert "r reload" in on.text

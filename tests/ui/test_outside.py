@@ -47,7 +47,7 @@ def test_pages_of_the_two_registries_only(samples: Samples) -> None:
     assert (
         release_page(tofu, "5.2.0+b/../x") == "https://search.opentofu.org/provider/hashicorp/aws/v5.2.0%2Bb%2F..%2Fx"
     )
-    with pytest.raises(LockLensError, match=r"no page is known for providers of evil\.example"):
+    with pytest.raises(LockLensError, match=r"no release page known for evil\.example"):
         release_page(samples.address(host="evil.example"), "1.0.0")
 
 

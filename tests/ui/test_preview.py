@@ -376,7 +376,7 @@ async def test_keys_that_have_nothing_to_do(opening: Opening, top: Path) -> None
         await on.go_to("hashicorp/aws")
         await on.press("L")
         assert "lock: no other platform is known here: name those that you want in locklens.toml" in on.status
-        for key, words in (("A", "accept"), ("T", "trust"), ("D", "drop a pin")):
+        for key, words in (("A", "accept"), ("T", "trust"), ("D", "drop pin")):
             await on.press(key)
             assert f"not supported yet: {words}" in on.status
         await on.press("Z")

@@ -124,7 +124,7 @@ def test_the_result(samples: Samples) -> None:
     assert refusal(standing) == ""
     detail = "\n".join(one.text for one in preview_detail(standing, None, in_full=False))
     assert "AS REVIEWED  a" in detail
-    assert "Version 5.1.0 became 5.2.0: a minor upgrade." in detail
+    assert "Minor upgrade from 5.1.0 to 5.2.0." in detail
     assert "LK013" in detail
 
 

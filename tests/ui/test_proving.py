@@ -75,7 +75,7 @@ async def test_it_asks_downloads_and_fills_the_rows(
         assert "4/5" in on.text
         await on.go_to("acme/demo")
         await on.press("v")
-        await until(on, lambda: "To download: 2 packages, 3.0 MiB, to prove 1 h1." in on.text)
+        await until(on, lambda: "To download: 2 packages, 3.0 MiB, to verify 1 h1." in on.text)
         assert "At most 5" in on.text
         assert "enter download" in on.text
         assert not seen
@@ -88,7 +88,7 @@ async def test_it_asks_downloads_and_fills_the_rows(
         gate.set()
         await until(on, lambda: on.is_on_top)
         await on.pilot.pause()
-        assert "1 of 1 h1 proven" in on.text
+        assert "1 of 1 h1 verified" in on.text
         assert "5/5" in on.text
         assert "4/5" in on.text
         assert seen == [True]
@@ -146,7 +146,7 @@ async def test_esc_stops_the_download_and_what_is_remembered_is_looked_up(
         await on.press("escape")
         await until(on, lambda: on.is_on_top)
         assert stopped.is_set()
-        assert "proving was cancelled; what was hashed by then is remembered" in on.text
+        assert "verification cancelled; hashes computed so far are cached" in on.text
         await until(on, lambda: len(source.opened) == count + 1)
 
 
@@ -188,7 +188,7 @@ async def test_failures_stay_until_they_are_read(
         await on.press("v")
         await until(on, lambda: "enter download" in on.text)
         await on.press("enter")
-        await until(on, lambda: "1 of 1 h1 proven" in on.text)
+        await until(on, lambda: "1 of 1 h1 verified" in on.text)
         assert "FAILED" in on.text
         assert all(line.isprintable() and len(line) <= 80 for line in on.lines)
         assert not on.is_on_top
@@ -200,7 +200,7 @@ async def test_what_cannot_be_proven_is_said(samples: Samples, running: Running,
     async with running(serving(reviewed(samples, Proof.COMPUTED))) as on:
         await on.go_to("acme/other")
         await on.press("v")
-        await until(on, lambda: "nothing to prove here: every h1 is proven" in on.text)
+        await until(on, lambda: "nothing to verify here: every h1 is verified" in on.text)
         await on.go_to("infra/ci")
         await on.press("v")
         await until(on, lambda: on.is_on_top)
@@ -211,7 +211,9 @@ async def test_what_cannot_be_proven_is_said(samples: Samples, running: Running,
     async with running(serving(reviewed(samples), proving=refuse)) as on:
         await on.go_to("acme/other")
         await on.press("v")
-        await until(on, lambda: "not proven: nothing can be downloaded offline; leave out --offline" in on.text)
+        await until(
+            on, lambda: "verification failed: nothing can be downloaded offline; leave out --offline" in on.text
+        )
 
 
 async def test_rows_without_a_provider_and_reviews_on_their_way_are_refused(
@@ -226,12 +228,12 @@ async def test_rows_without_a_provider_and_reviews_on_their_way_are_refused(
         assert "still being asked" in on.text
         await on.go_to("LK006")
         await on.press("v")
-        assert "choose a row with a provider" in on.text
+        assert "select a row with a locked provider" in on.text
         gate.set()
         await on.settle()
         await on.go_to("hashicorp/template")
         await on.press("v")
-        assert "choose a row with a provider" in on.text
+        assert "select a row with a locked provider" in on.text
         assert not source.proofs
 
 
@@ -250,7 +252,7 @@ def test_what_the_dialog_says_of_a_plan() -> None:
     def said(plan: ProvingPlanned) -> str:
         return "\n".join(line.text for line in plan_lines(plan))
 
-    assert "To download: 1 package, of a size that nobody says, to prove 3 h1." in said(ProvingPlanned(3, 1, None, 1))
+    assert "To download: 1 package, size unknown, to verify 3 h1." in said(ProvingPlanned(3, 1, None, 1))
     assert "At most" not in said(ProvingPlanned(3, 1, None, 1))
 
 
@@ -276,9 +278,9 @@ def test_the_lines_of_packages() -> None:
 def test_what_came_of_it(samples: Samples) -> None:
     before = reviewed(samples)
     chosen = frozenset((root.lock_file, change.address) for root in before.roots for change in root.changes)
-    assert outcome(before, chosen, reviewed(samples, Proof.COMPUTED).roots) == "1 of 1 h1 proven"
-    assert outcome(before, chosen, before.roots) == "0 of 1 h1 proven; the findings say of the others"
-    assert nothing_to_prove(before, chosen) == "nothing can be proven: no signed package is left to hash"
+    assert outcome(before, chosen, reviewed(samples, Proof.COMPUTED).roots) == "1 of 1 h1 verified"
+    assert outcome(before, chosen, before.roots) == "0 of 1 h1 verified; see the findings for the others"
+    assert nothing_to_prove(before, chosen) == "nothing can be verified: no signed package left to hash"
     nobody = Evidence(problems=("the registry was not asked",), answer=LookupAnswer.NOT_ASKED)
     offline = replace(
         before,
@@ -286,4 +288,4 @@ def test_what_came_of_it(samples: Samples) -> None:
             replace(root, changes=tuple(replace(one, evidence=nobody) for one in root.changes)) for root in before.roots
         ),
     )
-    assert nothing_to_prove(offline, chosen) == "nothing can be proven: the registry was not asked"
+    assert nothing_to_prove(offline, chosen) == "nothing can be verified: the registry was not asked"

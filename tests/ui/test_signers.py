@@ -129,7 +129,7 @@ async def test_signers_the_most_trusted_first(repository: Review, opened: Callab
         await on.settle()
         assert "keys  5 locked releases in 3 lock files" in on.lines[0]
         assert "2 keys  1 unsigned  1 not known" in on.lines[0]
-        assert "[4 Keys]" in on.lines[1]
+        assert "[4 Signers]" in on.lines[1]
         assert on.names == ["alice <a@acme.example>", "mallory <m@acme.example>", "not signed", "not known"]
         assert "> alice <a@acme.example>" in on.lines[2]
         assert "self-signed   2 not alone" in on.lines[2]
@@ -205,7 +205,7 @@ async def test_keys_of_the_screen(
             await on.press(key)
             assert "not supported yet: " in on.lines[-2]
         await on.press("4")
-        assert "Keys is this screen" in on.lines[-2]
+        assert "Signers is the current screen" in on.lines[-2]
         await on.press("5")
         assert "Health: not supported yet" in on.lines[-2]
         await on.press("question_mark")
@@ -525,7 +525,7 @@ async def test_the_keys_of_the_sample(tmp_path: Path) -> None:
             on = driving(app, pilot)
             await until(on, lambda: bool(on.titles) and not on.screen.is_asking)
             await on.press("4")
-            await until(on, lambda: "[4 Keys]" in on.text and bool(on.signers.left.rows))
+            await until(on, lambda: "[4 Signers]" in on.text and bool(on.signers.left.rows))
             await until(on, lambda: not on.signers.is_asking)
             assert sum(name.startswith("acme") for name in on.names) == 2
             assert {"not signed", "not known"} <= set(on.names)

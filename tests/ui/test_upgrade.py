@@ -447,9 +447,9 @@ async def test_handing_out(opening: Opening, tmp_path: Path, monkeypatch: pytest
         assert on.app.clipboard.endswith("/acme/held/2.0.0")  # what one would have to wait for
         await on.choose("HELD  2")
         await on.press("o")
-        assert "a page: choose a row with a provider" in on.status
+        assert "release page: select a row with a provider" in on.status
         await on.press("y")
-        assert "nothing here to copy" in on.status
+        assert "nothing to copy here" in on.status
         await on.choose("c")
         await on.press("e")
         assert "c/lock.hcl is not in the work tree" in on.status
@@ -502,7 +502,7 @@ async def test_asking_again(opening: Opening) -> None:
 async def test_other_keys(opening: Opening) -> None:
     async with opening() as on:
         await on.press("2")
-        assert "Upgrade is this screen" in on.status
+        assert "Upgrade is the current screen" in on.status
         for key in ("5", "T", "D", "A"):
             await on.press(key)
             assert "not supported yet" in on.status

@@ -92,7 +92,7 @@ def test_a_conflict_comes_first_as_the_smallest_set(tmp_path: Path) -> None:
 def test_while_the_registry_is_asked_it_says_so(tmp_path: Path) -> None:
     why = asked(write(tmp_path, FILES), "aws")
     assert "asking registry.terraform.io for its versions …" in text_of(why, is_asking=True)
-    assert "the registry was not asked, so newer versions are not known" in text_of(why)
+    assert "the registry was not asked, so newer versions are unknown" in text_of(why)
 
 
 def test_what_is_not_seen_and_what_nothing_requires(tmp_path: Path) -> None:
@@ -100,13 +100,13 @@ def test_what_is_not_seen_and_what_nothing_requires(tmp_path: Path) -> None:
         "main.tf": 'module "far" { source = "acme/far/aws" }\n', ".terraform.lock.hcl": lock("hashicorp/tls 4.0.0"),
     }  # fmt: skip
     text = text_of(asked(write(tmp_path, files), "tls"))
-    assert "nothing that could be read" in text
-    assert "not seen: what a module that is not fetched requires" in text
+    assert "nothing in the files that were read" in text
+    assert "not read: what a module that is not fetched requires" in text
     assert "main.tf:1  module far from acme/far/aws" in text
     (tmp_path / "main.tf").write_text("locals {}\n")
     assert "nothing in 1 file" in text_of(asked(tmp_path, "tls"))
     (tmp_path / "main.tf").unlink()
-    assert "there is no configuration in this folder" in text_of(asked(tmp_path, "tls"))
+    assert "unknown: no configuration in this folder" in text_of(asked(tmp_path, "tls"))
 
 
 # The dialog
@@ -169,13 +169,13 @@ async def test_what_needs_no_registry_is_there_at_once(samples: Samples, running
         await on.press("j", "w")
         await until(on, lambda: "REQUIRED BY" in on.text)
         assert "asking registry.terraform.io for its versions" in on.text
-        assert "what is shown is known without it" in on.text
+        assert "asking the registry; facts from the configuration are shown" in on.text
         await on.press("j", "j")
         line = on.app.screen.query_one(LineView).current
         gate.set()
         await until(on, lambda: "selects 5.9.0" in on.text)
         assert on.app.screen.query_one(LineView).current == line
-        assert "what is shown is known without it" not in on.text
+        assert "asking the registry; facts from the configuration are shown" not in on.text
         gate.clear()
         await on.press("r")
         await until(on, lambda: source.whys[-1][1:] == (True, True))
@@ -187,7 +187,7 @@ async def test_what_needs_no_registry_is_there_at_once(samples: Samples, running
 async def test_offline_and_failures_are_said(samples: Samples, running: Running, tmp_path: Path) -> None:
     async with running(reviewing(samples, tmp_path)) as on:
         await opened(on)
-        assert "the registry was not asked, so newer versions are not known" in on.text
+        assert "the registry was not asked, so newer versions are unknown" in on.text
     answers = iter([None, LockLensError("it broke", hint="mend it")])
 
     def breaking(subject: WhySubject, _: bool) -> Why:
@@ -241,7 +241,7 @@ async def test_the_help_says_every_key(samples: Samples, running: Running, tmp_p
 async def test_keys_in_the_last_line_can_be_clicked(samples: Samples, running: Running, tmp_path: Path) -> None:
     async with running(reviewing(samples, tmp_path)) as on:
         await opened(on)
-        row = next(number for number, text in enumerate(on.lines) if "ask again" in text)
+        row = next(number for number, text in enumerate(on.lines) if "reload" in text)
         column = on.lines[row].index("esc q w")
         await on.pilot.click(offset=(column + 1, row))
         await on.pilot.pause()
@@ -252,7 +252,7 @@ async def test_a_group_tells_of_each_root_and_a_section_of_none(samples: Samples
     source = ServingSource(samples.full())
     async with running(source) as on:
         await on.press("w")
-        assert "why: choose a row with a provider" in on.text
+        assert "why: select a row with a provider" in on.text
         await on.go_to("hashicorp/random")
         await on.press("w")
         await on.settle()
@@ -260,7 +260,7 @@ async def test_a_group_tells_of_each_root_and_a_section_of_none(samples: Samples
         await on.press("escape")
         await on.go_to("LK006")
         await on.press("w")
-        assert "why: choose a row with a provider" in on.text
+        assert "why: select a row with a provider" in on.text
 
 
 async def test_a_finding_about_a_provider_and_a_side_of_a_conflict(samples: Samples, running: Running) -> None:

@@ -1,1 +1,1 @@
-"""The terminal UI: the only place that knows Textual. It is imported when the UI opens and not before."""
+"""The terminal UI: the only package that imports Textual; itself imported when the UI opens."""

@@ -1,4 +1,4 @@
-"""The app: themes, the first screen, and nothing else."""
+"""The Textual app: themes, the first screen, and the way between screens."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ class LockLensApp(App[int]):
     """Shows reviews in the terminal.
 
     Args:
-        source: Opens what the first screen shows.
-        view: Which screen is the first: "review", "upgrade", "hashes" or "keys".
+        source: Opens the comparison of the first screen.
+        view: The first screen: "review", "upgrade", "hashes" or "keys".
         store_path: The store of marks; None for the user's own.
-        notices: What is to be said on the first screen.
+        notices: Messages for the first screen.
     """
 
     TITLE = "locklens"
@@ -68,11 +68,11 @@ class LockLensApp(App[int]):
         self.theme = DARK.name
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
-        """The themes' own variables, so that the style sheet can be read before a theme is chosen."""
+        """The themes' own variables, so that the style sheet can be parsed before a theme is set."""
         return dict(DARK.variables)
 
     def copy_to_clipboard(self, text: str) -> None:
-        """Copies printable lines: the one way to the clipboard, for every screen and widget."""
+        """Copies printable lines: the only way to the clipboard, for every screen and widget."""
         super().copy_to_clipboard("\n".join(map(visible, text.split("\n"))))
 
     def notify(
@@ -84,14 +84,14 @@ class LockLensApp(App[int]):
         timeout: float | None = None,
         markup: bool = False,  # noqa: ARG002
     ) -> None:
-        """Shows a notice of one printable line, never as markup: the one way to it, for every screen and widget."""
+        """Shows a one-line printable notice, never markup: the only way to notices, for every screen and widget."""
         super().notify(visible(message), title=visible(title), severity=severity, timeout=timeout, markup=False)
 
     def on_mount(self) -> None:
         """Opens the first screen."""
         self._open(next(view for view in VIEWS if view.name == self._first_view), self._source)
-        for words in self._notices:
-            self.notify(words, title="An earlier run", severity="warning", timeout=20)
+        for notice in self._notices:
+            self.notify(notice, title="Earlier run", severity="warning", timeout=20)
 
     def _open(self, view: View, source: LockLens) -> None:
         screen = self._views[view.name] = _SCREENS[view.name](source, self._keeper)
@@ -100,7 +100,7 @@ class LockLensApp(App[int]):
 
     @on(ViewWanted)
     def _show_view(self, event: ViewWanted) -> None:
-        """Goes to another screen, and opens it where it is not open; what the one before shows stays as it is."""
+        """Switches to another screen, opening it if needed; the previous screen keeps its state."""
         name = event.view.name
         screen = self._views.get(name)
         if screen is None:
@@ -115,18 +115,18 @@ class LockLensApp(App[int]):
 
     @on(PreviewWanted)
     def _show_preview(self, event: PreviewWanted) -> None:
-        """Opens the Preview; the screen below says how it ended, and every open view reads again what was written."""
+        """Opens the Preview; afterwards the screen below shows the result, and open views reload after an apply."""
         screen = self.screen
         if not isinstance(screen, TwoPaneScreen):
-            self.notify("a Preview is open already")
+            self.notify("a Preview is already open")
             return
 
-        def tell(applied: Applied | None) -> None:
+        def report(applied: Applied | None) -> None:
             screen.say(applied.words if applied is not None else "nothing was written")
             if applied is not None:
                 self._reload_views()
 
-        self.push_screen(PreviewScreen(event.source, event.operation, event.review), tell)
+        self.push_screen(PreviewScreen(event.source, event.operation, event.review), report)
 
     def _reload_views(self) -> None:
         for screen in self._views.values():
@@ -134,11 +134,11 @@ class LockLensApp(App[int]):
                 screen.reload()
 
     @on(MarksNotKept)
-    def _tell_of_marks(self, event: MarksNotKept) -> None:
+    def _show_marks_notice(self, event: MarksNotKept) -> None:
         self.notify(event.notice, severity="warning", timeout=10)
 
     def on_unmount(self) -> None:
-        """Waits for marks that are still being written."""
+        """Waits for pending writes of marks."""
         self._keeper.close()
 
 
@@ -146,12 +146,12 @@ def run_app(request: ReviewRequest, view: str = "review", *, store_path: Path | 
     """Opens the terminal UI.
 
     Args:
-        request: What to review.
-        view: Which screen to begin with: "review", "upgrade", "hashes" or "keys".
+        request: The comparison to open.
+        view: The first screen: "review", "upgrade", "hashes" or "keys".
         store_path: The store of marks; None for the user's own.
 
     Returns:
-        The exit status: 0, or 2 where nothing could be read at all.
+        The exit status: 0, or 2 if nothing could be read.
     """
     from pathlib import Path
 

@@ -34,12 +34,12 @@ if TYPE_CHECKING:
 
 
 class RowTarget(NamedTuple):
-    """What a highlighted row stands for.
+    """The targets of the actions on a highlighted row.
 
     Attributes:
-        copied: For the clipboard; "" for nothing that can be named without a path.
-        place: For the editor.
-        release: For the browser: a provider and its version.
+        copied: Text for the clipboard; "" if there is none without a path.
+        place: The place for the editor.
+        release: The provider and version for the browser.
     """
 
     copied: str = ""
@@ -49,30 +49,30 @@ class RowTarget(NamedTuple):
 
 @dataclass
 class Exported(Message):
-    """A report was written, or was not (`error`)."""
+    """The end of an export; `error` is "" on success."""
 
     path: Path
     error: str = ""
 
 
 class RowActionsScreen(TwoPaneScreen):
-    """Copies, opens, explains, proves and exports the highlighted row. Nothing of it writes to the reviewed files."""
+    """Actions on the highlighted row: copy, edit, browse, why, verify, export. None writes to the reviewed files."""
 
     @property
     @abstractmethod
     def row_target(self) -> RowTarget:
-        """What the highlighted row stands for."""
+        """The targets of the highlighted row."""
 
     @abstractmethod
     def report(self, review: Review, form: Literal["json", "text"]) -> Printable:
-        """Returns what the screen shows as a report; called in a thread of its own."""
+        """Returns the screen's content as a report; called on a worker thread."""
 
     def action_copy(self) -> None:
-        """Copies what is highlighted."""
+        """Copies the highlighted line or row."""
         line = self.line
         text = line.copied if line is not None else self.row_target.copied
         if not text:
-            self.say("nothing here to copy")
+            self.say("nothing to copy here")
             return
         self.app.copy_to_clipboard(copied_line(text))
         self.say(f"copied: {copied_line(text)}")
@@ -85,42 +85,43 @@ class RowActionsScreen(TwoPaneScreen):
             self.say(problem)
 
     def edit(self, place: FilePlace | None) -> str:
-        """Opens a place in the editor; returns what kept it from that, "" for nothing."""
+        """Opens a place in the editor; returns the problem in words, "" on success."""
         try:
             path = work_tree_file(self.review, self.top, place)
         except LockLensError as error:
             return error.sentence
         return self.open_editor(path, place.line if place else 1, self.top)
 
-    def prove(self, chosen: ProvingSelection) -> None:
-        """Proves hashes by download, once the registries have answered; asks before anything is downloaded."""
+    def prove(self, selection: ProvingSelection) -> None:
+        """Verifies hashes by download, once the registries have answered; asks before any download."""
         if self.review is None or self.is_asking:
-            self.say("prove: the registries are still being asked; press v again when they have answered")
+            self.say("verify: registries are still being asked; press v again afterwards")
             return
-        self.app.push_screen(ProveDialog(self.source, self.review, chosen, self._take_proven), self._tell_of_proving)
+        dialog = ProveDialog(self.source, self.review, selection, self._take_proven)
+        self.app.push_screen(dialog, self._show_proving_result)
 
     def _take_proven(self, roots: tuple[RootReview, ...]) -> None:
         self.loader.take_roots(roots)
 
-    def _tell_of_proving(self, proved: Proved | None) -> None:
+    def _show_proving_result(self, proved: Proved | None) -> None:
         if proved is not None:
             self.say(proved.words)
             if proved.is_partial:
                 self.reload()
 
     def show_why(self, root: str, address: ProviderAddress, *, others: Sequence[str] = ()) -> None:
-        """Shows why a provider is there, and what holds it back.
+        """Shows the requirements of a provider, and the constraints that hold it back.
 
         Args:
             root: The root's folder.
             address: The provider.
-            others: More roots that are to be told of.
+            others: More roots to show.
         """
         roots = tuple(dict.fromkeys((root, *others)))
 
         def explain(*, is_asking: bool, is_fresh: bool, cancel: threading.Event) -> Why:
             if self.review is None:
-                raise LockLensError("nothing is read yet")
+                raise LockLensError("nothing loaded yet")
             subject = WhySubject(self.review, self.top, roots, address)
             return self.source.why(subject, is_asking=is_asking, is_fresh=is_fresh, cancel=cancel)
 
@@ -130,7 +131,7 @@ class RowActionsScreen(TwoPaneScreen):
         """Opens the release's page, or copies its address."""
         release = self.row_target.release
         if release is None:
-            self.say("a page: choose a row with a provider")
+            self.say("release page: select a row with a provider")
             return
         try:
             url = release_page(*release)
@@ -142,7 +143,7 @@ class RowActionsScreen(TwoPaneScreen):
             self.say(f"opened {url}")
         else:
             self.app.copy_to_clipboard(url)
-            self.say(f"no browser here, copied {url}")
+            self.say(f"no browser, copied {url}")
 
     @work(thread=True, group="browser")
     def _browse(self, url: str) -> None:
@@ -151,7 +152,7 @@ class RowActionsScreen(TwoPaneScreen):
         webbrowser.open(url)
 
     def action_export(self, form: Literal["json", "text"]) -> None:
-        """Asks where to write the report."""
+        """Asks for the file of the report."""
         if self.review is None:
             self.say("nothing to export yet")
             return
@@ -179,5 +180,5 @@ class RowActionsScreen(TwoPaneScreen):
             self.post_message(Exported(path))
 
     @on(Exported)
-    def _tell_of_export(self, event: Exported) -> None:
-        self.say(event.error or f"written: {event.path}")
+    def _show_export_result(self, event: Exported) -> None:
+        self.say(event.error or f"exported to {event.path}")

@@ -1,4 +1,4 @@
-"""The two themes. Everything else takes its colours from them, through the style sheet."""
+"""The two themes: the only source of colours, through the style sheet."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of views: the screens that a number key opens, and what each of them reads."""
+"""The table of views: the screens that number keys open, and the providers that each reads."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ class View(Struct, frozen=True):
     """One view.
 
     Attributes:
-        key: The number key that opens it.
-        title: What its tab says.
-        name: Its name in code, and the command that prints the same; "" for one that is not built yet.
-        reads: Which providers it reads.
+        key: The number key.
+        title: The tab's label.
+        name: The name in code, and the equivalent command; "" if not supported yet.
+        reads: The providers that the view reads.
     """
 
     key: str
@@ -26,7 +26,7 @@ class View(Struct, frozen=True):
 REVIEW = View("1", "Review", "review")
 UPGRADE = View("2", "Upgrade", "upgrade", Reads.CANDIDATES)
 HASHES = View("3", "Hashes", "hashes", Reads.LOCKED)
-SIGNERS = View("4", "Keys", "keys", Reads.LOCKED)
+SIGNERS = View("4", "Signers", "keys", Reads.LOCKED)
 HEALTH = View("5", "Health")
 DOCTOR = View("6", "Doctor")
 

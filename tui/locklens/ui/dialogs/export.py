@@ -1,4 +1,4 @@
-"""The dialog that asks where to write a report."""
+"""The dialog for the file name of an export."""
 
 from __future__ import annotations
 
@@ -22,33 +22,33 @@ class ExportDialog(ModalScreen[Path | None]):
     """Asks for a file name; an existing file needs a second enter. Writes nothing itself.
 
     Args:
-        what: What is exported, in our own words.
-        suggestion: The file name to begin with.
+        form: The report's format, as shown in the title.
+        suggestion: The initial file name.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "cancel", "Cancel", show=False)]
 
-    def __init__(self, what: str, suggestion: str) -> None:
+    def __init__(self, form: str, suggestion: str) -> None:
         super().__init__()
-        self._what = what
+        self._form = form
         self._suggestion = suggestion
         self._confirmed = ""
 
     def compose(self) -> ComposeResult:
-        """A frame with the question."""
+        """Yields the title, the input and the key line."""
         with Vertical(id="dialog", classes="-small"):
             yield Bar(id="dialog-title")
             yield Input(self._suggestion, id="export-path")
             yield Bar(id="dialog-keys")
 
     def on_mount(self) -> None:
-        """Fills it."""
-        self.query_one("#dialog-title", Bar).show_layouts(BarLayout((Piece(f" Export {self._what} to", Role.STRONG),)))
+        """Shows the title and the keys."""
+        self.query_one("#dialog-title", Bar).show_layouts(BarLayout((Piece(f" Export {self._form} to", Role.STRONG),)))
         self._say("enter writes, esc cancels", Role.DIM)
         self.query_one(Input).focus()
 
-    def _say(self, words: str, role: Role) -> None:
-        self.query_one("#dialog-keys", Bar).show_layouts(BarLayout((Piece(f" {words}", role),)))
+    def _say(self, message: str, role: Role) -> None:
+        self.query_one("#dialog-keys", Bar).show_layouts(BarLayout((Piece(f" {message}", role),)))
 
     @on(Input.Changed)
     def _path_changed(self, event: Input.Changed) -> None:
@@ -57,19 +57,19 @@ class ExportDialog(ModalScreen[Path | None]):
             self._say("enter writes, esc cancels", Role.DIM)
 
     @on(Input.Submitted)
-    def _path_chosen(self, event: Input.Submitted) -> None:
+    def _path_submitted(self, event: Input.Submitted) -> None:
         name = event.value.strip()
         if not name or "\0" in name:
             return
         path = Path(name).expanduser()
         if path.is_dir():
-            self._say("that is a folder; name a file in it", Role.WARN)
+            self._say("is a folder: name a file in it", Role.WARN)
         elif path.exists() and self._confirmed != event.value:
             self._confirmed = event.value
-            self._say("the file exists; enter again overwrites it", Role.WARN)
+            self._say("file exists: enter again overwrites it", Role.WARN)
         else:
             self.dismiss(path)
 
     def action_cancel(self) -> None:
-        """Goes back without a file."""
+        """Closes without a file."""
         self.dismiss(None)

@@ -1,4 +1,4 @@
-"""A dialog that shows lines to read: the help, a raw diff, why a provider is there."""
+"""A dialog of lines to read: the help, a raw diff."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class TextDialog(ModalScreen[None]):
     """Shows lines above the screen until it is closed.
 
     Args:
-        title: Our own words.
-        lines: What to read.
-        closing: The key that opened it closes it too.
+        title: The title; trusted text.
+        lines: The content.
+        closing: One more key that closes the dialog: the key that opened it.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -41,14 +41,14 @@ class TextDialog(ModalScreen[None]):
             self._bindings.bind(closing, "close", show=False)
 
     def compose(self) -> ComposeResult:
-        """A frame with a title, the lines, and the keys."""
+        """Yields the title, the lines and the key line."""
         with Vertical(id="dialog"):
             yield Bar(id="dialog-title")
             yield LineView(id="dialog-lines")
             yield Bar(id="dialog-keys")
 
     def on_mount(self) -> None:
-        """Fills it."""
+        """Shows the title, the lines and the keys."""
         self.query_one("#dialog-title", Bar).show_layouts(BarLayout((Piece(f" {self._heading}", Role.STRONG),)))
         keys = (Piece(" esc", Role.INFO, "close"), Piece(" close   ", Role.DIM, "close"), Piece("j k", Role.INFO))
         self.query_one("#dialog-keys", Bar).show_layouts(BarLayout((*keys, Piece(" scroll", Role.DIM))))
@@ -57,12 +57,12 @@ class TextDialog(ModalScreen[None]):
         view.focus()
 
     async def on_bar_clicked(self, event: Bar.Clicked) -> None:
-        """Does what the clicked piece says."""
+        """Runs the action of the clicked piece."""
         event.stop()
         await self.run_action(event.action)
 
     def action_close(self) -> None:
-        """Goes back."""
+        """Closes the dialog."""
         self.dismiss()
 
     def action_copy(self) -> None:

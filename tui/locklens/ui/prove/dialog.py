@@ -1,4 +1,4 @@
-"""The dialog that proves hashes by download: says how much that is, asks, shows how far it is, and what came of it."""
+"""The dialog that verifies hashes by download: estimate, confirmation, progress, result."""
 
 from __future__ import annotations
 
@@ -42,20 +42,20 @@ _REDRAW_SECONDS = 0.1
 
 
 class Proved(NamedTuple):
-    """How it ended, in words, and whether more is remembered than is shown."""
+    """The result in words; `is_partial` if more hashes are cached than shown."""
 
     words: str
     is_partial: bool = False
 
 
 class ProveDialog(ModalScreen[Proved]):
-    """Asks before anything is downloaded; esc stops it at any time.
+    """Asks before any download; esc stops at any time.
 
     Args:
-        source: Does the work.
-        review: Whose changes are to be proven.
-        chosen: Which of them.
-        on_roots: Called with the roots of which more is known.
+        source: Downloads and hashes the packages.
+        review: The review with the changes to verify.
+        selection: The selected changes.
+        on_roots: Called with the roots that have more facts.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -64,7 +64,7 @@ class ProveDialog(ModalScreen[Proved]):
     ]
 
     class Planned(Message):
-        """The user is to be asked."""
+        """The estimate is ready for confirmation."""
 
         def __init__(self, plan: ProvingPlanned) -> None:
             super().__init__()
@@ -92,31 +92,31 @@ class ProveDialog(ModalScreen[Proved]):
         self,
         source: LockLens,
         review: Review,
-        chosen: ProvingSelection,
+        selection: ProvingSelection,
         on_roots: Callable[[tuple[RootReview, ...]], None],
     ) -> None:
         super().__init__()
         self._source = source
         self._review = review
-        self._chosen = chosen
+        self._selection = selection
         self._on_roots = on_roots
         self._plan: ProvingPlanned | None = None
         self._answered = Signal()
-        self._is_wanted = False
+        self._is_confirmed = False
         self._is_stopped = False
         self._result: Proved | None = None
         self._downloads = Downloads()
 
     def compose(self) -> ComposeResult:
-        """A frame with a title, the lines and the keys."""
+        """Yields the title, the lines and the key line."""
         with Vertical(id="dialog"):
             yield Bar(id="dialog-title")
             yield LineView(id="dialog-lines")
             yield Bar(id="dialog-keys")
 
     def on_mount(self) -> None:
-        """Begins to find out how much it is."""
-        self.query_one("#dialog-title", Bar).show_layouts(BarLayout((Piece(" Prove h1 by download", Role.STRONG),)))
+        """Starts the estimate."""
+        self.query_one("#dialog-title", Bar).show_layouts(BarLayout((Piece(" Verify h1 by download", Role.STRONG),)))
         self._redraw()
         self.query_one(LineView).focus()
         self._worker = self._prove()
@@ -131,10 +131,12 @@ class ProveDialog(ModalScreen[Proved]):
             while not self._answered.wait(0.05):
                 if cancel.is_set():
                     return False
-            return self._is_wanted
+            return self._is_confirmed
 
         try:
-            roots = self._source.prove(self._review, self._chosen, confirm=confirm, on_event=self._hear, cancel=cancel)
+            roots = self._source.prove(
+                self._review, self._selection, confirm=confirm, on_event=self._hear, cancel=cancel
+            )
         except RunCancelledError:
             self.post_message(self.Ended((), is_cancelled=True))
         except LockLensError as error:
@@ -143,7 +145,7 @@ class ProveDialog(ModalScreen[Proved]):
             self.post_message(self.Ended(roots))
 
     def _hear(self, event: ReviewEvent) -> None:
-        """Takes an event in the worker's thread."""
+        """Handles an event on the worker's thread."""
         now = time.monotonic()
         match event:
             case PackageDownloading():
@@ -163,7 +165,7 @@ class ProveDialog(ModalScreen[Proved]):
         self._redraw()
 
     @on(Known)
-    def _hand_on(self, event: Known) -> None:
+    def _forward_roots(self, event: Known) -> None:
         self._on_roots(event.roots)
 
     @on(Ended)
@@ -179,21 +181,21 @@ class ProveDialog(ModalScreen[Proved]):
     def _conclude(self, event: Ended) -> Proved:
         hashed = bool(self._downloads.hashed)
         if self._is_stopped or event.is_cancelled:
-            if not self._is_wanted:
+            if not self._is_confirmed:
                 return Proved("nothing was downloaded")
-            told = "; what was hashed by then is remembered" if hashed else ""
-            return Proved(f"proving was cancelled{told}", is_partial=hashed)
+            cached = "; hashes computed so far are cached" if hashed else ""
+            return Proved(f"verification cancelled{cached}", is_partial=hashed)
         if event.error is not None:
-            return Proved(f"not proven: {event.error.sentence}", is_partial=hashed)
+            return Proved(f"verification failed: {event.error.sentence}", is_partial=hashed)
         if self._plan is None:
-            return Proved(nothing_to_prove(self._review, self._chosen))
-        return Proved(outcome(self._review, self._chosen, event.roots or self._review.roots))
+            return Proved(nothing_to_prove(self._review, self._selection))
+        return Proved(outcome(self._review, self._selection, event.roots or self._review.roots))
 
     def _redraw(self) -> None:
         self.query_one(LineView).show_lines(self._lines(), keep_place=True)
         pieces = [Piece(" ")]
-        for key, words, action in self._keys():
-            pieces += [Piece(key, Role.INFO, action), Piece(f" {words}   ", Role.DIM, action)]
+        for key, label, action in self._keys():
+            pieces += [Piece(key, Role.INFO, action), Piece(f" {label}   ", Role.DIM, action)]
         self.query_one("#dialog-keys", Bar).show_layouts(BarLayout(tuple(pieces)))
 
     def _lines(self) -> tuple[Line, ...]:
@@ -202,36 +204,36 @@ class ProveDialog(ModalScreen[Proved]):
         if self._is_stopped:
             return (line(Span("Stopping …", Role.DIM)),)
         if self._plan is None:
-            return (line(Span("Finding out what is to be downloaded …", Role.DIM)),)
-        if not self._is_wanted:
+            return (line(Span("Estimating the download …", Role.DIM)),)
+        if not self._is_confirmed:
             return tuple(plan_lines(self._plan))
         return tuple(download_lines(self._downloads.in_order, time.monotonic())) or (
-            line(Span("Beginning …", Role.DIM)),
+            line(Span("Starting …", Role.DIM)),
         )
 
     def _keys(self) -> tuple[tuple[str, str, str], ...]:
         if self._result is not None:
             return (("enter esc", "close", "stop"),)
-        if self._plan is not None and not self._is_wanted:
-            return ("enter", "download", "agree"), ("esc", "do not", "stop")
+        if self._plan is not None and not self._is_confirmed:
+            return ("enter", "download", "agree"), ("esc", "cancel", "stop")
         return (("esc", "cancel", "stop"),)
 
     async def on_bar_clicked(self, event: Bar.Clicked) -> None:
-        """Does what the clicked piece says."""
+        """Runs the action of the clicked piece."""
         event.stop()
         await self.run_action(event.action)
 
     def action_agree(self) -> None:
-        """Downloads, or closes what is to be read at the end."""
+        """Starts the download, or closes the result."""
         if self._result is not None:
             self.dismiss(self._result)
         elif self._plan is not None and not self._is_stopped:
-            self._is_wanted = True
+            self._is_confirmed = True
             self._answered.set()
             self._redraw()
 
     def action_stop(self) -> None:
-        """Downloads nothing, or stops the download, or closes what is to be read at the end."""
+        """Cancels, stops the download, or closes the result."""
         if self._result is not None:
             self.dismiss(self._result)
             return

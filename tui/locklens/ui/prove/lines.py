@@ -1,4 +1,4 @@
-"""What the dialog says before and after packages are downloaded: the plan, and what came of it. Pure."""
+"""The lines of the dialog before and after downloads: the estimate and the result. Pure."""
 
 from __future__ import annotations
 
@@ -21,31 +21,30 @@ ProvingSelection = frozenset[tuple[str, "ProviderAddress"]]
 
 
 def plan_lines(plan: ProvingPlanned) -> Iterator[Line]:
-    """What is going to be downloaded, and for what."""
-    size = size_words(plan.likely_bytes) if plan.likely_bytes is not None else "of a size that nobody says"
+    """The estimated downloads, and their purpose."""
+    size = size_words(plan.likely_bytes) if plan.likely_bytes is not None else "size unknown"
     packages = Span(f"{counted(plan.likely, 'package')}, {size}", Role.STRONG)
-    yield line("To download: ", packages, f", to prove {plan.hashes} h1.")
+    yield line("To download: ", packages, f", to verify {plan.hashes} h1.")
     if plan.at_most > plan.likely:
-        told = f"At most {plan.at_most}, where an h1 is of none of those: nothing says which platform's package has it."
-        yield line(told)
+        yield line(f"At most {plan.at_most}, if an h1 matches none of these: an h1 does not name its platform.")
     yield line()
-    told = "Each is hashed while it arrives, and its hashes are remembered. Nothing of it is kept, unpacked or run."
-    yield line(Span(told, Role.DIM))
+    handling = "Packages are hashed while downloading, and hashes are cached. No package is stored, unpacked or run."
+    yield line(Span(handling, Role.DIM))
 
 
-def outcome(before: Review, chosen: ProvingSelection, found: Iterable[RootReview]) -> str:
-    """Says what the downloads proved."""
-    old = {fact.hash for change in _changes(before.roots, chosen) for fact in _open_h1(change)}
-    still = {fact for change in _changes(found, chosen) for fact in (one.hash for one in _open_h1(change))}
-    told = f"{len(old - still)} of {counted(len(old), 'h1', 'h1')} proven"
-    return f"{told}; the findings say of the others" if still else told
+def outcome(before: Review, selection: ProvingSelection, after: Iterable[RootReview]) -> str:
+    """Returns the count of `h1` that the downloads verified, in words."""
+    old = {fact.hash for change in _changes(before.roots, selection) for fact in _open_h1(change)}
+    still = {fact.hash for change in _changes(after, selection) for fact in _open_h1(change)}
+    count = f"{len(old - still)} of {counted(len(old), 'h1', 'h1')} verified"
+    return f"{count}; see the findings for the others" if still else count
 
 
-def nothing_to_prove(review: Review, chosen: ProvingSelection) -> str:
-    """Says why there is nothing to download."""
-    changes = list(_changes(review.roots, chosen))
+def nothing_to_prove(review: Review, selection: ProvingSelection) -> str:
+    """Returns the reason why there is nothing to download."""
+    changes = list(_changes(review.roots, selection))
     if not any(True for change in changes for _ in _open_h1(change)):
-        return "nothing to prove here: every h1 is proven, or there is none"
+        return "nothing to verify here: every h1 is verified, or there is none"
     problems = [
         problem
         for change in changes
@@ -54,14 +53,14 @@ def nothing_to_prove(review: Review, chosen: ProvingSelection) -> str:
         for problem in change.evidence.problems
     ]
     return (
-        f"nothing can be proven: {problems[0]}"
+        f"nothing can be verified: {problems[0]}"
         if problems
-        else "nothing can be proven: no signed package is left to hash"
+        else "nothing can be verified: no signed package left to hash"
     )
 
 
-def _changes(roots: Iterable[RootReview], chosen: ProvingSelection) -> Iterator[Change]:
-    return (change for root in roots for change in root.changes if (root.lock_file, change.address) in chosen)
+def _changes(roots: Iterable[RootReview], selection: ProvingSelection) -> Iterator[Change]:
+    return (change for root in roots for change in root.changes if (root.lock_file, change.address) in selection)
 
 
 def _open_h1(change: Change) -> Iterator[HashFact]:

@@ -9,7 +9,7 @@ from locklens.review.reports import words
 from locklens.text import counted
 from locklens.ui.review.tree import Grouping
 from locklens.ui.shell.bars import Reading, fact_line, joined_parts, registry_lines
-from locklens.ui.text.phrases import configuration_read, explained_words, registries_in_short, reviewed_words, verdict
+from locklens.ui.text.phrases import configuration_read, registries_in_short, reviewed_words, verdict, verified_words
 from locklens.ui.text.spans import Line, Role, Span, line
 from locklens.ui.widgets.bar import BarLayout, Piece
 
@@ -31,10 +31,10 @@ _LEGEND = (
 
 
 def review_head(review: Review | None) -> tuple[BarLayout, ...]:
-    """The first line: what is compared, and the counts."""
+    """The head: the two sides of the comparison, and the counts."""
     if review is None:
         return (BarLayout((Piece(" locklens  ", Role.STRONG), Piece("review", Role.DIM))),)
-    sides = " -> ".join(words.side(one.kind, one.name, one.revision) for one in (review.base, review.head))
+    sides = " -> ".join(words.side(tree.kind, tree.name, tree.revision) for tree in (review.base, review.head))
     roots, changes = counted(len(review.roots), "root"), counted(len(review.changes), "change")
     counts = [Piece(f"  {roots}  {changes}", Role.PLAIN), *_severity_counts(review), Piece(" ")]
     name = Piece(" locklens  ", Role.STRONG)
@@ -60,7 +60,7 @@ def _severity_counts(review: Review) -> list[Piece]:
 
 @dataclass(frozen=True, slots=True)
 class StatusFacts:
-    """What the status line is about."""
+    """The facts of the status line."""
 
     review: Review | None
     marks: frozenset[str]
@@ -72,18 +72,18 @@ class StatusFacts:
 
 
 def review_status(facts: StatusFacts) -> tuple[BarLayout, ...]:
-    """The line above the keys: a message while there is one, otherwise where the review stands."""
+    """The status line: the message if there is one, else the state of the review."""
     parts: list[Piece] = []
     if facts.review is not None:
-        code, told = verdict(facts.review, facts.fail_on)
+        code, sentence = verdict(facts.review, facts.fail_on)
         parts += [
-            Piece(told, Role.BLOCK if code else Role.GOOD),
+            Piece(sentence, Role.BLOCK if code else Role.GOOD),
             Piece(f"{reviewed_words(facts.review, facts.marks)} reviewed"),
         ]
     if facts.progress.words:
         parts.append(Piece(facts.progress.words, Role.INFO))
-    elif facts.review is not None and (told := registries_in_short(facts.review)):
-        parts.append(Piece(told, Role.WARN))
+    elif facts.review is not None and (problem := registries_in_short(facts.review)):
+        parts.append(Piece(problem, Role.WARN))
     if facts.review is not None and facts.review.notes:
         parts.append(Piece(counted(len(facts.review.notes), "note"), Role.WARN))
     if facts.grouping is not Grouping.ROOT:
@@ -95,15 +95,15 @@ def review_status(facts: StatusFacts) -> tuple[BarLayout, ...]:
         message = Piece(f" {facts.message}", Role.STRONG)
         return BarLayout((message,), (Piece("  "), *standing, Piece(" "))), BarLayout((message,))
     if facts.review is not None:
-        more = joined_parts([*parts, Piece(f"{explained_words(facts.review)} hashes explained", Role.DIM)])
+        more = joined_parts([*parts, Piece(f"hashes verified {verified_words(facts.review)}", Role.DIM)])
         return BarLayout((Piece(" "), *more)), BarLayout((Piece(" "), *standing))
     return (BarLayout((Piece(" "), *standing)),)
 
 
 def review_facts(review: Review, marks: frozenset[str], progress: Reading) -> tuple[Line, ...]:
-    """The panel below the list: what is known, of whom, what limits it, and the legend."""
+    """The panel below the list: counts, registries, notes, and the legend."""
     facts = (
-        ("added hashes explained", explained_words(review)),
+        ("added hashes verified", verified_words(review)),
         ("changes reviewed", reviewed_words(review, marks)),
         ("configurations read", configuration_read(review)),
     )

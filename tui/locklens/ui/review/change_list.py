@@ -1,4 +1,4 @@
-"""The list on the left: paints the rows of a review, and says what was done to which."""
+"""The list of a review: paints rows, and posts clicks and keys as messages."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _LEAD = 15
 """Columns before the name: cursor, fold, mark, severity, sign."""
 
 _ROOM_FOR_EVIDENCE = 30
-"""Columns behind the lead below which there is no room to say how far the hashes are explained."""
+"""Columns after the lead; the count of verified hashes needs at least these."""
 
 _MARK_ROLES = {Mark.ALL: Role.GOOD, Mark.SOME: Role.GOOD, Mark.OPEN: Role.DIM, Mark.NONE_POSSIBLE: Role.DIM}
 
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """How wide the columns after the lead are; what is left belongs to `rest`, and `evidence` stands at the end."""
+    """Widths of the columns after the lead: `rest` takes the remaining room, `evidence` is the last column."""
 
     name: int
     phrase: int
@@ -38,7 +38,7 @@ class Columns:
 
     @classmethod
     def fitting(cls, rows: tuple[Row, ...], width: int) -> Columns:
-        """Shares the width: name and versions get what their texts need, within bounds."""
+        """Distributes the width: name and versions as wide as their texts, within bounds."""
         plain = [row for row in rows if row.node.kind in {NodeKind.CHANGE, NodeKind.GROUP, NodeKind.CONFLICT}]
         room = max(0, width - _LEAD)
         evidence = max((len(row.evidence.text) for row in rows), default=0) if room >= _ROOM_FOR_EVIDENCE else 0
@@ -59,13 +59,13 @@ class ChangeList(RowList[Row]):
 
     @dataclass
     class Highlighted(Message):
-        """Another row, or the same one with other content, is under the cursor; None where there are no rows."""
+        """Another row is highlighted, or the highlighted one changed; None without rows."""
 
         node: Node | None
 
     @dataclass
     class Opened(Message):
-        """The user wants to see a row's detail."""
+        """A request to show a row's detail."""
 
         node: Node
 
@@ -86,15 +86,15 @@ class ChangeList(RowList[Row]):
         self._columns = Columns(0, 0, 0)
 
     def tell_highlighted(self) -> None:
-        """Says what is under the cursor."""
+        """Posts the highlighted row."""
         self.post_message(self.Highlighted(self.current.node if self.current is not None else None))
 
     def lay_out(self, rows: tuple[Row, ...], width: int) -> None:
-        """Shares the width."""
+        """Distributes the width among the columns."""
         self._columns = Columns.fitting(rows, width)
 
     def painted(self, row: Row, width: int, *, cursor: bool) -> StyledPiece:
-        """Paints a section or what is in one."""
+        """Paints a section or an entry."""
         return self._section(row, width, cursor=cursor) if row.depth == 0 else self._entry(row, width, cursor=cursor)
 
     def _lead(self, row: Row, *, cursor: bool) -> list[Span]:
@@ -106,7 +106,7 @@ class ChangeList(RowList[Row]):
         room = width - 3 - sum(len(span.text) for span in tail) - 1
         title = harmless(row.node.title)
         note = row.where if cell_len(title) + len(row.where) + 2 <= room else ""
-        # The last folders of a path say more than the first.
+        # The last folders of a path are more specific than the first.
         shown = (fitted if row.node.root is None else fitted_end)(title, min(room, cell_len(title)))
         gap = room - cell_len(shown) - (len(note) + 2 if note else 0)
         spans = [*self._lead(row, cursor=cursor), Span(shown, Role.HEADING)]
@@ -114,44 +114,44 @@ class ChangeList(RowList[Row]):
 
     def _entry(self, row: Row, width: int, *, cursor: bool) -> StyledPiece:
         spans = self._lead(row, cursor=cursor)
-        is_said = row.severity is not None or row.node.kind is not NodeKind.NOTE
-        severity = severity_span(row.severity, width=5) if is_said else Span("     ")
+        has_severity = row.severity is not None or row.node.kind is not NodeKind.NOTE
+        severity = severity_span(row.severity, width=5) if has_severity else Span("     ")
         spans += [Span(row.mark.value + " ", _MARK_ROLES[row.mark]), severity, Span(f" {row.sign:<2} ", severity.role)]
         columns = self._columns
         if row.node.kind in {NodeKind.FINDING, NodeKind.NOTE}:
             name = f"{row.node.title} " if row.node.kind is NodeKind.FINDING else ""
             where = f"{harmless(row.where)}: " if row.where else ""
-            return [*spans, Span(name, Role.STRONG), Span(fitted(where + row.what, width - _LEAD - len(name)))]
+            return [*spans, Span(name, Role.STRONG), Span(fitted(where + row.summary, width - _LEAD - len(name)))]
         if row.node.kind is NodeKind.MEMBER:
             room = width - _LEAD - (columns.evidence + 1 if columns.evidence else 0)
-            spans.append(Span(fitted(f"  {row.node.title}  {row.what}", room), Role.PLACE))
+            spans.append(Span(fitted(f"  {row.node.title}  {row.summary}", room), Role.PLACE))
             return [*spans, *self._evidence(row)]
         done = row.mark is Mark.ALL
         spans.append(Span(fitted_end(row.name, columns.name), Role.DIM if done else Role.STRONG))
         return [*spans, *self._versions(row, Role.DIM if done else Role.PLAIN), *self._evidence(row)]
 
     def _versions(self, row: Row, role: Role) -> StyledPiece:
-        """The versions, and behind them what else there is room for: names come first, and some versions are long."""
+        """The versions, then roots and kind as far as there is room: names have priority, and versions may be long."""
         columns = self._columns
         room = columns.phrase + 1 + columns.rest
         phrase = harmless(row.phrase)
         left = room - min(cell_len(phrase), room) - 1
         where = fitted_end(row.where, min(left, cell_len(harmless(row.where)))) if left > 0 else ""
-        what = f" {row.what}" if where else row.what
-        what = what if cell_len(where) + cell_len(harmless(what)) <= left else ""
-        used = cell_len(where) + cell_len(harmless(what))
+        summary = f" {row.summary}" if where else row.summary
+        summary = summary if cell_len(where) + cell_len(harmless(summary)) <= left else ""
+        used = cell_len(where) + cell_len(harmless(summary))
         gap = max(columns.phrase + 1, cell_len(phrase) + 1) if used <= columns.rest else room - used
         lead = fitted(phrase, min(gap, room) if used else room)
         end = room - cell_len(lead) - used
-        return [Span(" "), Span(lead, role), Span(where, Role.PLACE), Span(harmless(what) + " " * end, Role.DIM)]
+        return [Span(" "), Span(lead, role), Span(where, Role.PLACE), Span(harmless(summary) + " " * end, Role.DIM)]
 
     def _evidence(self, row: Row) -> StyledPiece:
-        """How far the row's hashes are explained, at the right."""
+        """The row's count of verified hashes, right-aligned."""
         width = self._columns.evidence
         return [Span(f" {row.evidence.text:>{width}}", row.evidence.role)] if width else []
 
     def action_fold(self, folded: bool) -> None:
-        """Folds or unfolds the highlighted row; folding what does not fold goes to the row that holds it."""
+        """Folds or unfolds the highlighted row; folding a row without a fold goes to its parent."""
         row = self.current
         if row is None:
             return
@@ -166,7 +166,7 @@ class ChangeList(RowList[Row]):
             self.post_message(self.Opened(self.current.node))
 
     def clicked(self, row: Row, event: events.Click) -> None:
-        """Folds at the fold sign, marks at the mark; a second click anywhere else opens the detail."""
+        """Folds at the fold marker, marks at the mark; a double click elsewhere opens the detail."""
         match event.x:
             case 0 | 1 | 2 | 3 if row.folded is not None:
                 self.post_message(self.Turned(row.node))

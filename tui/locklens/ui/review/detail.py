@@ -1,4 +1,4 @@
-"""What the right pane says of the highlighted row, as lines with roles. Wrapping and colours are the widget's."""
+"""The detail of the highlighted row, as lines with roles. The widget wraps and colours."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ def detail_lines(node: Node, review: Review, *, in_full: bool = False, is_asking
     """Returns the detail of a row.
 
     Args:
-        node: The highlighted row's.
-        review: For the facts that are about the whole comparison.
-        in_full: Show hashes whole, and what the findings' rules mean.
-        is_asking: Whether the review is still on its way.
+        node: The highlighted row's node.
+        review: The review, for facts about the whole comparison.
+        in_full: True to show whole hashes and the meanings of rules.
+        is_asking: True while the review is incomplete.
     """
     match node.kind:
         case NodeKind.SECTION:
-            own = root_lines(node, in_full=in_full) if node.root is not None else section_lines(node)
-            return (*own, *asked_lines(review, is_asking=is_asking))
+            lines = root_lines(node, in_full=in_full) if node.root is not None else section_lines(node)
+            return (*lines, *asked_lines(review, is_asking=is_asking))
         case NodeKind.CHANGE | NodeKind.MEMBER:
             return tuple(_change_lines(node.subjects[0], review, in_full=in_full, is_asking=is_asking))
         case NodeKind.GROUP:
@@ -90,25 +90,23 @@ def _group_lines(node: Node, review: Review, *, in_full: bool, is_asking: bool) 
     yield Line()
     yield line(what_happened(change))
     if unlike := row_differences(node):
-        yield line(
-            Span("Not alike in all of them: ", Role.WARN), f"{', '.join(unlike)}. Unfold to see each.", hanging=2
-        )
-    found = {finding.rule: finding for one in node.subjects for finding in one.change.findings}
-    if found:
+        yield line(Span("The roots differ: ", Role.WARN), f"{', '.join(unlike)}. Unfold to compare.", hanging=2)
+    by_rule = {finding.rule: finding for subject in node.subjects for finding in subject.change.findings}
+    if by_rule:
         yield from heading("FINDINGS")
-        for finding in sorted(found.values(), key=_worst_first):
-            hit = sum(any(own.rule == finding.rule for own in one.change.findings) for one in node.subjects)
-            yield from finding_lines(finding, in_full=in_full, hit=f"in {hit} of {len(node.subjects)}")
+        for finding in sorted(by_rule.values(), key=_worst_first):
+            hits = sum(finding.rule in {hit.rule for hit in subject.change.findings} for subject in node.subjects)
+            yield from finding_lines(finding, in_full=in_full, hit=f"in {hits} of {len(node.subjects)}")
     yield Line()
     yield from _entry_lines(change)
     yield from _signer_lines(change, review, is_asking=is_asking)
     yield from evidence_lines(change, review, is_asking=is_asking)
     yield from heading(f"IN {counted(len(node.children), 'ROOT').upper()}")
     for child in node.children:
-        own = child.subjects[0]
-        entry = own.change.new or own.change.old
-        place = FilePlace(own.root.lock_file, entry.line if entry else 1)
-        note = Span(f"  {rules_of(own.change)}", Role.DIM)
+        member = child.subjects[0]
+        entry = member.change.new or member.change.old
+        place = FilePlace(member.root.lock_file, entry.line if entry else 1)
+        note = Span(f"  {rules_of(member.change)}", Role.DIM)
         yield line(
             " ",
             severity_span(child.severity, width=6),
@@ -122,7 +120,7 @@ def _group_lines(node: Node, review: Review, *, in_full: bool, is_asking: bool) 
 
 
 def finding_lines(finding: Finding, *, in_full: bool, hit: str = "") -> Iterator[Line]:
-    """A finding with its place, and in full what its rule means and what to do."""
+    """A finding with its place; in full also the meaning of its rule and the remedy."""
     rule = RULES.get(finding.rule)
     title = rule.title if rule else ""
     place = FilePlace(finding.file, finding.line) if finding.line is not None else None
@@ -175,7 +173,7 @@ def _requirement_lines(subject: RootChange, *, in_full: bool) -> Iterator[Line]:
         yield line(Span("  configuration not read yet", Role.DIM))
         return
     if not configuration.has_files:
-        yield line(Span("  there is no configuration in this folder", Role.DIM))
+        yield line(Span("  no configuration in this folder", Role.DIM))
         return
     for requirement in subject.change.required_by:
         yield from _asker_lines(requirement, subject.root.path)
@@ -184,13 +182,13 @@ def _requirement_lines(subject: RootChange, *, in_full: bool) -> Iterator[Line]:
     if subject.change.required_by or missing:
         return
     if reason := configuration.unknown_reason:
-        yield line(Span(f"  cannot say: {reason}", Role.WARN), hanging=4)
+        yield line(Span(f"  unknown: {reason}", Role.WARN), hanging=4)
     else:
-        yield line(Span("  nothing in the configuration", Role.WARN if subject.change.new else Role.DIM))
+        yield line(Span("  no requirement in the configuration", Role.WARN if subject.change.new else Role.DIM))
 
 
 def _asker_lines(requirement: Requirement, root: str) -> Iterator[Line]:
-    """Who asks, with what constraint, and what an override hid; places as seen from the root's folder."""
+    """The requirement, its constraint, and the one that it overrides; places relative to the root's folder."""
     place = FilePlace(requirement.file, requirement.line)
     constraint = requirement.constraint or "any version"
     via = f"  module {requirement.module}" if requirement.module else ""
@@ -206,9 +204,9 @@ def _asker_lines(requirement: Requirement, root: str) -> Iterator[Line]:
         place=place,
     )
     if (hidden := requirement.overrides) is not None:
-        hid = FilePlace(hidden.file, hidden.line)
-        told = f"    overrides {hidden.constraint or 'any version'} of {hid.seen_from(root)}"
-        yield line(Span(told, Role.DIM), hanging=6, place=hid)
+        overridden = FilePlace(hidden.file, hidden.line)
+        override = f"    overrides {hidden.constraint or 'any version'} of {overridden.seen_from(root)}"
+        yield line(Span(override, Role.DIM), hanging=6, place=overridden)
 
 
 def _conflict_lines(node: Node, pair: ConflictPair) -> Iterator[Line]:
@@ -221,7 +219,7 @@ def _conflict_lines(node: Node, pair: ConflictPair) -> Iterator[Line]:
         if marker is not None:
             names = {"ours": f"ours {marker.ours}".strip(), "theirs": f"theirs {marker.theirs}".strip()}
     yield Line()
-    yield line("Git left a conflict here: each side locks this provider in its own way. Resolve it to compare.")
+    yield line("Unresolved git conflict: the two sides lock this provider differently. Resolve it to compare.")
     for side, entry in (("ours", pair.ours), ("theirs", pair.theirs)):
         yield from heading(names[side])
         yield line(f"  version      {side_in_short(pair, side)}", copied=side_in_short(pair, side))

@@ -1,4 +1,4 @@
-"""The raw diff of what a row of the Review list stands for."""
+"""The raw diff of a row of the Review list."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def raw_diff_lines(node: Node) -> tuple[Line, ...]:
-    """Returns the diff of what a row stands for; () where nothing differs."""
+    """Returns the diff of a row's changes; () without differences."""
     if node.root is not None and node.change is None and node.pair is None:
         root = node.root
         return tuple(file_diff_lines(root.lock_file, root.old.data, root.new.data))
@@ -25,7 +25,11 @@ def raw_diff_lines(node: Node) -> tuple[Line, ...]:
     for subject in subjects:
         by_file.setdefault(subject.root.lock_file, []).append(subject)
     return tuple(
-        one
-        for path, own in by_file.items()
-        for one in _diff(path, _bytes(each.change.old for each in own), _bytes(each.change.new for each in own))
+        line
+        for path, changed in by_file.items()
+        for line in _diff(
+            path,
+            _bytes(subject.change.old for subject in changed),
+            _bytes(subject.change.new for subject in changed),
+        )
     )

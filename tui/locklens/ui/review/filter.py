@@ -1,7 +1,7 @@
-"""The filter line: words that narrow the list down. Knows the grammar, not the screen.
+"""The grammar of Review's filter.
 
-A filter is words that must all hold: plain text, `sev>=warn`, `sev:block`, `kind:upgrade`, `root:prod`, `provider:aws`,
-`rule:LK005`, `proof:unknown`, `unreviewed`, `reviewed`. A leading minus turns a word around.
+A filter is a list of terms that must all match: plain text, `sev>=warn`, `sev:block`, `kind:upgrade`, `root:prod`,
+`provider:aws`, `rule:LK005`, `proof:unknown`, `unreviewed`, `reviewed`. A leading minus negates a term.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _SEVERITIES = {severity.value: severity for severity in Severity if severity is 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """What a filter judges: one change of a root, one finding about the root itself, or (neither) the root as such."""
+    """The subject of a filter: a change of a root, a root-level finding, or (neither) the root itself."""
 
     root: RootReview
     change: Change | None = None
@@ -30,29 +30,30 @@ class Candidate:
 
     @property
     def severity(self) -> Severity | None:
-        """That of the change or the finding."""
+        """The severity of the change or the finding."""
         if self.finding is not None:
             return self.finding.severity
         return self.change.severity if self.change is not None else None
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """The finding itself, or those of the change."""
+        """The finding itself, or the findings of the change."""
         if self.finding is not None:
             return (self.finding,)
         return self.change.findings if self.change is not None else ()
 
     @property
     def text(self) -> str:
-        """All that plain text is looked for in, in lower case."""
+        """The text that plain terms are searched in, in lower case."""
         parts = [self.root.path, self.root.lock_file]
-        parts += [f"{one.rule} {one.message} {one.file}" for one in self.findings]
+        parts += [f"{finding.rule} {finding.message} {finding.file}" for finding in self.findings]
         if self.change is not None:
             sides = [side for side in (self.change.old, self.change.new) if side is not None]
             parts += [str(self.change.address), self.change.kind.value, *(str(side.version) for side in sides)]
             parts += [fact.hash for fact in (*self.change.added, *self.change.removed)]
-            signers = [one for one in (self.change.old_signer, self.change.new_signer) if one is not None]
-            parts += [text for one in signers for key in one.keys for text in (key.fingerprint, *key.user_ids)]
+            signers = [signer for signer in (self.change.old_signer, self.change.new_signer) if signer is not None]
+            keys = [key for signer in signers for key in signer.keys]
+            parts += [text for key in keys for text in (key.fingerprint, *key.user_ids)]
         return "\n".join(parts).lower()
 
 
@@ -61,34 +62,34 @@ Test = Callable[[Candidate], bool]
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """A filter that was understood as far as possible.
+    """A parsed filter; invalid terms are ignored.
 
     Attributes:
-        text: As it was typed.
-        problem: What was not understood, as a sentence; such words are left out. "" for a sound filter.
+        text: The filter as entered.
+        problem: The first problem as a sentence; "" for a valid filter.
     """
 
     text: str = ""
     tests: tuple[Test, ...] = ()
     problem: str = ""
 
-    def admits(self, candidate: Candidate) -> bool:
-        """Whether all words hold."""
+    def is_match(self, candidate: Candidate) -> bool:
+        """True if all terms match."""
         return all(test(candidate) for test in self.tests)
 
 
 def parse_filter(text: str) -> Filter:
-    """Reads a filter; never fails, see `Filter.problem`."""
+    """Parses a filter; never fails, see `Filter.problem`."""
     tests: list[Test] = []
     problem = ""
-    for word in text.split():
-        bare = word.removeprefix("-") if len(word) > 1 else word
+    for term in text.split():
+        bare = term.removeprefix("-") if len(term) > 1 else term
         try:
             test = _test(bare.lower())
         except ValueError as error:
             problem = problem or str(error)
             continue
-        tests.append(_inverse(test) if bare != word else test)
+        tests.append(_inverse(test) if bare != term else test)
     return Filter(text, tuple(tests), problem)
 
 
@@ -96,35 +97,35 @@ def _inverse(test: Test) -> Test:
     return lambda candidate: not test(candidate)
 
 
-def _test(word: str) -> Test:
-    if word == "unreviewed":
-        return lambda one: one.change is not None and not one.reviewed
-    if word == "reviewed":
-        return lambda one: one.change is not None and one.reviewed
+def _test(term: str) -> Test:
+    if term == "unreviewed":
+        return lambda candidate: candidate.change is not None and not candidate.reviewed
+    if term == "reviewed":
+        return lambda candidate: candidate.change is not None and candidate.reviewed
     for operator in (">=", "<=", ":", "="):
-        key, found, value = word.partition(operator)
-        if found and key in {"sev", "severity"}:
+        key, separator, value = term.partition(operator)
+        if separator and key in {"sev", "severity"}:
             return _severity_test(operator, value)
-    key, colon, value = word.partition(":")
+    key, colon, value = term.partition(":")
     if not colon or key in set(Scheme):
-        return lambda one: word in one.text
+        return lambda candidate: term in candidate.text
     return _field_test(key, value)
 
 
 def _severity_test(operator: str, value: str) -> Test:
     if value == "ok":
-        return lambda one: one.severity is None
-    wanted = _SEVERITIES.get(value)
-    if wanted is None:
+        return lambda candidate: candidate.severity is None
+    severity = _SEVERITIES.get(value)
+    if severity is None:
         raise ValueError(
             f"sev is block, warn, info or ok, not {value!r}" if value else "sev is block, warn, info or ok"
         )
-    rank = wanted.rank
+    rank = severity.rank
     if operator == ">=":
-        return lambda one: one.severity is not None and one.severity.rank <= rank
+        return lambda candidate: candidate.severity is not None and candidate.severity.rank <= rank
     if operator == "<=":
-        return lambda one: one.severity is None or one.severity.rank >= rank
-    return lambda one: one.severity is wanted
+        return lambda candidate: candidate.severity is None or candidate.severity.rank >= rank
+    return lambda candidate: candidate.severity is severity
 
 
 def _field_test(key: str, value: str) -> Test:
@@ -132,30 +133,30 @@ def _field_test(key: str, value: str) -> Test:
         case "kind":
             if value and not any(kind.value.startswith(value) for kind in ChangeKind):
                 raise ValueError(f"no kind begins with {value!r}: {', '.join(kind.value for kind in ChangeKind)}")
-            return lambda one: one.change is not None and one.change.kind.value.startswith(value)
+            return lambda candidate: candidate.change is not None and candidate.change.kind.value.startswith(value)
         case "root":
-            return lambda one: value in (one.root.path.lower() or ".")
+            return lambda candidate: value in (candidate.root.path.lower() or ".")
         case "provider":
-            return lambda one: one.change is not None and value in str(one.change.address).lower()
+            return lambda candidate: candidate.change is not None and value in str(candidate.change.address).lower()
         case "rule":
-            return lambda one: any(value in finding.rule.lower() for finding in one.findings)
+            return lambda candidate: any(value in finding.rule.lower() for finding in candidate.findings)
         case "proof":
             return _proof_test(value)
         case _:
-            raise ValueError(f"{key}: is no field; there are sev, kind, root, provider, rule and proof")
+            raise ValueError(f'unknown field "{key}"; fields: sev, kind, root, provider, rule, proof')
 
 
 def _proof_test(value: str) -> Test:
-    """Whether a hash that came has this proof; what is stale was locked before, so it may also have gone or stayed."""
+    """Matches changes by the proof of an added hash; stale hashes were locked before, so removed and kept ones too."""
     proofs = frozenset(proof for proof in Proof if proof.value.startswith(value))
     if not proofs:
         raise ValueError(f"no proof begins with {value!r}: {', '.join(proof.value for proof in Proof)}")
 
-    def holds(one: Candidate) -> bool:
-        change = one.change
+    def has_proof(candidate: Candidate) -> bool:
+        change = candidate.change
         if change is None or not is_settled(change):
             return False
         facts = change.added + (change.removed + change.kept if Proof.STALE in proofs else ())
         return any(fact.proof in proofs for fact in facts)
 
-    return holds
+    return has_proof

@@ -17,38 +17,38 @@ if TYPE_CHECKING:
 
 
 def review_help() -> Iterator[Line]:
-    """The review's keys, then the signs, the words for hashes, and the filter's words."""
+    """The keys of Review, then signs, proofs of hashes, tiers and filter terms."""
     yield from key_help(REVIEW_KEYS)
     others = {
-        "?": "a finding about the root itself",
-        "<": "a conflict that git left",
+        "?": "root-level finding",
+        "<": "unresolved git conflict",
         "✓": "reviewed",
         "·": "not reviewed yet",
-        "-": "removed; as a mark: some of the roots are reviewed",
+        "-": "removed; as a mark: reviewed in some of the roots",
     }
-    yield from help_section("WHAT UPPER CASE IS FOR", _DECIDING)
+    yield from help_section("UPPER-CASE KEYS", _DECIDING)
     yield from help_section("SIGNS", {**SIGN_MEANINGS, **others})
-    yield from help_section("HASHES EXPLAINED, the last column", MEANINGS)
+    yield from help_section("HASHES VERIFIED, the last column", MEANINGS)
     yield from help_section("PROOF OF A HASH", PROOFS)
     yield from help_section("SIGNED BY", TIER_MEANINGS)
     yield from help_section("FILTER", _REVIEW_FILTER)
 
 
 _DECIDING = {
-    "R P F L": "the highlighted row, or all of the highlighted group, root or section, whatever is marked",
-    "S": "what is marked, wherever the cursor is: a mark says that a change was reviewed",
-    "Preview": "each of them shows first what it would write, and nothing is on disk before enter there",
+    "R P F L": "apply to the highlighted row, group, root or section, regardless of marks",
+    "S": "applies to the marked changes, regardless of the cursor: a mark means reviewed",
+    "Preview": "each opens a Preview of the changes; nothing is written before enter",
 }
 
 
 _REVIEW_FILTER = {
     "text": "in provider, root, version, finding, file, hash or signer",
     "sev>=warn": "warnings and worse; also sev:block, sev<=info, sev:ok",
-    "kind:upgrade": "and the other kinds: downgrade, new, removed, moved, constraints, replaced",
-    "root:prod": "the root's path has this in it",
-    "provider:aws": "the provider's address has this in it",
+    "kind:upgrade": "also downgrade, new, removed, moved, constraints, replaced",
+    "root:prod": "the root's path contains this",
+    "provider:aws": "the provider's address contains this",
     "rule:LK005": "has a finding of this rule",
-    "proof:unknown": "an added hash has this proof; proof:stale also finds those that went or stayed",
+    "proof:unknown": "an added hash has this proof; proof:stale also matches removed and unchanged hashes",
     "unreviewed": "not marked yet; reviewed is the opposite",
-    "-word": "anything but that",
+    "-term": "does not match the term",
 }

@@ -1,4 +1,4 @@
-"""The keys of the review."""
+"""The keys of the Review screen."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ MOVING = KeyGroup(
     (
         Key("", "j k, arrows", "", "next and previous row or line", "move"),
         Key("", "g G", "", "first and last row"),
-        Key("", "h l, left right", "", "fold and unfold; h on a row that does not fold goes to its section", "fold"),
-        Key("tab,shift+tab", "tab", "other_pane", "between the list and the detail", "pane"),
-        Key("", "enter", "", "open the detail of the row; below 100 columns it fills the screen", "open"),
-        Key("n", "n", "finding(1)", "next row with a finding", "next finding"),
-        Key("N", "N", "finding(-1)", "previous row with a finding"),
-        Key("left_square_bracket", "[", "root(-1)", "previous root or section"),
-        Key("right_square_bracket", "]", "root(1)", "next root or section"),
+        Key("", "h l, left right", "", "fold and unfold; h on a row without a fold goes to its section", "fold"),
+        Key("tab,shift+tab", "tab", "other_pane", "switch pane: list or detail", "pane"),
+        Key("", "enter", "", "open the detail; full screen on narrow terminals", "open"),
+        Key("n", "n", "finding(1)", "next finding", "next finding"),
+        Key("N", "N", "finding(-1)", "previous finding"),
+        Key("left_square_bracket", "[", "root(-1)", "previous section"),
+        Key("right_square_bracket", "]", "root(1)", "next section"),
         Key("escape", "esc", "back", "back: from the detail to the list, from a filter to all rows", "back"),
     ),
 )
@@ -27,74 +27,74 @@ REVIEWING = KeyGroup(
             "space",
             "space",
             "mark",
-            "mark the row's changes as reviewed, or take the mark back; it is kept for the next run",
+            "mark reviewed: the changes of the row; again to unmark; kept for later runs",
             "reviewed",
         ),
-        Key("a", "a", "mark_shown", "mark all changes that the filter shows, or take all marks back"),
+        Key("a", "a", "mark_shown", "mark all shown: every change that the filter shows; again to unmark"),
         Key(
             "slash",
             "/",
             "filter",
-            "filter by text, sev>=warn, kind:upgrade, root:prod, provider:aws, rule:LK005, proof:unknown, unreviewed",
+            "filter: text, sev>=warn, kind:upgrade, root:prod, provider:aws, rule:LK005, proof:unknown, unreviewed",
             "filter",
         ),
-        Key("b", "b", "group", "group by root, by provider, by severity", "group"),
-        Key("d", "d", "diff", "raw diff of the provider's block, or of all of the root's", "raw diff"),
+        Key("b", "b", "group", "change grouping: by root, by provider, by severity", "group"),
+        Key("d", "d", "diff", "raw diff: the block of the provider, or all changed blocks of the row", "raw diff"),
         Key(
             "w",
             "w",
             "why",
-            "why the provider is there and at its version: who requires it, what holds back the newest",
+            "why this version: requirements of the provider, constraints that hold it back",
             "why",
         ),
-        Key("x", "x", "expand", "whole hashes, kept hashes, and what each rule means", "expand"),
+        Key(
+            "x", "x", "expand", "expand detail: whole hashes, unchanged hashes, and the meaning of each rule", "expand"
+        ),
         Key(
             "y",
             "y",
             "copy",
-            "copy what is highlighted: provider and versions, finding, hash, whole fingerprint. No paths: safe to paste"
-            " in public",
+            "copy: provider and versions, finding, hash or whole fingerprint; without paths, safe to paste in public",
             "copy",
         ),
-        Key("e", "e", "edit", "open the highlighted line in $VISUAL or $EDITOR", "edit"),
+        Key("e", "e", "edit", "open in editor: the highlighted line, in $VISUAL or $EDITOR", "edit"),
         Key(
             "o",
             "o",
             "open_page",
-            "open the release's page on the registry, or copy its address where there is no browser",
+            "open release page: on the registry; without a browser, copy its address",
         ),
         Key(
             "v",
             "v",
             "prove",
-            "prove the h1 of the row, the group or the section: download the signed packages and hash them; says first"
-            " how much that is",
-            "prove",
+            "verify hashes: the h1 of the row, group or section, by downloading and hashing the signed packages; shows"
+            " the size first",
+            "verify",
         ),
-        Key("r", "r", "reload", "read everything and ask the registries again", "ask again"),
+        Key("U", "U", "upgrade", "upgrade this provider: on the Upgrade screen", "upgrade"),
+        Key("r", "r", "reload", "reload: read all files and ask the registries again", "reload"),
     ),
 )
 
 DECIDING = KeyGroup(
-    "Deciding: each lands on a Preview, nothing is written before enter there",
+    "Opens a Preview: nothing is written before enter",
     (
-        Key("R", "R", "restore", "restore the row's change, or all of the group or section, from the base", "restore"),
-        Key("P", "P", "prune", "prune the highlighted orphan, or all that nothing requires in the row's root", "prune"),
+        Key("R", "R", "restore", "restore from base: the change of the row, or all of the group or section", "restore"),
+        Key("P", "P", "prune", "prune orphans: the highlighted one, or all in the row's root", "prune"),
         Key(
             "L",
             "L",
             "lock",
-            "lock the wanted platforms that are missing; without locklens.toml: those that other entries of the file"
-            " have",
+            "lock missing platforms: the required ones; without locklens.toml, those of the file's other entries",
             "lock",
         ),
-        Key("U", "U", "upgrade", "to the row's provider on the screen of upgrades", "upgrade"),
-        Key("F", "F", "format", "write the lock file of the row's root as its tool does", "format"),
+        Key("F", "F", "format", "format lock file: of the row's root, as its tool writes it", "format"),
         Key(
             "S",
             "S",
             "stage",
-            "stage all changes that are marked, of every root, as git add -p would: the rest stays in the work tree",
+            "stage marked changes: of every root, as git add -p would; the others remain unstaged",
             "stage",
         ),
         UNDO,
@@ -103,7 +103,7 @@ DECIDING = KeyGroup(
 
 PROGRAM = KeyGroup(
     "Program",
-    (*EVERYWHERE, Key("q", "q", "leave", "quit; below 100 columns first back to the list", "quit")),
+    (*EVERYWHERE, Key("q", "q", "leave", "quit; on narrow terminals first back to the list", "quit")),
 )
 
 REVIEW_KEYS = KeyTable(

@@ -1,4 +1,4 @@
-"""What the Review screen shows where nothing changed."""
+"""The placeholder of the Review screen without changes."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ if TYPE_CHECKING:
     from locklens.review.model import Review
 
 _ELSEWHERE = {
-    "2": "available upgrades, and what holds them back",
+    "2": "available upgrades, and constraints that hold them back",
     "3": "platform coverage, and proof of each hash",
-    "4": "who signed the locked releases",
+    "4": "signers of the locked releases",
 }
-"""What the other views show where nothing changed."""
+"""Contents of the other views."""
 
 
 def nothing_to_review(review: Review) -> tuple[Line, ...]:
-    """Returns what was compared, and where to go on from there."""
+    """Returns the compared sides, and pointers to the other views and commands."""
     if review.lock_files:
-        its = "their configurations" if review.lock_files > 1 else "its configuration"
-        words = f"{counted(review.lock_files, 'lock file')} and {its} are unchanged."
+        configurations = "their configurations" if review.lock_files > 1 else "its configuration"
+        sentence = f"{counted(review.lock_files, 'lock file')} and {configurations} are unchanged."
     else:
-        words = "There is no lock file here: `terraform init`, `tofu init` and `locklens lock` write one."
+        sentence = "No lock file here: `terraform init`, `tofu init` and `locklens lock` write one."
     others = [(tab, shown) for tab, shown in _ELSEWHERE.items() if review.lock_files]
     return (
         line(),
         line(Span(f"  {nothing_changed(review)}", Role.STRONG), hanging=2),
         line(),
-        line(f"  {words}", hanging=2),
+        line(f"  {sentence}", hanging=2),
         line(),
         *(line(Span(f"  {tab}  ", Role.INFO), shown, hanging=5) for tab, shown in others),
         *([line()] if others else []),
@@ -39,5 +39,5 @@ def nothing_to_review(review: Review) -> tuple[Line, ...]:
             "  locklens review origin/main compares with another revision, --merge-base as a pull request does.",
             hanging=2,
         ),
-        line(Span("  reloads when files change; r reads again, q quits, ? lists the keys", Role.DIM), hanging=2),
+        line(Span("  reloads when files change; r reloads now, q quits, ? lists the keys", Role.DIM), hanging=2),
     )

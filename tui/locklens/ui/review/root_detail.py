@@ -1,4 +1,4 @@
-"""What the right pane says of a root and of other sections. Pure."""
+"""The detail of roots and other sections. Pure."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ def _fact(label: str, *spans: Span | str, place: FilePlace | None = None) -> Lin
 
 
 def root_lines(node: Node, *, in_full: bool) -> Iterator[Line]:
-    """A root: its lock file, its configuration, its findings, what changed in it."""
+    """A root: its lock file, configuration, findings and changes."""
     root = node.root
     if root is None:
         return
-    yield line(Span(root.path or ". (the top folder)", Role.STRONG), copied=root.path or ".")
+    yield line(Span(root.path or ". (top folder)", Role.STRONG), copied=root.path or ".")
     yield Line()
     yield _fact(
         "LOCK FILE", Span(root.lock_file, Role.PLACE), f"  {root.status.value}", place=FilePlace(root.lock_file, 1)
@@ -51,26 +51,25 @@ def root_lines(node: Node, *, in_full: bool) -> Iterator[Line]:
     width = min(max((len(str(change.address.short(root.tool.default_host))) for change in listed), default=0), 36)
     for change in listed:
         name = change.address.short(root.tool.default_host).ljust(width)
-        told = Span(f"  {phrase(change)}  {kind_in_short(change)}", Role.DIM)
-        yield line(" ", severity_span(change.severity, width=6), name, told, hanging=8, copied=change_copied(change))
+        summary = Span(f"  {phrase(change)}  {kind_in_short(change)}", Role.DIM)
+        yield line(" ", severity_span(change.severity, width=6), name, summary, hanging=8, copied=change_copied(change))
     if node.kind is NodeKind.SECTION and (more := len(root.changes) - len(listed)) > 0 and node.note:
         yield line(
-            Span(f"       {counted(more, 'more change')} that several roots have alike, listed there", Role.DIM),
-            hanging=7,
+            Span(f'       {counted(more, "more change")} in the section "in several roots"', Role.DIM), hanging=7
         )
 
 
 def missing_module_lines(configuration: Configuration, *, indent: int, in_full: bool) -> Iterator[Line]:
-    """Of which modules nobody knows what they require; the first few of many, all of them in full."""
+    """The modules whose requirements are unknown; the first `_MODULES_SHOWN` unless in full."""
     missing = configuration.missing_modules
     shown = missing if in_full or len(missing) <= _MODULES_SHOWN else missing[: _MODULES_SHOWN - 1]
     for module in shown:
-        told = f"cannot say: module {module.call} is not fetched"
-        yield line(" " * indent, Span(told, Role.WARN), hanging=indent + 2, place=FilePlace(module.file, module.line))
+        gap = f"unknown: module {module.call} is not fetched"
+        yield line(" " * indent, Span(gap, Role.WARN), hanging=indent + 2, place=FilePlace(module.file, module.line))
     if len(shown) < len(missing):
         get = f"{configuration.dialect.command} get"
-        told = f"nor are {len(missing) - len(shown)} more: x lists them, {get} fetches them"
-        yield line(" " * indent, Span(told, Role.WARN), hanging=indent + 2)
+        gap = f"{len(missing) - len(shown)} more not fetched: x lists them, `{get}` fetches them"
+        yield line(" " * indent, Span(gap, Role.WARN), hanging=indent + 2)
 
 
 def _configuration_lines(configuration: Configuration | None, *, in_full: bool) -> Iterator[Line]:
@@ -84,8 +83,8 @@ def _configuration_lines(configuration: Configuration | None, *, in_full: bool) 
     for problem in configuration.problems:
         role = Role.WARN if problem.is_error else Role.DIM
         place = FilePlace(problem.file, problem.line or 1)
-        told = f"{problem.summary}: {problem.detail}"
-        yield line(" " * _LABEL, Span(f"{place} ", Role.PLACE), Span(told, role), hanging=_LABEL, place=place)
+        message = f"{problem.summary}: {problem.detail}"
+        yield line(" " * _LABEL, Span(f"{place} ", Role.PLACE), Span(message, role), hanging=_LABEL, place=place)
 
 
 def _root_findings(root: RootReview, *, in_full: bool) -> Iterator[Line]:
@@ -101,13 +100,13 @@ def _root_findings(root: RootReview, *, in_full: bool) -> Iterator[Line]:
 
 
 def asked_lines(review: Review, *, is_asking: bool) -> Iterator[Line]:
-    """Whom the review asked and what came of it, and what limits all of it."""
+    """The registries with their state, and the notes that limit the whole review."""
     yield from heading("REGISTRIES")
     if is_asking:
         yield line(Span("  … ", Role.STRONG), "being asked")
     for host in review.hosts:
-        told = Span(host_in_short(host, review), Role.WARN if host.error or not host.asked else Role.DIM)
-        yield line(f"  {host.host}  ", told, hanging=4, copied=host.host)
+        state = Span(host_in_short(host, review), Role.WARN if host.error or not host.asked else Role.DIM)
+        yield line(f"  {host.host}  ", state, hanging=4, copied=host.host)
     if not review.hosts and not is_asking:
         yield line(Span("  none: no provider changed", Role.DIM))
     if review.notes:
@@ -117,24 +116,26 @@ def asked_lines(review: Review, *, is_asking: bool) -> Iterator[Line]:
 
 
 def section_lines(node: Node) -> Iterator[Line]:
-    """A section that is no root."""
+    """A section that is not a root."""
     yield line(Span(node.title, Role.STRONG), copied=node.title)
     yield Line()
     roots = len({subject.root.path for subject in node.subjects})
     if node.key == "section:shared":
-        yield line(
-            "Each row is one change that several roots have alike: same provider, same versions, same zh hashes."
-        )
-        yield line("Reviewing it once reviews it everywhere; l unfolds it to its roots.")
+        yield line("Each row is one change in several roots: same provider, same versions, same zh hashes.")
+        yield line("Marking it reviews it in all of the roots; l unfolds the roots.")
         return
     yield line(f"{counted(len(node.subjects), 'change')} in {counted(roots, 'root')}.")
     yield Line()
     for child in node.children:
         change = child.change
-        told = child.note if change is None else f"{phrase(change)}  {kind_in_short(change)}"
+        summary = child.note if change is None else f"{phrase(change)}  {kind_in_short(change)}"
         where = (
             counted(len(child.children), "root") if child.children else (child.root.path or ".") if child.root else ""
         )
         yield line(
-            " ", severity_span(child.severity, width=6), f"{child.title}  {told}  ", Span(where, Role.PLACE), hanging=8
+            " ",
+            severity_span(child.severity, width=6),
+            f"{child.title}  {summary}  ",
+            Span(where, Role.PLACE),
+            hanging=8,
         )

@@ -1,4 +1,4 @@
-"""What a row of the Review list names: text for the clipboard, and a line for the editor."""
+"""The targets of a row of the Review list: text for the clipboard, a line for the editor, a release."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def node_copied(node: Node) -> str:
-    """What a row of the list stands for; "" where it is nothing that can be named without a path."""
+    """The clipboard text of a row; "" if there is none without a path."""
     if node.change is not None:
         rules = sorted({finding.rule for subject in node.subjects for finding in subject.change.findings})
         return change_copied(node.change) + (f" ({', '.join(rules)})" if rules else "")
@@ -23,7 +23,7 @@ def node_copied(node: Node) -> str:
 
 
 def node_place(node: Node | None) -> FilePlace | None:
-    """The line that a row of the list stands for."""
+    """The file and line of a row."""
     if node is None or (node.root is None and not node.subjects):
         return None
     if node.finding is not None:
@@ -34,7 +34,7 @@ def node_place(node: Node | None) -> FilePlace | None:
 
 
 def row_target(node: Node | None) -> RowTarget:
-    """Returns what a row of the list stands for; nothing where no row is highlighted."""
+    """Returns the targets of a row; empty for None."""
     if node is None:
         return RowTarget()
     change = node.change

@@ -1,4 +1,4 @@
-"""The list as rows: the outline with folds and marks applied, each row's texts ready. Knows no width, no cursor."""
+"""The rows of the list: the outline with folds and marks applied, and the text of each row. No widths, no cursor."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from locklens.review.model import Bump, Change, ChangeKind, Severity
 from locklens.review.reports.words import kind_sign, phrase
 from locklens.text import counted
 from locklens.ui.review.tree import ConflictPair, Grouping, Node, NodeKind
-from locklens.ui.text.evidence import explained_in_short
+from locklens.ui.text.evidence import verified_in_short
 from locklens.ui.text.spans import Span
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Mark(Enum):
-    """Whether what a row stands for was reviewed; NONE_POSSIBLE where it holds no change."""
+    """The review state of a row; NONE_POSSIBLE for a row without changes."""
 
     NONE_POSSIBLE = " "
     OPEN = "·"
@@ -38,12 +38,12 @@ class Row:
 
     Attributes:
         depth: 0 for a section.
-        name: What tells the row from the others of its section; from outside.
-        folded: None for what does not fold.
-        what: Bump or kind, in words.
-        where: The roots, where the section does not say it.
-        tally: For sections: how many of their changes are reviewed.
-        evidence: How far the hashes are explained.
+        name: The row's name within its section; untrusted.
+        folded: None for a row without a fold.
+        summary: Bump, kind or message, in words.
+        where: The roots, unless the section names them.
+        tally: For sections: the count of reviewed changes.
+        evidence: The count of verified hashes.
     """
 
     node: Node
@@ -53,36 +53,36 @@ class Row:
     name: str
     sign: str = ""
     phrase: str = ""
-    what: str = ""
+    summary: str = ""
     where: str = ""
     tally: str = ""
     evidence: Span = _NOTHING
 
     @property
     def key(self) -> str:
-        """The node's."""
+        """The key of the node."""
         return self.node.key
 
     @property
     def severity(self) -> Severity | None:
-        """The node's."""
+        """The severity of the node."""
         return self.node.severity
 
 
 def is_folded(node: Node, turned: Collection[str]) -> bool:
-    """Whether a node that has children hides them: groups do and sections do not, unless they were turned."""
+    """True if a node hides its children: by default groups do and sections do not; turned nodes are inverted."""
     return (node.kind is NodeKind.GROUP) != (node.key in turned)
 
 
 class Setting(Struct, frozen=True):
-    """What the rows depend on besides the review.
+    """Inputs of the rows besides the review.
 
     Attributes:
-        grouping: What the sections are, which decides what the rows need not repeat.
-        turned: Keys of the nodes whose fold is not the one that they start with.
+        grouping: The kind of the sections; rows do not repeat it.
+        turned: Keys of the nodes whose fold differs from the default.
         marks: Ids of the reviewed changes.
-        is_asking: Whether the review is still on its way.
-        is_offline: Whether no registry is to be asked.
+        is_asking: True while the review is incomplete.
+        is_offline: True if no registry may be asked.
     """
 
     grouping: Grouping = Grouping.ROOT
@@ -106,7 +106,7 @@ def _visible(nodes: tuple[Node, ...], depth: int, setting: Setting) -> Iterator[
 
 
 def mark_of(node: Node, marks: Collection[str]) -> Mark:
-    """Whether all, some or none of a node's changes are marked."""
+    """The mark of a node: all, some or none of its changes are reviewed."""
     if not node.subjects:
         return Mark.NONE_POSSIBLE
     reviewed = sum(subject.change.id in marks for subject in node.subjects)
@@ -129,26 +129,26 @@ def _row(node: Node, depth: int, folded: bool | None, setting: Setting) -> Row:
             return _change_row(node, depth, folded, setting)
         case NodeKind.FINDING:
             host = f"{node.root.tool.default_host}/" if node.root is not None else ""
-            told = node.note.replace(host, "") if host else node.note
-            return Row(node, depth, folded, mark, node.title, sign="?", what=told, where=where)
+            message = node.note.replace(host, "") if host else node.note
+            return Row(node, depth, folded, mark, node.title, sign="?", summary=message, where=where)
         case NodeKind.CONFLICT:
             return Row(
-                node, depth, folded, mark, node.title, sign="<", phrase=_sides(node), what="conflict", where=where
+                node, depth, folded, mark, node.title, sign="<", phrase=_sides(node), summary="conflict", where=where
             )
         case NodeKind.NOTE:
-            return Row(node, depth, folded, mark, node.title, sign="=", what=node.note, where=where)
+            return Row(node, depth, folded, mark, node.title, sign="=", summary=node.note, where=where)
         case _:
             assert_never(node.kind)
 
 
 def _change_row(node: Node, depth: int, folded: bool | None, setting: Setting) -> Row:
     change, mark = node.subjects[0].change, mark_of(node, setting.marks)
-    evidence = explained_in_short(
+    evidence = verified_in_short(
         (subject.change for subject in node.subjects), is_asking=setting.is_asking, is_offline=setting.is_offline
     )
-    if node.kind is NodeKind.MEMBER:  # its group says what happened
-        what = rules_of(change)
-        return Row(node, depth, folded, mark, node.title, kind_sign(change.kind), what=what, evidence=evidence)
+    if node.kind is NodeKind.MEMBER:  # The row of its group has versions and kind.
+        rules = rules_of(change)
+        return Row(node, depth, folded, mark, node.title, kind_sign(change.kind), summary=rules, evidence=evidence)
     name, where = node.title, ""
     if node.kind is NodeKind.GROUP:
         where = counted(len(node.children), "root")
@@ -156,8 +156,8 @@ def _change_row(node: Node, depth: int, folded: bool | None, setting: Setting) -
         where = _root_name(node)
     if setting.grouping is Grouping.PROVIDER:
         name, where = where, ""
-    told = phrase(change), kind_in_short(change)
-    return Row(node, depth, folded, mark, name, kind_sign(change.kind), *told, where, evidence=evidence)
+    texts = phrase(change), kind_in_short(change)
+    return Row(node, depth, folded, mark, name, kind_sign(change.kind), *texts, where, evidence=evidence)
 
 
 def _root_name(node: Node) -> str:
@@ -170,7 +170,7 @@ def _sides(node: Node) -> str:
 
 
 def side_in_short(pair: ConflictPair, side: str) -> str:
-    """A conflict side's version, or that it has none."""
+    """The version on a side of a conflict, or "none"."""
     entry = pair.ours if side == "ours" else pair.theirs
     return "none" if entry is None else str(entry.version)
 
@@ -179,7 +179,7 @@ _BUMPS = {Bump.PRERELEASE: "pre-release", Bump.METADATA: "build only"}
 
 
 def kind_in_short(change: Change) -> str:
-    """One or two words for what happened; "" where the versions in short say it already."""
+    """One or two words for the kind of a change; "" if the versions show it already."""
     match change.kind:
         case ChangeKind.UPGRADE if change.bump is not None:
             return _BUMPS.get(change.bump, change.bump.value)
@@ -200,13 +200,13 @@ def kind_in_short(change: Change) -> str:
 
 
 def rules_of(change: Change) -> str:
-    """The rules that hit a change, which is what tells a group's members apart."""
+    """The rules with a finding on a change, which distinguish the members of a group."""
     return ", ".join(finding.rule for finding in change.findings)
 
 
 def row_differences(group: Node) -> tuple[str, ...]:
-    """What the changes of a group do not have alike, in words."""
-    changes = [subject.change for subject in group.subjects]
-    constraints = {one.new.constraints if one.new else "" for one in changes}
-    h1 = {one.new.with_scheme(Scheme.H1) if one.new else frozenset() for one in changes}
-    return tuple(word for word, values in (("constraints differ", constraints), ("h1 differ", h1)) if len(values) > 1)
+    """The differences between the changes of a group, in words."""
+    entries = [subject.change.new for subject in group.subjects]
+    constraints = {entry.constraints if entry else "" for entry in entries}
+    h1 = {entry.with_scheme(Scheme.H1) if entry else frozenset() for entry in entries}
+    return tuple(name for name, values in (("constraints", constraints), ("h1", h1)) if len(values) > 1)

@@ -1,4 +1,4 @@
-"""The review screen: changes at the left, the highlighted one at the right. Owns what is shown, answers the keys."""
+"""The Review screen: the list of changes, the detail of the highlighted one, and the actions of its keys."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from textual.binding import BindingType
 
+    from locklens.addresses import ProviderAddress
     from locklens.operations.locklens import LockLens
     from locklens.operations.write.operation import Operation
     from locklens.review.model import Review
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
 
 
 class ReviewScreen(RowActionsScreen):
-    """Shows what changed, worst first."""
+    """The changes of a review, worst first."""
 
     TABLE = REVIEW_KEYS
     VIEW = views.REVIEW
@@ -57,7 +58,7 @@ class ReviewScreen(RowActionsScreen):
         self.grouping = Grouping.ROOT
         self.narrowed = Filter()
         self.turned: frozenset[str] = frozenset()
-        """Keys of the rows whose fold the user turned."""
+        """Keys of the rows whose fold the user changed."""
         self.in_full = False
         self._outline: tuple[Node, ...] = ()
 
@@ -72,13 +73,13 @@ class ReviewScreen(RowActionsScreen):
 
     @property
     def node(self) -> Node | None:
-        """What the highlighted row stands for."""
+        """The node of the highlighted row."""
         row = self.left.current
         return row.node if row is not None else None
 
     @property
     def row_target(self) -> RowTarget:
-        """What the highlighted row hands out."""
+        """The targets of the highlighted row."""
         return row_target(self.node)
 
     def report(self, review: Review, form: Literal["json", "text"]) -> Printable:
@@ -90,7 +91,7 @@ class ReviewScreen(RowActionsScreen):
     # What is shown
 
     def refresh_list(self, *, cursor_key: str | None = None) -> None:
-        """Shows the rows anew, with marks, folds and the filter as they are now."""
+        """Rebuilds the rows from the current marks, folds and filter."""
         if self.review is None or not self.is_open:
             return
         self._outline = outline(self.review, self.grouping, narrowed=self.narrowed, marks=self.loader.marks)
@@ -105,11 +106,11 @@ class ReviewScreen(RowActionsScreen):
         return nothing_to_review(review)
 
     def head_layouts(self) -> tuple[BarLayout, ...]:
-        """What is compared, and the counts."""
+        """The sides of the comparison, and the counts."""
         return review_head(self.review)
 
     def status_layouts(self) -> tuple[BarLayout, ...]:
-        """Where the review stands, or a message."""
+        """The message, or the state of the review."""
         message = self.message or self.narrowed.problem or self.status_text
         facts = StatusFacts(
             self.review,
@@ -123,7 +124,7 @@ class ReviewScreen(RowActionsScreen):
         return review_status(facts)
 
     def help_lines(self) -> Iterable[Line]:
-        """All keys, signs and words of the filter."""
+        """All keys, signs and filter terms."""
         return review_help()
 
     @on(ChangeList.Highlighted)
@@ -156,22 +157,22 @@ class ReviewScreen(RowActionsScreen):
     # Moving
 
     def action_finding(self, by: int) -> None:
-        """Goes to the next or previous row with a finding, round and round; unfolds what hides it."""
+        """Goes to the next or previous row with a finding, cyclically; unfolds its section."""
         entries = [(section, node) for section in self._outline for node in section.children]
-        found = [index for index, (_, node) in enumerate(entries) if node.severity is not None]
-        if not found:
+        with_finding = [index for index, (_, node) in enumerate(entries) if node.severity is not None]
+        if not with_finding:
             self.say("no findings among the rows shown")
             return
         here = self._position_in(entries, by)
-        ahead = [index for index in found if (index - here) * by > 0]
-        target = (ahead or found)[0 if by > 0 else -1]
+        ahead = [index for index in with_finding if (index - here) * by > 0]
+        target = (ahead or with_finding)[0 if by > 0 else -1]
         section, node = entries[target]
         if is_folded(section, self.turned):
             self.turned = self.turned ^ {section.key}
         self.refresh_list(cursor_key=node.key)
 
     def _position_in(self, entries: list[tuple[Node, Node]], by: int) -> float:
-        """Where the highlighted row is among the entries; between two of them for a section."""
+        """The index of the highlighted row among the entries; between two indexes for a section."""
         current = self.node
         for index, (section, node) in enumerate(entries):
             if current is node or current in node.children:
@@ -191,38 +192,42 @@ class ReviewScreen(RowActionsScreen):
     # Reviewing
 
     def action_prove(self) -> None:
-        """Proves the `h1` of what the highlighted row stands for."""
-        chosen = [subject for subject in (self.node.subjects if self.node is not None else ()) if subject.change.new]
-        if self.review is None or not chosen:
-            self.say("prove: choose a row with a provider that is locked")
+        """Verifies the `h1` of the highlighted row by download."""
+        selected = self._locked_providers
+        if self.review is None or not selected:
+            self.say("verify: select a row with a locked provider")
         else:
-            self.prove(frozenset((subject.root.lock_file, subject.change.address) for subject in chosen))
+            self.prove(selected)
 
-    # Deciding: what the row stands for counts, marks say only what was reviewed
+    @property
+    def _locked_providers(self) -> frozenset[tuple[str, ProviderAddress]]:
+        subjects = self.node.subjects if self.node is not None else ()
+        return frozenset((subject.root.lock_file, subject.change.address) for subject in subjects if subject.change.new)
+
+    # Operations on the highlighted row; marks record only which changes were reviewed
 
     def action_restore(self) -> None:
-        """Plans to restore what the highlighted row stands for from the base."""
+        """Previews the restore of the highlighted changes from the base."""
         self._decide("restore", restoring)
 
     def action_prune(self) -> None:
-        """Plans to prune the highlighted orphan, or those of the row's roots."""
+        """Previews the pruning of the highlighted orphan, or of the orphans in the row's roots."""
         self._decide("prune", pruning)
 
     def action_format(self) -> None:
-        """Plans to format the lock files of the row's roots."""
+        """Previews the formatting of the lock files of the row's roots."""
         self._decide("format", formatting)
 
     def action_lock(self) -> None:
-        """Plans to lock the platforms that the row's providers lack."""
+        """Previews the locking of the platforms that the row's providers lack."""
         if self.is_asking:
-            self.say("lock: the registries are still being asked; press L again when they have answered")
+            self.say("lock: registries are still being asked; press L again afterwards")
             return
-        subjects = self.node.subjects if self.node is not None else ()
-        chosen = {(subject.root.lock_file, subject.change.address) for subject in subjects if subject.change.new}
-        self.decide("lock", lambda: locking(chosen, self.review, self.top, self.source.where))
+        selected = self._locked_providers
+        self.decide("lock", lambda: locking(selected, self.review, self.top, self.source.where))
 
     def action_upgrade(self) -> None:
-        """Goes to the provider on the screen of upgrades."""
+        """Shows the provider on the Upgrade screen."""
         node = self.node
         subject = node.subjects[0] if node is not None and node.change is not None else None
         if self.review is not None and self.review.head.kind == "git":
@@ -233,19 +238,19 @@ class ReviewScreen(RowActionsScreen):
             self.post_message(ViewWanted(views.UPGRADE, self.top, (subject.root.path, subject.change.address)))
 
     def _decide(
-        self, what: str, intent_of: Callable[[Node | None, Review | None, Path | None, Where], Operation]
+        self, name: str, operation_of: Callable[[Node | None, Review | None, Path | None, Where], Operation]
     ) -> None:
-        self.decide(what, lambda: intent_of(self.node, self.review, self.top, self.source.where))
+        self.decide(name, lambda: operation_of(self.node, self.review, self.top, self.source.where))
 
     # Marks
 
     def action_mark(self) -> None:
-        """Marks what the highlighted row stands for, or takes the mark back."""
+        """Marks or unmarks the changes of the highlighted row."""
         if self.node is not None:
             self._toggle_marks([self.node])
 
     def action_mark_shown(self) -> None:
-        """Marks all that the filter shows, or takes all marks back."""
+        """Marks or unmarks all shown changes."""
         self._toggle_marks([*self._outline])
 
     def _toggle_marks(self, nodes: Iterable[Node]) -> None:
@@ -257,25 +262,25 @@ class ReviewScreen(RowActionsScreen):
         marked = not ids <= self.loader.marks
         number = counted(len(subjects), "change")
         self.loader.set_marks(ids, marked=marked)
-        self.say(f"marked {number} as reviewed" if marked else f"took the mark of {number} back")
+        self.say(f"marked {number} as reviewed" if marked else f"unmarked {number}")
         self.refresh_list()
 
     def action_stage(self) -> None:
-        """Plans to stage all changes that are marked, whatever the filter shows."""
+        """Previews the staging of all marked changes, regardless of the filter."""
         from locklens.operations.write.stage import marked_blocks
 
         if self.review is None:
             self.say("nothing to stage yet")
             return
         try:
-            intent = marked_blocks(self.review, self.top, self.loader.marks)
+            operation = marked_blocks(self.review, self.top, self.loader.marks)
         except LockLensError as error:
             self.say_error(error)
         else:
-            self.preview(intent)
+            self.preview(operation)
 
     def action_group(self) -> None:
-        """Groups by the next thing."""
+        """Switches to the next grouping."""
         self.grouping = self.grouping.following
         self.refresh_list()
         self.say(f"grouped by {self.grouping}")
@@ -287,7 +292,7 @@ class ReviewScreen(RowActionsScreen):
         self.refresh_list()
 
     def action_expand(self) -> None:
-        """Shows the detail in full, or in short again."""
+        """Switches between the full and the short detail."""
         self.in_full = not self.in_full
         self.left.tell_highlighted()
         self.say("whole hashes and rules" if self.in_full else "short hashes")
@@ -296,15 +301,15 @@ class ReviewScreen(RowActionsScreen):
         """Shows the raw diff."""
         lines = raw_diff_lines(self.node) if self.node is not None else ()
         if not lines:
-            self.say("nothing differs here in the lock file")
+            self.say("no difference in the lock file here")
             return
         self.app.push_screen(TextDialog("Raw diff of the lock file", lines, closing="d"))
 
     def action_why(self) -> None:
-        """Shows who requires the provider, and what holds it back."""
+        """Shows the requirements of the provider, and the constraints that hold it back."""
         node = self.node
         if node is None or node.provider is None:
-            self.say("why: choose a row with a provider")
+            self.say("why: select a row with a provider")
             return
         first, *others = [subject.root.path for subject in node.subjects] or [node.root.path if node.root else ""]
         self.show_why(first, node.provider, others=others)

@@ -1,4 +1,4 @@
-"""The review as a tree of what the list shows: sections, changes, groups. Knows no fold, cursor or width.
+"""The review as a tree of sections, changes and groups, without folds, cursor and widths.
 
 The same change in several roots is one decision, so it is one node with a child for each root.
 """
@@ -26,7 +26,7 @@ _Value = TypeVar("_Value")
 
 
 class Grouping(StrEnum):
-    """What the list's sections are."""
+    """The kind of the list's sections."""
 
     ROOT = "root"
     PROVIDER = "provider"
@@ -34,13 +34,13 @@ class Grouping(StrEnum):
 
     @property
     def following(self) -> Grouping:
-        """The next one, round and round."""
+        """The next grouping, cyclically."""
         order = list(Grouping)
         return order[(order.index(self) + 1) % len(order)]
 
 
 class NodeKind(StrEnum):
-    """What a node of the list is."""
+    """The kind of a node."""
 
     SECTION = "section"
     CHANGE = "change"
@@ -61,7 +61,7 @@ class RootChange:
 
 @dataclass(frozen=True, slots=True)
 class ConflictPair:
-    """One provider of a file with conflict markers: what either side has for it."""
+    """A provider's entries on the two sides of a git conflict; None for a missing entry."""
 
     address: ProviderAddress
     ours: LockEntry | None
@@ -70,15 +70,15 @@ class ConflictPair:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One thing of the list.
+    """A node of the list.
 
     Attributes:
-        key: The same for the same thing after a reload, so that cursor and folds stay where they were.
-        title: From outside: may hold anything.
-        severity: That of the worst finding in it.
-        subjects: The changes it stands for, its children's included.
-        root: Set where all of it is about one root.
-        note: What to say of a node that is no change.
+        key: Stable across reloads, so that cursor and folds are kept.
+        title: Untrusted text.
+        severity: The severity of the worst finding.
+        subjects: The changes of the node and its children.
+        root: The root of all changes and findings of the node; None for several roots.
+        note: The text of a node that is not a change.
     """
 
     key: str
@@ -94,14 +94,14 @@ class Node:
 
     @property
     def change(self) -> Change | None:
-        """The change, or one of the group's; None for anything else."""
+        """The change, or the first one of a group; None for other kinds."""
         if self.kind in {NodeKind.CHANGE, NodeKind.GROUP, NodeKind.MEMBER}:
             return self.subjects[0].change
         return None
 
     @property
     def provider(self) -> ProviderAddress | None:
-        """Which provider the node is about; None where it is about several or none."""
+        """The provider of the node; None for several or none."""
         if self.change is not None:
             return self.change.address
         if self.pair is not None:
@@ -112,15 +112,15 @@ class Node:
 def outline(
     review: Review, grouping: Grouping, *, narrowed: Filter | None = None, marks: Collection[str] = ()
 ) -> tuple[Node, ...]:
-    """Returns the sections, worst first, of what the filter admits."""
-    admits = (narrowed or Filter()).admits
+    """Returns the sections, worst first, of the changes and findings that match the filter."""
+    is_match = (narrowed or Filter()).is_match
     subjects = [
         RootChange(root, change)
         for root in review.roots
         for change in root.changes
-        if admits(Candidate(root, change, reviewed=change.id in marks))
+        if is_match(Candidate(root, change, reviewed=change.id in marks))
     ]
-    others = [node for root in review.roots for node in _root_nodes(root, admits)]
+    others = [node for root in review.roots for node in _root_nodes(root, is_match)]
     changes = _change_nodes(subjects)
     match grouping:
         case Grouping.ROOT:
@@ -152,20 +152,20 @@ def _order(node: Node) -> tuple[int, int, str, str]:
 
 
 def _collected(values: Iterable[_Value], key: Callable[[_Value], _Key]) -> dict[_Key, list[_Value]]:
-    found: dict[_Key, list[_Value]] = {}
+    groups: dict[_Key, list[_Value]] = {}
     for value in values:
-        found.setdefault(key(value), []).append(value)
-    return found
+        groups.setdefault(key(value), []).append(value)
+    return groups
 
 
 def _change_nodes(subjects: list[RootChange]) -> list[Node]:
-    """One node for each change, one for a change of several roots."""
+    """A node for each change; the same change in several roots is one node."""
     groups = _collected(subjects, lambda subject: (subject.change.group, subject.change.kind))
     return [_group_node(members) if len(members) > 1 else _change_node(members[0]) for members in groups.values()]
 
 
 def provider_name(subject: RootChange) -> str:
-    """The provider as messages name it: without the host where that is the tool's default registry."""
+    """The provider as named in messages: without the host of the tool's default registry."""
     return subject.change.address.short(subject.root.tool.default_host)
 
 
@@ -178,14 +178,14 @@ def _change_node(subject: RootChange) -> Node:
 def _group_node(members: list[RootChange]) -> Node:
     children = _worst_first(
         Node(
-            f"member:{one.root.path}:{one.change.id}:{one.change.address}",
+            f"member:{member.root.path}:{member.change.id}:{member.change.address}",
             NodeKind.MEMBER,
-            one.root.path or ".",
-            one.change.severity,
-            (one,),
-            one.root,
+            member.root.path or ".",
+            member.change.severity,
+            (member,),
+            member.root,
         )
-        for one in members
+        for member in members
     )
     worst_member = children[0].subjects[0]
     key = f"group:{worst_member.change.group}:{worst_member.change.kind}"
@@ -193,23 +193,23 @@ def _group_node(members: list[RootChange]) -> Node:
     return Node(key, NodeKind.GROUP, provider_name(worst_member), _worst(children), ordered, children=children)
 
 
-def _root_nodes(root: RootReview, admits: Callable[[Candidate], bool]) -> list[Node]:
-    """What is to be said of a root besides its changes."""
+def _root_nodes(root: RootReview, is_match: Callable[[Candidate], bool]) -> list[Node]:
+    """The nodes of a root besides its changes: findings, conflicts, notes."""
     nodes = [
         Node(
-            f"finding:{root.path}:{number}:{one.rule}",
+            f"finding:{root.path}:{number}:{finding.rule}",
             NodeKind.FINDING,
-            one.rule,
-            one.severity,
+            finding.rule,
+            finding.severity,
             (),
             root,
-            one,
-            note=one.message,
+            finding,
+            note=finding.message,
         )
-        for number, one in enumerate(root.findings)
-        if admits(Candidate(root, finding=one))
+        for number, finding in enumerate(root.findings)
+        if is_match(Candidate(root, finding=finding))
     ]
-    if not admits(Candidate(root)):
+    if not is_match(Candidate(root)):
         return nodes
     nodes += [
         Node(
@@ -229,7 +229,7 @@ def _root_nodes(root: RootReview, admits: Callable[[Candidate], bool]) -> list[N
 
 
 def root_note(root: RootReview) -> str:
-    """What happened to a root's lock file as such; "" where its changes say it all."""
+    """The change of a root's lock file as a file; "" if its providers' changes are all."""
     match root.status:
         case LockStatus.ADDED:
             return "lock file added"
@@ -238,7 +238,7 @@ def root_note(root: RootReview) -> str:
         case LockStatus.INVALID:
             return "lock file cannot be read"
         case LockStatus.MODIFIED if root.format_only:
-            return "format only: the providers are the same, the bytes differ"
+            return "format only: same providers, different bytes"
         case LockStatus.MODIFIED | LockStatus.UNCHANGED:
             return f"moved from {root.renamed_from or '.'}" if root.renamed_from is not None else ""
         case _:
@@ -246,7 +246,7 @@ def root_note(root: RootReview) -> str:
 
 
 def conflict_pairs(root: RootReview) -> tuple[ConflictPair, ...]:
-    """The providers that the two sides of git's conflict do not have alike."""
+    """The providers whose entries differ between the two sides of a git conflict."""
     if root.new.conflict is None:
         return ()
     ours, theirs = root.new.conflict.ours.by_address, root.new.conflict.theirs.by_address
@@ -297,13 +297,13 @@ def _by_provider(changes: list[Node], others: list[Node]) -> list[Node]:
     rest = [node for node in others if node.pair is None]
     if pairs:
         sections.append(_section("provider:conflicts", "conflicts", pairs))
-    return [*sections, _section("provider:", "about roots as such", rest)] if rest else sections
+    return [*sections, _section("provider:", "root-level findings", rest)] if rest else sections
 
 
 def _by_severity(changes: list[Node], others: list[Node]) -> list[Node]:
-    found = _collected((*changes, *others), lambda node: node.severity)
+    by_severity = _collected((*changes, *others), lambda node: node.severity)
     names = {severity: severity.value.upper() for severity in Severity}
     return [
         _section(f"severity:{severity}", "no findings" if severity is None else names[severity], nodes)
-        for severity, nodes in found.items()
+        for severity, nodes in by_severity.items()
     ]

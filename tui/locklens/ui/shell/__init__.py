@@ -1,1 +1,1 @@
-"""What every screen has: bars, keys, help, palette, panes."""
+"""Common parts of all screens: bars, keys, help, palette, panes."""

@@ -1,4 +1,4 @@
-"""Bars that every screen has: tabs, key line, registry facts. Builds layouts from values; draws nothing."""
+"""Bars common to all screens: tabs, key line, registry facts. Layouts from values; no drawing."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How far the reading or the asking is; `done` is None when nothing is going on."""
+    """Progress of reading files and asking registries; `done` is None when idle."""
 
     done: int | None = None
     total: int = 0
-    what: str = "configuration"
+    phase: str = "configuration"
 
     @property
     def words(self) -> str:
-        """What the status line says."""
+        """The progress in words; "" when idle."""
         if self.done is None:
             return ""
-        if self.what == "evidence":
+        if self.phase == "evidence":
             return f"asking registries, {self.done}/{self.total} changes settled"
         return f"reading configuration {self.done}/{self.total} roots" if self.total else "reading lock files"
 
 
 def tabs(active: View) -> tuple[BarLayout, ...]:
-    """The strip of all views; `active` is the one that is shown."""
+    """The tab strip of all views, `active` in brackets."""
 
     def strip(gap: str) -> BarLayout:
         pieces = []
@@ -50,13 +50,13 @@ def tabs(active: View) -> tuple[BarLayout, ...]:
 
 
 def joined_parts(parts: list[Piece]) -> tuple[Piece, ...]:
-    """The parts of a status line with what stands between them."""
+    """The parts of a status line with separators."""
     return tuple(piece for part in parts for piece in (Piece(" | ", Role.DIM), part))[1:]
 
 
 def key_line(table: KeyTable, *, in_detail: bool) -> tuple[BarLayout, ...]:
-    """The last line: the keys of the focused pane that are needed most, clickable; fewer of them on narrow screens."""
-    known = {
+    """The key line: the most useful keys of the focused pane, clickable; fewer on narrow terminals."""
+    by_label = {
         key.shown.split(",")[0].removesuffix(" ctrl+p"): key
         for group in table.groups
         for key in group.keys
@@ -66,8 +66,8 @@ def key_line(table: KeyTable, *, in_detail: bool) -> tuple[BarLayout, ...]:
     layouts = []
     for number in range(len(urgent), 0, -1):
         pieces = [Piece(" ")]
-        for label in (one for one in known if one in urgent[:number]):
-            key = known[label]
+        for label in (label for label in by_label if label in urgent[:number]):
+            key = by_label[label]
             pieces += [Piece(label, Role.INFO, key.action), Piece(f" {key.short}  ", Role.DIM, key.action)]
         layouts.append(BarLayout(tuple(pieces)))
     return tuple(layouts)
@@ -77,15 +77,15 @@ FACT_WIDTH = 26
 
 
 def registry_lines(review: Review, progress: Reading) -> Iterator[Line]:
-    """Each registry with what came of asking it, and what limits the whole review."""
+    """Each registry with its answer, and the notes that limit the whole review."""
     name = "registries"
     if progress.done is not None:
         yield fact_line(name, Span(progress.words, Role.INFO))
         name = ""
     for host in review.hosts:
         is_good = host.asked and host.error is None
-        told = host_in_short(host, review)
-        yield fact_line(name, Span(f"{host.host}  "), Span(told, Role.DIM if is_good else Role.WARN))
+        state = host_in_short(host, review)
+        yield fact_line(name, Span(f"{host.host}  "), Span(state, Role.DIM if is_good else Role.WARN))
         name = ""
     if name:
         yield fact_line(name, Span("none asked"))

@@ -1,4 +1,4 @@
-"""Leaving the UI for the editor or the browser: builds commands and addresses, and says why it cannot."""
+"""Commands of editors, addresses of release pages, and paths of files that can be opened."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _GOTO = {"code", "codium", "code-insiders", "cursor"}
 
 
 def editor_command(environment: Mapping[str, str], path: Path, number: int) -> list[str]:
-    """Returns the arguments that open a file at a line; the path is one argument of its own and no shell sees it.
+    """Returns the arguments that open a file at a line; the path is a separate argument, and no shell is involved.
 
     Raises:
         LockLensError: No editor is set, or the setting cannot be split into words.
@@ -48,7 +48,7 @@ def editor_command(environment: Mapping[str, str], path: Path, number: int) -> l
     try:
         words = shlex.split(setting, posix=os.name != "nt")
     except ValueError as error:
-        raise LockLensError(f"EDITOR cannot be read: {error}", hint="close the quotes in it") from error
+        raise LockLensError(f"EDITOR cannot be parsed: {error}", hint="close the quotes") from error
     if not words:
         raise LockLensError("no editor is set", hint="set EDITOR, for example to vim")
     name = Path(words[0]).name.removesuffix(".exe")
@@ -63,7 +63,7 @@ def editor_command(environment: Mapping[str, str], path: Path, number: int) -> l
 
 
 def release_page(address: ProviderAddress, version: str) -> str:
-    """Returns the address of a release's page; only the two default registries have pages that are known.
+    """Returns the address of a release's page; known for the two default registries only.
 
     Raises:
         LockLensError: For any other host.
@@ -75,38 +75,34 @@ def release_page(address: ProviderAddress, version: str) -> str:
         case "registry.opentofu.org":
             return f"https://search.opentofu.org/provider/{namespace}/{kind}/v{number}"
         case host:
-            raise LockLensError(
-                f"no page is known for providers of {host}", hint="only the two default registries have one"
-            )
+            raise LockLensError(f"no release page known for {host}", hint="only default registries have one")
 
 
 def has_browser(environment: Mapping[str, str]) -> bool:
-    """Whether a browser with a window of its own can be expected: one in the terminal would write over the screen."""
+    """True if a windowed browser can be expected: a terminal browser would write over the screen."""
     if sys.platform in {"win32", "darwin"}:
         return "SSH_CONNECTION" not in environment
     return bool(environment.get("DISPLAY") or environment.get("WAYLAND_DISPLAY"))
 
 
 def work_tree_file(review: Review | None, top: Path | None, place: FilePlace | None) -> Path:
-    """Returns the file on disk that a place is in.
+    """Returns the path on disk of a place's file.
 
     Raises:
-        LockLensError: What is reviewed is not the work tree, or the file is not (or no longer) in it.
+        LockLensError: The head of the review is not the work tree, or the file is no longer there.
     """
     if place is None or review is None:
         raise LockLensError("no line to open here")
     if top is None or review.head.kind not in {"worktree", "file"}:
-        raise LockLensError(
-            "only files of the work tree can be opened", hint="what is reviewed is a revision or the index"
-        )
+        raise LockLensError("only work tree files can be opened", hint="this review is of a revision or the index")
     return file_below(top, place)
 
 
 def file_below(top: Path, place: FilePlace) -> Path:
-    """Returns the file on disk that a place is in.
+    """Returns the path on disk of a place's file.
 
     Raises:
-        LockLensError: It is not there, or not below the top.
+        LockLensError: The file is missing, or outside the top folder.
     """
     path = Path(os.path.normpath(top / place.file))
     if not path.is_relative_to(top) or not path.is_file():

@@ -17,7 +17,7 @@ Stamps = Mapping[Path, Stamp]
 
 
 def stamps_of(paths: Iterable[Path]) -> dict[Path, Stamp]:
-    """What tells a changed file: modification time, size and identity; None where there is no such file."""
+    """The stamp of each file: modification time, size and inode; None for a missing file."""
     return {path: _stamp(path) for path in paths}
 
 
@@ -30,16 +30,16 @@ def _stamp(path: Path) -> Stamp:
 
 
 def changed_since(stamps: Stamps) -> tuple[Path, ...]:
-    """The files that are not as they were."""
+    """The files whose stamp differs."""
     return tuple(path for path, stamp in stamps.items() if _stamp(path) != stamp)
 
 
 def roots_of(paths: Iterable[Path], review: Review, top: Path | None) -> tuple[str, ...]:
-    """What changed, in the review's words: a root where the file lies in one, else the file's name."""
-    known = {root.path for root in review.roots}
+    """Labels of changed files: the root that contains the file, else the file's name."""
+    root_paths = {root.path for root in review.roots}
     names = []
     for path in paths:
         folder = path.parent.relative_to(top).as_posix() if top is not None and path.is_relative_to(top) else None
         folder = "" if folder == "." else folder
-        names.append((folder or ".") if folder in known else path.name)
+        names.append((folder or ".") if folder in root_paths else path.name)
     return tuple(dict.fromkeys(names))

@@ -1,4 +1,4 @@
-"""Prints key tables and sections of a help text."""
+"""Key tables and sections of a help text, as lines."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ def key_help(table: KeyTable) -> Iterator[Line]:
         yield line(Span(group.title.upper(), Role.HEADING))
         if group.title == UNSUPPORTED.title:
             yield line(
-                Span("  These keys answer that they are not supported yet. Upper case will plan a write.", Role.DIM),
+                Span('  Planned keys: each answers "not supported yet".', Role.DIM),
                 hanging=2,
             )
         yield from (help_entry(key.shown, key.words) for key in group.keys)
         yield line()
     yield line(Span("MOUSE", Role.HEADING))
-    yield help_entry("click", "a row, its fold sign, its mark, a tab, a key below")
+    yield help_entry("click", "a row, its fold marker, its mark, a tab, a key of the key line")
     yield help_entry("double click", "open the detail")
 
 
 def help_section(title: str, meanings: Mapping[str, str]) -> Iterator[Line]:
-    """Yields a heading and one entry for each word."""
+    """Yields a heading and one entry for each term."""
     yield from heading(title)
-    yield from (help_entry(word, meaning) for word, meaning in meanings.items())
+    yield from (help_entry(term, meaning) for term, meaning in meanings.items())
 
 
-def help_entry(what: str, words: str) -> Line:
-    """Returns one word in its column, with its meaning behind it."""
-    return line("  ", Span(what.ljust(_WIDTH), Role.STRONG), words, hanging=_WIDTH + 2)
+def help_entry(term: str, meaning: str) -> Line:
+    """Returns a term in its column, and its meaning."""
+    return line("  ", Span(term.ljust(_WIDTH), Role.STRONG), meaning, hanging=_WIDTH + 2)

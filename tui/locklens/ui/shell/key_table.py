@@ -1,4 +1,4 @@
-"""What a screen's keys are: the bindings, the key line, the help and the palette are made from one table of each."""
+"""Key tables: the source of a screen's bindings, key line, help and palette."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ class Key:
     """One action and its keys.
 
     Attributes:
-        keys: As Textual names them, separated by commas.
-        shown: As people read them.
-        action: Of the screen; "" for keys that the focused pane handles itself.
-        words: What it does, as the help says it.
-        short: What the key line says; "" where it has no room for it.
+        keys: Textual's names, separated by commas.
+        shown: The label of the keys.
+        action: The screen's action; "" for keys that the focused pane handles.
+        words: The description in the help; its part before ":" or ";" is the label in the palette.
+        short: The label in the key line; "" to leave the key out.
     """
 
     keys: str
@@ -30,7 +30,7 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class KeyGroup:
-    """Keys that belong together."""
+    """Keys of one purpose."""
 
     title: str
     keys: tuple[Key, ...]
@@ -41,10 +41,9 @@ class KeyTable:
     """The keys of a screen.
 
     Attributes:
-        groups: All of them.
-        in_list: Those that the key line has while the list has the focus, by what they are listed as, the most needed
-            first.
-        in_detail: Likewise, for the detail.
+        groups: All keys.
+        in_list: Labels of the keys in the key line while the list has the focus, most useful first.
+        in_detail: Labels of the keys in the key line while the detail has the focus, most useful first.
     """
 
     groups: tuple[KeyGroup, ...]
@@ -62,38 +61,38 @@ EVERYWHERE = (
         "palette",
     ),
 )
-"""Keys that every screen has."""
+"""Keys of every screen."""
 
-UNDO = Key("Z", "Z", "undo", "undo the last apply, also of an earlier run; once more does it again", "undo")
-"""On all of the six screens."""
+UNDO = Key("Z", "Z", "undo", "undo last apply: also of an earlier run; again to redo", "undo")
+"""On every view."""
 
 _ELSEWHERE = (
-    Key("L", "L", "elsewhere('lock', '3 Hashes, or 1 Review')", "lock missing platforms: on Review and on Hashes"),
-    Key("U", "U", "elsewhere('upgrade', '2 Upgrade')", "upgrade: on Upgrade"),
-    Key("R", "R", "elsewhere('restore', '1 Review')", "restore from the base: on Review"),
-    Key("P", "P", "elsewhere('prune', '1 Review')", "prune what nothing requires: on Review"),
-    Key("F", "F", "elsewhere('format', '1 Review')", "format the lock file: on Review"),
-    Key("S", "S", "elsewhere('stage', '1 Review')", "stage what is marked: on Review"),
+    Key("L", "L", "elsewhere('lock', '3 Hashes, or 1 Review')", "lock missing platforms: on Review and Hashes"),
+    Key("U", "U", "elsewhere('upgrade', '2 Upgrade')", "upgrade providers: on Upgrade"),
+    Key("R", "R", "elsewhere('restore', '1 Review')", "restore from base: on Review"),
+    Key("P", "P", "elsewhere('prune', '1 Review')", "prune orphans: on Review"),
+    Key("F", "F", "elsewhere('format', '1 Review')", "format lock file: on Review"),
+    Key("S", "S", "elsewhere('stage', '1 Review')", "stage marked changes: on Review"),
 )
 
 
-def elsewhere(*own: str) -> KeyGroup:
-    """The keys that plan a write on other screens; `own` are those that the screen has itself."""
-    return KeyGroup("On another screen", tuple(key for key in _ELSEWHERE if key.keys not in own))
+def elsewhere(*present: str) -> KeyGroup:
+    """The keys that plan a write on other screens, without those `present` on this screen."""
+    return KeyGroup("On another screen", tuple(key for key in _ELSEWHERE if key.keys not in present))
 
 
 UNSUPPORTED = KeyGroup(
     "Not supported yet",
     (
-        Key("A", "A", "unsupported('accept')", "accept with a reason"),
-        Key("T", "T", "unsupported('trust')", "trust a signing key"),
-        Key("D", "D", "unsupported('drop a pin')", "drop a pin"),
+        Key("A", "A", "unsupported('accept')", "accept with reason"),
+        Key("T", "T", "unsupported('trust')", "trust signing key"),
+        Key("D", "D", "unsupported('drop pin')", "drop pin"),
     ),
 )
 
 
 def dialog_bindings(table: KeyTable) -> list[Binding]:
-    """Returns the bindings of a screen that no number key opens."""
+    """Returns the bindings of a screen without a number key."""
     keys = [key for group in table.groups for key in group.keys if key.keys]
     bound = [Binding(key.keys, key.action, key.words, show=False) for key in keys]
     return [*bound, Binding("h,left", "focus_list", "Back to the list", show=False)]

@@ -1,4 +1,4 @@
-"""Keeps the marks of reviewed changes: at once in memory for the screen, and one after the other in the store."""
+"""Background storage of the marks of reviewed changes."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 
 class MarkKeeper:
-    """Hands marks to the store in a thread of its own, in the order in which they were made.
+    """Writes marks to the store in order, on a thread of its own.
 
     Args:
         path: The store's file; None for the user's own.
-        on_notice: Called, in that thread, with each sentence that the store has to say.
+        on_notice: Called on that thread with each notice of the store.
     """
 
     def __init__(self, path: Path | None, on_notice: Callable[[str], object]) -> None:
@@ -26,21 +26,21 @@ class MarkKeeper:
         self._queue = ThreadPoolExecutor(max_workers=1, thread_name_prefix="marks")
 
     def read(self, repository: str) -> frozenset[str]:
-        """Returns the marked ids; waits for marks that are still being written."""
+        """Returns the marked ids, after pending writes."""
         return self._queue.submit(self._read, repository).result()
 
     def set(self, repository: str, change_ids: Collection[str], *, marked: bool) -> None:
-        """Marks changes or takes their marks back; returns at once."""
+        """Marks or unmarks changes; returns immediately."""
         self._queue.submit(self._write, repository, tuple(change_ids), marked=marked)
 
     def close(self) -> None:
-        """Waits until all is written."""
+        """Waits for pending writes."""
         self._queue.shutdown(wait=True)
 
     def _read(self, repository: str) -> frozenset[str]:
-        found = self._store.marks(repository)
+        ids = self._store.marks(repository)
         self._report()
-        return found
+        return ids
 
     def _write(self, repository: str, change_ids: tuple[str, ...], *, marked: bool) -> None:
         (self._store.mark if marked else self._store.unmark)(repository, change_ids)

@@ -1,6 +1,6 @@
 """Messages from worker threads to the review loader, and from screens to the app.
 
-Those of a reading carry its number, so that what a replaced reading still sends is dropped.
+Messages of a load carry its number, so that those of a replaced load are dropped.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class ReviewDrafted(Message):
-    """The lock files are compared; configurations are not read yet."""
+    """Comparison of the lock files, before configurations are read."""
 
     run: int
     review: Review
@@ -37,7 +37,7 @@ class ReviewDrafted(Message):
 
 @dataclass
 class RootsRead(Message):
-    """More is known of some roots."""
+    """Roots with more facts."""
 
     run: int
     roots: tuple[RootReview, ...]
@@ -45,7 +45,7 @@ class RootsRead(Message):
 
 @dataclass
 class ProgressMade(Message):
-    """The review is this far."""
+    """Progress of the review."""
 
     run: int
     progress: Progress
@@ -53,7 +53,7 @@ class ProgressMade(Message):
 
 @dataclass
 class ReviewCompleted(Message):
-    """All is read. `stamps` are the watched files as they were at the start."""
+    """The complete review; `stamps` are those of the watched files at the start."""
 
     run: int
     review: Review
@@ -70,7 +70,7 @@ class ReviewFailed(Message):
 
 @dataclass
 class FilesChanged(Message):
-    """Watched files are not as they were."""
+    """Watched files changed on disk."""
 
     run: int
     paths: tuple[Path, ...]
@@ -78,18 +78,18 @@ class FilesChanged(Message):
 
 @dataclass
 class MarksNotKept(Message):
-    """The store had something to say: a damaged file was set aside, or marks last for this run alone."""
+    """A notice of the store: a damaged file was set aside, or marks last for this run only."""
 
     notice: str
 
 
 @dataclass
 class ViewWanted(Message):
-    """The user wants another screen.
+    """A request to show another screen.
 
     Attributes:
-        folder: What the one before is about, None where that is not on disk.
-        provider: What is to be highlighted there: a root's folder and a provider of it; None for nothing in particular.
+        folder: The folder under review; None if not on disk.
+        provider: The row to highlight, as a root's folder and a provider; None for no particular row.
     """
 
     view: View
@@ -99,10 +99,10 @@ class ViewWanted(Message):
 
 @dataclass
 class PreviewWanted(Message):
-    """The user wants to see an operation as a plan before anything is written.
+    """A request to preview the plan of an operation.
 
     Attributes:
-        review: The one that the operation was requested on, whose base judges the plan.
+        review: The review on the screen; the policy of its base judges the plan.
     """
 
     source: LockLens

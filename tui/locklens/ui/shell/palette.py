@@ -1,4 +1,4 @@
-"""The command palette: every action of the screen below it by name."""
+"""The command palette: every action of the screen by name."""
 
 from __future__ import annotations
 
@@ -28,28 +28,29 @@ class Command(NamedTuple):
 
 @runtime_checkable
 class HasCommands(Protocol):
-    """A screen that has commands for the palette."""
+    """A screen with commands for the palette."""
 
     def palette_commands(self) -> Iterable[Command]:
-        """Returns its commands, in the order in which the palette lists them."""
+        """Returns the commands in palette order."""
 
 
 def key_commands(table: KeyTable) -> Iterator[Command]:
     """Yields the commands of a screen's keys, and the theme."""
-    yield Command("Switch between dark and light", "the theme, for this run", "theme")
-    # Those that move come last: who looks for one by name does not look for an arrow.
+    yield Command("Switch theme", "dark or light, for this run", "theme")
+    # Movement keys last: they are rarely looked up by name.
     for group in (*table.groups[1:], table.groups[0]):
         for key in group.keys:
             if key.action and key.action != "palette":
-                yield Command(
-                    f"{key.words.partition(';')[0].partition(':')[0].capitalize()}",
-                    f"{group.title}, key {key.shown}",
-                    key.action,
-                )
+                label = key.words.partition(";")[0].partition(":")[0].capitalize()
+                yield Command(label, f"{key.shown} - {_uncapitalized(group.title.partition(':')[0])}", key.action)
+
+
+def _uncapitalized(text: str) -> str:
+    return text[:1].lower() + text[1:]
 
 
 def view_commands(table: KeyTable, shown: View) -> Iterator[Command]:
-    """Yields all commands of a view, those without a key first.
+    """Yields all commands of a view, commands without a key first.
 
     Args:
         table: The view's keys.
@@ -58,28 +59,28 @@ def view_commands(table: KeyTable, shown: View) -> Iterator[Command]:
     for form in ("json", "text"):
         name = form.upper() if form == "json" else form
         is_upgrade = shown.name == "upgrade"
-        told = "what this screen says" if is_upgrade else f"what `locklens {shown.name} --format {form}` prints"
-        yield Command(f"Export as {name}", told, f"export({form!r})")
+        source = "the candidates on this screen" if is_upgrade else f"as `locklens {shown.name} --format {form}`"
+        yield Command(f"Export as {name}", source, f"export({form!r})")
     yield from key_commands(table)
     for view in VIEWS:
-        told = "this screen" if view == shown else "opens it" if view.name else "not supported yet"
-        yield Command(f"Go to {view.title}", told, f"view({view.key!r})")
+        state = "current screen" if view == shown else f"key {view.key}" if view.name else "not supported yet"
+        yield Command(f"Go to {view.title}", state, f"view({view.key!r})")
 
 
 class ScreenCommands(Provider):
-    """Offers the commands of the screen below the palette, and runs them there."""
+    """Lists the commands of the screen below the palette, and runs the selected command there."""
 
     def _commands(self) -> Iterable[Command]:
         return self.screen.palette_commands() if isinstance(self.screen, HasCommands) else ()
 
     async def discover(self) -> Hits:
-        """All of them, before anything is typed."""
+        """Yields all commands while the query is empty."""
         for command in self._commands():
             run = partial(self.screen.run_action, command.action)
             yield DiscoveryHit(Content(command.name), run, text=command.name, help=escape(command.words))
 
     async def search(self, query: str) -> Hits:
-        """Those that match what is typed."""
+        """Yields the commands that match the query."""
         matcher = self.matcher(query)
         for command in self._commands():
             if (score := matcher.match(command.name)) > 0:

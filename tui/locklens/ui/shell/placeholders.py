@@ -1,4 +1,4 @@
-"""What a view shows instead of its list: loading, an error, nothing to list, or a filter that matches nothing."""
+"""Placeholders of a view's list: loading, an error, nothing to list, or no match of the filter."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ def placeholder(
     has_rows: bool,
     empty: Callable[[Review], tuple[Line, ...]],
 ) -> tuple[Line, ...]:
-    """Returns what to show instead of a list; () where the list is to be shown.
+    """Returns the lines that replace a list; () while the list is shown.
 
     Args:
-        review: What is shown; None before anything was read.
-        error: Why nothing could be read.
+        review: The review; None before the first one.
+        error: The error of a failed load.
         narrowed: The filter's text.
-        has_rows: Whether the list has rows.
-        empty: The lines for a review that has nothing to list.
+        has_rows: True if the list has rows.
+        empty: Returns the lines for a review with nothing to list.
     """
     if review is None:
         return _failed(error) if error is not None else (line(), line(Span("  Reading lock files …", Role.DIM)))
@@ -38,7 +38,7 @@ def placeholder(
 
 
 def one_sentence(words: str, *, is_final: bool = True) -> tuple[Line, ...]:
-    """Returns the lines of a placeholder that is one sentence; dimmed while more is on its way."""
+    """Returns a placeholder of one sentence; dimmed while loading."""
     return line(), line(Span(f"  {words}", Role.STRONG if is_final else Role.DIM), hanging=2)
 
 
@@ -49,7 +49,7 @@ def _unmatched(text: str) -> tuple[Line, ...]:
         line(),
         line("  ", Span(text, Role.PLACE), hanging=2),
         line(),
-        line(Span("  esc clears it, / changes it, ? explains its words", Role.DIM), hanging=2),
+        line(Span("  esc clears the filter, / edits it, ? lists its fields", Role.DIM), hanging=2),
     )
 
 
@@ -57,7 +57,7 @@ def _failed(error: LockLensError) -> tuple[Line, ...]:
     hint = (line("  ", Span(error.hint, Role.PLAIN), hanging=2), line()) if error.hint else ()
     return (
         line(),
-        line("  ", Span("There is nothing to review", Role.BLOCK)),
+        line("  ", Span("Nothing to review", Role.BLOCK)),
         line(),
         line(f"  {error}", hanging=2),
         line(),

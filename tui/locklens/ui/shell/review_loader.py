@@ -1,4 +1,4 @@
-"""Loads a review in steps and reloads it when its files change: a child of a screen that draws nothing itself."""
+"""Loader of a review: in steps, and again when its files change. An invisible child widget of a screen."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ if TYPE_CHECKING:
 
 _LOOK_SECONDS = 1.0
 _SHOW_SECONDS = 0.1
-"""What arrives is shown at most this often."""
+"""Shortest time between two updates of the screen."""
 
 
 class ReviewLoader(Widget):
-    """Owns the review, its marks, and the threads that read them. Draws nothing.
+    """Owns the review, its marks, and the threads that load them. Invisible.
 
     Args:
         source: Opens the comparison.
@@ -65,8 +65,8 @@ class ReviewLoader(Widget):
         """`review` is new or more complete.
 
         Attributes:
-            notes: What limits the whole review, in sentences; only with a completed one.
-            reread: The roots or files whose change on disk caused the reload.
+            notes: Sentences on what limits the whole review; only for a complete review.
+            reread: Roots or files whose change on disk caused the reload.
         """
 
         notes: tuple[str, ...] = ()
@@ -81,42 +81,42 @@ class ReviewLoader(Widget):
         self._source = source
         self._keeper = keeper
         self.review: Review | None = None
-        """The review to show; None until the lock files were compared."""
+        """The review to show; None until the lock files are compared."""
         self.error: LockLensError | None = None
-        """Why there is nothing to show, or why it could not be read again."""
+        """The error of a failed load or reload."""
         self.marks: frozenset[str] = frozenset()
         """Ids of the reviewed changes."""
         self.progress = Reading()
         self.top: Path | None = None
-        """The folder that the review's paths are relative to; None where they are not on disk."""
+        """The folder that the review's paths are relative to; None if not on disk."""
         self.run = 0
-        """The number of the newest reading; what arrives of an older one is dropped."""
+        """The number of the newest load; messages of older loads are dropped."""
         self.repository = ""
-        """What marks are stored for: the same for the same repository in every run."""
+        """The key of the stored marks: stable for a repository across runs."""
         self._stamps: Stamps = {}
         self._changed: tuple[str, ...] = ()
         self._draft: Review | None = None
         self._known: dict[str, RootReview] = {}
         self._throttle = Throttle(_SHOW_SECONDS)
         self._is_drawing = False
-        """Whether the screen was told of a change, and has not shown it yet."""
+        """True while a posted change is not drawn yet."""
         self._timer: Timer | None = None
 
     @property
     def is_asking(self) -> bool:
-        """Whether the review is still on its way."""
+        """True while the review is incomplete."""
         return self.progress.done is not None
 
     def on_mount(self) -> None:
-        """Starts to read and to watch."""
+        """Starts loading and watching."""
         self.reload()
         self.set_interval(_LOOK_SECONDS, self._look)
 
     def reload(self, *, is_fresh: bool = False) -> None:
-        """Reads everything again; what is shown of a root stays until as much is known of it again.
+        """Reloads everything; a root's shown facts stay until as many are known again.
 
         Args:
-            is_fresh: Whether registries are asked again, whatever is cached.
+            is_fresh: True to ask registries again despite the cache.
         """
         self.run += 1
         self._draft, self._known = None, {}
@@ -126,11 +126,11 @@ class ReviewLoader(Widget):
         self._load(self.run, is_fresh=is_fresh)
 
     def drew(self, began: float, ended: float) -> None:
-        """Notes how long the screen took to show the review, so that drawing never takes most of the time.
+        """Records the time that drawing the review took, so that drawing never takes most of the time.
 
         Args:
-            began: When it began, on the monotonic clock.
-            ended: When it was done.
+            began: Start in seconds of the monotonic clock.
+            ended: End in seconds of the monotonic clock.
         """
         self._is_drawing = False
         self._throttle.took(began, ended)
@@ -155,7 +155,7 @@ class ReviewLoader(Widget):
             self.post_message(ReviewFailed(run, error))
 
     def _post(self, run: int, event: ReviewEvent) -> None:
-        """Hands on what a worker's review tells; safe from any thread."""
+        """Posts an event of a worker's review; thread-safe."""
         match event:
             case RootsKnown():
                 self.post_message(RootsRead(run, event.roots))
@@ -189,7 +189,7 @@ class ReviewLoader(Widget):
             self._show_soon()
 
     def _show_soon(self) -> None:
-        """Shows what arrived: at once, or with what arrives next where that would be too often."""
+        """Shows new facts: immediately, or together with later ones when throttled."""
         if self._timer is None and self._draft is not None:
             wait = _SHOW_SECONDS if self._is_drawing else self._throttle.wait(time.monotonic())
             self._timer = after(self, wait, self._show) if wait else None
@@ -225,11 +225,11 @@ class ReviewLoader(Widget):
 
     @property
     def _is_reading(self) -> bool:
-        """Whether files are being read, which takes little time; asking registries may take long."""
-        return self.is_asking and self.progress.what != "evidence"
+        """True while files are read, which is quick; asking registries may be slow."""
+        return self.is_asking and self.progress.phase != "evidence"
 
     def _look(self) -> None:
-        """Asks for changed files, unless they are being read anyway or nobody looks here."""
+        """Checks for changed files, unless a load is reading them or the screen is hidden."""
         if self._stamps and self.screen.is_current and not self._is_reading:
             self._compare_stamps(self.run, self._stamps)
 
@@ -247,12 +247,12 @@ class ReviewLoader(Widget):
         self.reload()
 
     def take_roots(self, roots: Iterable[RootReview]) -> None:
-        """Replaces roots of which more is known, such as after proving hashes."""
+        """Replaces roots with more facts, such as after proving hashes."""
         if self.review is not None:
             self.review = with_roots(self.review, roots)
             self.post_message(self.Changed())
 
     def set_marks(self, change_ids: frozenset[str], *, marked: bool) -> None:
-        """Marks changes as reviewed, or unmarks them; marks are kept for later runs."""
+        """Marks changes as reviewed, or unmarks them; marks persist across runs."""
         self.marks = self.marks | change_ids if marked else self.marks - change_ids
         self._keeper.set(self.repository, change_ids, marked=marked)

@@ -1,4 +1,4 @@
-"""Merges a review in progress into the one that is shown."""
+"""Merging of a review in progress into the shown review."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ if TYPE_CHECKING:
 
 
 def with_roots(review: Review, finished: Iterable[RootReview]) -> Review:
-    """The review with some roots replaced by their finished selves, unless their files are others by now."""
+    """The review with roots replaced by their finished versions, unless their files changed since."""
     from msgspec.structs import replace
 
     by_file = {root.lock_file: root for root in finished}
     return replace(
         review,
         roots=tuple(
-            found if (found := by_file.get(root.lock_file)) is not None and _is_of_same_files(root, found) else root
+            new if (new := by_file.get(root.lock_file)) is not None and _is_of_same_files(root, new) else root
             for root in review.roots
         ),
     )
 
 
 def renewed(shown: Review, draft: Review, known: Mapping[str, RootReview]) -> Review:
-    """What to show while a review is on its way: never less of a root than is shown already.
+    """The review to show during a load: never fewer facts of a root than shown already.
 
     Args:
-        shown: What is on the screen; the draft itself for the first review.
-        draft: Of the review that is on its way.
-        known: Its roots of which more is known by now, by lock file.
+        shown: The review on the screen; the draft itself for the first review.
+        draft: The draft of the review in progress.
+        known: Roots of the review in progress with more facts, by lock file.
     """
     from msgspec.structs import replace
 
@@ -54,5 +54,5 @@ def _is_settled(root: RootReview) -> bool:
     return root.configuration is not None and all(map(is_settled, root.changes))
 
 
-def _is_of_same_files(one: RootReview, other: RootReview) -> bool:
-    return (one.old.data, one.new.data) == (other.old.data, other.new.data)
+def _is_of_same_files(root: RootReview, other: RootReview) -> bool:
+    return (root.old.data, root.new.data) == (other.old.data, other.new.data)

@@ -1,4 +1,4 @@
-"""What every whole screen has: a message for some seconds, bars to click, help, palette, the way to the editor."""
+"""Base class of all full-size screens: status message, clickable bars, help, palette, external editor."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ _HEIGHTS = [(0, "-short"), (_FACTS_FROM_HEIGHT, "-tall"), (_LEGEND_FROM_HEIGHT, 
 
 
 def _commands() -> type[Provider]:
-    """The palette's commands; loaded when it is opened."""
+    """The palette's commands; loaded when the palette is opened."""
     from locklens.ui.shell.palette import ScreenCommands
 
     return ScreenCommands
 
 
 class LockLensScreen(Screen[ScreenResultType]):
-    """Owns the message; what the bars say is up to those built on it.
+    """Owns the status message; subclasses fill the bars.
 
     Class attributes:
         TABLE: The screen's keys.
@@ -60,11 +60,11 @@ class LockLensScreen(Screen[ScreenResultType]):
 
     @abstractmethod
     def refresh_bars(self) -> None:
-        """Shows head, status and keys anew."""
+        """Redraws head, status and key line."""
 
     @abstractmethod
     def help_lines(self) -> Iterable[Line]:
-        """All keys and signs in words."""
+        """The help: all keys and signs."""
 
     def palette_commands(self) -> Iterable[Command]:
         """Returns the commands that the palette offers on this screen."""
@@ -74,31 +74,31 @@ class LockLensScreen(Screen[ScreenResultType]):
 
     @property
     def is_open(self) -> bool:
-        """Whether there is anything to show things in: what arrives while the app ends finds nothing."""
+        """True while the screen has widgets: late messages may arrive after they were removed."""
         return bool(self.children)
 
     @property
     def is_narrow(self) -> bool:
-        """Whether there is room for one pane only."""
+        """True if there is room for one pane only."""
         return self.size.width < _TWO_PANES_FROM_WIDTH
 
     def on_descendant_focus(self) -> None:
         """Shows the keys of the pane that has the focus."""
         self.refresh_bars()
 
-    def say(self, words: str) -> None:
-        """Puts a message into the status line for some seconds."""
-        self.message = words
+    def say(self, message: str) -> None:
+        """Shows a message in the status line for `_MESSAGE_SECONDS`."""
+        self.message = message
         if self._message_timer is not None:
             self._message_timer.stop()
-        self._message_timer = after(self, _MESSAGE_SECONDS, self._say_no_more)
+        self._message_timer = after(self, _MESSAGE_SECONDS, self._clear_message)
         self.refresh_bars()
 
     def say_error(self, error: LockLensError) -> None:
-        """Puts an error and what helps into the status line."""
+        """Shows an error and its hint in the status line."""
         self.say(error.sentence)
 
-    def _say_no_more(self) -> None:
+    def _clear_message(self) -> None:
         self.message = ""
         self.refresh_bars()
 
@@ -107,15 +107,15 @@ class LockLensScreen(Screen[ScreenResultType]):
         await self.run_action(event.action)
 
     def open_editor(self, path: Path, number: int, folder: Path | None) -> str:
-        """Opens a line in the editor; the screen comes back when the editor is closed.
+        """Opens a line in the editor; the UI is suspended until the editor exits.
 
         Args:
             path: The file.
             number: The line, from 1.
-            folder: Where the editor starts.
+            folder: The editor's working directory.
 
         Returns:
-            What kept it from that, "" for nothing.
+            The problem in words; "" on success.
         """
         import subprocess
 
@@ -132,7 +132,7 @@ class LockLensScreen(Screen[ScreenResultType]):
         return ""
 
     def action_help(self) -> None:
-        """Shows all keys."""
+        """Shows the help."""
         self.app.push_screen(TextDialog("All keys of this screen", self.help_lines(), closing="question_mark"))
 
     def action_palette(self) -> None:

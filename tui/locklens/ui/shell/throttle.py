@@ -1,16 +1,16 @@
-"""How often the screen is built anew while facts arrive. Reads no clock of its own."""
+"""Throttle of list rebuilds while facts stream in; the clock is injected."""
 
 from __future__ import annotations
 
 _SHARE = 4
-"""Building takes at most one part in so many and one, so that keys are answered however much there is to build."""
+"""Rebuilds take at most 1/(_SHARE + 1) of the time, so that the UI stays responsive."""
 
 
 class Throttle:
-    """Keeps two builds apart.
+    """Keeps rebuilds apart.
 
     Args:
-        seconds: At least so long after one the next may begin.
+        seconds: Shortest time between the starts of two rebuilds.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -18,9 +18,9 @@ class Throttle:
         self._next = 0.0
 
     def wait(self, now: float) -> float:
-        """Returns for how many seconds to wait with the next build."""
+        """Returns the seconds to wait before the next rebuild."""
         return max(0.0, self._next - now)
 
     def took(self, began: float, ended: float) -> None:
-        """Tells of a build."""
+        """Records a rebuild."""
         self._next = ended + max(self._seconds - (ended - began), _SHARE * (ended - began))

@@ -1,4 +1,4 @@
-"""A timer that fires once, however late the event loop comes to it."""
+"""A one-shot timer that fires even if the event loop is late."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 def after(node: MessagePump, seconds: float, callback: Callable[[], object]) -> Timer:
-    """Calls back once, at the earliest after some seconds, unless the timer is stopped before.
+    """Calls `callback` once, after at least `seconds`, unless the timer is stopped.
 
-    `MessagePump.set_timer` skips the ticks that are overdue, also the only one: where the loop is busy for longer than
-    the time, its callback is never called. An interval is late and not lost.
+    `MessagePump.set_timer` skips overdue ticks, even the only one: while the loop is busy for longer than `seconds`,
+    its callback is never called. An interval is late, never lost.
     """
 
     def fire() -> None:

@@ -1,4 +1,4 @@
-"""A screen of two panes, a list and the detail of what is highlighted in it, with a filter and bars around them."""
+"""Base class of the views: a list, the detail of its highlighted row, a filter, and bars."""
 
 from __future__ import annotations
 
@@ -44,17 +44,17 @@ if TYPE_CHECKING:
 
 
 class FilterInput(Input):
-    """The filter's line; enter leaves it in the same step, so that no key typed after it gets lost in it."""
+    """The filter line; enter leaves it synchronously, so that no key typed afterwards ends up in it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "screen.keep_filter", "Show", show=False)]
 
 
 class TwoPaneScreen(LockLensScreen[int]):
-    """Owns which pane has the focus, and the filter; subclasses fill the list, the detail and the bars.
+    """Owns the focus and the filter; subclasses fill the list, the detail and the bars.
 
     Class attributes:
         VIEW: The screen's row in the table of views.
-        FILTER_WORDS: What the filter's line shows while it is empty.
+        FILTER_WORDS: The placeholder of the filter line.
 
     Args:
         source: Opens the comparison.
@@ -72,23 +72,23 @@ class TwoPaneScreen(LockLensScreen[int]):
         """The filter as entered; "" for none."""
         self._shown_key = ""
         self._noted: frozenset[str] = frozenset()
-        """What was shown of the notes that limit a review: each is shown once."""
+        """Notes that were shown already: each is shown once."""
 
     @abstractmethod
     def make_list(self) -> RowList[Any]:
-        """Returns the list at the left."""
+        """Returns the list of the left pane."""
 
     @abstractmethod
     def refresh_list(self, *, cursor_key: str | None = None) -> None:
-        """Shows the rows anew, and all that is said of them around."""
+        """Rebuilds the rows, the facts, the placeholder and the bars."""
 
     @abstractmethod
     def head_layouts(self) -> tuple[BarLayout, ...]:
-        """What the first line says."""
+        """The layouts of the head."""
 
     @abstractmethod
     def status_layouts(self) -> tuple[BarLayout, ...]:
-        """What the line above the keys says."""
+        """The layouts of the status line."""
 
     @abstractmethod
     def nothing_to_list(self, review: Review) -> tuple[Line, ...]:
@@ -115,7 +115,7 @@ class TwoPaneScreen(LockLensScreen[int]):
         return bool(self.filter_text)
 
     def compose(self) -> ComposeResult:
-        """Head, tabs, the two panes, the filter, the status and the keys."""
+        """Yields head, tabs, the two panes, filter, status and key line."""
         yield self.loader
         yield Bar(id="head")
         yield Bar(id="tabs")
@@ -132,7 +132,7 @@ class TwoPaneScreen(LockLensScreen[int]):
         yield Bar(id="keys")
 
     def on_mount(self) -> None:
-        """Shows what does not depend on the review."""
+        """Shows the parts that do not depend on the review."""
         self.query_one("#tabs", Bar).show_layouts(*bars.tabs(self.VIEW))
         self.facts.can_focus = False
         self.query_one("#notice", LineView).can_focus = False
@@ -142,11 +142,11 @@ class TwoPaneScreen(LockLensScreen[int]):
     @property
     @abstractmethod
     def left(self) -> RowList[Any]:
-        """The list at the left."""
+        """The list of the left pane."""
 
     @property
     def detail(self) -> LineView:
-        """The pane at the right."""
+        """The right pane."""
         return self.query_one("#detail", LineView)
 
     @property
@@ -156,38 +156,38 @@ class TwoPaneScreen(LockLensScreen[int]):
 
     @property
     def line(self) -> Line | None:
-        """The highlighted line of the detail, where the cursor is."""
+        """The highlighted line of the detail; None unless the detail has the focus."""
         return self.detail.current if self.detail.has_focus else None
 
     # What is shown
 
     @property
     def review(self) -> Review | None:
-        """The review; None until the lock files were compared."""
+        """The review; None until the lock files are compared."""
         return self.loader.review
 
     @property
     def error(self) -> LockLensError | None:
-        """Why there is no review, or why it could not be read again."""
+        """The error of a failed load or reload."""
         return self.loader.error
 
     @property
     def progress(self) -> bars.Reading:
-        """How far the reading is."""
+        """The progress of loading."""
         return self.loader.progress
 
     @property
     def is_asking(self) -> bool:
-        """Whether the review is still on its way."""
+        """True while the review is incomplete."""
         return self.loader.is_asking
 
     @property
     def top(self) -> Path | None:
-        """The folder that the review's paths are relative to; None where they are not on disk."""
+        """The folder that the review's paths are relative to; None if not on disk."""
         return self.loader.top
 
     def review_arrived(self) -> None:
-        """Shows the new review; cursor, folds and filter stay."""
+        """Shows the new review; cursor, folds and filter are unchanged."""
         self.refresh_list()
 
     @on(ReviewLoader.Changed)
@@ -205,14 +205,14 @@ class TwoPaneScreen(LockLensScreen[int]):
         self.refresh_bars()
 
     def show_notes(self, notes: Iterable[str]) -> None:
-        """Shows what limits a whole review, each note once."""
+        """Shows the notes that limit the whole review, each once."""
         for note in notes:
             if note not in self._noted:
                 self.notify(note, severity="warning", timeout=10)
         self._noted |= frozenset(notes)
 
     def refresh_notice(self) -> None:
-        """Shows the notice, or the panes."""
+        """Shows the placeholder or the panes."""
         if not self.is_open:
             return
         lines = self.notice()
@@ -222,7 +222,7 @@ class TwoPaneScreen(LockLensScreen[int]):
             self.left.focus()
 
     def refresh_bars(self) -> None:
-        """Shows head, status and keys anew."""
+        """Redraws head, status and key line."""
         if not self.is_open:
             return
         self.query_one("#head", Bar).show_layouts(*self.head_layouts())
@@ -234,34 +234,34 @@ class TwoPaneScreen(LockLensScreen[int]):
         """The message, or else the error of a failed reload; "" for neither."""
         if self.message or self.error is None or self.review is None:
             return self.message
-        return f"could not be read again: {self.error}"
+        return f"reload failed: {self.error}"
 
     def show_detail(self, key: str, lines: Iterable[Line]) -> None:
-        """Fills the right pane; it stays where it is scrolled to while it is about the same row."""
+        """Fills the right pane; the scroll position is kept for the same row."""
         self.detail.show_lines(lines, keep_place=key == self._shown_key)
         self._shown_key = key
 
     # Moving
 
     def action_focus_list(self) -> None:
-        """Goes to the list."""
+        """Focuses the list."""
         self.remove_class("-detail")
         self.left.focus()
 
     def focus_detail(self) -> None:
-        """Goes to the detail, which fills the screen where that is narrow."""
+        """Focuses the detail; full screen on narrow terminals."""
         self.add_class("-detail")
         self.detail.focus()
 
     def action_other_pane(self) -> None:
-        """Goes to the pane that has not the focus."""
+        """Focuses the other pane."""
         if self.detail.has_focus:
             self.action_focus_list()
         elif self.left.current is not None:
             self.focus_detail()
 
     def action_back(self) -> None:
-        """Leaves, step by step, what was entered last."""
+        """Goes back one step: filter, detail, screen."""
         if self.query_one("#filter", Input).has_focus or (self.is_narrowed and not self.detail.has_focus):
             self.set_filter("")
             self._close_filter()
@@ -273,7 +273,7 @@ class TwoPaneScreen(LockLensScreen[int]):
             self.say("q quits")
 
     def action_leave(self) -> None:
-        """Goes back to the list, to the screen before, or quits."""
+        """Goes back to the list or to the previous screen, or quits."""
         if self.is_narrow and self.has_class("-detail"):
             self.action_focus_list()
         elif self._has_screen_below:
@@ -286,69 +286,69 @@ class TwoPaneScreen(LockLensScreen[int]):
         return any(isinstance(screen, TwoPaneScreen) and screen is not self for screen in self.app.screen_stack)
 
     def action_view(self, key: str) -> None:
-        """Opens another view, or says why it cannot."""
-        view = next(one for one in VIEWS if one.key == key)
+        """Opens another view, or shows why not."""
+        view = next(view for view in VIEWS if view.key == key)
         if not view.name:
             self.say(f"{view.title}: not supported yet")
         elif view == self.VIEW:
-            self.say(f"{view.title} is this screen")
+            self.say(f"{view.title} is the current screen")
         else:
             self.post_message(ViewWanted(view, self.top))
 
     def palette_commands(self) -> Iterable[Command]:
-        """Returns the commands that the palette offers on this view."""
+        """Returns the palette's commands on this view."""
         from locklens.ui.shell.palette import view_commands
 
         return view_commands(self.TABLE, self.VIEW)
 
     def show_provider(self, root: str, address: ProviderAddress) -> None:
-        """Highlights a provider of a root, where the screen has such rows."""
+        """Highlights a provider of a root, if the screen has such rows."""
 
     def preview(self, operation: Operation) -> None:
-        """Opens the Preview of an operation; nothing is on disk before it is confirmed there."""
+        """Opens the Preview of an operation; only the Preview writes, after confirmation."""
         self.post_message(PreviewWanted(self.source, operation, self.review))
 
-    def decide(self, what: str, intent_of: Callable[[], Operation]) -> None:
-        """Previews an intent, or says why there is none."""
+    def decide(self, name: str, operation_of: Callable[[], Operation]) -> None:
+        """Previews an operation, or shows why it is not possible."""
         try:
-            intent = intent_of()
+            operation = operation_of()
         except LockLensError as error:
-            self.say(f"{what}: {error}")
+            self.say(f"{name}: {error}")
         else:
-            self.preview(intent)
+            self.preview(operation)
 
-    def action_elsewhere(self, what: str, screen: str) -> None:
-        """Says where a key works."""
-        self.say(f"{what}: on the screen {screen}")
+    def action_elsewhere(self, name: str, screen: str) -> None:
+        """Shows the screen that a key works on."""
+        self.say(f"{name}: on the screen {screen}")
 
     def action_undo(self) -> None:
-        """Plans to take back what was applied last."""
+        """Previews the undo of the last apply."""
         self.preview(Undo(self.top or Path.cwd()))
 
-    def action_unsupported(self, what: str) -> None:
-        """Answers for what is not built yet."""
-        self.say(f"not supported yet: {what}")
+    def action_unsupported(self, name: str) -> None:
+        """Answers the key of a planned action."""
+        self.say(f"not supported yet: {name}")
 
     # The filter
 
     def action_filter(self) -> None:
         """Opens the filter line."""
         self.query_one("#filter-line").display = True
-        # At once: what is typed next belongs to the filter.
+        # Synchronously: the next key belongs to the filter.
         self.set_focus(self.query_one("#filter", Input))
 
     def action_only(self, text: str) -> None:
-        """Filters by what was clicked."""
+        """Filters by the clicked piece."""
         self.set_filter(text)
 
     def set_filter(self, text: str) -> None:
-        """Puts a text into the filter; "" clears and hides it."""
+        """Sets the filter; "" clears and hides it."""
         self.query_one("#filter", Input).value = text
         self.query_one("#filter-line").display = bool(text)
 
     def _close_filter(self) -> None:
         self.query_one("#filter-line").display = bool(self.query_one("#filter", Input).value)
-        # At once: what is typed next is for the list.
+        # Synchronously: the next key belongs to the list.
         self.set_focus(self.left)
 
     @on(Input.Changed, "#filter")
@@ -356,20 +356,20 @@ class TwoPaneScreen(LockLensScreen[int]):
         self.narrow(event.value)
 
     def action_keep_filter(self) -> None:
-        """Goes from the filter to the rows that it shows."""
+        """Applies the filter and focuses the list."""
         self.narrow(self.query_one("#filter", Input).value)
         self._close_filter()
 
     # Program
 
     def action_reload(self) -> None:
-        """Reads everything again."""
+        """Reloads everything and asks the registries again."""
         self.reload(is_fresh=True)
 
     def reload(self, *, is_fresh: bool = False) -> None:
-        """Reads everything again.
+        """Reloads everything.
 
         Args:
-            is_fresh: Whether registries are asked again, whatever is cached.
+            is_fresh: True to ask registries again despite the cache.
         """
         self.loader.reload(is_fresh=is_fresh)

@@ -1,1 +1,1 @@
-"""Styled text and phrases that several screens show."""
+"""Styled text and phrases shared by several screens."""

@@ -1,8 +1,8 @@
-"""What the copy key puts on the clipboard: one line that a shell takes for one word, or a whole command line.
+"""Text for the clipboard: one line that is a single shell word, or a whole command line.
 
-What is copied was written by others: a root's name may be `$(rm -rf ~)`, a constraint `>= 1.0`. So all but a command
-line is quoted for a shell, which leaves versions, hashes and addresses as they are. A row of a list is copied without
-the names of roots and files, which tell about the repository; a line that is about a file is copied with its name.
+Copied text is untrusted: a root's name may be `$(rm -rf ~)`, a constraint `>= 1.0`. So all text except command lines
+is quoted for a shell, which leaves versions, hashes and addresses unchanged. A row of a list is copied without names
+of roots and files, which disclose the repository's structure; a line about a file is copied with the file's name.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 
 class ShellText(str):
-    """A command line, or words, that `locklens.text.shell_words` has quoted: copied as it is."""
+    """A command line, or words, quoted by `locklens.text.shell_words`: copied verbatim."""
 
     __slots__ = ()
 
 
 def copied_line(text: str) -> str:
-    """Returns what goes to the clipboard for `Line.copied`."""
+    """Returns the clipboard text for `Line.copied`."""
     return visible(text) if isinstance(text, ShellText) else shell_word(text)
 
 

@@ -1,4 +1,4 @@
-"""Packages on their way, a line with a bar for each. Pure, but for the one value that two threads share."""
+"""Progress of package downloads: a line with a bar for each. Pure, except for the value that two threads share."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ _LABEL = 36
 
 
 class DownloadRow(Struct, frozen=True):
-    """One package on its way.
+    """The download of one package.
 
     Attributes:
         label: Provider, version and platform.
-        began: When its first bytes came, in seconds of a clock that never goes back.
+        began: Time of the first bytes, in seconds of a monotonic clock.
         received: Bytes so far.
-        size: Bytes in all, None where nobody said it.
-        ended: When it was hashed or given up; None before.
-        problem: Why it was given up, "" where it was not.
-        note: What to say of it instead of bytes, "" where those say it.
+        size: Total bytes; None if unknown.
+        ended: Time of completion or failure; None before.
+        problem: The reason of a failure; "" without one.
+        note: Text shown instead of bytes; "" to show bytes.
     """
 
     label: str
@@ -40,70 +40,70 @@ class DownloadRow(Struct, frozen=True):
 
 
 class Downloads:
-    """All packages of a run. A worker tells, the screen looks: each value is replaced whole."""
+    """All downloads of a run. Written by a worker, read by the screen: each value is replaced whole."""
 
     def __init__(self) -> None:
-        self._found: dict[str, DownloadRow] = {}
+        self._by_label: dict[str, DownloadRow] = {}
 
     @property
     def in_order(self) -> tuple[DownloadRow, ...]:
-        """In the order in which they were heard of first."""
-        return tuple(self._found.values())
+        """All downloads in the order of announcement."""
+        return tuple(self._by_label.values())
 
     @property
     def has_failed(self) -> bool:
-        """Whether one was given up."""
-        return any(one.problem for one in self.in_order)
+        """True if a download failed."""
+        return any(row.problem for row in self.in_order)
 
     @property
     def hashed(self) -> int:
-        """How many are done."""
-        return sum(one.ended is not None and not one.problem for one in self.in_order)
+        """The number of completed downloads."""
+        return sum(row.ended is not None and not row.problem for row in self.in_order)
 
     def announce(self, label: str, note: str, now: float) -> None:
-        """A package is going to come; what is known of it stays."""
-        self._found.setdefault(label, DownloadRow(label, now, note=note))
+        """Adds an expected package; a known one is unchanged."""
+        self._by_label.setdefault(label, DownloadRow(label, now, note=note))
 
     def arrive(self, label: str, received: int, size: int | None, now: float) -> None:
-        """A package is this far."""
-        known = self._found.get(label)
+        """Updates the progress of a package."""
+        known = self._by_label.get(label)
         began = known.began if known is not None and known.received else now
-        self._found[label] = DownloadRow(label, began, received, size)
+        self._by_label[label] = DownloadRow(label, began, received, size)
 
     def end(self, label: str, now: float, *, received: int = 0, problem: str = "", note: str = "") -> None:
-        """A package was hashed, or given up."""
-        known = self._found.get(label) or DownloadRow(label, now)
+        """Completes a package: hashed, or failed."""
+        known = self._by_label.get(label) or DownloadRow(label, now)
         size = received or known.received
-        self._found[label] = replace(known, received=size, ended=now, problem=problem, note=note)
+        self._by_label[label] = replace(known, received=size, ended=now, problem=problem, note=note)
 
 
 def download_lines(downloads: Collection[DownloadRow], now: float, *, indent: str = "") -> Iterator[Line]:
-    """A line for each package, in the order in which they began."""
-    width = min(max((len(one.label) for one in downloads), default=0), _LABEL)
-    for one in downloads:
-        yield line(*_spans(one, width, now, indent), hanging=2, copied=one.problem)
+    """A line for each package, in the order of announcement."""
+    width = min(max((len(row.label) for row in downloads), default=0), _LABEL)
+    for row in downloads:
+        yield line(*_spans(row, width, now, indent), hanging=2, copied=row.problem)
 
 
-def _spans(one: DownloadRow, width: int, now: float, indent: str) -> Iterator[Span]:
-    yield Span(f"{indent}{one.label:<{width}}  ", Role.STRONG)
-    if one.problem:
+def _spans(row: DownloadRow, width: int, now: float, indent: str) -> Iterator[Span]:
+    yield Span(f"{indent}{row.label:<{width}}  ", Role.STRONG)
+    if row.problem:
         yield Span("FAILED  ", Role.BLOCK)
-        yield Span(one.problem)
+        yield Span(row.problem)
         return
-    seconds = max((one.ended if one.ended is not None else now) - one.began, 0.001)
-    rate = f"{size_words(int(one.received / seconds))}/s"
-    if one.ended is not None:
+    seconds = max((row.ended if row.ended is not None else now) - row.began, 0.001)
+    rate = f"{size_words(int(row.received / seconds))}/s"
+    if row.ended is not None:
         yield Span("hashed  ", Role.GOOD)
-        yield Span(one.note or (f"{size_words(one.received)}  {rate}" if one.received else ""), Role.DIM)
-    elif one.note:
-        yield Span(one.note, Role.DIM)
-    elif one.size:
-        share = min(1.0, one.received / one.size)
+        yield Span(row.note or (f"{size_words(row.received)}  {rate}" if row.received else ""), Role.DIM)
+    elif row.note:
+        yield Span(row.note, Role.DIM)
+    elif row.size:
+        share = min(1.0, row.received / row.size)
         filled = int(share * _BAR)
-        left = (one.size - one.received) * seconds / one.received if one.received else 0.0
+        left = (row.size - row.received) * seconds / row.received if row.received else 0.0
         yield Span(f"{'#' * filled}{'.' * (_BAR - filled)} {int(share * 100):3} %  ", Role.INFO)
         yield Span(
-            f"{size_words(one.received)} of {size_words(one.size)}  {rate}  {max(0, round(left))} s left", Role.DIM
+            f"{size_words(row.received)} of {size_words(row.size)}  {rate}  {max(0, round(left))} s left", Role.DIM
         )
     else:
-        yield Span(f"{size_words(one.received)}  {rate}", Role.DIM)
+        yield Span(f"{size_words(row.received)}  {rate}", Role.DIM)

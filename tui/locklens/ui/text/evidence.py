@@ -1,4 +1,4 @@
-"""What stands behind a change, as lines: which hashes are traced to what, what is not known and why. Pure."""
+"""The evidence of a change, as lines: the proof of its hashes, the unknowns and their reasons. Pure."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ _BY_SUMS = frozenset({Proof.SIGNED, Proof.REPORTED})
 
 
 def evidence_lines(change: Change, review: Review, *, is_asking: bool) -> Iterator[Line]:
-    """How far the hashes are traced to facts, each with its time; problems with their hint.
+    """The counts of verified hashes, each with its time; problems with their hint.
 
     Args:
-        change: Of the review.
-        review: For the time that it was made at.
-        is_asking: Whether the review is still on its way.
+        change: A change of the review.
+        review: The review, for its time.
+        is_asking: True while the review is incomplete.
     """
     if change.new is None:
         return
@@ -52,28 +52,28 @@ def evidence_lines(change: Change, review: Review, *, is_asking: bool) -> Iterat
     yield from _package_lines(change, moment)
     yield from _folder_lines(change, evidence, moment)
     for problem in evidence.problems:
-        yield line(Span("  not known  ", Role.WARN), problem, hanging=13, copied=problem)
+        yield line(Span("  unknown  ", Role.WARN), problem, hanging=11, copied=problem)
     if evidence.hint:
         yield line(Span("  -> ", Role.DIM), evidence.hint, hanging=5, copied=evidence.hint)
 
 
 def unsettled(*, is_asking: bool) -> str:
-    """What to say of a change that is not settled."""
-    return "the registry is being asked" if is_asking else "not known: the review ended before this was settled"
+    """The state of a change that is not settled, in words."""
+    return "asking the registry" if is_asking else "unknown: not settled when the review ended"
 
 
 def why_unknown(change: Change, review: Review, *, is_asking: bool) -> str:
-    """Why a signer is not known."""
+    """The reason why a signer is unknown."""
     evidence = change.evidence
     if evidence is None:
-        return "not asked yet" if is_asking else "the review ended before"
+        return "not asked yet" if is_asking else "not settled when the review ended"
     match evidence.answer:
         case LookupAnswer.NOT_ASKED:
-            return "offline, and nothing is remembered" if review.offline else "the registry was not asked"
+            return "offline and not cached" if review.offline else "the registry was not asked"
         case LookupAnswer.FAILED:
             return "the registry did not answer"
         case LookupAnswer.GIVEN:
-            return "the registry has no such release" if evidence.problems else "nobody said"
+            return "the registry has no such release" if evidence.problems else "no signer reported"
         case _:
             assert_never(evidence.answer)
 
@@ -84,13 +84,13 @@ def _fact(label: str, count: str, moment: str, *, is_whole: bool, more: str = ""
 
 
 def _package_lines(change: Change, moment: str) -> Iterator[Line]:
-    """How many `zh`, registry manifests left out, the publisher's checksums list."""
+    """The count of `zh` in the publisher's SHA256SUMS, without registry manifests."""
     old, new, signer = change.old, change.new, change.new_signer
     if signer is None:
         return
     if signer.tier is Tier.UNKNOWN:
         if change.evidence is not None and not change.evidence.problems:
-            yield line(Span("  nobody vouches for its SHA256SUMS: see the findings", Role.WARN), hanging=4)
+            yield line(Span("  SHA256SUMS not authenticated: see the findings", Role.WARN), hanging=4)
         return
     more = "unsigned" if signer.tier is Tier.UNSIGNED else ""
     if old is not None and new is not None and not change.moved_from and old.version == new.version:
@@ -99,40 +99,40 @@ def _package_lines(change: Change, moment: str) -> Iterator[Line]:
 
 
 def _listed(label: str, facts: Iterable[HashFact], moment: str, more: str) -> Iterator[Line]:
-    wanted = {fact.hash: fact for fact in facts}
-    found = [wanted[text] for text in packages_of(wanted)]
-    if found:
-        listed = sum(fact.proof in _BY_SUMS for fact in found)
-        yield _fact(label, f"{listed} of {len(found)}", moment, is_whole=listed == len(found), more=more)
+    by_hash = {fact.hash: fact for fact in facts}
+    packages = [by_hash[text] for text in packages_of(by_hash)]
+    if packages:
+        listed = sum(fact.proof in _BY_SUMS for fact in packages)
+        yield _fact(label, f"{listed} of {len(packages)}", moment, is_whole=listed == len(packages), more=more)
 
 
 def _folder_lines(change: Change, evidence: Evidence, moment: str) -> Iterator[Line]:
-    """How many `h1` are proven, and what it takes to prove the others."""
+    """The count of verified `h1`, and the downloads that verifying the others takes."""
     added = [fact for fact in change.added if has_scheme(fact.hash, Scheme.H1)]
-    for proof, label in ((Proof.COMPUTED, "h1 computed from packages"), (Proof.REPORTED, "h1 the registry reports")):
-        if found := [fact for fact in added if fact.proof is proof]:
-            platforms = ", ".join(sorted(fact.platform for fact in found if fact.platform))
-            yield _fact(label, f"{len(found)} of {len(added)}", moment, is_whole=True, more=platforms)
-    unproven = sum(not fact.is_explained for fact in added)
-    if not unproven:
+    for proof, label in ((Proof.COMPUTED, "h1 computed from packages"), (Proof.REPORTED, "h1 reported by registry")):
+        if facts := [fact for fact in added if fact.proof is proof]:
+            platforms = ", ".join(sorted(fact.platform for fact in facts if fact.platform))
+            yield _fact(label, f"{len(facts)} of {len(added)}", moment, is_whole=True, more=platforms)
+    unverified = sum(not fact.is_explained for fact in added)
+    if not unverified:
         return
-    yield _fact("h1 not proven", f"{unproven} of {len(added)}", moment, is_whole=False)
+    yield _fact("h1 unverified", f"{unverified} of {len(added)}", moment, is_whole=False)
     if evidence.to_prove:
-        size = f", {size_words(evidence.to_prove_bytes)}," if evidence.to_prove_bytes is not None else ""
-        told = f"    hashing at most {counted(evidence.to_prove, 'package')}{size} decides: press v"
-        yield line(Span(told, Role.DIM), hanging=4)
+        size = f", {size_words(evidence.to_prove_bytes)}" if evidence.to_prove_bytes is not None else ""
+        downloads = counted(evidence.to_prove, "package download")
+        yield line(Span(f"    verifying needs up to {downloads}{size}: press v", Role.DIM), hanging=4)
 
 
 def hash_lines(change: Change, *, is_asking: bool, in_full: bool) -> Iterator[Line]:
-    """Each hash that came or went, with its platform and what proves it; in full also those that stayed."""
+    """Each added or removed hash with its platform and proof; in full also the unchanged hashes."""
     yield from heading("HASHES")
     if change.added:
-        explained = Span(f"  {change.explained} of {len(change.added)} added explained", Role.STRONG)
-        yield line(explained, Span(f"   {len(change.kept)} kept", Role.DIM))
+        verified = Span(f"  {change.explained} of {len(change.added)} added verified", Role.STRONG)
+        yield line(verified, Span(f"   {len(change.kept)} unchanged", Role.DIM))
     elif change.removed:
-        yield line(Span(f"  {len(change.kept)} kept", Role.DIM))
+        yield line(Span(f"  {len(change.kept)} unchanged", Role.DIM))
     else:
-        yield line(Span(f"  {counted(len(change.kept), 'hash', 'hashes')} as before", Role.DIM))
+        yield line(Span(f"  {counted(len(change.kept), 'hash', 'hashes')}, unchanged", Role.DIM))
     pending = Span("…", Role.DIM) if is_asking and not is_settled(change) else None
     unasked = Span("") if change.new is None else None
     for fact in change.added:
@@ -151,12 +151,12 @@ def hash_line(
     """One hash with its platform and its proof.
 
     Args:
-        sign: What became of it.
-        role: How the sign and the hash are shown.
+        sign: "+", "-" or "=".
+        role: The role of the sign and the hash.
         fact: The hash.
-        proof: In a word.
-        in_full: Show it whole.
-        place: Where it is locked.
+        proof: The proof as a word.
+        in_full: True to show the whole hash.
+        place: The line of its entry.
     """
     scheme = scheme_of(fact.hash)
     shown = fact.hash if in_full or not scheme else f"{scheme}:{fact.hash[len(scheme) + 1 :][:_SHORT]}…"
@@ -165,11 +165,11 @@ def hash_line(
 
 
 def proof_span(proof: Proof, *, is_gone: bool = False) -> Span:
-    """A proof as a word; what is worth a look stands in capitals, so that it stands out without colour too.
+    """A proof as a word; alarming ones in capitals, so that they stand out without colour too.
 
     Args:
-        proof: Of a hash.
-        is_gone: Whether the hash is no longer locked, so that nothing depends on it.
+        proof: The proof of a hash.
+        is_gone: True if the hash is no longer locked, so that nothing depends on it.
     """
     match proof:
         case Proof.STALE:
@@ -185,39 +185,39 @@ def proof_span(proof: Proof, *, is_gone: bool = False) -> Span:
 
 
 PROOFS = {
-    "signed": "a zh that the publisher's signed SHA256SUMS lists",
-    "computed": "an h1 of a package that is signed and was hashed here",
-    "reported": "only the registry says so, unsigned",
-    "mirror": "only a mirror says so",
-    "STALE": "was locked, and is no longer in the publisher's SHA256SUMS",
-    "UNKNOWN": "nothing explains it, or nobody could be asked",
+    "signed": "a zh in the publisher's signed SHA256SUMS",
+    "computed": "an h1 computed here from a signed package",
+    "reported": "reported by the registry only, unsigned",
+    "mirror": "reported by a mirror only",
+    "STALE": "was locked, but is no longer in the publisher's SHA256SUMS",
+    "UNKNOWN": "unverified: no source knows it, or no source could be asked",
 }
 """The ladder of proofs, best first."""
 
 MEANINGS = {
     "…/7": "the registry is being asked about 7 added hashes",
-    "6/7": "6 of 7 added hashes are explained",
-    "6/7!": "not all is known that should be: the detail says why",
+    "6/7": "6 of 7 added hashes are verified",
+    "6/7!": "some facts are unknown: see the detail",
     "failed": "the registry did not answer",
     "not asked": "the registry may not be asked; --ask-host allows it",
-    "offline": "nobody is asked, and nothing is remembered",
-    "?/7": "the review ended before this was settled",
+    "offline": "offline and not cached",
+    "?/7": "not settled when the review ended",
 }
-"""What the list's last column says, and what that means."""
+"""The texts of the list's last column, and their meanings."""
 
 
 def is_settled(change: Change) -> bool:
-    """Whether nothing more is to be asked about a change."""
+    """True if no lookup about a change is outstanding."""
     return change.evidence is not None or change.new is None
 
 
-def explained_in_short(changes: Iterable[Change], *, is_asking: bool, is_offline: bool) -> Span:
-    """Says how far the hashes of a row are explained; of a change in several roots where they are least so.
+def verified_in_short(changes: Iterable[Change], *, is_asking: bool, is_offline: bool) -> Span:
+    """Returns the count of a row's verified hashes; for several roots, that of the root with the smallest share.
 
     Args:
-        changes: Those that the row stands for.
-        is_asking: Whether the review is still on its way.
-        is_offline: Whether no registry is to be asked.
+        changes: The changes of the row.
+        is_asking: True while the review is incomplete.
+        is_offline: True if no registry may be asked.
     """
     worst = min(changes, key=_alarm)
     total = len(worst.added)
@@ -242,7 +242,7 @@ def explained_in_short(changes: Iterable[Change], *, is_asking: bool, is_offline
 
 
 def _alarm(change: Change) -> tuple[bool, bool, float]:
-    """Sort key: what is not settled, then what could not be settled, then what is explained least."""
+    """Sort key: unsettled changes, then failed ones, then the smallest share of verified hashes."""
     evidence = change.evidence
     share = change.explained / len(change.added) if change.added else 1.0
     return is_settled(change), evidence is None or not evidence.problems, share

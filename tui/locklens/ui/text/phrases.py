@@ -1,4 +1,4 @@
-"""What happened to a provider, as plain sentences. Words only; what the list and the detail share with no report."""
+"""Sentences about changes, registries and progress that the screens share."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from locklens.review.reports.words import side
 from locklens.text import counted
 
 _BUMPS = {
-    Bump.MAJOR: "a major upgrade",
-    Bump.MINOR: "a minor upgrade",
-    Bump.PATCH: "a patch upgrade",
-    Bump.PRERELEASE: "another pre-release",
-    Bump.METADATA: "the same version with other build metadata",
+    Bump.MAJOR: "Major upgrade",
+    Bump.MINOR: "Minor upgrade",
+    Bump.PATCH: "Patch upgrade",
+    Bump.PRERELEASE: "Pre-release upgrade",
+    Bump.METADATA: "Build metadata change",
 }
 
 
 def what_happened(change: Change) -> str:
-    """One or two sentences for the top of the detail."""
+    """One or two sentences about a change, for the top of the detail."""
     return f"{_of_kind(change)} {_of_hashes(change)}".strip()
 
 
@@ -26,27 +26,27 @@ def _of_kind(change: Change) -> str:
     new = change.new.version if change.new else ""
     match change.kind:
         case ChangeKind.UPGRADE:
-            return f"Version {old} became {new}: {_BUMPS[change.bump] if change.bump else 'an upgrade'}."
+            return f"{_BUMPS[change.bump] if change.bump else 'Upgrade'} from {old} to {new}."
         case ChangeKind.DOWNGRADE:
-            return f"Version {old} became {new}: a downgrade."
+            return f"Downgrade from {old} to {new}."
         case ChangeKind.NEW_PROVIDER:
-            return f"The lock file now has this provider, at {new}."
+            return f"New provider, locked at {new}."
         case ChangeKind.REMOVED:
-            return f"The lock file no longer has this provider; it was at {old}."
+            return f"Provider removed; it was locked at {old}."
         case ChangeKind.MOVED:
-            return f"The provider moved here from {change.moved_from}, at {new}."
+            return f"Provider moved from {change.moved_from}, locked at {new}."
         case ChangeKind.NEW_HASHES:
-            return f"Still {new}; hashes were added."
+            return f"Same version, {new}: hashes were added."
         case ChangeKind.REMOVED_HASHES:
-            return f"Still {new}; hashes were removed."
+            return f"Same version, {new}: hashes were removed."
         case ChangeKind.CHANGED_HASHES:
-            return f"Still {new}, but hashes were added and others removed."
+            return f"Same version, {new}, but hashes were added and removed."
         case ChangeKind.REPLACED_HASHES:
-            return f"Still {new}, but not one package hash of before is left."
+            return f"Same version, {new}, but every package hash was replaced."
         case ChangeKind.CONSTRAINTS_ONLY:
-            return f"Still {new}, with the same hashes; only the recorded constraints differ."
+            return f"Same version, {new}, and same hashes: only the recorded constraints differ."
         case ChangeKind.UNCHANGED:
-            return f"Still {new}; nothing changed."
+            return f"Locked at {new}, unchanged."
 
 
 def _of_hashes(change: Change) -> str:
@@ -54,34 +54,34 @@ def _of_hashes(change: Change) -> str:
         return ""
     parts = [
         f"{count_by_scheme(fact.hash for fact in facts)} {word}"
-        for facts, word in ((change.added, "came"), (change.removed, "went"))
+        for facts, word in ((change.added, "added"), (change.removed, "removed"))
         if facts
     ]
     if change.kept:
-        parts.append(f"{len(change.kept)} stayed")
-    return f"Hashes: {', '.join(parts)}." if parts else "It has no hashes."
+        parts.append(f"{len(change.kept)} unchanged")
+    return f"Hashes: {', '.join(parts)}." if parts else "No hashes."
 
 
 def verdict(review: Review, fail_on: str) -> tuple[int, str]:
-    """The exit status that `review` would have with a value of --fail-on, and the sentence for it."""
+    """The exit status of `locklens review` for a value of --fail-on, and its sentence."""
     status = int(review.fails(fail_on))
     return status, f"would exit {status} at --fail-on={fail_on}"
 
 
 def reviewed_words(review: Review, marks: frozenset[str]) -> str:
-    """How far the reviewer is, e.g. "3 of 12"."""
+    """The count of reviewed changes, e.g. "3 of 12"."""
     changes = review.changes
     return f"{sum(change.id in marks for change in changes)} of {len(changes)}"
 
 
-def explained_words(review: Review) -> str:
-    """How many of the added hashes are traced to a fact."""
+def verified_words(review: Review) -> str:
+    """The count of verified hashes among the added ones, e.g. "41 of 46"."""
     changes = review.changes
     return f"{sum(change.explained for change in changes)} of {sum(len(change.added) for change in changes)}"
 
 
 def registries_in_short(review: Review) -> str:
-    """What is wrong with asking, in a few words; "" where nothing is."""
+    """The problems of registry lookups in a few words; "" without problems."""
     failed = sum(host.error is not None for host in review.hosts)
     if failed:
         return f"{failed} of {counted(len(review.hosts), 'registry', 'registries')} failed"
@@ -92,7 +92,7 @@ def registries_in_short(review: Review) -> str:
 
 
 def host_in_short(host: HostState, review: Review) -> str:
-    """What came of asking a registry; the name of the registry is said beside it."""
+    """The state of a registry's lookups, without the registry's name."""
     moment = since(host.as_of, review.at) if host.as_of else ""
     if host.error is not None:
         error = host.error.removeprefix(f"{host.host}: ")
@@ -100,34 +100,34 @@ def host_in_short(host: HostState, review: Review) -> str:
     if host.asked:
         return f"as of {moment}" if moment else "asked"
     reason = "offline" if review.offline else "not asked"
-    return f"{reason}, remembered as of {moment}" if moment else reason
+    return f"{reason}, cached as of {moment}" if moment else reason
 
 
 def since(moment: str, now: str) -> str:
-    """When an answer was given: HH:MM where that was on the day of `now`, else with its day; both ISO 8601 in UTC."""
-    day, found, time = moment.partition("T")
-    if not found:
+    """The time of an answer: HH:MM on the day of `now`, else with the day; both arguments ISO 8601 in UTC."""
+    day, separator, time = moment.partition("T")
+    if not separator:
         return moment
     return f"{time[:5]} UTC" if day == now[:10] else f"{day} {time[:5]} UTC"
 
 
 def configuration_read(review: Review) -> str:
-    """How many roots' configurations are read and complete."""
+    """The count of roots whose configuration is read, and of incomplete ones."""
     read = [root.configuration for root in review.roots if root.configuration is not None]
-    incomplete = sum(not one.complete for one in read)
+    incomplete = sum(not configuration.complete for configuration in read)
     text = f"{len(read)} of {counted(len(review.roots), 'root')}"
     return f"{text}, {incomplete} incomplete" if incomplete else text
 
 
 def changed_on_disk(names: tuple[str, ...]) -> str:
-    """The toast after a reload by itself."""
+    """The notice after an automatic reload."""
     shown = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
-    return f"{shown} changed on disk, reviewed again"
+    return f"{shown} changed on disk, reloaded"
 
 
 def nothing_changed(review: Review) -> str:
-    """What to say instead of an empty list."""
-    base, head = (side(one.kind, one.name, one.revision) for one in (review.base, review.head))
+    """The placeholder's sentence for a review without changes."""
+    base, head = (side(tree.kind, tree.name, tree.revision) for tree in (review.base, review.head))
     return (
         f"Nothing changed between {base} and the {head}."
         if review.head.kind == "worktree"

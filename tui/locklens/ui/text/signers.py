@@ -1,6 +1,6 @@
-"""Signing keys and signers as lines: fingerprints whole, in groups of four for the eye, in one piece when copied.
+"""Signing keys and signers as lines: fingerprints whole, in groups of four on the screen, without spaces when copied.
 
-A name that a key claims is nobody's proven name; what identifies a key are the 40 digits. Pure.
+The user IDs of a key are unproven claims; only its 40 digits identify it. Pure.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ TIERS = {
     Tier.PARTNER: "HashiCorp signed the publisher's key",
     Tier.SELF_SIGNED: "signed with a key that only the registry vouches for",
     Tier.UNSIGNED: "the registry lists no key",
-    Tier.UNKNOWN: "not known",
+    Tier.UNKNOWN: "no signer known",
 }
-"""What each tier means."""
+"""The meaning of each tier."""
 
 
 def grouped(fingerprint: str) -> str:
@@ -38,13 +38,13 @@ def grouped(fingerprint: str) -> str:
 
 
 def fingerprint_line(key: SigningKey, *, sign: str = " ", role: Role = Role.STRONG) -> Line:
-    """A whole fingerprint; what is copied has no spaces."""
+    """A whole fingerprint; copied without spaces."""
     return line(Span(f"{sign} {grouped(key.fingerprint)}", role), hanging=2, copied=key.fingerprint)
 
 
 def key_lines(key: SigningKey) -> Iterator[Line]:
-    """The names that a key claims, its algorithm, its dates and what is wrong with it."""
-    for name in key.user_ids[:_NAMES_SHOWN] or ("it claims no name",):
+    """The claimed names of a key, its algorithm, its dates and its problems."""
+    for name in key.user_ids[:_NAMES_SHOWN] or ("no user ID",):
         yield line(f"  {name}", hanging=4, copied=name if key.user_ids else "")
     if (more := len(key.user_ids) - _NAMES_SHOWN) > 0:
         yield line(Span(f"  and {more} more names", Role.DIM))
@@ -65,15 +65,15 @@ def tier_span(tier: Tier) -> Span:
 
 
 def signer_change_lines(old: Signer | None, new: Signer | None, *, unknown: str) -> Iterator[Line]:
-    """Who signed the new version and, where that was another key, who signed the old one: one under the other.
+    """The signer of the new version and, for a different key, the signer of the old version below.
 
     Args:
-        old: Who signed the version before; None where that is not known.
-        new: Who signed the version now, likewise.
-        unknown: Why a signer is not known.
+        old: The signer of the old version; None if unknown.
+        new: The signer of the new version; None if unknown.
+        unknown: The reason why a signer is unknown.
     """
     if new is None:
-        yield _labelled(Span(f"not known: {unknown}", Role.DIM))
+        yield _labelled(Span(f"unknown: {unknown}", Role.DIM))
         if old is not None:
             yield from _alone(old, f"{old.version} is ")
         return
@@ -89,8 +89,11 @@ def signer_change_lines(old: Signer | None, new: Signer | None, *, unknown: str)
 
 
 def _changed(old: Signer, new: Signer) -> Iterator[Line]:
-    told = f"another key than {old.version}" if old.keys and new.keys else f"not as {old.version}"
-    yield _labelled(Span(told, Role.WARN), Span("  compare all 40 digits", Role.DIM) if old.keys and new.keys else "")
+    if old.keys and new.keys:
+        difference, advice = f"different key than {old.version}", "  compare all 40 digits"
+    else:
+        difference, advice = f"differs from {old.version}", ""
+    yield _labelled(Span(difference, Role.WARN), Span(advice, Role.DIM))
     for sign, role, signer in (("-", Role.REMOVED, old), ("+", Role.ADDED, new)):
         for key in signer.keys:
             yield fingerprint_line(key, sign=sign, role=role)

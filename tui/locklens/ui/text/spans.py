@@ -1,7 +1,7 @@
-"""Text with a meaning instead of a colour: what the view models hand to the widgets.
+"""Text with semantic roles instead of colours: the interface between view models and widgets.
 
-A span says what its text is (a warning, an added line), never how it looks: the theme decides that. Nothing here parses
-markup, and nothing here knows Textual.
+A span's role is a meaning (a warning, an added line), never a look: the theme maps roles to styles. No markup is
+parsed, and Textual is not imported.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Role(StrEnum):
-    """What a piece of text is; the theme has a colour for each."""
+    """The meaning of a piece of text; the theme has a style for each."""
 
     PLAIN = "plain"
     DIM = "dim"
@@ -50,7 +50,7 @@ class FilePlace(NamedTuple):
         return f"{self.file}:{self.line}"
 
     def seen_from(self, folder: str) -> str:
-        """The place where a root's folder is named already: without the folder for what is in it."""
+        """The place relative to a root's folder, if the file is in it."""
         return seen_from(str(self), folder)
 
 
@@ -60,8 +60,8 @@ class Line:
 
     Attributes:
         hanging: Columns that continuation lines are indented by.
-        copied: What the copy key puts on the clipboard; "" for a line that the cursor skips.
-        place: What the edit key opens.
+        copied: The text for the clipboard; "" for a line that the cursor skips.
+        place: The place that the edit key opens.
     """
 
     spans: tuple[Span, ...] = ()
@@ -77,7 +77,7 @@ class Line:
 
 def line(*spans: Span | str, hanging: int = 0, copied: str = "", place: FilePlace | None = None) -> Line:
     """Builds a line; plain strings are plain spans."""
-    return Line(tuple(Span(one) if isinstance(one, str) else one for one in spans), hanging, copied, place)
+    return Line(tuple(Span(span) if isinstance(span, str) else span for span in spans), hanging, copied, place)
 
 
 def heading(text: str) -> Iterator[Line]:
@@ -95,7 +95,7 @@ _SEVERITY_ROLES = {
 
 
 def severity_span(severity: Severity | None, *, width: int = 0) -> Span:
-    """The severity as a word, which is what tells it where there is no colour; "ok" without findings."""
+    """The severity as a word, readable without colour; "ok" without findings."""
     if severity is None:
         return Span("ok".ljust(width), Role.DIM)
     return Span(severity.value.upper().ljust(width), _SEVERITY_ROLES[severity])

@@ -1,4 +1,4 @@
-"""The dialog that says why a provider is there: at once what the configuration tells, then what the registry adds."""
+"""The Why dialog: the requirements from the configuration first, then the registry's versions."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ if TYPE_CHECKING:
     from locklens.ui.text.spans import FilePlace
 
     class Explain(Protocol):
-        """Finds out why; may be called in any thread, and raises LockLensError."""
+        """Explains a provider; thread-safe; raises LockLensError."""
 
         def __call__(self, *, is_asking: bool, is_fresh: bool, cancel: threading.Event) -> Why:
-            """Returns what is known, with the registry's part where it is asked."""
+            """Returns the explanation, with the registry's part if `is_asking`."""
 
 
 class WhyDialog(ModalScreen[None]):
-    """Shows the answer, line by line; nothing in it is cut.
+    """Shows the explanation, line by line; no line is cut.
 
     Args:
         address: The provider.
-        explain: Finds out why.
-        edit: Opens a place in the editor; returns what kept it from that, "" for nothing.
+        explain: Returns the explanation.
+        edit: Opens a place in the editor; returns the problem in words, "" on success.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -59,12 +59,12 @@ class WhyDialog(ModalScreen[None]):
 
     @dataclass
     class Answered(Message):
-        """More is known.
+        """An explanation, or an error.
 
         Attributes:
-            run: Which asking it is of; an older one is not heard.
-            why: What is known; None where `error` says why nothing is.
-            is_asking: Whether the registry's answer is on its way.
+            run: The number of the lookup; older ones are dropped.
+            why: The explanation; None with an `error`.
+            is_asking: True while the registry's answer is outstanding.
         """
 
         run: int
@@ -83,7 +83,7 @@ class WhyDialog(ModalScreen[None]):
         self._error: LockLensError | None = None
 
     def compose(self) -> ComposeResult:
-        """A frame with a title, the lines, what is said, and the keys."""
+        """Yields the title, the lines, the status and the key line."""
         with Vertical(id="dialog", classes="-reading"):
             yield Bar(id="dialog-title")
             yield LineView(id="dialog-lines")
@@ -91,14 +91,14 @@ class WhyDialog(ModalScreen[None]):
             yield Bar(id="dialog-keys")
 
     def on_mount(self) -> None:
-        """Begins to find out."""
+        """Starts the lookup."""
         self.query_one("#dialog-keys", Bar).show_layouts(*bars.key_line(WHY_KEYS, in_detail=False))
         self._refresh()
         self.query_one(LineView).focus()
-        self._find_out(self._run, is_fresh=False)
+        self._look_up(self._run, is_fresh=False)
 
     @work(thread=True, exclusive=True, group="why")
-    def _find_out(self, run: int, *, is_fresh: bool) -> None:
+    def _look_up(self, run: int, *, is_fresh: bool) -> None:
         cancel = get_current_worker().cancelled_event
         for is_asking in (False, True):
             try:
@@ -117,9 +117,9 @@ class WhyDialog(ModalScreen[None]):
             self._refresh()
 
     def _refresh(self) -> None:
-        told = why_in_short(self._why) if self._why is not None else ""
+        summary = why_in_short(self._why) if self._why is not None else ""
         name = Piece(f" Why {self._address}", Role.STRONG)
-        self.query_one("#dialog-title", Bar).show_layouts(BarLayout((name,), (Piece(f"{told} ", Role.BLOCK),)))
+        self.query_one("#dialog-title", Bar).show_layouts(BarLayout((name,), (Piece(f"{summary} ", Role.BLOCK),)))
         self.query_one(LineView).show_lines(self._lines(), keep_place=True)
         self._say("")
 
@@ -131,36 +131,36 @@ class WhyDialog(ModalScreen[None]):
             lines += why_lines(self._why, is_asking=self._is_asking)
         return tuple(lines) or (line(Span("Reading the configuration …", Role.DIM)),)
 
-    def _say(self, words: str) -> None:
-        current = words or ("the registry is being asked; what is shown is known without it" if self._is_asking else "")
-        self.query_one("#dialog-status", Bar).show_layouts(BarLayout((Piece(f" {current}", Role.INFO),)))
+    def _say(self, message: str) -> None:
+        shown = message or ("asking the registry; facts from the configuration are shown" if self._is_asking else "")
+        self.query_one("#dialog-status", Bar).show_layouts(BarLayout((Piece(f" {shown}", Role.INFO),)))
 
     async def on_bar_clicked(self, event: Bar.Clicked) -> None:
-        """Does what the clicked piece says."""
+        """Runs the action of the clicked piece."""
         event.stop()
         if event.action:
             await self.run_action(event.action)
 
     def action_close(self) -> None:
-        """Goes back."""
+        """Closes the dialog."""
         self.dismiss()
 
     def action_help(self) -> None:
         """Shows the keys."""
-        self.app.push_screen(TextDialog("Keys here", why_help(), closing="question_mark"))
+        self.app.push_screen(TextDialog("All keys of this dialog", why_help(), closing="question_mark"))
 
     def action_again(self) -> None:
-        """Finds it out once more, and asks the registry whatever is remembered."""
+        """Repeats the lookup, and asks the registry despite the cache."""
         self._run += 1
         self._is_asking, self._error = True, None
         self._refresh()
-        self._find_out(self._run, is_fresh=True)
+        self._look_up(self._run, is_fresh=True)
 
     def action_copy(self) -> None:
         """Copies the highlighted version or constraint."""
         current = self.query_one(LineView).current
         if current is None or not current.copied:
-            self._say("nothing here to copy")
+            self._say("nothing to copy here")
             return
         self.app.copy_to_clipboard(copied_line(current.copied))
         self._say(f"copied: {copied_line(current.copied)}")

@@ -14,5 +14,5 @@ if TYPE_CHECKING:
 
 
 def why_help() -> Iterator[Line]:
-    """The keys of the answer to why a provider is there."""
+    """The keys of the Why dialog."""
     yield from key_help(WHY_KEYS)

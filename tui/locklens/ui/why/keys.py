@@ -1,4 +1,4 @@
-"""The keys of the answer to why a provider is there."""
+"""The keys of the Why dialog."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WHY_KEYS = KeyTable(
                     "copy the highlighted version or constraint, without its path",
                     "copy",
                 ),
-                Key("r", "r", "again", "read it and ask the registry again", "ask again"),
+                Key("r", "r", "again", "reload: read all files and ask the registry again", "reload"),
                 Key("question_mark", "?", "help", "this help", "keys"),
                 Key("escape,q,w,enter", "esc q w", "close", "back", "back"),
             ),

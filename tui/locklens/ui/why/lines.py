@@ -1,4 +1,4 @@
-"""Why a provider is there and at its version: what `locklens why` prints, as lines that can be copied and opened."""
+"""The content of `locklens why` as lines that can be copied and opened: requirements and held-back versions."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ _PLACES_SHOWN = 8
 
 
 def why_lines(why: Why, *, is_asking: bool = False) -> Iterator[Line]:
-    """Returns what there is to say, conflicts first.
+    """Returns the explanation of each root, conflicts first.
 
     Args:
-        why: What is known.
-        is_asking: Whether the registry's answer is on its way.
+        why: The explanation.
+        is_asking: True while the registry's answer is outstanding.
     """
     roots = sorted(why.roots, key=lambda root: (not root.explanation.conflicts, root.path))
     for number, root in enumerate(roots):
@@ -60,16 +60,16 @@ def _root_lines(root: RootWhy, *, is_asking: bool) -> Iterator[Line]:
         yield from _conflict_lines(conflict, root.path)
     yield from _locked_lines(root)
     if explanation.requirements:
-        told = str(explanation.constraints) or "none: any release will do"
-        yield _labelled("CONSTRAINTS", told, copied=told)
+        constraints = str(explanation.constraints) or "none: any release satisfies"
+        yield _labelled("CONSTRAINTS", constraints, copied=constraints)
         if not explanation.conflicts and str(explanation.essential) != str(explanation.constraints):
             essential = str(explanation.essential) or "any release"
             yield _labelled("", Span("in effect ", Role.DIM), essential, copied=essential)
     yield from _registry_lines(root, is_asking=is_asking)
     newer = explanation.offer.newer if explanation.offer is not None else ()
     yield from _asker_lines(root, newer)
-    told_findings = [finding for finding in root.findings if finding.rule != "LK019"]
-    for number, finding in enumerate(told_findings):
+    listed = [finding for finding in root.findings if finding.rule != "LK019"]
+    for number, finding in enumerate(listed):
         place = FilePlace(finding.file, finding.line or 1)
         spans = severity_span(finding.severity), f" {finding.rule}  {RULES[finding.rule].title}"
         yield _labelled("FINDINGS" if not number else "", *spans, place=place, copied=finding.rule)
@@ -80,8 +80,8 @@ def _labelled(label: str, *spans: Span | str, copied: str = "", place: FilePlace
 
 
 def _conflict_lines(conflict: ConstraintConflict, root: str) -> Iterator[Line]:
-    words = "no version can satisfy " + ("this" if len(conflict) == 1 else "these together")
-    yield _labelled("CONFLICT", Span(words, Role.BLOCK))
+    sentence = "no version can satisfy " + ("this" if len(conflict) == 1 else "these together")
+    yield _labelled("CONFLICT", Span(sentence, Role.BLOCK))
     width = max(len(str(demand.term)) for demand in conflict)
     for demand in conflict:
         for number, place in enumerate(_places(demand.requirements)):
@@ -93,24 +93,24 @@ def _conflict_lines(conflict: ConstraintConflict, root: str) -> Iterator[Line]:
 
 
 def _places(requirements: Iterable[Requirement]) -> list[FilePlace]:
-    return list(dict.fromkeys(FilePlace(one.file, one.line) for one in requirements))[:_PLACES_SHOWN]
+    return list(dict.fromkeys(FilePlace(required.file, required.line) for required in requirements))[:_PLACES_SHOWN]
 
 
-# What is locked
+# The locked entry
 
 
 def _locked_lines(root: RootWhy) -> Iterator[Line]:
     explanation = root.explanation
     entry = explanation.locked
     if root.tool.is_builtin(explanation.address):
-        yield _labelled("LOCKED", f"never: it is part of {root.tool.product}")
+        yield _labelled("LOCKED", f"never: built into {root.tool.product}")
     elif root.lock_file is None:
-        yield _labelled("LOCKED", Span("no: there is no lock file yet", Role.WARN))
+        yield _labelled("LOCKED", Span("no: there is no lock file", Role.WARN))
     elif entry is None and any(finding.rule == "LK019" for finding in root.findings):
-        yield _labelled("LOCKED", Span("cannot say: the lock file cannot be read", Role.WARN))
+        yield _labelled("LOCKED", Span("unknown: the lock file cannot be read", Role.WARN))
     elif entry is None:
-        told = f"no: there is no block for it, so `{root.tool.command} init` adds one"
-        yield _labelled("LOCKED", Span(told, Role.WARN), place=FilePlace(root.lock_file, 1))
+        missing = f"no: `{root.tool.command} init` adds an entry"
+        yield _labelled("LOCKED", Span(missing, Role.WARN), place=FilePlace(root.lock_file, 1))
     else:
         yield from _entry_lines(root, entry, FilePlace(root.lock_file, entry.line))
 
@@ -138,7 +138,7 @@ def _entry_lines(root: RootWhy, entry: LockEntry, place: FilePlace) -> Iterator[
 
 
 def _hold_lines(hold: Hold, root: str, indent: str = "") -> Iterator[Line]:
-    """What is in a version's way, a line for each place."""
+    """The hold on a version, a line for each place."""
     if hold.demand is None:
         yield _labelled("", indent, str(hold))
         return
@@ -147,7 +147,7 @@ def _hold_lines(hold: Hold, root: str, indent: str = "") -> Iterator[Line]:
         yield _labelled("", f"{indent}{term}  ", Span(place.seen_from(root), Role.PLACE), copied=term, place=place)
 
 
-# What the registry's answer makes of it
+# The registry's versions
 
 
 def _registry_lines(root: RootWhy, *, is_asking: bool) -> Iterator[Line]:
@@ -158,12 +158,12 @@ def _registry_lines(root: RootWhy, *, is_asking: bool) -> Iterator[Line]:
     if offer is None and is_asking:
         yield _labelled("REGISTRY", Span(f"asking {explanation.address.host} for its versions …", Role.DIM))
     elif offer is None:
-        yield _labelled("REGISTRY", Span(f"{root.silence}, so newer versions are not known", Role.WARN))
+        yield _labelled("REGISTRY", Span(f"{root.silence}, so newer versions are unknown", Role.WARN))
     else:
         newest = newest_words(offer.newest)
         yield _labelled("REGISTRY", newest, copied=newest)
         if not offer.has_locked:
-            yield _labelled("", Span("does not offer the locked version", Role.WARN))
+            yield _labelled("", Span("does not list the locked version", Role.WARN))
         if explanation.askers:
             yield from _upgrade_lines(offer, explanation.locked, root.path)
         else:
@@ -173,7 +173,7 @@ def _registry_lines(root: RootWhy, *, is_asking: bool) -> Iterator[Line]:
 def _upgrade_lines(offer: VersionChoices, entry: LockEntry | None, root: str) -> Iterator[Line]:
     if isinstance(offer.upgraded, Selection):
         version = str(offer.upgraded.version)
-        same = ", which is locked already" if entry is not None and entry.version == offer.upgraded.version else ""
+        same = ", already locked" if entry is not None and entry.version == offer.upgraded.version else ""
         yield _labelled("UPGRADE", f"selects {version}{same}", copied=version)
         yield from _held_lines("NEWER", offer.newer, root)
         return
@@ -182,27 +182,27 @@ def _upgrade_lines(offer: VersionChoices, entry: LockEntry | None, root: str) ->
         yield from _held_lines("NEAREST", offer.upgraded.held, root)
 
 
-def _obstacle(found: Unselectable) -> str:
-    return "the constraints conflict" if found.conflicts else found.obstacle.value
+def _obstacle(reason: Unselectable) -> str:
+    return "the constraints conflict" if reason.conflicts else reason.obstacle.value
 
 
 def _held_lines(label: str, groups: Iterable[HeldBack], root: str) -> Iterator[Line]:
     for number, group in enumerate(groups):
-        told, version = version_range(group.versions), str(group.newest)
-        held = Span("  held back by", Role.WARN) if group.holds else Span("  an upgrade takes the newest", Role.GOOD)
-        yield _labelled("" if number else label, told, held, copied=version)
+        versions, newest = version_range(group.versions), str(group.newest)
+        state = ("  held back by", Role.WARN) if group.holds else ("  available, not the newest in range", Role.GOOD)
+        yield _labelled("" if number else label, versions, Span(*state), copied=newest)
         for hold in group.holds:
             yield from _hold_lines(hold, root, "  ")
 
 
-# Who requires it
+# The requirements
 
 
 def _asker_lines(root: RootWhy, newer: Iterable[HeldBack]) -> Iterator[Line]:
     configuration = root.configuration
     yield line(Span("REQUIRED BY", Role.HEADING))
     if not configuration.has_files:
-        yield line(Span("  cannot say: there is no configuration in this folder", Role.WARN), hanging=2)
+        yield line(Span("  unknown: no configuration in this folder", Role.WARN), hanging=2)
         return
     groups = alike(root.explanation.askers)
     unseen = list(unseen_words(root, root.path))
@@ -213,39 +213,40 @@ def _asker_lines(root: RootWhy, newer: Iterable[HeldBack]) -> Iterator[Line]:
         yield line(f"  {elbow}", Span(module_names(modules, configuration), Role.HEADING), hanging=5)
         yield from _module_lines(asker, root.path, f"  {trunk}", excluded)
     if not groups:
-        told = "nothing that could be read" if unseen else f"nothing in {counted(len(configuration.files), 'file')}"
-        yield line(Span(f"  {told}", Role.WARN), hanging=2)
-    for number, (words, where) in enumerate(unseen):
+        files = counted(len(configuration.files), "file")
+        absence = "nothing in the files that were read" if unseen else f"nothing in {files}"
+        yield line(Span(f"  {absence}", Role.WARN), hanging=2)
+    for number, (gap, where) in enumerate(unseen):
         lead = "  └─ " if not number else "     "
         place = FilePlace(*where) if where is not None else None
-        yield line(lead, Span(f"not seen: {words}" if not number else words, Role.WARN), hanging=7, place=place)
+        yield line(lead, Span(f"not read: {gap}" if not number else gap, Role.WARN), hanging=7, place=place)
 
 
 def _excluded(newer: Iterable[HeldBack]) -> Mapping[tuple[str, int], list[HeldBack]]:
-    """Which newer versions each place excludes."""
-    found: dict[tuple[str, int], list[HeldBack]] = {}
+    """The newer versions that each place excludes."""
+    by_place: dict[tuple[str, int], list[HeldBack]] = {}
     for group in newer:
         demands = (hold.demand for hold in group.holds if hold.demand is not None)
-        for place in dict.fromkeys((one.file, one.line) for demand in demands for one in demand.requirements):
-            found.setdefault(place, []).append(group)
-    return found
+        for place in dict.fromkeys((term.file, term.line) for demand in demands for term in demand.requirements):
+            by_place.setdefault(place, []).append(group)
+    return by_place
 
 
 def _module_lines(
     asker: RequiringModule, root: str, lead: str, excluded: Mapping[tuple[str, int], list[HeldBack]]
 ) -> Iterator[Line]:
     hanging = len(lead) + 4
-    for one in asker.declared:
-        place, constraint = FilePlace(one.file, one.line), one.constraint or "any version"
-        told = f"  {constraint}{kind_words(one)}"
-        yield line(lead, Span(place.seen_from(root), Role.PLACE), told, hanging=hanging, copied=constraint, place=place)
-        if groups := excluded.get((one.file, one.line)):
+    for declared in asker.declared:
+        place, constraint = FilePlace(declared.file, declared.line), declared.constraint or "any version"
+        spans = Span(place.seen_from(root), Role.PLACE), f"  {constraint}{kind_words(declared)}"
+        yield line(lead, *spans, hanging=hanging, copied=constraint, place=place)
+        if groups := excluded.get((declared.file, declared.line)):
             versions = ", ".join(version_range(group.versions) for group in groups)
             yield line(lead, Span(f"  excludes {versions}", Role.WARN), hanging=hanging)
-        if (hidden := one.overrides) is not None:
+        if (hidden := declared.overrides) is not None:
             place = FilePlace(hidden.file, hidden.line)
-            hid = f"  overrides {hidden.constraint or 'any version'} of {place.seen_from(root)}"
-            yield line(lead, Span(hid, Role.DIM), hanging=hanging, place=place)
+            override = f"  overrides {hidden.constraint or 'any version'} of {place.seen_from(root)}"
+            yield line(lead, Span(override, Role.DIM), hanging=hanging, place=place)
     if asker.uses:
         first = asker.uses[0]
         place = FilePlace(first.file, first.line)
@@ -253,10 +254,10 @@ def _module_lines(
 
 
 def why_in_short(why: Why) -> str:
-    """What it comes to in a few words, for the title."""
+    """The conflict or the worst finding, for the title."""
     roots = why.roots
     conflicts = sum(bool(root.explanation.conflicts) for root in roots)
     if conflicts:
         return f"CONFLICT in {conflicts} of {len(roots)} roots" if len(roots) > 1 else "CONFLICT"
-    found = worst(tuple(finding for root in roots for finding in root.findings))
-    return found.value.upper() if found is not None else ""
+    severity = worst(tuple(finding for root in roots for finding in root.findings))
+    return severity.value.upper() if severity is not None else ""

@@ -1,1 +1,1 @@
-"""What the screens are made of: each widget gets its state handed down and answers with messages."""
+"""The widgets of the screens: state is passed down, user actions are posted as messages."""

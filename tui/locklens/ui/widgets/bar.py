@@ -1,4 +1,4 @@
-"""A line of text across the screen whose pieces can be clicked: head, tabs, status and keys are such bars."""
+"""A line across the screen with clickable pieces: head, tabs, status, key line."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Piece(NamedTuple):
 
 
 class BarLayout(NamedTuple):
-    """What stands at the left and at the right."""
+    """The pieces at the left and at the right."""
 
     left: tuple[Piece, ...]
     right: tuple[Piece, ...] = ()
@@ -46,13 +46,13 @@ class Bar(Widget):
         self._layouts: tuple[BarLayout, ...] = ()
 
     def show_layouts(self, *layouts: BarLayout) -> None:
-        """Replaces what is shown; the layouts stand in order of preference."""
+        """Replaces the layouts, the preferred first."""
         if layouts != self._layouts:
             self._layouts = layouts
             self.refresh()
 
     def _pieces(self) -> list[Piece]:
-        """What fits into the width."""
+        """The pieces that fit into the width."""
         width = self.size.width
         for layout in self._layouts:
             used = sum(cell_len(harmless(piece.text)) for piece in (*layout.left, *layout.right))
@@ -63,8 +63,8 @@ class Bar(Widget):
 
     def _cut(self, width: int) -> list[Piece]:
         kept: list[Piece] = []
-        for piece in (one for layout in self._layouts[-1:] for part in (layout.left, layout.right) for one in part):
-            room = width - sum(cell_len(harmless(one.text)) for one in kept)
+        for piece in (piece for layout in self._layouts[-1:] for side in (layout.left, layout.right) for piece in side):
+            room = width - sum(cell_len(harmless(previous.text)) for previous in kept)
             if cell_len(harmless(piece.text)) <= room:
                 kept.append(piece)
                 continue
@@ -79,7 +79,7 @@ class Bar(Widget):
         return strip_of(spans, self, width=self.size.width)
 
     def on_click(self, event: events.Click) -> None:
-        """Finds the piece below the pointer."""
+        """Runs the action of the piece below the pointer."""
         position = 0
         for piece in self._pieces():
             position += cell_len(harmless(piece.text))

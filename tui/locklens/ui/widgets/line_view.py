@@ -1,4 +1,4 @@
-"""A scrolling view of lines with a cursor that stops at those that can be copied or opened. Knows no domain."""
+"""A scrolling view of lines; its cursor stops at lines that can be copied or opened. Independent of the domain."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class LineView(ScrollView, can_focus=True):
-    """Shows lines, wrapped to its width."""
+    """A view of lines, wrapped to its width."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("j,down", "step(1)", "Next line", show=False),
@@ -36,17 +36,17 @@ class LineView(ScrollView, can_focus=True):
 
     @dataclass
     class Highlighted(Message):
-        """The cursor went to another line."""
+        """The cursor moved to another line."""
 
         view: LineView
 
         @property
         def control(self) -> LineView:
-            """The view that it is in."""
+            """The view of the line."""
             return self.view
 
     cursor: reactive[int] = reactive(-1, repaint=True)
-    """Index of the line that the cursor is on; -1 where no line can have it."""
+    """Index of the highlighted line; -1 if no line can be highlighted."""
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes=classes)
@@ -57,16 +57,16 @@ class LineView(ScrollView, can_focus=True):
 
     @property
     def lines(self) -> tuple[Line, ...]:
-        """What is shown, before it is wrapped."""
+        """The lines before wrapping."""
         return self._lines
 
     @property
     def current(self) -> Line | None:
-        """The line that the cursor is on."""
+        """The highlighted line."""
         return self._lines[self.cursor] if 0 <= self.cursor < len(self._lines) else None
 
     def show_lines(self, lines: Iterable[Line], *, keep_place: bool = False) -> None:
-        """Replaces what is shown; from the top unless it is the same thing again, of which some lines are others."""
+        """Replaces the lines, from the top; `keep_place` keeps cursor and scroll position for the same subject."""
         before, top, shown = self.current, self.scroll_offset.y, tuple(lines)
         if keep_place and shown == self._lines:
             return
@@ -76,11 +76,11 @@ class LineView(ScrollView, can_focus=True):
         self._wrap()
         stops = self._stops()
         if keep_place and before is not None:
-            found = self._position_of(before)
-            if found is not None:
-                self.cursor = found
+            position = self._position_of(before)
+            if position is not None:
+                self.cursor = position
                 if 0 <= height < self.scrollable_content_region.height and self._first_row:
-                    self.scroll_to(y=self._first_row[found] - height, animate=False, force=True)
+                    self.scroll_to(y=self._first_row[position] - height, animate=False, force=True)
         if not keep_place or self.cursor not in stops:
             self.cursor = stops[0] if stops else -1
         if not keep_place:
@@ -88,13 +88,13 @@ class LineView(ScrollView, can_focus=True):
         self.refresh()
 
     def _position_of(self, before: Line) -> int | None:
-        """Where a line of before is: the same one, or the one that says the same thing in other words."""
-        same = (index for index, one in enumerate(self._lines) if one == before)
-        alike = (index for index, one in enumerate(self._lines) if one.copied == before.copied != "")
+        """The index of an earlier line: of the equal line, or else of the line with the same copied text."""
+        same = (index for index, line in enumerate(self._lines) if line == before)
+        alike = (index for index, line in enumerate(self._lines) if line.copied == before.copied != "")
         return next(same, next(alike, None))
 
     def on_resize(self) -> None:
-        """Wraps again."""
+        """Wraps to the new width."""
         self._wrap()
 
     def _wrap(self) -> None:
@@ -103,14 +103,14 @@ class LineView(ScrollView, can_focus=True):
             return
         self._wrapped_at = width
         self._painted, self._first_row = [], []
-        for index, one in enumerate(self._lines):
+        for index, line in enumerate(self._lines):
             self._first_row.append(len(self._painted))
-            self._painted += [(index, spans) for spans in wrapped(one, width)]
+            self._painted += [(index, spans) for spans in wrapped(line, width)]
         self.virtual_size = Size(width, len(self._painted))
         self.refresh(layout=self.styles.is_auto_height)
 
     def _stops(self) -> list[int]:
-        return [index for index, one in enumerate(self._lines) if one.copied or one.place]
+        return [index for index, line in enumerate(self._lines) if line.copied or line.place]
 
     def render_line(self, y: int) -> Strip:
         """Paints one row of the window."""
@@ -124,7 +124,7 @@ class LineView(ScrollView, can_focus=True):
         return strip_of(spans, self, width=width, cursor=self.has_focus and index == self.cursor)
 
     def action_step(self, by: int) -> None:
-        """Moves the cursor to the next stop; scrolls where that is out of sight or there is none."""
+        """Moves the cursor to the next stop; scrolls if the next stop is out of sight or missing."""
         top, height = self.scroll_offset.y, max(1, self.scrollable_content_region.height)
         ahead = [stop for stop in self._stops() if (stop - self.cursor) * by > 0]
         target = (ahead[0] if by > 0 else ahead[-1]) if ahead else None
@@ -142,7 +142,7 @@ class LineView(ScrollView, can_focus=True):
         self.scroll_to(y=0 if end == 0 else self.max_scroll_y, animate=False)
 
     def action_page(self, by: int) -> None:
-        """Scrolls by a window and takes the cursor along."""
+        """Scrolls by a window and moves the cursor along."""
         self.scroll_relative(y=by * max(1, self.scrollable_content_region.height - 1), animate=False)
         top = self.scroll_target_y
         stops = [stop for stop in self._stops() if self._first_row[stop] >= top]
@@ -154,7 +154,7 @@ class LineView(ScrollView, can_focus=True):
         self.scroll_to_region(Region(0, row, 1, 1), animate=False, force=True)
 
     def on_click(self, event: events.Click) -> None:
-        """Puts the cursor on the clicked line."""
+        """Highlights the clicked line."""
         offset = event.get_content_offset(self)
         row = -1 if offset is None else offset.y + self.scroll_offset.y
         if 0 <= row < len(self._painted):
@@ -163,9 +163,9 @@ class LineView(ScrollView, can_focus=True):
                 self.cursor = index
 
     def watch_cursor(self) -> None:
-        """Tells whoever listens."""
+        """Posts `Highlighted`."""
         self.post_message(self.Highlighted(self))
 
     def watch_has_focus(self, _has_focus: bool) -> None:
-        """Paints the cursor in or out."""
+        """Repaints the cursor."""
         self.refresh()

@@ -1,7 +1,4 @@
-"""A scrolling list of rows, one line each, with a cursor. Only the rows in sight are painted, however many there are.
-
-What a row looks like is up to the lists built on it.
-"""
+"""A scrolling list of one-line rows with a cursor. Paints only the rows in sight; subclasses define their look."""
 
 from __future__ import annotations
 
@@ -21,18 +18,18 @@ if TYPE_CHECKING:
 
 
 class Keyed(Protocol):
-    """A row that can be found again."""
+    """A row with a stable key."""
 
     @property
     def key(self) -> str:
-        """The same for the same thing after a reload."""
+        """Stable across reloads."""
 
 
 RowT = TypeVar("RowT", bound=Keyed)
 
 
 class RowList(ScrollView, Generic[RowT], can_focus=True):
-    """Owns the cursor; the rows are handed down."""
+    """Owns the cursor; the rows are set by the screen."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("j,down", "step(1)", "Next row", show=False),
@@ -51,36 +48,36 @@ class RowList(ScrollView, Generic[RowT], can_focus=True):
         super().__init__(id=id)
         self._rows: tuple[RowT, ...] = ()
         self._is_placed = False
-        """Whether the user put the cursor somewhere; before that it stays at the top, where the worst is."""
+        """True once the user moved the cursor; until then the cursor is at the top, on the worst row."""
 
     @abstractmethod
     def painted(self, row: RowT, width: int, *, cursor: bool) -> StyledPiece:
-        """What a row looks like."""
+        """The look of a row."""
 
     @abstractmethod
     def lay_out(self, rows: tuple[RowT, ...], width: int) -> None:
-        """Shares the width among the columns."""
+        """Distributes the width among the columns."""
 
     @abstractmethod
     def tell_highlighted(self) -> None:
-        """Tells whoever listens that another row, or the same one with other content, is under the cursor."""
+        """Posts that another row is highlighted, or that the highlighted row changed."""
 
     @abstractmethod
     def action_open(self) -> None:
-        """Tells whoever listens that the user wants to see the highlighted row's detail."""
+        """Posts the request to show the highlighted row's detail."""
 
     @property
     def rows(self) -> tuple[RowT, ...]:
-        """What is shown."""
+        """The rows."""
         return self._rows
 
     @property
     def is_placed(self) -> bool:
-        """Whether the user put the cursor somewhere."""
+        """True once the user moved the cursor."""
         return self._is_placed
 
     def place(self) -> None:
-        """Lets the cursor stay with its row from now on, as if the user had put it there."""
+        """Keeps the cursor on its row from now on, as after a move by the user."""
         self._is_placed = bool(self._rows)
 
     @property
@@ -89,14 +86,14 @@ class RowList(ScrollView, Generic[RowT], can_focus=True):
         return self._rows[self.cursor] if 0 <= self.cursor < len(self._rows) else None
 
     def show_rows(self, rows: tuple[RowT, ...], *, cursor_key: str | None = None) -> None:
-        """Replaces the rows; the cursor stays on its row, or at its height where that row is gone.
+        """Replaces the rows; the cursor keeps its row, or its height if that row is gone.
 
-        A list that was scrolled moves along, so that the row stays where the eye is. A cursor that nobody moved stays
-        at the top.
+        A scrolled list is scrolled along, so that the row keeps its position on the screen. A cursor that was never
+        moved remains at the top.
 
         Args:
-            rows: What to show.
-            cursor_key: The row to go to instead.
+            rows: The new rows.
+            cursor_key: The row to highlight instead.
         """
         key = cursor_key or (self.current.key if self.current is not None and self._is_placed else None)
         top, before = self.scroll_offset.y, self.cursor
@@ -111,7 +108,7 @@ class RowList(ScrollView, Generic[RowT], can_focus=True):
         self.tell_highlighted()
 
     def on_resize(self) -> None:
-        """Shares the new width."""
+        """Distributes the new width."""
         self._share_width()
 
     def _share_width(self) -> None:
@@ -120,7 +117,7 @@ class RowList(ScrollView, Generic[RowT], can_focus=True):
         self.virtual_size = Size(width, len(self._rows))
 
     def watch_cursor(self) -> None:
-        """Follows the cursor and tells whoever listens."""
+        """Scrolls to the cursor and posts the highlighted row."""
         self._is_placed = bool(self._rows)
         self.show_cursor()
         self.refresh()
@@ -132,7 +129,7 @@ class RowList(ScrollView, Generic[RowT], can_focus=True):
         self.scroll_to_region(Region(0, self.cursor, 1, 1), animate=False, force=True)
 
     def watch_has_focus(self, has_focus: bool) -> None:
-        """Paints the cursor stronger or weaker; whoever goes to the detail wants to stay with the row."""
+        """Repaints the cursor; moving to the detail keeps the cursor on its row."""
         if not has_focus:
             self._is_placed = bool(self._rows)
         self.refresh()
@@ -159,13 +156,13 @@ class RowList(ScrollView, Generic[RowT], can_focus=True):
         self.action_step(by * max(1, self.scrollable_content_region.height - 1))
 
     def on_click(self, event: events.Click) -> None:
-        """Highlights the clicked row, and does what a click there does."""
+        """Highlights the clicked row and handles the click."""
         index = event.y + self.scroll_offset.y
         if 0 <= index < len(self._rows):
             self.cursor = index
             self.clicked(self._rows[index], event)
 
     def clicked(self, row: RowT, event: events.Click) -> None:  # noqa: ARG002
-        """Opens the row's detail at the second click."""
+        """Opens the row's detail on a double click."""
         if event.chain > 1:
             self.action_open()

@@ -1,4 +1,4 @@
-"""From spans to what Textual paints: wraps lines and gives each role its style. Makes all outside text harmless."""
+"""Conversion of spans to Textual strips: wrapping, a style for each role, escaping of all outside text."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _VARIABLES = {
     Role.REMOVED: ("error", False),
     Role.PLACE: ("secondary", False),
 }
-"""Each role's colour among the theme's variables, and whether it is bold."""
+"""Each role's colour variable of the theme, and True for bold."""
 
 _ELLIPSIS = "…"
 
@@ -39,11 +39,11 @@ StyledPiece = Sequence[Span]
 
 
 harmless = lru_cache(maxsize=8192)(visible)
-"""The text as it is painted; kept, since a list is painted at each key."""
+"""The text as painted; cached, since a list is repainted on each key."""
 
 
 def fitted(text: str, width: int) -> str:
-    """The text made harmless, cut with an ellipsis or padded to a number of columns."""
+    """The escaped text, cut with an ellipsis or padded to a number of columns."""
     shown = harmless(text)
     if width <= 0:
         return ""
@@ -53,7 +53,7 @@ def fitted(text: str, width: int) -> str:
 
 
 def fitted_end(text: str, width: int) -> str:
-    """The text made harmless, cut at its beginning: the last folders of a path say more than the first."""
+    """The escaped text, cut at its beginning: the last folders of a path are more specific than the first."""
     shown = harmless(text)
     if cell_len(shown) <= width:
         return set_cell_size(shown, width)
@@ -66,7 +66,7 @@ def fitted_end(text: str, width: int) -> str:
 
 
 def wrapped(line: Line, width: int) -> list[StyledPiece]:
-    """Breaks a line at spaces, and inside words that are longer than a line; continuation lines hang."""
+    """Breaks a line at spaces, and inside words longer than a line; continuation lines are indented."""
     spans = [Span(harmless(span.text), span.role) for span in line.spans]
     if sum(cell_len(span.text) for span in spans) <= width:
         return [spans]
@@ -87,7 +87,7 @@ def wrapped(line: Line, width: int) -> list[StyledPiece]:
 
 
 def _append(spans: list[Span], text: str, role: Role) -> None:
-    """Adds text to the last span where that has the same role, so that a line is painted in few pieces."""
+    """Extends the last span if it has the same role, so that a line has few pieces."""
     if spans and spans[-1].role is role:
         spans[-1] = Span(spans[-1].text + text, role)
     else:
@@ -95,7 +95,7 @@ def _append(spans: list[Span], text: str, role: Role) -> None:
 
 
 def _pieces(spans: Iterable[Span], limit: int) -> Iterable[tuple[str, Role]]:
-    """Words and the spaces between them, no word wider than the limit."""
+    """Words and the spaces between them; no word is wider than the limit."""
     for text, role in spans:
         for number, word in enumerate(text.split(" ")):
             if number:
@@ -110,7 +110,7 @@ def _pieces(spans: Iterable[Span], limit: int) -> Iterable[tuple[str, Role]]:
 
 
 def _head(word: str, limit: int) -> str:
-    """As many characters as fit into `limit` columns, at least one; up to a slash where that is not too far back."""
+    """The characters that fit into `limit` columns, at least one; up to a slash if that is near the end."""
     end = min(len(word), limit)
     while end > 1 and cell_len(word[:end]) > limit:
         end -= 1
@@ -119,16 +119,16 @@ def _head(word: str, limit: int) -> str:
 
 
 def strip_of(spans: StyledPiece, widget: Widget, *, width: int, cursor: bool = False) -> Strip:
-    """Paints spans, padded to the width; the cursor's line is stronger where the widget has the focus.
+    """Paints spans, padded to the width; the cursor line is stronger if the widget has the focus.
 
-    All text of the screens is painted here: the edge, where nothing is left in it that a terminal obeys.
+    All text of the screens is painted here: the output edge, where control sequences are escaped.
     """
     app = widget.app
     styles = _role_styles(app.current_theme)
     base = widget.rich_style
     if cursor:
         name = "cursor-line" if widget.has_focus else "cursor-line-unfocused"
-        # Where there are no colours, a line of text would show its cursor by nothing else.
+        # Without colours, the underline is the only sign of the cursor.
         is_plain = app.no_color or app.console.color_system is None
         base += Style(bgcolor=app.current_theme.variables[name], underline=is_plain or None)
     segments = [Segment(harmless(text), base + styles[role]) for text, role in spans if text]
@@ -139,7 +139,7 @@ _known_styles: dict[str, dict[Role, Style]] = {}
 
 
 def _role_styles(theme: Theme) -> dict[Role, Style]:
-    """The styles of a theme; made once, because they are asked for with each line that is painted."""
+    """The styles of a theme; cached, since every painted line needs them."""
     if theme.name not in _known_styles:
         colours = {"foreground": theme.foreground, "secondary": theme.secondary, "error": theme.error}
         colours |= {"warning": theme.warning, "primary": theme.primary, "success": theme.success, **theme.variables}
