@@ -59,7 +59,7 @@ async def test_nothing_changed(samples: Samples, running: Running) -> None:
         samples.root("a", status=LockStatus.UNCHANGED), samples.root("b", status=LockStatus.UNCHANGED)
     )
     async with running(review) as on:
-        assert "There is no lock file here" in on.text
+        assert "No lock file here" in on.text
     async with running(replace(review, lock_files=2)) as on:
         assert "Nothing changed between HEAD@3f9c1e2 and the work tree." in on.text
         assert "2 lock files" in on.text

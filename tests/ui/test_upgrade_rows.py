@@ -248,7 +248,7 @@ def test_detail() -> None:
         "RELEASED     2026-10-12 11:00 UTC  40 days ago, as the registry says",
         "PLATFORMS    linux_amd64, windows_amd64",
         "PROTOCOL     5.0",
-        "another key than 1.0.0",
+        "different key than 1.0.0",
         "- 7B1F 0A93",
         "+ C4D0 6E1B",
     ):

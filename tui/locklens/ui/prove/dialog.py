@@ -71,7 +71,7 @@ class ProveDialog(ModalScreen[Proved]):
             self.plan = plan
 
     class Known(Message):
-        """More is known of some roots."""
+        """Roots with more facts."""
 
         def __init__(self, roots: tuple[RootReview, ...]) -> None:
             super().__init__()

@@ -120,10 +120,10 @@ def restoring(node: Node | None, review: Review | None, top: Path | None, where:
         names.append(_name(subject))
         if subject.change.moved_from is not None:
             names.append(subject.change.moved_from.short(subject.root.tool.default_host))
-    alike: dict[tuple[str, ...], list[str]] = {}
+    paths_by_names: dict[tuple[str, ...], list[str]] = {}
     for path, names in by_root.items():
-        alike.setdefault(tuple(sorted(names)), []).append(path)
-    restored = tuple(RestoredProviders(where(folder, paths).roots, names) for names, paths in alike.items())
+        paths_by_names.setdefault(tuple(sorted(names)), []).append(path)
+    restored = tuple(RestoredProviders(where(folder, paths).roots, names) for names, paths in paths_by_names.items())
     # A common ancestor has no name that git accepts.
     revision = base.revision[:_SHOWN_REVISION] if "..." in base.name else base.name
     return Restore(where(folder, ()), restored, revision)

@@ -88,7 +88,7 @@ class ReviewScreen(RowActionsScreen):
 
         return json.render(review) if form == "json" else text.render(review)
 
-    # What is shown
+    # Content
 
     def refresh_list(self, *, cursor_key: str | None = None) -> None:
         """Rebuilds the rows from the current marks, folds and filter."""

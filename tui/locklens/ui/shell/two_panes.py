@@ -159,7 +159,7 @@ class TwoPaneScreen(LockLensScreen[int]):
         """The highlighted line of the detail; None unless the detail has the focus."""
         return self.detail.current if self.detail.has_focus else None
 
-    # What is shown
+    # Content
 
     @property
     def review(self) -> Review | None:
