@@ -152,5 +152,5 @@ def test_locking_what_others_of_the_file_have(samples: Samples) -> None:
     assert found.where == where(TOP, ("a",))
     with pytest.raises(LockLensError, match=r"no other platform is known here: .*locklens\.toml"):
         locking({(root.lock_file, samples.address("acme/one"))}, review, TOP, where)
-    with pytest.raises(LockLensError, match="select a row with a locked provider"):
+    with pytest.raises(LockLensError, match="no locked provider on this row"):
         locking(set(), review, TOP, where)

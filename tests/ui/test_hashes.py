@@ -380,7 +380,7 @@ async def test_reading(repository: Review, opened: Opened, monkeypatch: pytest.M
         await on.press("w")
         assert "why: choose a row with a provider" in on.lines[-2]
         await on.press("o")
-        assert "choose a row with a provider" in on.lines[-2]
+        assert "release page: no provider on this row" in on.lines[-2]
 
 
 async def test_every_action_of_the_table_is_one(repository: Review, opened: Opened) -> None:
@@ -483,7 +483,7 @@ async def test_what_is_still_asked_about_waits(repository: Review, opened: Opene
         await on.choose("acme/open")
         for key in ("v", "L"):
             await on.press(key)
-            assert f"press {key} again when they have answered" in on.lines[-2]
+            assert f"still being asked; press {key} again" in on.lines[-2]
         await on.press("j", "space")
         assert "the registry is being asked" in on.said
         gate.set()

@@ -345,7 +345,7 @@ async def test_the_release_page(samples: Samples, running: Running, monkeypatch:
         assert "no browser, copied https://registry" in on.text
         assert on.app.clipboard == opened[0]
         await on.press("g", "o")
-        assert "select a row with a provider" in on.text
+        assert "release page: no provider on this row" in on.text
         assert len(opened) == 1
 
 

@@ -228,12 +228,12 @@ async def test_rows_without_a_provider_and_reviews_on_their_way_are_refused(
         assert "still being asked" in on.text
         await on.go_to("LK006")
         await on.press("v")
-        assert "select a row with a locked provider" in on.text
+        assert "no locked provider on this row" in on.text
         gate.set()
         await on.settle()
         await on.go_to("hashicorp/template")
         await on.press("v")
-        assert "select a row with a locked provider" in on.text
+        assert "no locked provider on this row" in on.text
         assert not source.proofs
 
 

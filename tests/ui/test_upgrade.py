@@ -447,7 +447,7 @@ async def test_handing_out(opening: Opening, tmp_path: Path, monkeypatch: pytest
         assert on.app.clipboard.endswith("/acme/held/2.0.0")  # what one would have to wait for
         await on.choose("HELD  2")
         await on.press("o")
-        assert "release page: select a row with a provider" in on.status
+        assert "release page: no provider on this row" in on.status
         await on.press("y")
         assert "nothing to copy here" in on.status
         await on.choose("c")

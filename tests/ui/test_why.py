@@ -252,7 +252,7 @@ async def test_a_group_tells_of_each_root_and_a_section_of_none(samples: Samples
     source = ServingSource(samples.full())
     async with running(source) as on:
         await on.press("w")
-        assert "why: select a row with a provider" in on.text
+        assert "why: no provider on this row" in on.text
         await on.go_to("hashicorp/random")
         await on.press("w")
         await on.settle()
@@ -260,7 +260,7 @@ async def test_a_group_tells_of_each_root_and_a_section_of_none(samples: Samples
         await on.press("escape")
         await on.go_to("LK006")
         await on.press("w")
-        assert "why: select a row with a provider" in on.text
+        assert "why: no provider on this row" in on.text
 
 
 async def test_a_finding_about_a_provider_and_a_side_of_a_conflict(samples: Samples, running: Running) -> None:

@@ -131,7 +131,7 @@ class RowActionsScreen(TwoPaneScreen):
         """Opens the release's page, or copies its address."""
         release = self.row_target.release
         if release is None:
-            self.say("release page: select a row with a provider")
+            self.say("release page: no provider on this row")
             return
         try:
             url = release_page(*release)

@@ -91,7 +91,7 @@ def locking(
     folder = writable(review, top)
     assert review is not None
     if not selected:
-        raise LockLensError("select a row with a locked provider")
+        raise LockLensError("no locked provider on this row")
     return lock_missing(review, selected, lambda roots: where(folder, roots))
 
 
@@ -113,7 +113,7 @@ def restoring(node: Node | None, review: Review | None, top: Path | None, where:
         if subject.change.kind is not ChangeKind.UNCHANGED
     ]
     if not subjects:
-        raise LockLensError("select a row with a change")
+        raise LockLensError("no change on this row")
     by_root: dict[str, list[str]] = {}
     for subject in subjects:
         names = by_root.setdefault(subject.root.path, [])
@@ -136,7 +136,7 @@ def _roots(node: Node | None) -> list[RootReview]:
     roots = [node.root] if node.root is not None else [subject.root for subject in node.subjects]
     roots = list({root.path: root for root in [*roots, *(subject.root for subject in node.subjects)]}.values())
     if not roots:
-        raise LockLensError("select a row with a root")
+        raise LockLensError("no root on this row")
     odd = next((root.lock_file for root in roots if root.lock_file.rpartition("/")[2] != LOCK_FILE), None)
     if odd is not None:
         raise LockLensError(f"{odd} is not a root's lock file: its name is not {LOCK_FILE}")

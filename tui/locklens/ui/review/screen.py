@@ -161,7 +161,7 @@ class ReviewScreen(RowActionsScreen):
         entries = [(section, node) for section in self._outline for node in section.children]
         with_finding = [index for index, (_, node) in enumerate(entries) if node.severity is not None]
         if not with_finding:
-            self.say("no findings among the rows shown")
+            self.say("no findings in the rows shown")
             return
         here = self._position_in(entries, by)
         ahead = [index for index in with_finding if (index - here) * by > 0]
@@ -195,7 +195,7 @@ class ReviewScreen(RowActionsScreen):
         """Verifies the `h1` of the highlighted row by download."""
         selected = self._locked_providers
         if self.review is None or not selected:
-            self.say("verify: select a row with a locked provider")
+            self.say("verify: no locked provider on this row")
         else:
             self.prove(selected)
 
@@ -295,7 +295,7 @@ class ReviewScreen(RowActionsScreen):
         """Switches between the full and the short detail."""
         self.in_full = not self.in_full
         self.left.tell_highlighted()
-        self.say("whole hashes and rules" if self.in_full else "short hashes")
+        self.say("full hashes and rules" if self.in_full else "short hashes")
 
     def action_diff(self) -> None:
         """Shows the raw diff."""
@@ -309,7 +309,7 @@ class ReviewScreen(RowActionsScreen):
         """Shows the requirements of the provider, and the constraints that hold it back."""
         node = self.node
         if node is None or node.provider is None:
-            self.say("why: select a row with a provider")
+            self.say("why: no provider on this row")
             return
         first, *others = [subject.root.path for subject in node.subjects] or [node.root.path if node.root else ""]
         self.show_why(first, node.provider, others=others)
