@@ -301,18 +301,18 @@ def test_a_file_called_like_a_revision_does_not_stand_for_it(clone: Path) -> Non
     for form in ("text", "json"):
         status, out, err = locklens(clone, "review", "--offline", "--format", form, *words[4:])
         assert (status, out) == (2, "")
-        assert f"{name}: it is both a file and a path in the revision main" in err
+        assert f"{name}: ambiguous: both a file and a path in the revision main" in err
         assert f"./{name}" in err
     assert locklens(clone, *REVIEW, "--old", f"./{name}", "--new", f"infra/prod/{LOCK}")[0] == 0
     assert locklens(clone, *REVIEW, "--old", f"{clone}/{name}", "--new", f"infra/prod/{LOCK}")[0] == 0
     status, _, err = locklens(clone, *REVIEW, "--old", f"infra/prod/{LOCK}", "--new", name)
-    assert (status, "it is both a file" in err) == (2, True)
+    assert (status, "ambiguous: both a file" in err) == (2, True)
 
 
 def test_a_file_called_like_a_path_of_the_index_does_not_stand_for_it(clone: Path) -> None:
     commit(clone, {f"main~1:{LOCK}": EDITED, f":infra/prod/{LOCK}": EDITED, "no such:x": EDITED})
     status, _, err = locklens(clone, *REVIEW, "--old", f":infra/prod/{LOCK}", "--new", f"infra/prod/{LOCK}")
-    assert (status, "it is both a file and a path in the index" in err) == (2, True)
+    assert (status, "ambiguous: both a file and a path in the index" in err) == (2, True)
     assert locklens(clone, *REVIEW, "--old", "no such:x", "--new", f"infra/prod/{LOCK}")[0] == 0
 
 

@@ -382,7 +382,7 @@ def test_a_link_in_a_packages_folder_is_no_way_to_hang(place: Place, tmp_path: P
     assert done.returncode == 0, done
     assert not program.is_symlink()
     assert before in {place.lock_file.read_bytes(), before}
-    assert "replaced" in done.stdout + done.stderr
+    assert "did not match; reinstalled" in done.stdout + done.stderr
 
 
 # Ctrl-C
@@ -557,7 +557,7 @@ def test_a_record_with_places_outside_of_the_repository_is_not_completed(
     file = planted(place, journal, victim)
     done = run(place, "format", "--dry-run")
     assert victim.read_bytes() == b"mine\n"
-    assert "was left alone" in done.stderr
+    assert "was left untouched" in done.stderr
     assert str(file) in done.stderr
     assert file.exists()
 
@@ -569,7 +569,7 @@ def test_a_record_of_a_folder_above_the_repository_is_not_completed(
     planted(place, journal, victim, top=tmp_path)
     done = run(place, "format", "--dry-run")
     assert victim.read_bytes() == b"mine\n"
-    assert f"an interrupted write in {tmp_path} was left alone: run locklens there" in done.stderr
+    assert f"an interrupted write in {tmp_path} was left untouched: run locklens there" in done.stderr
 
 
 def test_an_own_record_is_completed(place: Place, journal: Journal) -> None:

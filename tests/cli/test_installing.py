@@ -41,7 +41,7 @@ def test_init_tells_in_the_tools_words(place: Place, run: Run) -> None:
     assert err.splitlines()[:2] == ["- Finding latest version of acme/demo...", "- Installing acme/demo v1.1.0..."]
     assert "- Installed acme/demo v1.1.0 (self-signed, key ID " in err
     status, out, err = run("init")
-    assert (status, out) == (0, "All that is required is installed.\n")
+    assert (status, out) == (0, "All required providers are installed.\n")
     assert "- Using previously-installed acme/demo v1.1.0" in err
 
 
@@ -128,7 +128,7 @@ def test_several_roots(place: Place, run: Run) -> None:
     assert out.count("has created a lock file") == 1
     assert "one:\n" in err
     assert "two/main.tf:1: " in err
-    assert "error: gone: there is no such folder" in err
+    assert "error: gone: no such folder" in err
     assert (place.root / "one/.terraform.lock.hcl").exists()
     assert (place.root / f"one/.terraform/providers/{HOST}/acme/demo").is_dir()
     assert run("init", "--root", "gone")[0] == 2
@@ -152,7 +152,7 @@ def test_lock_works_on_several_roots_at_once(place: Place, run: Run) -> None:
     for name in ("one:", "two:"):
         assert lines[lines.index(name) + 1].startswith("- Obtained acme/demo checksums for linux_amd64; This was a new")
     assert "odd/main.tf:1: " in err[err.index("odd:") :]
-    assert "error: gone: there is no such folder" in err
+    assert "error: gone: no such folder" in err
     assert (place.root / "one/.terraform.lock.hcl").read_bytes() == (
         place.root / "two/.terraform.lock.hcl"
     ).read_bytes()

@@ -144,11 +144,11 @@ def test_a_root_in_which_nothing_can_be_upgraded_is_named(run: Run, top: Path) -
 @pytest.mark.parametrize(
     ("words", "part"),
     [
-        (["--list", "--safe"], "--list writes nothing, and --safe writes"),
-        (["--safe", "demo"], "go without PROVIDER"),
-        (["--list", "--json"], "no --json"),
-        (["--format", "json"], "--format goes with --list"),
-        (["--ignore-cooldown"], "goes with --list and --safe"),
+        (["--list", "--safe"], "--list and --safe cannot be used together"),
+        (["--safe", "demo"], "take no PROVIDER"),
+        (["--list", "--json"], "takes no --dry-run or --json"),
+        (["--format", "json"], "--format requires --list"),
+        (["--ignore-cooldown"], "requires --list or --safe"),
         (["--list", "--root", "nowhere"], "nowhere"),
     ],
 )

@@ -158,7 +158,7 @@ def verdict(copy: Path, old: dict[str, bytes], new: dict[str, bytes], said: Path
         assert after == new
         assert changed
         return "completed" if changed < everything else "completed whole"
-    assert "interrupted" not in words or "had changed no file yet, and was dropped" in words
+    assert "interrupted" not in words or "had changed no file, and was discarded" in words
     assert after == (new if changed else old)
     assert changed in (0, everything)
     return "dropped" if "interrupted" in words else "all new" if changed else "all old"

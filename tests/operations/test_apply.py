@@ -137,7 +137,7 @@ def test_nothing_is_written_into_gits_own_folder(top: Path, journal: Journal) ->
     (top / ".git").mkdir()
     (top / ".git" / "config").write_bytes(A.old or b"")
     (top / "link.tf").symlink_to(".git/config")
-    with pytest.raises(ConfigurationError, match=r"link\.tf: it leads to .*/\.git/config"):
+    with pytest.raises(ConfigurationError, match=r"link\.tf: leads to .*/\.git/config"):
         apply(proposal(top, PlannedFile("link.tf", A.old, A.new)), journal=journal)
     assert (top / ".git" / "config").read_bytes() == A.old
 
@@ -147,7 +147,7 @@ def test_a_file_with_two_names_is_written_once(top: Path, journal: Journal) -> N
     apply(proposal(top, A, PlannedFile("link.tf", A.old, A.new)), journal=journal)
     assert (top / "a.tf").read_bytes() == A.new
     (top / "a.tf").write_bytes(A.old or b"")
-    with pytest.raises(ConfigurationError, match=r"^link\.tf: it is the same file as a\.tf"):
+    with pytest.raises(ConfigurationError, match=r"^link\.tf: is the same file as a\.tf"):
         apply(proposal(top, A, PlannedFile("link.tf", A.old, b"other")), journal=journal)
     assert (top / "a.tf").read_bytes() == A.old
 
@@ -264,7 +264,7 @@ def test_without_a_data_folder_one_file_is_written_and_several_are_not(top: Path
     assert "XDG_DATA_HOME" in caught.value.hint
     assert contents(top) == OLD
     (notice,) = apply(proposal(top, A), journal=journal)
-    assert notice.startswith("it cannot be undone: ")
+    assert notice.startswith("this write cannot be undone: ")
     assert (top / "a.tf").read_bytes() == A.new
 
 
@@ -304,7 +304,7 @@ def killed(top: Path, journal: Journal, monkeypatch: pytest.MonkeyPatch, after: 
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "replace", replace)
-        patch.setattr(applying._Writing, "_take_back", lambda *_: None)
+        patch.setattr(applying._Writing, "_revert", lambda *_: None)
         if after == 3:
             patch.setattr(Journal, "finish", lambda *_: None)
             apply(proposal(top, A, LOCK, FRESH), journal=journal)
@@ -322,7 +322,7 @@ def test_the_next_run_completes_what_was_begun(
     killed(top, journal, monkeypatch, after)
     (said,) = recover_at(top / folder, journal=journal)
     if after == 0:
-        assert said == "an interrupted write (locklens upgrade) had changed no file yet, and was dropped"
+        assert said == "an interrupted write (locklens upgrade) had changed no file, and was discarded"
         assert contents(top) == OLD
     else:
         assert said == "an interrupted write (locklens upgrade) was completed: a.tf, root/lock, root/fresh"
@@ -341,7 +341,7 @@ def test_what_was_begun_in_a_folder_above_is_left_alone_and_said(
     killed(top, journal, monkeypatch, 1)
     before = contents(top)
     (said,) = recover_at(top / "root", journal=journal)
-    assert said == f"an interrupted write in {top} was left alone: run locklens there to settle it"
+    assert said == f"an interrupted write in {top} was left untouched: run locklens there to complete or revert it"
     assert contents(top) == before
     (said,) = recover_at(top, journal=journal)
     assert "was completed" in said
@@ -360,7 +360,7 @@ def test_a_record_with_a_place_outside_of_its_top_is_left_alone_and_said(
     journal.begin(structs.replace(record, files=(*record.files, odd)))
     before = contents(top)
     (said,) = recover_at(top, journal=journal)
-    assert "was left alone: it would write outside of" in said
+    assert "was left untouched: it would write outside of" in said
     assert said.endswith(f"remove {journal.place(top)}")
     assert contents(top) == before
     assert beside.read_bytes() == b"mine\n"
@@ -373,7 +373,7 @@ def test_a_record_that_names_other_temporary_files_is_left_alone(
     record = journal.pending(top)
     assert record is not None
     journal.begin(structs.replace(record, id="/../../beside/x"))
-    assert "was left alone" in recover_at(top, journal=journal)[0]
+    assert "was left untouched" in recover_at(top, journal=journal)[0]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="owners and modes")
@@ -406,7 +406,7 @@ def test_it_is_taken_back_where_a_file_changed_since(
     killed(top, journal, monkeypatch, 1)
     (top / "root/lock").write_bytes(b"somebody's\n")
     (said,) = recover_at(top, journal=journal)
-    assert said.endswith("was taken back in a.tf, because root/lock changed since")
+    assert said.endswith("was reverted in a.tf, because root/lock changed since")
     assert contents(top) == OLD | {"root/lock": b"somebody's\n"}
 
 
@@ -426,7 +426,7 @@ def test_a_written_file_that_changed_is_not_taken_for_one_that_was_not_written(
     killed(top, journal, monkeypatch, 1)
     (top / "a.tf").write_bytes(b"somebody's\n")
     (said,) = recover_at(top, journal=journal)
-    assert "can be neither completed nor taken back, because a.tf changed since" in said
+    assert "can be neither completed nor reverted, because a.tf changed since" in said
     assert contents(top) == OLD | {"a.tf": b"somebody's\n"}
     assert journal.pending(top) is None
 
@@ -440,7 +440,7 @@ def test_a_folder_that_became_a_link_is_not_followed(
     (top / "root").symlink_to(outside)
     before = contents(outside)
     (said,) = recover_at(top, journal=journal)
-    assert "was taken back in a.tf" in said
+    assert "was reverted in a.tf" in said
     assert contents(outside) == before
 
 
@@ -453,7 +453,7 @@ def test_a_record_that_cannot_be_concluded_stands_in_nobodys_way(
     with monkeypatch.context() as patch:
         patch.setattr(Journal, "finish", failing)
         (said,) = apply(proposal(top, A, LOCK, FRESH), journal=journal)
-    assert "it cannot be undone" in said
+    assert "this write cannot be undone" in said
     assert contents(top) == NEW
     assert journal.pending(top) is None
 
@@ -485,9 +485,11 @@ def test_what_cannot_be_completed_is_said_and_kept(
     (top / "root/lock").unlink()
     (top / "root/lock").mkdir()
     (said,) = recover_at(top, journal=journal)
-    assert "can be neither completed nor taken back: it is no regular file" in said
+    assert "can be neither completed nor reverted: it is no regular file" in said
     assert journal.pending(top) is not None
-    with pytest.raises(ConfigurationError, match="an interrupted write in this repository is still to be settled"):
+    with pytest.raises(
+        ConfigurationError, match="an interrupted write in this repository has to be completed or reverted first"
+    ):
         apply(proposal(top, PlannedFile("other", None, b"")), journal=journal)
 
 

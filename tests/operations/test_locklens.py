@@ -48,7 +48,7 @@ def test_offline_what_needs_registries_is_refused_whatever_the_number_of_roots(
     with Cache.in_memory() as cache:
         asking = NetworkSettings(os.environ, cache, is_offline=True)
         locklens = LockLens(ReviewRequest(partial(open_git, top), asking=asking))
-        with pytest.raises(OfflineError, match="registries are not asked offline"):
+        with pytest.raises(OfflineError, match="registries are required, and are not asked offline"):
             locklens.plan(operation(Scope(top, roots)))
         assert not locklens.plan(Prune(Scope(top, roots))).failures
 

@@ -66,7 +66,7 @@ def plan(*changes: PlannedChange, roots: tuple[str, ...] = ()) -> Plan:
             ),
             "Upgrade 2 providers in 2 roots",
         ),
-        (plan(roots=("infra/win", "infra/mac")), "Put the lock file format right in infra/mac and infra/win"),
+        (plan(roots=("infra/win", "infra/mac")), "Fix the lock file format in infra/mac and infra/win"),
         (plan(change("evil\x1b[31m\n", "5.1.0", None, root="a\nb")), "Remove evil\\x1b[31m\\x0a in 1 root"),
     ],
 )
@@ -123,7 +123,7 @@ def test_the_trailers_are_gits(tmp_path: Path) -> None:
         cwd=tmp_path,
     )
     assert done.stdout.splitlines() == [
-        "Lock-Review: 4 upgrades, 1 removal, 2 findings (1 warn, 1 info), 12/16 explained",
+        "Lock-Review: 4 upgrades, 1 removal, 2 findings (1 warn, 1 info), 12/16 hashes verified",
         f"Lock-Signers: {ALICE}, {BOB}",
     ]
 
@@ -134,4 +134,6 @@ def test_nobody_signed() -> None:
         SAMPLES.root("a", [SAMPLES.change(f"a/b{kind}", "1.0.0", "1.0.0", kind=kind) for kind in kinds for _ in "ab"])
     )
     message = commit_message(plan(change("aws", "5.1.0", "5.2.0")), review)
-    assert message.endswith("\n\nLock-Review: 2 changes of hashes, 2 changes of constraints, 0 findings, 0/8 explained")
+    assert message.endswith(
+        "\n\nLock-Review: 2 changes of hashes, 2 changes of constraints, 0 findings, 0/8 hashes verified"
+    )

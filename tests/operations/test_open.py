@@ -196,7 +196,7 @@ def test_what_the_shell_makes_of_a_command_is_read(tmp_path: Path) -> None:
 
 def test_a_file_that_is_called_like_a_path_in_a_revision_is_named_by_its_folder(repo: Path) -> None:
     write(repo, {"HEAD:readme": NEW, "HEAD~9:readme": NEW})
-    with pytest.raises(ConfigurationError, match="HEAD:readme: it is both a file and a path in the revision HEAD"):
+    with pytest.raises(ConfigurationError, match="HEAD:readme: ambiguous: both a file and a path in the revision HEAD"):
         files(repo, f"HEAD:{LOCK}", "HEAD:readme")
     assert seen(files(repo, f"HEAD:{LOCK}", "./HEAD:readme"))[:2] == (OLD, NEW)
     assert seen(files(repo, f"HEAD:{LOCK}", "HEAD~9:readme"))[:2] == (OLD, NEW)
@@ -209,7 +209,7 @@ def test_a_file_that_is_called_like_a_path_in_a_revision_is_named_by_its_folder(
         ("/dev/null", "NUL", "both sides are absent"),
         ("nope", "/dev/null", "nope: no such file"),
         ("/dev/null", "no/pe", "no/pe: no such file"),
-        ("/dev/null", "infra", "infra: it is a folder"),
+        ("/dev/null", "infra", "infra: is a folder"),
         ("nope:x", "/dev/null", "unknown revision 'nope'"),
         ("--all:x", "/dev/null", "unknown revision '--all'"),
         ("HEAD:nope", "/dev/null", "no such file in revision 'HEAD'"),

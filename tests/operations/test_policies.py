@@ -67,9 +67,7 @@ def test_the_base_counts_not_the_change(git: Git, tmp_path: Path) -> None:
     (tmp_path / ".terraform.lock.hcl").write_bytes(lock_file(NEW))
     found = judged(tmp_path)
     assert (found.policy.cooldown, found.policy.file, found.policy_side) == (7, POLICY_FILE, PolicySide.BASE)
-    assert found.notes == (
-        "locklens.toml is another one in the worktree: that of HEAD counts until the other is committed",
-    )
+    assert found.notes == ("change of locklens.toml in the worktree is ignored: the policy of the base (HEAD) applies",)
     assert json_report.document(found)["run"]["policy"] == {"file": "locklens.toml", "side": "base"}
 
 
@@ -78,9 +76,7 @@ def test_a_policy_that_comes_with_the_change_does_not_count_yet(git: Git, tmp_pa
     (tmp_path / POLICY_FILE).write_bytes(b"not [ toml")
     found = judged(tmp_path)
     assert (found.policy, found.policy_side) == (Policy.none(), PolicySide.NONE)
-    assert found.notes == (
-        "locklens.toml is another one in the worktree: HEAD has none, so none counts until the other is committed",
-    )
+    assert found.notes == ("locklens.toml in the worktree is ignored: the base (HEAD) has no policy",)
     assert json_report.document(found)["run"]["policy"] == {"file": None, "side": "none"}
 
 
@@ -89,7 +85,9 @@ def test_a_policy_that_is_gone_still_counts(git: Git, tmp_path: Path) -> None:
     (tmp_path / POLICY_FILE).unlink()
     found = judged(tmp_path)
     assert found.policy.cooldown == 7
-    assert found.notes == ("locklens.toml is gone from the worktree: that of HEAD counts",)
+    assert found.notes == (
+        "removal of locklens.toml in the worktree is ignored: the policy of the base (HEAD) applies",
+    )
 
 
 def test_the_named_base_counts(git: Git, tmp_path: Path) -> None:

@@ -93,7 +93,9 @@ def test_prune_keeps_and_names_what_something_unread_may_require(
     plan = prune(Scope(top))
     assert plan.proposal.files == ()
     assert [remark.address for remark in plan.remarks] == ["hashicorp/null", "hashicorp/tls"]
-    assert all("kept although nothing" in remark.words and words in remark.words for remark in plan.remarks)
+    assert all(
+        "kept, although not required as far as" in remark.words and words in remark.words for remark in plan.remarks
+    )
     named = prune(Scope(top), ["tls"])
     apply(named.proposal)
     assert lock_of(top) == lock(entry("aws"), entry("null"))
@@ -114,7 +116,7 @@ def test_prune_of_what_is_unknown(top: Path) -> None:
 
 def test_prune_without_a_configuration_removes_only_what_is_named(top: Path) -> None:
     (top / "main.tf").unlink()
-    assert "there is no configuration" in said(prune(Scope(top)))[1][0]
+    assert "no configuration, so nothing is required" in said(prune(Scope(top)))[1][0]
     apply(prune(Scope(top), ["tls"]).proposal)
     assert lock_of(top) == lock(entry("aws"), entry("null"))
 
@@ -147,13 +149,13 @@ def test_roots_that_fail_stay_and_the_others_change(top: Path) -> None:
         "c/.terraform.lock.hcl:1",
         "d/.terraform.lock.hcl",
     ]
-    assert plan.failures[2].hint == "terraform init writes one"
+    assert plan.failures[2].hint == "terraform init creates it"
 
 
 def test_a_folder_that_is_no_root(top: Path) -> None:
     (top / "empty").mkdir()
     for roots in (("empty",), ("nowhere",)):
-        with pytest.raises(ConfigurationError, match=r"neither \.terraform\.lock\.hcl nor a configuration is there"):
+        with pytest.raises(ConfigurationError, match="no configuration or lock file in this folder"):
             prune(Scope(top, roots))
     with pytest.raises(ConfigurationError, match="outside of the repository"):
         prune(Scope(top, ("..",)))
@@ -190,7 +192,7 @@ def test_restore_takes_a_block_back_byte_for_byte(top: Path) -> None:
 def test_restore_from_another_revision(top: Path) -> None:
     (top / ".terraform.lock.hcl").write_bytes(lock(entry("aws", "2.0.0")))
     git(top, "commit", "-qam", "second")
-    assert said(restore(Scope(top), ["aws"]))[0] == ["it is as in HEAD:.terraform.lock.hcl already"]
+    assert said(restore(Scope(top), ["aws"]))[0] == ["already as in HEAD:.terraform.lock.hcl"]
     plan = restore(Scope(top), ["aws"], "HEAD~1")
     assert plan.proposal.command == "locklens restore aws --from 'HEAD~1'"
     apply(plan.proposal)
@@ -206,7 +208,7 @@ def test_restore_removes_what_was_not_locked_then(top: Path) -> None:
 def test_restore_says_where_the_configuration_wants_another(top: Path) -> None:
     (top / "main.tf").write_bytes(b'terraform {\n  required_providers {\n    aws = "~> 2.0"\n  }\n}\n')
     (top / ".terraform.lock.hcl").write_bytes(lock(entry("aws", "2.0.0")))
-    assert said(restore(Scope(top), ["aws"]))[0] == ["the configuration does not admit 1.0.0: ~> 2.0"]
+    assert said(restore(Scope(top), ["aws"]))[0] == ["1.0.0 does not satisfy ~> 2.0"]
 
 
 def test_restore_where_there_is_nothing_to_take(top: Path) -> None:
@@ -236,7 +238,7 @@ def test_format_is_what_the_tool_would_write(top: Path) -> None:
     assert words == ".: format fixed: byte order mark, CRLF line ends, another first line, comments, spacing"
     apply(plan.proposal)
     assert lock_of(top) == good
-    assert said(format_locks(Scope(top))) == (["it is in the tool's format already"], [])
+    assert said(format_locks(Scope(top))) == (["already in the tool's format"], [])
 
 
 def test_format_for_a_tool(top: Path) -> None:

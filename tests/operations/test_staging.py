@@ -162,7 +162,7 @@ def test_all_marked_is_the_whole_file_with_header_and_layout(top: Path) -> None:
     assert git(top, "status", "--porcelain") == f"M  {LOCK}\n".encode()
     assert plan.proposal.command == f"git add -- {LOCK}"
     assert planned(top).proposal.files == ()
-    assert [one.words for one in planned(top).remarks] == ["it is staged already"]
+    assert [one.words for one in planned(top).remarks] == ["already staged"]
 
 
 def test_one_after_the_other_ends_in_the_work_tree(top: Path) -> None:
@@ -376,7 +376,7 @@ def test_what_changed_since_it_was_reviewed_is_not_staged(top: Path) -> None:
     intent = marked_blocks(found, top, marks(found))
     put(top, {LOCK: NEW + b"\n"})
     plan = plan_stage(intent)
-    assert failures(plan) == [f"{LOCK}: it changed on disk since it was reviewed"]
+    assert failures(plan) == [f"{LOCK}: changed on disk since it was reviewed"]
     assert plan.proposal.files == ()
 
 
@@ -455,7 +455,7 @@ def test_a_file_that_moved_is_staged_with_git(tmp_path: Path) -> None:
     git(top, "add", "-N", "b")
     found = reviewing(top)
     assert [root.renamed_from for root in found.roots] == ["a"]
-    assert ["moved here from a" in one for one in failures(planned(top))] == [True]
+    assert ["moved from a" in one for one in failures(planned(top))] == [True]
     put(top, {f"b/{LOCK}": OLD})
     git(top, "add", "-A")
     put(top, {f"b/{LOCK}": NEW})
@@ -476,11 +476,11 @@ def test_what_cannot_be_staged_at_all(top: Path) -> None:
     found = reviewing(top)
     with pytest.raises(LockLensError, match="nothing is marked") as caught:
         marked_blocks(found, top, set())
-    assert caught.value.hint == "mark with space first"
+    assert caught.value.hint == "mark changes with space first"
     git(top, "add", LOCK)
     for options in ({"staged": True}, {"head": "HEAD", "base": "HEAD"}):
         other = reviewing(top, **options)
-        with pytest.raises(LockLensError, match="only what is in the work tree"):
+        with pytest.raises(LockLensError, match="only changes of the work tree"):
             marked_blocks(other, top, marks(other) or {"x"})
 
 
@@ -525,5 +525,5 @@ def test_undoing_a_new_file_takes_it_out_of_the_index(tmp_path: Path) -> None:
 def test_without_a_journal_it_is_staged_and_said(top: Path, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     notices = apply(planned(top).proposal, journal=Journal(tmp_path / "file" / "writes"))
-    assert [one.startswith("it cannot be undone") for one in notices] == [True]
+    assert [one.startswith("this write cannot be undone") for one in notices] == [True]
     assert index(top) == NEW

@@ -120,7 +120,7 @@ def test_a_file_that_changes_after_it_was_planned(top: Path) -> None:
 
 def test_nothing_was_applied(top: Path, tmp_path: Path) -> None:
     for folder in (top, tmp_path):
-        with pytest.raises(ConfigurationError, match="nothing was applied here that could be undone"):
+        with pytest.raises(ConfigurationError, match="nothing to undo here"):
             undo(folder)
 
 

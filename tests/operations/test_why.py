@@ -282,15 +282,15 @@ def test_a_provider_may_be_typed_in_short(tmp_path: Path, typed: str, meant: str
 @pytest.mark.parametrize(
     ("typed", "words", "hint"),
     [
-        ("aws", "'aws' may be acme/aws or hashicorp/aws", "type one of these"),
-        ("x", "'x' may be acme/x or example.com/acme/x", "type one of these"),
+        ("aws", "ambiguous provider 'aws': acme/aws or hashicorp/aws", "use one of these"),
+        ("x", "ambiguous provider 'x': acme/x or example.com/acme/x", "use one of these"),
         ("asw", "the root does not require or lock 'asw'", "did you mean hashicorp/aws?"),
         ("hashicorp/tsl", "does not require or lock", "did you mean hashicorp/tls?"),
-        ("zzzzzz", "does not require or lock", "what is required or locked: acme/aws, acme/x, example.com/acme/x, "),
-        ("a/b/c/d", "'a/b/c/d' is no provider address: it has more than three parts", "write it as aws"),
-        ("", "is no provider address: must have at least one character", "write it as aws"),
-        ("a//b", "is no provider address", "write it as aws"),
-        ("\x1b[1m", "is no provider address", "write it as aws"),
+        ("zzzzzz", "does not require or lock", "required or locked here: acme/aws, acme/x, example.com/acme/x, "),
+        ("a/b/c/d", "invalid provider address 'a/b/c/d': more than three parts", "write it as aws"),
+        ("", "invalid provider address '': must have at least one character", "write it as aws"),
+        ("a//b", "invalid provider address", "write it as aws"),
+        ("\x1b[1m", "invalid provider address", "write it as aws"),
     ],
 )
 def test_what_cannot_be_meant(tmp_path: Path, typed: str, words: str, hint: str) -> None:
@@ -305,9 +305,9 @@ def test_what_is_not_required_as_far_as_can_be_told(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError) as caught:
         asked(tmp_path, "aws")
     assert str(caught.value) == (
-        "the root does not require or lock 'aws', as far as can be told (not fetched: module far (acme/far/aws))"
+        "the root does not require or lock 'aws', as far as the configuration can be read (not fetched: module far (acme/far/aws))"
     )
-    assert caught.value.hint == "nothing is required or locked here at all"
+    assert caught.value.hint == "no provider is required or locked here"
 
 
 # Several roots
@@ -365,7 +365,10 @@ def test_every_root_of_the_repository_is_asked(repo: Path) -> None:
 def test_chosen_roots_alone(repo: Path) -> None:
     assert [root.path for root in asked(repo, "aws", "a", "c/.terraform.lock.hcl", "./a").roots] == ["a", "c"]
     assert [root.path for root in asked(repo / "a", "aws", "../b").roots] == ["b"]
-    for root, words in (("nowhere", "nowhere: neither .terraform.lock.hcl"), ("../..", "outside of the repository")):
+    for root, words in (
+        ("nowhere", "nowhere: no configuration or lock file in this folder"),
+        ("../..", "outside of the repository"),
+    ):
         with pytest.raises(ConfigurationError, match=words):
             asked(repo, "aws", root)
     with pytest.raises(ConfigurationError, match="none of the 2 roots requires or locks 'aws'"):

@@ -150,7 +150,7 @@ def test_locking_what_others_of_the_file_have(samples: Samples) -> None:
     assert [str(one) for one in found.platforms] == ["darwin_arm64"]
     assert found.providers == ("registry.terraform.io/acme/two",)
     assert found.where == where(TOP, ("a",))
-    with pytest.raises(LockLensError, match=r"no other platform is known here: .*locklens\.toml"):
+    with pytest.raises(LockLensError, match=r"no required platforms configured: .*locklens\.toml"):
         locking({(root.lock_file, samples.address("acme/one"))}, review, TOP, where)
     with pytest.raises(LockLensError, match="no locked provider on this row"):
         locking(set(), review, TOP, where)

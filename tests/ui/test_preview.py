@@ -207,14 +207,14 @@ async def test_a_plan_is_told_and_written_when_enter_is_pressed(opening: Opening
         assert "then 2 providers differ from HEAD in the lock files written" in on.plan
         assert "  locklens restore hashicorp/aws --root a --root b\n" in on.plan
         assert "  Upgrade aws to 5.86.1 in a and b\n" in on.plan
-        assert "  Lock-Review: 2 upgrades, 2 findings (2 warn), 10/12 explained\n" in on.plan
+        assert "  Lock-Review: 2 upgrades, 2 findings (2 warn), 10/12 hashes verified\n" in on.plan
         assert f"a/{LOCK}  will change" in on.shown
         assert '-   version     = "5.84.0"' in on.shown
         assert '+   version     = "5.86.1"' in on.shown
         assert "+     6 hashes of 5.86.1  5 zh and 1 h1" in on.shown
         assert "AS REVIEWED  a" in on.shown
         assert "LK027" in on.shown
-        assert "accepted: HEAD has it so" in on.shown
+        assert "accepted: already in HEAD" in on.shown
         assert contents(top) == before
         await on.press("enter")
         await until(on, lambda: not on.has_preview())
@@ -350,7 +350,7 @@ async def test_prune_and_format_from_the_review(opening: Opening, top: Path) -> 
         await on.ready()
         assert "Format the lock file of a" in on.lines[0]
         assert "format fixed: " in on.plan
-        assert "Put the lock file format right in a" in on.plan
+        assert "Fix the lock file format in a" in on.plan
         await on.press("enter")
         await until(on, lambda: "wrote 1 file" in on.status)
         assert b"\r" not in lock.read_bytes()
@@ -375,14 +375,14 @@ async def test_keys_that_have_nothing_to_do(opening: Opening, top: Path) -> None
         await on.go_to("acme/demo") if "acme/demo" in on.titles else None
         await on.go_to("hashicorp/aws")
         await on.press("L")
-        assert "lock: no other platform is known here: name those that you want in locklens.toml" in on.status
+        assert "lock: no required platforms configured: list them in locklens.toml" in on.status
         for key, words in (("A", "accept"), ("T", "trust"), ("D", "drop pin")):
             await on.press(key)
             assert f"not supported yet: {words}" in on.status
         await on.press("Z")
         await until(on, on.has_preview)
         await until(on, lambda: "NO PLAN" in on.plan)
-        assert "nothing was applied here that could be undone" in on.plan
+        assert "nothing to undo here" in on.plan
         await on.press("enter")
         assert "there is no plan" in on.status
         await on.press("x", "d", "y", "e", "tab", "tab")
@@ -473,7 +473,7 @@ async def test_a_stale_file_is_planned_anew(opening: Opening, top: Path) -> None
         await until(on, lambda: "r plans anew" in on.status)
         assert contents(top) == now
         assert "NOT WRITTEN" in on.plan
-        assert f"a/{LOCK}: it changed on disk since it was read" in on.plan
+        assert f"a/{LOCK}: changed on disk since it was read" in on.plan
         await on.press("enter")
         assert "a file changed on disk since the plan was made" in on.status
         await on.press("r")
@@ -488,7 +488,7 @@ async def test_nothing_to_write(opening: Opening, top: Path) -> None:
     async with opening() as on:
         on.want(Format(where(top, "a")))
         await until(on, lambda: "nothing to write" in on.status)
-        assert "a: it is in the tool's format already" in on.plan
+        assert "a: already in the tool's format" in on.plan
         await on.press("enter")
         assert on.has_preview()
         assert "nothing to write" in on.status
@@ -525,8 +525,8 @@ async def test_offline_only_what_needs_no_registry(opening: Opening, top: Path) 
     async with opening(offline=True) as on:
         on.want(Upgrade.of_picks(picks, lambda roots: where(top, *roots)))
         await until(on, on.has_preview)
-        await until(on, lambda: "registries are not asked offline" in on.plan)
-        assert "leave out --offline" in on.plan
+        await until(on, lambda: "registries are required, and are not asked offline" in on.plan)
+        assert "run without --offline" in on.plan
         await on.press("escape")
         await on.open(Prune(where(top, "a")))
         await on.press("enter")

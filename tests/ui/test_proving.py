@@ -206,13 +206,13 @@ async def test_what_cannot_be_proven_is_said(samples: Samples, running: Running,
         await until(on, lambda: on.is_on_top)
 
     def refuse(*_: object) -> tuple[RootReview, ...]:
-        raise LockLensError("nothing can be downloaded offline", hint="leave out --offline")
+        raise LockLensError("packages cannot be downloaded offline", hint="run without --offline")
 
     async with running(serving(reviewed(samples), proving=refuse)) as on:
         await on.go_to("acme/other")
         await on.press("v")
         await until(
-            on, lambda: "verification failed: nothing can be downloaded offline; leave out --offline" in on.text
+            on, lambda: "verification failed: packages cannot be downloaded offline; run without --offline" in on.text
         )
 
 

@@ -37,7 +37,7 @@ async def test_what_is_marked_is_staged_and_taken_back(running: Running, tmp_pat
     top = two_roots(tmp_path)
     async with running(source_of(top), size=(140, 50)) as on:
         await on.press("S")
-        assert "nothing is marked as reviewed, so nothing is staged; mark with space first" in on.text
+        assert "nothing is marked as reviewed; mark changes with space first" in on.text
         for title in ("hashicorp/aws", "hashicorp/null"):
             await on.go_to(title)
             await on.press("space")
@@ -83,7 +83,7 @@ async def test_a_file_that_changed_meanwhile_is_refused(
         await on.press("a")
         put(top, {f"b/{LOCK}": OLD + b"\n"})
         await on.press("S")
-        await until(on, lambda: "it changed on disk since it was" in on.text and "ready: enter" in on.text)
+        await until(on, lambda: ": changed on disk since it was" in on.text and "ready: enter" in on.text)
         await on.press("enter")
         await until(on, lambda: on.is_on_top)
         assert index(top, f"b/{LOCK}") == OLD
@@ -95,7 +95,7 @@ async def test_only_the_work_tree_can_be_staged(running: Running, samples: Sampl
     git(top, "add", "-A")
     async with running(source_of(top, staged=True)) as on:
         await on.press("a", "S")
-        assert "only what is in the work tree can be staged" in on.text
+        assert "only changes of the work tree can be staged" in on.text
     async with running(samples.full()) as on:
         await on.press("a", "S")
-        assert "only what is in the work tree can be staged" in on.text
+        assert "only changes of the work tree can be staged" in on.text

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from locklens.operations.review.request import ReviewRequest
 
 _GARBAGE = 50_000
-"""Objects between two looks for garbage: there is little in a run, and loading modules alone makes thousands."""
+"""Objects between two garbage collections: a run has little garbage, and loading modules alone makes thousands."""
 
 
 def run() -> NoReturn:
@@ -24,9 +24,9 @@ def run() -> NoReturn:
 
     status = main(sys.argv[1:], _open_ui)
     for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError, AttributeError):  # The caller may have closed it; then there is none.
+        with suppress(OSError, AttributeError):  # None if the caller closed it.
             stream.flush()
-    # All is closed. Python would take 30 ms more to take down every module and object.
+    # Everything is closed. A regular exit of Python would take 30 ms more.
     os._exit(status)
 
 

@@ -1,4 +1,4 @@
-"""What is reported beside a result: errors, warnings and notes, each with the provider and the place it is about."""
+"""Errors, warnings and notes of a result, each with its provider and its place."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 
 class DiagnosticSeverity(StrEnum):
-    """How much a diagnostic weighs."""
+    """The severity of a diagnostic."""
 
     ERROR = "error"
-    """Something was not done because of it."""
+    """Part of the work was not done."""
     WARNING = "warning"
-    """Everything was done; it deserves a look."""
+    """Everything was done; a review is advised."""
     NOTE = "note"
     """Everything was done as asked."""
 
@@ -26,11 +26,11 @@ class Diagnostic(Struct, frozen=True):
     """One message about a root module or a provider, as `tfdiags.Diagnostic` is for Terraform.
 
     Attributes:
-        severity: What it means for the result.
-        summary: A title, as the tool has it where it has one; "" for none.
+        severity: Its effect on the result.
+        summary: A title, the tool's where it has one; "" for none.
         detail: A sentence without its full stop.
-        address: The provider as the root module names it; "" where it is about none.
-        place: The file and its line, which may be None; None where it is about no file.
+        address: The provider as the root module names it; "" for none.
+        place: The file and its line, which may be None; None without a file.
         hint: The next step, or "".
         root: Folder of the root module in a plan; "" for the top, and outside of plans.
     """
@@ -56,7 +56,7 @@ class Diagnostic(Struct, frozen=True):
 
     @property
     def is_error(self) -> bool:
-        """Whether something was not done because of it."""
+        """True for an error."""
         return self.severity is DiagnosticSeverity.ERROR
 
     @property

@@ -1,18 +1,18 @@
 """The errors that locklens raises for anything a user can cause.
 
 LockLensError               str() is one sentence; .hint is the next step or ""
- +- ConfigurationError      path, line: what the user wrote (arguments, .tf, CLI configuration)
- |   +- StaleLockFileError  a file that was to be written changed on disk since it was read
- +- SourceError             source, address: a registry or mirror gave no usable answer
+ +- ConfigurationError      path, line: user input (arguments, .tf, CLI configuration)
+ |   +- StaleLockFileError  a file to write changed on disk since it was read
+ +- SourceError             source, address: no usable answer of a registry or mirror
  |   +- NotFoundError       an affirmative no: another source may answer
  |   |   +- ProviderNotFoundError
  |   |   +- PlatformNotSupportedError
- |   +- UnavailableError    cannot say: never taken for absence
- |   |   +- OfflineError     nobody may be asked, and nothing is remembered
+ |   +- UnavailableError    no answer: never taken for absence
+ |   |   +- OfflineError     offline and not cached
  |   +- UnauthorizedError   had_credentials
  +- PackageError            a provider's package cannot be hashed or unpacked
- +- TrustError              a release, or what is locked of it, is not what its publisher vouches for
- +- RepositoryError         git has no answer: unknown revision, a repository that is not read
+ +- TrustError              a release or its locked hashes are not what the publisher signed
+ +- RepositoryError         git has no answer: unknown revision, unreadable repository
  |   +- NoRepositoryError
 
 RunCancelledError           the user stopped the run; nothing was written. No LockLensError, so that code which turns
@@ -31,7 +31,7 @@ class LockLensError(Exception):
 
     Attributes:
         hint: The next step for the user, or "".
-        message: What went wrong, without the place.
+        message: The error without its place.
     """
 
     def __init__(self, message: str, *, hint: str = "") -> None:
@@ -41,20 +41,20 @@ class LockLensError(Exception):
 
     @property
     def sentence(self) -> str:
-        """What went wrong and the next step, for one line of a screen."""
+        """The error and its hint, for one line of a screen."""
         return f"{self}; {self.hint}" if self.hint else str(self)
 
     @property
     def place(self) -> Place | None:
-        """The file, and the line from 1 or None; None where the error is about no file."""
+        """The file, and the line from 1 or None; None for an error without a file."""
         return None
 
 
 class ConfigurationError(LockLensError):
-    """What the user wrote cannot be used: an argument, a configuration file.
+    """Invalid user input: an argument, a configuration file.
 
     Attributes:
-        path: The file, "" where it is none; str() starts with `path:line: ` where both are known.
+        path: The file, "" for none; str() starts with `path:line: ` where both are known.
         line: From 1, or None.
     """
 
@@ -67,20 +67,20 @@ class ConfigurationError(LockLensError):
 
     @property
     def place(self) -> Place | None:
-        """The file and its line; None where the error is about no file."""
+        """The file and its line; None for an error without a file."""
         return (self.path, self.line) if self.path else None
 
 
 class StaleLockFileError(ConfigurationError):
-    """A lock file, or another file that goes with it, is not the one any more that a change was planned for."""
+    """A lock file, or another file of the same plan, changed since the plan was made."""
 
 
 class SourceError(LockLensError):
-    """A registry, a mirror or whoever they point to gave no answer that can be used.
+    """A registry, a mirror or a server that they refer to gave no usable answer.
 
     Attributes:
-        source: Whom we asked, as the user would name it: a host.
-        address: The provider that was asked for, "" where the question was about none.
+        source: The host, as the user would name it.
+        address: The provider of the request, "" for none.
     """
 
     def __init__(self, message: str, *, source: str = "", address: str = "", hint: str = "") -> None:
@@ -90,7 +90,7 @@ class SourceError(LockLensError):
 
 
 class NotFoundError(SourceError):
-    """The source says no, and knows: another source may have what was asked for."""
+    """An affirmative no of the source: another source may answer."""
 
 
 class ProviderNotFoundError(NotFoundError):
@@ -102,18 +102,18 @@ class PlatformNotSupportedError(NotFoundError):
 
 
 class UnavailableError(SourceError):
-    """The source cannot say: this is never taken for absence."""
+    """No answer of the source: never taken for absence."""
 
 
 class OfflineError(UnavailableError):
-    """Nobody may be asked in this run, and nothing is remembered from an earlier one."""
+    """The run is offline, and the answer is not cached."""
 
 
 class UnauthorizedError(SourceError):
-    """The source answers only to those it knows.
+    """The source requires credentials.
 
     Attributes:
-        had_credentials: Whether a token was sent, and refused.
+        had_credentials: True if a token was sent, and refused.
     """
 
     def __init__(
@@ -124,19 +124,19 @@ class UnauthorizedError(SourceError):
 
 
 class PackageError(LockLensError):
-    """A provider's package cannot be hashed or unpacked: it is damaged, hostile, or beyond a bound."""
+    """A provider's package cannot be hashed or unpacked: damaged, hostile, or beyond a bound."""
 
 
 class TrustError(LockLensError):
-    """A release, a package or what is locked of it is not what its publisher vouches for."""
+    """A release, a package or its locked hashes are not what the publisher signed."""
 
 
 class RepositoryError(LockLensError):
-    """Git has no answer: there is no repository, no such revision, or it must not be read."""
+    """Git has no answer: no repository, no such revision, or one that must not be read."""
 
 
 class NoRepositoryError(RepositoryError):
-    """The folder is in no git repository, or git is not installed: what needs neither may go on without."""
+    """The folder is in no git repository, or git is not installed: operations that need neither may continue."""
 
 
 class RunCancelledError(Exception):

@@ -1,12 +1,11 @@
-"""Text that leaves the program: printable lines, and the words that sizes, counts and lists of names share.
+"""Output text: printable lines, and the format of sizes, counts and lists of names.
 
-Lock files, folders' names and registries' answers hold any character. What a terminal obeys (control characters), what
-turns the writing round (direction marks), what cannot be seen, and what CI systems read as a command in a log is
-written as an escape instead. Every output is a `Printable`, and only this module makes one: of lines, in which a line
-feed is an escape like any other control character, or of a JSON document. So no writer can forget it, and no value can
-begin a line of its own.
+Lock files, folders' names and registries' answers hold any character. Control characters, direction marks, invisible
+characters and the log commands of CI systems are escaped. Every output is a `Printable`, and only this module makes
+one: of lines, in which a line feed is an escape like any other control character, or of a JSON document. So no writer
+can omit it, and no value can begin a new line.
 
-This module is loaded by every run: it imports nothing at its top.
+This module is loaded by every run: it has no imports at its top.
 """
 
 from __future__ import annotations
@@ -19,20 +18,20 @@ if TYPE_CHECKING:
 _NAMES_SHOWN = 5
 _KIB = 1024.0
 _COLOURS = ("0", "1", "2", "31;1", "32", "33", "36")
-"""The parameters of the SGR sequences that `Painted` may have; none of them conceals anything."""
+"""The SGR parameters that `Painted` may have; none of them conceals text."""
 
 _WORD = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
-"""What the name of a log command may be made of."""
+"""Characters of the name of a log command."""
 
 _UNSEEN = frozenset(
     "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0"
     + "".join(map(chr, (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
 )
-"""Letters and marks that show nothing: those of Unicode's Default_Ignorable_Code_Point, and the blank of Braille."""
+"""Invisible letters and marks: those of Unicode's Default_Ignorable_Code_Point, and the blank of Braille."""
 
 
 class Printable(str):
-    """Text of which each character is printable or a line feed, beside colours of ours; see the module."""
+    """Text of printable characters, line feeds and locklens' own colours; see the module."""
 
     __slots__ = ()
 
@@ -75,7 +74,7 @@ def _escape(character: str) -> str:
 
 
 def has_log_command(line: str) -> bool:
-    """Whether a line is, or holds, what a CI system takes for a command.
+    """True if a line is, or contains, a log command of a CI system.
 
     GitHub: `::error::` at the line's beginning, behind any white space, and `##[error]` anywhere. Azure Pipelines:
     `##vso[task.complete]` anywhere. TeamCity: `##teamcity[message]`.
@@ -97,8 +96,8 @@ def page(lines: Iterable[Line], *, colour: bool = False) -> Printable:
     """Returns lines as an output, each with a line feed.
 
     Args:
-        lines: One by one; whatever is in them begins no other line.
-        colour: Whether painted pieces have their colour.
+        lines: One by one; a line feed in one of them is escaped.
+        colour: True to colour painted pieces.
     """
     return Printable("".join(f"{_line(line, colour=colour)}\n" for line in lines))
 
@@ -129,10 +128,10 @@ def json_text(document: Any, *, indent: int | None = 2) -> Printable:
 
 
 def plain_json(text: str) -> Printable:
-    """Returns JSON that is ASCII with nothing of it to be made visible: only what logs obey is spelt otherwise.
+    """Returns JSON of printable ASCII, with log commands escaped.
 
     Raises:
-        ValueError: It is not.
+        ValueError: The text is not printable ASCII.
     """
     if not text.isascii() or not text.replace("\n", "").isprintable():
         raise ValueError("JSON that is not written in ASCII")
@@ -141,12 +140,12 @@ def plain_json(text: str) -> Printable:
 
 
 def shell_words(words: Iterable[str]) -> str:
-    """Returns words as a shell reads them, printable: a word that is not is quoted as `$'...'`, with octal bytes."""
+    """Returns words quoted for a shell, printable: an unprintable word is quoted as `$'...'`, with octal bytes."""
     return " ".join(map(shell_word, words))
 
 
 def shell_word(word: str) -> str:
-    """Returns one word as a shell reads it; see `shell_words`."""
+    """Returns one word quoted for a shell; see `shell_words`."""
     import os
     import shlex
 
@@ -164,12 +163,12 @@ def shell_word(word: str) -> str:
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:
-    """A number with its noun, e.g. "1 root", "2 roots"."""
+    """Returns a number with its noun, e.g. "1 root", "2 roots"."""
     return f"{number} {noun if number == 1 else plural or noun + 's'}"
 
 
 def size_words(size: int) -> str:
-    """A number of bytes as people read it: `512 bytes`, `21.4 MiB`."""
+    """Returns a number of bytes in readable units: `512 bytes`, `21.4 MiB`."""
     if size < _KIB:
         return counted(size, "byte")
     amount, units = size / _KIB, ["KiB", "MiB", "GiB"]
@@ -179,11 +178,11 @@ def size_words(size: int) -> str:
 
 
 def listing(names: Sequence[str]) -> str:
-    """The first names of a list, and how many more there are."""
+    """Returns the first names of a list, and the number of the others."""
     shown = ", ".join(names[:_NAMES_SHOWN])
     return shown if len(names) <= _NAMES_SHOWN else f"{shown} and {len(names) - _NAMES_SHOWN} more"
 
 
 def reason_of(error: OSError) -> str:
-    """Why the system refused something, as the end of a sentence."""
+    """Returns the reason of a system error, as the end of a sentence."""
     return (error.strerror or "unknown error").lower()

@@ -1,4 +1,4 @@
-"""What may be typed: commands, and the spellings of Terraform and OpenTofu users. Options are in `options`."""
+"""Commands, and the spellings of Terraform and OpenTofu users. Options are in `options`."""
 
 from __future__ import annotations
 
@@ -10,42 +10,42 @@ if TYPE_CHECKING:
 
 COMMANDS = {
     "review": "compare lock files: work tree, index, revisions, or two files",
-    "hashes": "which hashes of the lock files are explained, and by what",
-    "keys": "who signed what is locked",
-    "why": "who requires a provider, and what holds it back",
-    "init": "install providers, and bring the lock file up to date",
-    "lock": "bring the hashes of several platforms into the lock file; also: providers lock",
-    "upgrade": "move chosen providers, and edit the constraints in their way",
-    "prune": "remove from the lock file what nothing requires",
-    "restore": "take providers' blocks from the lock file of a revision",
-    "format": "write the lock file as its tool does",
-    "undo": "take back what was written last in the repository, as long as nobody changed it since",
-    "explain": "what a finding means, why it matters, what to do",
+    "hashes": "platform coverage, and proof of each locked hash",
+    "keys": "signers of the locked releases",
+    "why": "modules that require a provider, and what holds it back",
+    "init": "install providers, and update the lock file",
+    "lock": "add the hashes of several platforms to the lock file; also: providers lock",
+    "upgrade": "upgrade selected providers, and edit the constraints that hold them back",
+    "prune": "remove providers that are not required from the lock file",
+    "restore": "restore providers from the lock file of a revision",
+    "format": "write the lock file in its tool's format",
+    "undo": "revert the last write in the repository, unless a file changed since",
+    "explain": "meaning of a finding, why it matters, and how to fix it",
     "demo": "open the review of a sample repository",
-    "cache": "what is remembered of registries and packages: info, clear",
+    "cache": "cached answers of registries and hashes of packages: info, clear",
 }
 
 NOT_YET = {
     "health": "all lock files of the repository",
-    "verify": "check what is locked",
+    "verify": "check locked packages",
     "doctor": "diagnose an error of init",
     "mirror": "download packages into a folder",
 }
 
 
 class UsageError(ConfigurationError):
-    """The command line cannot be understood."""
+    """Invalid command line."""
 
 
 class NotSupportedYetError(UsageError):
-    """A word of the contract that is not built yet."""
+    """A planned command or option that is not implemented."""
 
     def __init__(self, word: str) -> None:
         super().__init__(f"{word} is not supported yet")
 
 
 class Invocation:
-    """A command line, split: the folder to work in, the command, its arguments, and what stands behind `--`."""
+    """A command line, split: the folder to work in, the command, its arguments, and the operands behind `--`."""
 
     def __init__(self, folder: str, command: str, arguments: list[str], operands: list[str]) -> None:
         self.folder = folder
@@ -55,7 +55,7 @@ class Invocation:
 
 
 def split(argv: Sequence[str]) -> Invocation:
-    """Splits a command line and puts single-dash spellings into the double-dash form.
+    """Splits a command line, and puts single-dash spellings into the double-dash form.
 
     Raises:
         UsageError: There is no such command, or `-C` has no folder.
@@ -87,7 +87,7 @@ def split(argv: Sequence[str]) -> Invocation:
 
 
 def _is_single_dash(word: str) -> bool:
-    """Whether a word is a long option in the spelling of the real tools, such as `-platform=linux_amd64`."""
+    """True if a word is a long option in the spelling of the real tools, such as `-platform=linux_amd64`."""
     name = word[1:].partition("=")[0]
     return word[:1] == "-" and len(name) > 1 and name.replace("-", "").isalpha() and not name.startswith("-")
 
@@ -96,7 +96,7 @@ def _unknown(command: str) -> str:
     import difflib
 
     near = difflib.get_close_matches(command, [*COMMANDS, *NOT_YET], 1)
-    return f"there is no command {command!r}" + (f"; did you mean {near[0]!r}?" if near else "")
+    return f"unknown command {command!r}" + (f"; did you mean {near[0]!r}?" if near else "")
 
 
 def overview() -> tuple[str, ...]:
@@ -110,12 +110,12 @@ def overview() -> tuple[str, ...]:
         "Review and judge the dependency lock files of Terraform and OpenTofu.",
         "Without a command: opens the review of the current git repository.",
         "",
-        "commands (locklens COMMAND --help says more):",
+        "commands (options: locklens COMMAND --help):",
         *built,
         "",
         "not supported yet:",
         *planned,
         "",
-        "exit status: 0 done, nothing at or above --fail-on; 1 findings, or something failed;",
-        "             2 bad usage or nothing read; 130 interrupted",
+        "exit status: 0 success, no finding at or above --fail-on; 1 findings, or a failure;",
+        "             2 bad usage, or nothing could be read; 130 interrupted",
     )

@@ -1,4 +1,4 @@
-"""What `locklens cache` says."""
+"""Output of `locklens cache`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def info() -> Printable:
-    """Returns where the cache is and what is in it.
+    """Returns the place of the cache, its size and the number of its entries.
 
     Raises:
         ConfigurationError: It cannot be read.
@@ -37,10 +37,10 @@ def info() -> Printable:
 
 
 def clear() -> Printable:
-    """Forgets everything, and returns what was done.
+    """Empties the cache, and returns the message about it.
 
     Raises:
-        ConfigurationError: It cannot be done.
+        ConfigurationError: It cannot be written.
     """
     from locklens.storage.cache import default_cache_path
 

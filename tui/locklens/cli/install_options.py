@@ -1,4 +1,4 @@
-"""The options of `init` and `lock`: those of the real tools, as far as they are about providers, and our own."""
+"""The options of `init` and `lock`: those of the real tools that concern providers, and further ones."""
 
 from __future__ import annotations
 
@@ -16,31 +16,38 @@ _OF_OTHERS = (
     "--backend", "--backend-config", "--compact-warnings", "--force-copy", "--get", "--input", "--lock",
     "--lock-timeout", "--migrate-state", "--no-color", "--reconfigure", "--var", "--var-file",
 )  # fmt: skip
-"""Options of the real `init` that are about what it does beside installing providers: taken, and without effect."""
+"""Options of the real `init` that do not concern providers: accepted, and without effect."""
 
 
 def read_install_options(command: str, arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
     """Reads the arguments of a command.
 
     Raises:
-        UsageError: They cannot be understood, or contradict one another.
+        UsageError: They are invalid, or contradict one another.
     """
     return (_init if command == "init" else _lock)([*arguments, *operands])
 
 
 def _init(arguments: Sequence[str]) -> argparse.Namespace:
-    parser = Parser("init", "Install what the configuration requires, and bring the lock file up to date.")
+    parser = Parser("init", "Install the required providers, and update the lock file.")
     parser.usage = "locklens init [OPTION...]"
-    add = parser.add_argument_group("what is done").add_argument
-    add("--upgrade", nargs="?", const=True, default=False, type=_flag, help="take the newest versions that are allowed")
+    add = parser.add_argument_group("operation").add_argument
+    add(
+        "--upgrade",
+        nargs="?",
+        const=True,
+        default=False,
+        type=_flag,
+        help="select the newest versions that satisfy the constraints",
+    )
     add(
         "--lockfile",
         default="",
         metavar="MODE",
-        help="readonly: exit 1 where the file would change; readonly-lenient: not for other hashes alone",
+        help="readonly: exit 1 if the file would change; readonly-lenient: except for hashes alone",
     )
-    add("--plugin-dir", action="append", metavar="DIR", help="install from folders (not supported yet)")
-    add("--test-directory", default="tests", metavar="DIR", help="where test files are (default: tests)")
+    add("--plugin-dir", action="append", metavar="DIR", help="folder to install from (not supported yet)")
+    add("--test-directory", default="tests", metavar="DIR", help="folder of test files (default: tests)")
     for name in _OF_OTHERS:
         add(name, nargs="?", action="append", help=argparse.SUPPRESS)
     _add_shared(parser)
@@ -53,26 +60,26 @@ def _init(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def _lock(arguments: Sequence[str]) -> argparse.Namespace:
-    parser = Parser("lock", "Bring the hashes of providers' packages into the lock file, for any platforms.")
+    parser = Parser("lock", "Add the hashes of providers' packages to the lock file, for any platforms.")
     parser.usage = "locklens lock [OPTION...] [PROVIDER...]"
-    parser.add_argument("providers", nargs="*", metavar="PROVIDER", help="only these (default: all that are required)")
-    add = parser.add_argument_group("what is done").add_argument
+    parser.add_argument("providers", nargs="*", metavar="PROVIDER", help="only these (default: all required providers)")
+    add = parser.add_argument_group("operation").add_argument
     add(
         "--platform",
         action="append",
         default=[],
         type=_platform,
         metavar="OS_ARCH",
-        help="may be repeated (default: this machine's)",
+        help="platform to lock; may be repeated (default: this machine's)",
     )
-    add("--check", action="store_true", help="write nothing, and exit 1 where the file would change")
+    add("--check", action="store_true", help="write nothing; exit 1 if the file would change")
     add(
         "--accept-republished",
         action="store_true",
-        help="add hashes also where a locked package is gone from what its publisher signs",
+        help="add hashes even if a locked package is no longer in the signed release",
     )
-    add("--fs-mirror", metavar="DIR", help="ask a folder (not supported yet)")
-    add("--net-mirror", metavar="URL", help="ask a mirror (not supported yet)")
+    add("--fs-mirror", metavar="DIR", help="use packages from a folder (not supported yet)")
+    add("--net-mirror", metavar="URL", help="use packages from a network mirror (not supported yet)")
     add("--enable-plugin-cache", action="store_true", help=argparse.SUPPRESS)
     _add_shared(parser)
     found = parser.parse_args(arguments)
@@ -84,13 +91,19 @@ def _lock(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def _add_shared(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument_group("where, and how it is told").add_argument
-    add("--root", action="append", default=[], metavar="DIR", help="a root module; may be repeated (default: .)")
-    add("--tool", choices=sorted(DIALECTS), help="whose rules count (default: found out from the files)")
-    add("--allow-missing-modules", action="store_true", help="work on the modules that are there")
-    add("--dry-run", action="store_true", help="write nothing, and print what would change")
-    add("--json", action="store_true", help="print what happens as JSON, one event per line")
-    add("--no-cache", action="store_true", help="remember nothing of earlier runs, and nothing for later ones")
+    add = parser.add_argument_group("scope and output").add_argument
+    add(
+        "--root",
+        action="append",
+        default=[],
+        metavar="DIR",
+        help="folder of a root module; may be repeated (default: .)",
+    )
+    add("--tool", choices=sorted(DIALECTS), help="tool whose rules apply (default: detected from the files)")
+    add("--allow-missing-modules", action="store_true", help="continue without modules that cannot be read")
+    add("--dry-run", action="store_true", help="write nothing; print the changes as a diff")
+    add("--json", action="store_true", help="print events as JSON, one per line")
+    add("--no-cache", action="store_true", help="neither read nor write the cache")
     add("--verbose", action="store_true", help="list each request")
 
 

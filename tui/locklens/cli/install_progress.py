@@ -1,4 +1,4 @@
-"""How an install is told of: lines on stderr in the real tools' words, or JSON on stdout, one event per line."""
+"""Progress of an install: lines on stderr in the real tools' words, or JSON on stdout, one event per line."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _TRACKED = {
 
 
 class InstallProgress:
-    """Tells of it on stderr; on a terminal with one line more, for the packages that arrive, that is written over.
+    """Progress on stderr; on a terminal with a last line, redrawn, for the packages that are being downloaded.
 
     Args:
         wording: The mood of the lines.
@@ -72,20 +72,20 @@ class InstallProgress:
         self._arriving: dict[str, tuple[PackageArriving, float, int]] = {}
 
     def begin(self, root: str | None) -> None:
-        """Tells which root comes next; None for what is done for all of them."""
+        """Sets the root of the events that follow; None for work that all roots share."""
         self._root = root
 
     def wait(self) -> None:
-        """Tells that another process is at work."""
+        """Reports that another process holds the folder."""
         self._say("- Waiting for another locklens that installs into the same folder...")
 
     def end(self) -> None:
-        """Wipes what is written over."""
+        """Removes the redrawn line."""
         self._arriving.clear()
         self._line.wipe()
 
     def conclude(self, outcome: RootResult) -> None:
-        """Tells what went wrong, and what else there is to know."""
+        """Reports the diagnostics and notes of a root."""
         self.end()
         for note in outcome.notes:
             self._say(f"- {note}")
@@ -94,7 +94,7 @@ class InstallProgress:
             self._say("", f"{lead}: {one.summary}", "", one.words, *([f"hint: {one.hint}"] if one.hint else []))
 
     def take(self, event: InstallEvent) -> None:
-        """Tells of one event."""
+        """Reports one event."""
         if isinstance(event, PackageArriving):
             self._arrive(event)
             return
@@ -106,7 +106,7 @@ class InstallProgress:
             self._say(*lines)
 
     def _say(self, *lines: str) -> None:
-        """Writes lines, below the name of the root that they are about."""
+        """Writes lines below the name of their root."""
         if not self._is_alone and self._root not in {None, self._named}:
             self._line.say(f"{self._root}:")
         self._named = self._root
@@ -121,7 +121,7 @@ class InstallProgress:
 
 
 def _share(label: str, event: PackageArriving, started: float, first: int, now: float) -> str:
-    """How far a package is: a bar, its rate, and how long it still takes."""
+    """Returns the progress of a package: a bar, its rate, and the time left."""
     rate = (event.received - first) / (now - started) if now > started else 0.0
     speed = f", {size_words(int(rate))}/s" if rate else ""
     if not event.size:
@@ -175,35 +175,35 @@ def event_lines(event: InstallEvent, wording: Wording) -> list[str]:
         case ReleaseWarned(provider, version, words):
             return [f"- {provider} {version}: {words}"]
         case ProviderFailed() | PackageArriving():
-            return []  # The first is told at the end, with the others.
+            return []  # Failures are reported at the end, together.
         case _:
             assert_never(event)
 
 
 class JsonProgress:
-    """Tells of it on stdout, one JSON object per line; its `type` is the event's."""
+    """Progress on stdout, one JSON object per line, with the event's name as its `type`."""
 
     def __init__(self) -> None:
         self._root: str | None = "."
 
     def begin(self, root: str | None) -> None:
-        """Names the root of what follows; None for what is done for all of them."""
+        """Sets the root of the events that follow; None for work that all roots share."""
         self._root = root
 
     def wait(self) -> None:
-        """Tells that another process is at work."""
+        """Reports that another process holds the folder."""
         self._put("waiting", {})
 
     def end(self) -> None:
         """Does nothing."""
 
     def take(self, event: InstallEvent) -> None:
-        """Tells of one event."""
+        """Reports one event."""
         fields = {name: _plain(getattr(event, name)) for name in event.__struct_fields__}
         self._put(re.sub("(?<!^)([A-Z])", r"_\1", type(event).__name__).lower(), fields)
 
     def conclude(self, outcome: RootResult) -> None:
-        """Tells what came of a root."""
+        """Reports the result of a root."""
         for one in outcome.diagnostics:
             fields = {"summary": one.summary, "words": one.words, "hint": one.hint, "is_warning": not one.is_error}
             self._put("error" if one.is_error else "warning", fields)

@@ -1,4 +1,4 @@
-"""`init` and `lock`: what was typed becomes a use case, and what came of it words and an exit status."""
+"""`init` and `lock`: options to an operation, and results to text and an exit status."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def run_init(found: Namespace) -> int:
-    """Installs providers, in one root after the other."""
+    """Installs providers, root by root."""
     from locklens.operations.write.init import Init
 
     modes = {mode.value: mode for mode in Readonly}
@@ -42,22 +42,22 @@ def run_init(found: Namespace) -> int:
     )
     roots = list(dict.fromkeys(found.root)) or [""]
     wording = Wording.DRY_RUN if found.dry_run else Wording.WRITE
-    telling = JsonProgress() if found.json else InstallProgress(wording, is_alone=len(roots) == 1)
+    progress = JsonProgress() if found.json else InstallProgress(wording, is_alone=len(roots) == 1)
     statuses = []
     with (
         Cache.in_memory() if found.no_cache else Cache() as cache,
-        Init(options, cache, on_event=telling.take, on_waiting=telling.wait) as installing,
+        Init(options, cache, on_event=progress.take, on_waiting=progress.wait) as installing,
     ):
         for root in roots:
-            telling.begin(root or ".")
+            progress.begin(root or ".")
             try:
                 outcome = installing.init(root, upgrade=found.upgrade, readonly=readonly)
             except LockLensError as error:
-                telling.end()
+                progress.end()
                 complain(error)
                 statuses.append(UNUSABLE)
                 continue
-            telling.conclude(outcome)
+            progress.conclude(outcome)
             if not found.json:
                 _show(outcome, _init_words, is_preview=found.dry_run)
             statuses.append(FINDINGS if outcome.has_failed else DONE)
@@ -66,11 +66,11 @@ def run_init(found: Namespace) -> int:
             tell(installing.log)
     if found.dry_run and not found.json:
         tell([NOT_WRITTEN])
-    return _together(statuses)
+    return _exit_status(statuses)
 
 
 def run_lock(found: Namespace) -> int:
-    """Brings hashes into lock files, of all roots at once."""
+    """Adds hashes to the lock files of all roots, concurrently."""
     from locklens.cli.planning import plan_operation, scope_of
     from locklens.operations.write.lock import Lock
 
@@ -83,13 +83,13 @@ def run_lock(found: Namespace) -> int:
         allows_missing=found.allow_missing_modules,
     )
     wording = Wording.DRY_RUN if found.dry_run or found.check else Wording.WRITE
-    telling = JsonProgress() if found.json else InstallProgress(wording, is_alone=len(scope.roots) < 2)
-    telling.begin(None if len(scope.roots) > 1 else (scope.roots or (".",))[0])
-    return _conclude(found, plan_operation(operation, found, telling), telling)
+    progress = JsonProgress() if found.json else InstallProgress(wording, is_alone=len(scope.roots) < 2)
+    progress.begin(None if len(scope.roots) > 1 else (scope.roots or (".",))[0])
+    return _conclude(found, plan_operation(operation, found, progress), progress)
 
 
-def _conclude(found: Namespace, plan: Plan, telling: InstallProgress | JsonProgress) -> int:
-    """Writes what `lock` planned, tells what became of each root, and returns the exit status."""
+def _conclude(found: Namespace, plan: Plan, progress: InstallProgress | JsonProgress) -> int:
+    """Writes the plan of `lock`, reports the result of each root, and returns the exit status."""
     from locklens.cli.planning import writer_of
 
     writes = not (found.dry_run or found.check)
@@ -102,7 +102,7 @@ def _conclude(found: Namespace, plan: Plan, telling: InstallProgress | JsonProgr
         complain(error)
     statuses = []
     for root, outcome in plan.results.items():
-        telling.begin(root or ".")
+        progress.begin(root or ".")
         if isinstance(outcome, LockLensError):
             complain(outcome)
             statuses.append(UNUSABLE)
@@ -111,25 +111,25 @@ def _conclude(found: Namespace, plan: Plan, telling: InstallProgress | JsonProgr
         else:
             if outcome.would_change and writes:
                 outcome = replace(outcome, is_written=True, notes=(*outcome.notes, *notices))  # noqa: PLW2901
-            telling.conclude(outcome)
+            progress.conclude(outcome)
             if not found.json:
                 _show(outcome, _check_words if found.check else _lock_words, is_preview=found.dry_run)
             has_changes = found.check and outcome.would_change
             statuses.append(FINDINGS if outcome.has_failed or has_changes else DONE)
     if found.dry_run and not found.json:
         tell([NOT_WRITTEN])
-    return _together(statuses)
+    return _exit_status(statuses)
 
 
-def _together(statuses: Sequence[int]) -> int:
-    """The exit status of several roots."""
+def _exit_status(statuses: Sequence[int]) -> int:
+    """Returns the exit status of several roots."""
     if all(status == UNUSABLE for status in statuses):
         return UNUSABLE
     return FINDINGS if any(statuses) else DONE
 
 
 def _show(outcome: RootResult, words: Callable[[RootResult], str], *, is_preview: bool) -> None:
-    """Prints what came of a root, or the diff of its lock file."""
+    """Prints the result of a root, or the diff of its lock file."""
     if is_preview:
         put_patch([outcome.planned] if outcome.planned is not None else [])
     else:
@@ -137,14 +137,14 @@ def _show(outcome: RootResult, words: Callable[[RootResult], str], *, is_preview
 
 
 def _init_words(outcome: RootResult) -> str:
-    """The result of `init`, with the real tools' key phrases."""
+    """Returns the result of `init`, with the real tools' key phrases."""
     product, command = outcome.tool.product, outcome.tool.command
     if outcome.is_empty:
         return f"{product} initialized in an empty directory!\n\nThe directory has no {product} configuration files.\n"
     if outcome.has_failed:
         return ""
     if not outcome.is_written:
-        return "All that is required is installed.\n"
+        return "All required providers are installed.\n"
     if outcome.was_absent:
         return (
             f"{product} has created a lock file .terraform.lock.hcl to record the provider\n"

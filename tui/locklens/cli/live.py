@@ -1,4 +1,4 @@
-"""The one line on a terminal's stderr that is written over while work goes on; none where stderr is no terminal."""
+"""The last line on a terminal's stderr, redrawn during work; absent where stderr is not a terminal."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _REDRAW_SECONDS = 0.1
 
 
 class LiveLine:
-    """Draws the line, and keeps out of the way of lines that stay."""
+    """A redrawn line below permanent ones."""
 
     def __init__(self) -> None:
         self._is_live = is_terminal(sys.stderr)
@@ -23,12 +23,12 @@ class LiveLine:
         self._last = float("-inf")
 
     def say(self, *lines: str) -> None:
-        """Says what stays."""
+        """Writes permanent lines."""
         self.wipe()
         tell(lines)
 
     def draw(self, words: Callable[[], str]) -> None:
-        """Writes the line over; `words` is asked for it where it is time for that."""
+        """Redraws the line with the result of `words`, at most once every _REDRAW_SECONDS."""
         now = time.monotonic()
         if not self._is_live or now - self._last < _REDRAW_SECONDS:
             return
@@ -36,6 +36,6 @@ class LiveLine:
         self._drawn = redraw(words(), over=self._drawn)
 
     def wipe(self) -> None:
-        """Takes the line away."""
+        """Removes the line."""
         if self._drawn:
             self._drawn = redraw("", over=self._drawn)

@@ -1,4 +1,4 @@
-"""Runs a command: results on stdout, all else on stderr, and an exit status that says how it ended."""
+"""Runs a command: results on stdout, everything else on stderr, and an exit status."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from locklens.cli.reading import OpenUi
 
 _READING = frozenset({"review", "hashes", "keys"})
-"""They say what an earlier run was interrupted in where their result is told: on the screen, or beside the report."""
+"""Commands that report interrupted writes with their result: on the screen, or beside the report."""
 
 
 def main(argv: Sequence[str], open_ui: OpenUi) -> int:
     """Runs one command line.
 
     Args:
-        argv: The words behind the program's name.
+        argv: The arguments behind the program's name.
         open_ui: Opens the terminal UI and returns the exit status.
 
     Returns:
@@ -47,7 +47,7 @@ def main(argv: Sequence[str], open_ui: OpenUi) -> int:
         tell(["error: interrupted"])
         return INTERRUPTED
     except BrokenPipeError:
-        # Whoever read the output has gone: nobody is left to be told.
+        # The reader of the output has exited: no message can reach it.
         forget_output()
         return FINDINGS
     except LockLensError as error:
@@ -106,7 +106,7 @@ def _command(command: str, found: Namespace, open_ui: OpenUi) -> int:
 
 
 def _recover(roots: Sequence[str]) -> None:
-    """Completes or takes back what an earlier run was interrupted in, here or where it is to work, and says so."""
+    """Completes or reverts interrupted writes, here and in the named roots, and reports them."""
     from pathlib import Path
 
     from locklens.operations.write.recover import recover_at
@@ -116,7 +116,7 @@ def _recover(roots: Sequence[str]) -> None:
 
 
 def _work_in(folder: str) -> None:
-    """Changes into the folder that `-C` names."""
+    """Changes into the folder of `-C`."""
     try:
         if folder != ".":
             os.chdir(folder)
@@ -125,7 +125,7 @@ def _work_in(folder: str) -> None:
     try:
         os.getcwd()  # noqa: PTH109
     except OSError as error:
-        raise ConfigurationError("the current folder is gone", hint="change to one that is there") from error
+        raise ConfigurationError("the current folder no longer exists", hint="change to an existing one") from error
 
 
 def _explain(found: Namespace) -> int:
@@ -135,5 +135,5 @@ def _explain(found: Namespace) -> int:
         return put(page(f"{rule.id}  {rule.severity:5}  {rule.title}" for rule in RULES.values()))
     rule = RULES.get(found.rule.upper())
     if rule is None:
-        raise arguments.UsageError(f"there is no rule {found.rule!r}", hint="locklens explain lists them all")
+        raise arguments.UsageError(f"unknown rule {found.rule!r}", hint="locklens explain lists all rules")
     return put(page(explain_rule(rule).splitlines()))

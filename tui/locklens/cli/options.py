@@ -1,6 +1,6 @@
 """The options of each command.
 
-Only the parser of the command that was typed is made, because making all of them takes longer than a small review.
+Only the parser of the given command is built: building all takes longer than a small review.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def read_options(command: str, arguments: Sequence[str], operands: Sequence[str]
     """Reads the arguments of a command.
 
     Raises:
-        UsageError: They cannot be understood, or contradict one another.
+        UsageError: They are invalid, or contradict one another.
     """
     if command in {"init", "lock"}:
         from locklens.cli import install_options
@@ -41,18 +41,18 @@ def read_options(command: str, arguments: Sequence[str], operands: Sequence[str]
 
 
 _LOCKED = {
-    "hashes": "Say what is known of each hash of each lock file.",
-    "keys": "Say who signed what the lock files name.",
+    "hashes": "List the hashes of each lock file, with the proof of each.",
+    "keys": "List the signers of the locked releases.",
 }
 
 
 def _locked(command: str, arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
     parser = Parser(command, _LOCKED[command])
     parser.usage = f"locklens {command} [OPTION...] [BASE] [-- ROOT...]"
-    words = "revision that counts for what it is held against: its policy, and the registries of its lock files"
-    parser.add_argument("base", nargs="?", metavar="BASE", help=f"{words} (default: HEAD, whose registries do not)")
+    words = "revision whose policy applies, and whose lock files name registries that may be asked"
+    parser.add_argument("base", nargs="?", metavar="BASE", help=f"{words} (default: HEAD, for its policy alone)")
     if command == "keys":
-        words = "say too which versions were locked before, and who signed those"
+        words = "list versions that were locked before too, with their signers"
         parser.add_argument("--history", action="store_true", help=words)
     _add_reading_options(parser)
     found = parser.parse_args(arguments)
@@ -65,14 +65,14 @@ def _review(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Names
     parser = Parser("review", "Compare lock files and judge what changed.")
     parser.usage = "locklens review [OPTION...] [BASE] [-- ROOT...]"
     parser.add_argument("base", nargs="?", metavar="BASE", help="revision to compare with (default: HEAD)")
-    add = parser.add_argument_group("what is compared").add_argument
+    add = parser.add_argument_group("comparison").add_argument
     add("--head", metavar="REV", help="compare two revisions instead of the work tree")
     add("--staged", action="store_true", help="compare the index instead of the work tree")
     add("--merge-base", action="store_true", help="compare with the common ancestor, as a pull request does")
-    add("--pr", metavar="N", help="a pull request's head (not supported yet)")
-    add("--remote", metavar="NAME", help="where pull requests are fetched from (not supported yet)")
-    add("--old", metavar="FILE", help="a file, - for standard input, /dev/null, or REV:PATH")
-    add("--new", metavar="FILE", help="likewise; with --old")
+    add("--pr", metavar="N", help="head of a pull request (not supported yet)")
+    add("--remote", metavar="NAME", help="remote to fetch pull requests from (not supported yet)")
+    add("--old", metavar="FILE", help="old lock file: a path, - for standard input, /dev/null, or REV:PATH")
+    add("--new", metavar="FILE", help="new lock file, named the same way; requires --old")
     add("--config", metavar="DIR", help="configuration of the new side (default: the folder of --new)")
     _add_reading_options(parser)
     found = parser.parse_args(arguments)
@@ -84,28 +84,30 @@ def _review(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Names
 
 def _demo(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
     parser = Parser("demo", "Open the review of a sample repository.")
-    add = parser.add_argument_group("the sample registry").add_argument
-    add("--serve", action="store_true", help="keep the registry up, and say how to point any tool at it")
-    add("--port", type=int, default=0, metavar="N", help="where it listens (default: any free port)")
+    add = parser.add_argument_group("sample registry").add_argument
+    add("--serve", action="store_true", help="serve the registry, and print how to use it with any tool")
+    add("--port", type=int, default=0, metavar="N", help="port to listen on (default: any free port)")
     add("--delay", type=int, default=0, metavar="MS", help="milliseconds before each answer")
     add(
         "--fault",
         action="append",
         metavar="FAULT[:STEP][=PROVIDER[@VERSION]]",
-        help="what goes wrong instead of the sample's own faults, e.g. slow:sums=acme/demo",
+        help="fault to inject instead of the sample's own, e.g. slow:sums=acme/demo",
     )
     _add_reading_options(parser)
     found = parser.parse_args(arguments)
     if operands:
         raise UsageError(f"unexpected argument {operands[0]!r}", hint="see locklens demo --help")
     if not found.serve and (found.port or found.delay or found.fault):
-        raise UsageError("--port, --delay and --fault go with --serve")
+        raise UsageError("--port, --delay and --fault require --serve")
     _refuse_what_is_not_built(found)
     return found
 
 
 def _why(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
-    parser = Parser("why", "Say who requires a provider, what their constraints come to, and what they exclude.")
+    parser = Parser(
+        "why", "List the requirements of a provider, the combined constraints, and the versions that they exclude."
+    )
     parser.usage = "locklens why [OPTION...] PROVIDER [-- ROOT...]"
     parser.add_argument("provider", metavar="PROVIDER", help="e.g. aws, hashicorp/aws, or a full address")
     _add_reading_options(parser)
@@ -115,24 +117,24 @@ def _why(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespac
     if found.policy:
         raise NotSupportedYetError("--policy of why")
     if found.format == "tui":
-        raise UsageError("why is no screen of its own", hint="use --format text or json, or press w in the review")
+        raise UsageError("why has no screen of its own", hint="use --format text or json, or press w in the review")
     return found
 
 
 def _explain(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
-    parser = Parser("explain", "Explain a finding; without RULE list them all.")
+    parser = Parser("explain", "Explain a rule; without RULE, list all rules.")
     parser.add_argument("rule", nargs="?", metavar="RULE", help="e.g. LK001")
     return parser.parse_args([*arguments, *operands])
 
 
 def _cache(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
-    parser = Parser("cache", "Show or forget what is remembered of registries and packages; marks are kept.")
-    parser.add_argument("action", choices=["info", "clear"], help="what to do with the file")
+    parser = Parser("cache", "Show or clear the cache of registry answers and package hashes; marks are kept.")
+    parser.add_argument("action", choices=["info", "clear"], help="show its size and contents, or clear it")
     return parser.parse_args([*arguments, *operands])
 
 
 def _add_reading_options(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument_group("options of every reading command").add_argument
+    add = parser.add_argument_group("common options").add_argument
     add(
         "--format",
         choices=["tui", "text", "json", "markdown", "sarif"],
@@ -144,21 +146,27 @@ def _add_reading_options(parser: argparse.ArgumentParser) -> None:
         "--fail-on",
         choices=["block", "warn", "info", "never"],
         default="block",
-        help="exit 1 from here on (default: block)",
+        help="lowest severity that sets exit status 1 (default: block)",
     )
-    add("--tool", choices=["terraform", "opentofu"], help="whose rules count (default: found out for each root)")
-    add("--test-directory", metavar="DIR", default="tests", help="where test files are, in each root (default: tests)")
-    add("--offline", action="store_true", help="ask no registry; what is remembered of earlier answers counts")
-    add("--verbose", action="store_true", help="say what was done and how long it took")
-    add("--ask-host", metavar="HOST", action="append", default=[], help="a registry that may be asked too")
+    add("--tool", choices=["terraform", "opentofu"], help="tool whose rules apply (default: detected for each root)")
+    add("--test-directory", metavar="DIR", default="tests", help="folder of test files in each root (default: tests)")
+    add("--offline", action="store_true", help="ask no registry; use cached answers only")
+    add("--verbose", action="store_true", help="list each request, and the time that the run took")
+    add(
+        "--ask-host",
+        metavar="HOST",
+        action="append",
+        default=[],
+        help="another registry that may be asked; may be repeated",
+    )
     add(
         "--prove",
         choices=["none", "changed", "all"],
         default="none",
-        help="download packages and hash them, to prove h1 hashes",
+        help="download and hash packages, to prove h1 hashes",
     )
-    add("--policy", metavar="FILE", help="judge by this file instead of the base's locklens.toml")
-    add("--no-cache", action="store_true", help="use and keep nothing that is remembered between runs")
+    add("--policy", metavar="FILE", help="policy file to use instead of the base's locklens.toml")
+    add("--no-cache", action="store_true", help="neither read nor write the cache")
 
 
 def _refuse_what_is_not_built(found: argparse.Namespace) -> None:
@@ -174,12 +182,12 @@ def _refuse_what_is_not_built(found: argparse.Namespace) -> None:
 def _check_sides(found: argparse.Namespace) -> None:
     in_files = found.old is not None or found.new is not None
     if in_files and (found.old is None or found.new is None):
-        raise UsageError("--old and --new go together", hint="an absent side is written /dev/null")
+        raise UsageError("--old and --new must be used together", hint="use /dev/null for an absent side")
     if in_files and (found.base or found.head or found.staged or found.merge_base or found.roots):
         raise UsageError("--old and --new compare two files: no BASE, --head, --staged, --merge-base or ROOT")
     if found.config is not None and not in_files:
-        raise UsageError("--config goes with --old and --new")
+        raise UsageError("--config requires --old and --new")
     if found.head and found.staged:
-        raise UsageError("--head and --staged are two different sides")
+        raise UsageError("--head and --staged cannot be used together")
     if found.format == "tui" and "-" in {found.old, found.new}:
         raise UsageError("the terminal UI needs standard input for its keys", hint="use --format text or json")

@@ -1,7 +1,7 @@
-"""The edge of the command line: all that it prints or writes to a file of the user's choice passes here.
+"""The output of the command line: every print, and every report to a file, passes here.
 
-The result goes to stdout or a file, all else to stderr. What is not known to be printable text cannot be handed in: see
-`locklens.text`. And the exit statuses, which are a contract.
+The result goes to stdout or a file, everything else to stderr. Only printable text is accepted: see `locklens.text`.
+The exit statuses are a contract.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ NOT_WRITTEN = "dry run: nothing was written"
 
 
 def put(text: Printable) -> int:
-    """Writes the result; what the terminal's encoding cannot say is written as an escape.
+    """Writes the result; characters outside of the terminal's encoding are escaped.
 
     Raises:
         ConfigurationError: Standard output cannot be written.
@@ -42,7 +42,7 @@ def put(text: Printable) -> int:
 
 
 def put_patch(files: Iterable[PlannedFile]) -> int:
-    """Writes what becomes of files as the result: for `git apply` exactly, for people on a terminal printable.
+    """Writes the changes of files as the result: exact for `git apply`, printable on a terminal.
 
     Raises:
         ConfigurationError: Standard output cannot be written.
@@ -51,7 +51,7 @@ def put_patch(files: Iterable[PlannedFile]) -> int:
         return put(page(line for file in files for line in file.diff_lines()))
     with _writing() as stream:
         patch = "".join(file.diff() for file in files).encode()
-        # Text streams of Windows would make CRLF of every line feed.
+        # Text streams of Windows would write every line feed as CRLF.
         stream.flush()
         stream.buffer.write(patch)
         stream.buffer.flush()
@@ -73,12 +73,12 @@ def _writing() -> Iterator[TextIO]:
 
 
 def forget_output() -> None:
-    """Keeps Python from writing at its end what could not be written."""
+    """Keeps Python from writing the rest of the output again when it exits."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def deliver(text: Printable, output: str | None) -> int:
-    """Writes the result to a file, or to stdout where none is named.
+    """Writes the result to a file, or to stdout without one.
 
     Raises:
         ConfigurationError: It cannot be written.
@@ -94,20 +94,20 @@ def deliver(text: Printable, output: str | None) -> int:
 
 
 def tell(lines: Iterable[str]) -> None:
-    """Says on stderr what is no result, one line each."""
+    """Writes lines other than the result to stderr."""
     if sys.stderr is not None:
         sys.stderr.write(page(lines))
 
 
 def redraw(text: str, *, over: int) -> int:
-    """Writes the last line of a terminal's stderr over.
+    """Redraws the last line of a terminal's stderr.
 
     Args:
-        text: What it is from now on; "" takes it away.
-        over: Columns that it had before.
+        text: The new line; "" removes it.
+        over: Columns of the old line.
 
     Returns:
-        The columns that it has now.
+        Columns of the new line.
     """
     shown = one_line(text)[:_WIDEST]
     if over:
@@ -118,15 +118,15 @@ def redraw(text: str, *, over: int) -> int:
 
 
 def complain(error: LockLensError) -> None:
-    """Says on stderr what went wrong and what to do."""
+    """Writes an error and its hint to stderr."""
     tell([f"error: {error}", *([f"hint: {error.hint}"] if error.hint else [])])
 
 
 def has_terminal() -> bool:
-    """Whether all three standard streams are a terminal, as a user interface needs."""
+    """True if all three standard streams are a terminal, as a user interface needs."""
     return all(map(is_terminal, (sys.stdin, sys.stdout, sys.stderr)))
 
 
 def is_terminal(stream: TextIO | None) -> bool:
-    """Whether a standard stream, which is None where the caller closed it, is a terminal."""
+    """True if a standard stream, None where the caller closed it, is a terminal."""
     return stream is not None and stream.isatty()

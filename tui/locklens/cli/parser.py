@@ -1,4 +1,4 @@
-"""The argument parser that every command's options are added to."""
+"""The argument parser of every command."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _HELP_WIDTH = 100
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose complaints are our errors, and which does not ask the terminal for its width to say them."""
+    """A parser that raises `UsageError`, and whose help does not depend on the width of the terminal."""
 
     def __init__(self, command: str, description: str) -> None:
         formatter = partial(argparse.HelpFormatter, width=_HELP_WIDTH, max_help_position=28)
@@ -30,7 +30,7 @@ class Parser(argparse.ArgumentParser):
         put(page(message.splitlines()))
 
     def error(self, message: str) -> NoReturn:
-        """Raises what argparse would print.
+        """Raises the error that argparse would print.
 
         Raises:
             UsageError: Always.

@@ -1,4 +1,4 @@
-"""How the commands that write reach the operations: the settings of a run, and a plan with its progress."""
+"""Settings of a command that writes, and its plan with progress."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def scope_of(found: Namespace) -> Scope:
-    """Returns where the roots that were named are, seen from the current folder."""
+    """Returns the scope of the named roots, relative to the current folder."""
     from locklens.operations.plan.model import Scope
 
     return Scope(Path.cwd(), tuple(dict.fromkeys(found.root)), DIALECTS.get(found.tool), found.test_directory)
@@ -39,7 +39,7 @@ def writer_of(found: Namespace, asking: NetworkSettings | None = None) -> LockLe
 
 
 def plan_operation(operation: Operation, found: Namespace, progress: InstallProgress | JsonProgress) -> Plan:
-    """Plans what takes registries: every registry that the roots require is asked, as the tools ask them.
+    """Plans an operation that needs registries: all that the roots require are asked, as the tools do.
 
     Raises:
         LockLensError: There is no plan for any root.
@@ -59,14 +59,14 @@ def plan_with(
     progress: InstallProgress | JsonProgress,
     review: Review | None = None,
 ) -> Plan:
-    """Plans with progress, and reports afterwards what the cache and the registries had to say.
+    """Plans with progress, and reports the notices of the cache and the log of requests.
 
     Args:
         locklens: With network settings.
-        operation: What is requested.
+        operation: The requested operation.
         found: The options.
-        progress: Hears what happens.
-        review: What the operation was made from.
+        progress: Receives events.
+        review: The review that the operation was made from.
 
     Raises:
         LockLensError: There is no plan for any root.

@@ -1,4 +1,4 @@
-"""How long work is told of on stderr: plain lines, and on a terminal one line that is written over."""
+"""Progress of a review on stderr: plain lines, and on a terminal one that is redrawn."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 class ReviewProgress:
-    """Tells of a review while it is made.
+    """Progress of a review.
 
     Args:
-        is_verbose: Whether to list each request.
+        is_verbose: True to list each request.
     """
 
     def __init__(self, *, is_verbose: bool) -> None:
@@ -32,7 +32,7 @@ class ReviewProgress:
         self._arriving: dict[str, PackageDownloading] = {}
 
     def take(self, event: ReviewEvent) -> None:
-        """Tells of one event."""
+        """Reports one event."""
         match event:
             case LookupProgress():
                 if self._is_verbose:
@@ -56,14 +56,14 @@ class ReviewProgress:
 
 
 def planned_words(plan: ProvingPlanned) -> str:
-    """What is going to be downloaded."""
+    """Returns the number and size of the packages to download."""
     size = f", {size_words(plan.likely_bytes)}" if plan.likely_bytes is not None else ""
     more = f" (at most {plan.at_most})" if plan.at_most > plan.likely else ""
     return f"to prove {plan.hashes} h1: {counted(plan.likely, 'package')}{size} to download{more}"
 
 
 def arriving_words(event: PackageDownloading) -> str:
-    """How far a package is."""
+    """Returns the progress of a package."""
     if not event.size:
         return size_words(event.received)
     return f"{min(100, 100 * event.received // event.size)} % of {size_words(event.size)}"

@@ -1,4 +1,4 @@
-"""The commands that read: what was typed becomes a request, and the review that answers it a report."""
+"""The commands that read: options to a request, and the review to a report."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def run_locked(found: Namespace, view: str, open_ui: OpenUi) -> int:
 
 
 def run_why(found: Namespace) -> int:
-    """Says who requires a provider, and what holds it back."""
+    """Reports the requirements of a provider, and what holds it back."""
     from locklens.operations.compare_repository import open_locked
     from locklens.operations.locklens import LockLens
     from locklens.operations.review.why import WhyRequest
@@ -96,7 +96,7 @@ def _standard_input() -> bytes:
 def request_of(
     found: Namespace, opened: Callable[[], Comparison], asking: NetworkSettings, base: Base | None = None
 ) -> ReviewRequest:
-    """Returns the request for what was typed; `opened` opens the comparison with the base."""
+    """Returns the request for the options; `opened` opens the comparison with the base."""
     from locklens.dialect import DIALECTS
     from locklens.operations.review.request import ReviewRequest
 
@@ -114,10 +114,10 @@ def request_of(
 
 
 def asking_of(found: Namespace, environ: Mapping[str, str] | None = None, cache: Path | None = None) -> NetworkSettings:
-    """Whom a command may ask; `environ` and `cache` where they are not the user's own.
+    """Returns the network settings of a command; `environ` and `cache` replace the user's own.
 
     Raises:
-        UsageError: What was given as a host is none.
+        UsageError: A host is invalid.
     """
     from locklens.addresses import read_host
     from locklens.releases.settings import NetworkSettings
@@ -137,16 +137,16 @@ def show(request: ReviewRequest, found: Namespace, view: str, open_ui: OpenUi) -
     """Opens the screen, or prints the report, and returns the exit status.
 
     Args:
-        request: What is to be reviewed.
+        request: The review to make.
         found: The options.
-        view: What of it is wanted: "review", "hashes" or "keys".
+        view: "review", "hashes" or "keys".
         open_ui: Opens the terminal UI on that view.
     """
     form = _format(found)
     if form == "tui":
         if not has_terminal():
             raise ConfigurationError("the terminal UI needs a terminal", hint="use --format text or json")
-        return open_ui(request, view)  # It says what is recovered on its first screen.
+        return open_ui(request, view)  # Its first screen reports recovered writes.
     if found.old is None:
         from locklens.operations.write.recover import recover_at
 
@@ -183,7 +183,7 @@ def _format(found: Namespace) -> str:
 
 
 def _histories(locklens: LockLens, review: Review) -> dict[str, tuple[PastUse, ...]]:
-    """Returns what each signer's providers were locked at before, by the key's fingerprint."""
+    """Returns the versions that were locked before of each signer's providers, by the key's fingerprint."""
     from locklens.review.keys import signers
 
     named = [signer for signer in signers(review) if signer.key is not None]

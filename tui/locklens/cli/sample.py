@@ -29,7 +29,7 @@ _PREFIX = "locklens-demo-"
 
 
 def demo(found: Namespace, open_ui: OpenUi) -> int:
-    """Reviews the sample repository, which asks the sample registry and nobody else."""
+    """Reviews the sample repository, with the sample registry as its only one."""
     from locklens.demo.repository import make_repository
     from locklens.operations.compare_repository import open_git
 
@@ -45,11 +45,11 @@ def demo(found: Namespace, open_ui: OpenUi) -> int:
             return show(request_of(found, partial(open_git, top), asking), found, "review", open_ui)
         finally:
             with suppress(OSError):
-                Journal().forget(top)  # Nobody can undo in a repository that is no more.
+                Journal().forget(top)  # The repository is deleted: its writes cannot be undone.
 
 
 def _serve(found: Namespace) -> int:
-    """Keeps the sample registry up until it is interrupted."""
+    """Serves the sample registry until it is interrupted."""
     try:
         rules = tuple(map(parse_rule, found.fault)) if found.fault else SAMPLE_RULES
     except ValueError as error:
@@ -65,7 +65,7 @@ def _serve(found: Namespace) -> int:
             put(page(serving_lines(registry, write_cli_configuration(registry, Path(folder)))))
             threading.Event().wait()
         except KeyboardInterrupt:
-            pass  # That is how it is meant to end.
+            pass  # The usual end.
         finally:
             registry.stop()
     return DONE

@@ -1,4 +1,4 @@
-"""`upgrade --list` and `upgrade --safe`: what can be upgraded, and what of it is upgraded without a question."""
+"""`upgrade --list` and `upgrade --safe`: available upgrades, and the upgrade of those that are eligible."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def list_candidates(found: Namespace) -> int:
-    """Prints which versions there are, and what blocks them."""
+    """Prints the available versions, and what holds them back."""
     from locklens.operations.upgrades import report
 
     with _surveyor(found) as locklens:
@@ -42,7 +42,7 @@ def list_candidates(found: Namespace) -> int:
 
 
 def plan_safe(found: Namespace) -> Plan:
-    """Plans to move what the screen selects as safe; nothing where nothing is.
+    """Plans the upgrade of what the screen selects as eligible; an empty plan where nothing is.
 
     Raises:
         LockLensError: There is no plan for any root.
@@ -76,7 +76,7 @@ def plan_safe(found: Namespace) -> Plan:
 
 @contextmanager
 def _surveyor(found: Namespace) -> Iterator[LockLens]:
-    """The operations on all that is locked in the roots, which asks every registry that they require."""
+    """Opens the operations on the locked providers of the roots; every registry that they require is asked."""
     with Cache.in_memory() if found.no_cache else Cache() as cache:
         request = ReviewRequest(
             partial(_open, tuple(dict.fromkeys(found.root))),

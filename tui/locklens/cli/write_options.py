@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _ABOUT = {
-    "upgrade": "Move the chosen providers, and leave every other block of the lock file as it is.",
-    "prune": "Remove from the lock file what nothing requires.",
-    "restore": "Take providers' blocks from the lock file of a revision.",
-    "format": "Write the lock file as its tool does: order, spacing, line ends. Comments are lost.",
-    "undo": "Take back what was written last in the repository: by any of these commands, or on the screen. Once more "
-    "does it again. A file that changed since is named, and then nothing is taken back.",
+    "upgrade": "Upgrade the selected providers; other entries of the lock file are left untouched.",
+    "prune": "Remove providers that are not required from the lock file.",
+    "restore": "Restore providers' entries from the lock file of a revision.",
+    "format": "Write the lock file in its tool's format: order, spacing, line ends. Comments are lost.",
+    "undo": "Revert the last write in the repository, of any of these commands or of the screen. A second undo "
+    "writes it again. If a file changed since, it is named and nothing is reverted.",
 }
 
 
@@ -24,7 +24,7 @@ def read_write_options(command: str, arguments: Sequence[str], operands: Sequenc
     """Reads the arguments of a command.
 
     Raises:
-        UsageError: They cannot be understood.
+        UsageError: They are invalid.
     """
     parser = Parser(command, _ABOUT[command])
     words = {
@@ -36,22 +36,36 @@ def read_write_options(command: str, arguments: Sequence[str], operands: Sequenc
     }
     parser.usage = f"locklens {command} [OPTION...]{words[command]}"
     if command == "upgrade":
-        help_text = "e.g. aws or hashicorp/aws=5.2.0 (default: all that are locked and required)"
+        help_text = "e.g. aws or hashicorp/aws=5.2.0 (default: all locked providers that are required)"
         parser.add_argument("providers", nargs="*", metavar="PROVIDER[=VERSION]", help=help_text)
         _add_upgrade(parser)
     elif command == "prune":
-        help_text = "remove these, also where not all that may require them can be read (default: all orphans)"
+        help_text = "remove these, even if part of the configuration cannot be read (default: all orphans)"
         parser.add_argument("providers", nargs="*", metavar="PROVIDER", help=help_text)
     elif command == "restore":
-        parser.add_argument("providers", nargs="+", metavar="PROVIDER", help="what is not locked there is removed")
-        parser.add_argument("--from", dest="revision", default="HEAD", metavar="REV", help="default: HEAD")
-    add = parser.add_argument_group("where, and how it is told").add_argument
+        parser.add_argument(
+            "providers", nargs="+", metavar="PROVIDER", help="removed if it is not locked in the revision"
+        )
+        parser.add_argument(
+            "--from", dest="revision", default="HEAD", metavar="REV", help="revision to restore from (default: HEAD)"
+        )
+    add = parser.add_argument_group("scope and output").add_argument
     if command != "undo":
-        add("--root", action="append", default=[], metavar="DIR", help="a root module; may be repeated (default: .)")
-        add("--tool", choices=["opentofu", "terraform"], help="whose rules count (default: found out from the files)")
-        add("--test-directory", default="tests", metavar="DIR", help="where test files are (default: tests)")
-    add("--dry-run", action="store_true", help="write nothing, and print what would change as a diff")
-    add("--json", action="store_true", help="print what happens as JSON, one event per line")
+        add(
+            "--root",
+            action="append",
+            default=[],
+            metavar="DIR",
+            help="folder of a root module; may be repeated (default: .)",
+        )
+        add(
+            "--tool",
+            choices=["opentofu", "terraform"],
+            help="tool whose rules apply (default: detected from the files)",
+        )
+        add("--test-directory", default="tests", metavar="DIR", help="folder of test files (default: tests)")
+    add("--dry-run", action="store_true", help="write nothing; print the changes as a diff")
+    add("--json", action="store_true", help="print events as JSON, one per line")
     found = parser.parse_args([*arguments, *operands])
     if command == "upgrade":
         _check_upgrade(found)
@@ -60,31 +74,35 @@ def read_write_options(command: str, arguments: Sequence[str], operands: Sequenc
 
 def _check_upgrade(found: argparse.Namespace) -> None:
     if found.safe and found.list:
-        raise UsageError("--list writes nothing, and --safe writes", hint="use one of them")
+        raise UsageError("--list and --safe cannot be used together", hint="--list writes nothing, --safe writes")
     if (found.safe or found.list) and (found.providers or found.platform or found.edit_constraints):
-        raise UsageError("--list and --safe go without PROVIDER, --platform and --edit-constraints")
+        raise UsageError("--list and --safe take no PROVIDER, --platform or --edit-constraints")
     if found.format and not found.list:
-        raise UsageError("--format goes with --list", hint="--json prints what happens as JSON")
+        raise UsageError("--format requires --list", hint="--json prints events as JSON")
     if found.list and (found.dry_run or found.json):
-        raise UsageError("--list writes nothing: no --dry-run, no --json", hint="use --format json")
+        raise UsageError("--list writes nothing, and takes no --dry-run or --json", hint="use --format json")
     if found.ignore_cooldown and not (found.safe or found.list):
-        raise UsageError("--ignore-cooldown goes with --list and --safe")
+        raise UsageError("--ignore-cooldown requires --list or --safe")
 
 
 def _add_upgrade(parser: Parser) -> None:
-    add = parser.add_argument_group("what is done").add_argument
+    add = parser.add_argument_group("operation").add_argument
     add(
         "--platform",
         action="append",
         default=[],
         metavar="OS_ARCH",
-        help="lock it for this platform; may be repeated (default: those that are locked now, as far as known)",
+        help="platform to lock; may be repeated (default: those that are locked now, where known)",
     )
-    add("--list", action="store_true", help="write nothing, and list which versions there are, and what blocks them")
-    add("--format", choices=["text", "json"], help="of --list (default: text)")
-    add("--safe", action="store_true", help="move what is in range, old enough, and signed as what is locked")
-    add("--ignore-cooldown", action="store_true", help="releases of any age, with --list and --safe")
-    add("--edit-constraints", action="store_true", help="rewrite constraints of local modules that are in the way")
-    add("--allow-missing-modules", action="store_true", help="work on the modules that are there")
-    add("--no-cache", action="store_true", help="remember nothing of earlier runs, and nothing for later ones")
+    add("--list", action="store_true", help="write nothing; list the available versions, and what holds them back")
+    add("--format", choices=["text", "json"], help="format of --list (default: text)")
+    add(
+        "--safe",
+        action="store_true",
+        help="upgrade what is eligible: in range, past the cooldown, and of the same signer",
+    )
+    add("--ignore-cooldown", action="store_true", help="ignore the age of releases, with --list or --safe")
+    add("--edit-constraints", action="store_true", help="rewrite constraints of local modules that exclude the version")
+    add("--allow-missing-modules", action="store_true", help="continue without modules that cannot be read")
+    add("--no-cache", action="store_true", help="neither read nor write the cache")
     add("--verbose", action="store_true", help="list each request")

@@ -1,4 +1,4 @@
-"""The commands that change what is locked: what was typed becomes a plan, the plan is told, and then applied."""
+"""The commands that change lock files: options to a plan, which is reported and applied."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ def run_write(command: str, found: Namespace) -> int:
 
 
 def operation_of(command: str, found: Namespace) -> Operation:
-    """Returns the operation that was typed; the terminal UI makes the same ones.
+    """Returns the operation for the options; the terminal UI makes the same ones.
 
     Raises:
-        UsageError: A platform is none.
+        UsageError: A platform is invalid.
     """
     if command == "undo":
         from locklens.operations.write.undo import Undo
@@ -199,7 +199,7 @@ def _place(one: Diagnostic) -> str:
 
 
 def _complaint(failed: Diagnostic) -> list[str]:
-    """An error with its root and provider before it, unless it names them itself, and its hint."""
+    """Returns an error, with its root and provider in front unless the text has them, and its hint."""
     name = failed.address if failed.address not in failed.words else ""
     lead = name if failed.place is not None else f"{failed.root or '.'}: {name}" if name else failed.root or "."
     words = f"{lead}: {failed.words}" if lead else failed.words

@@ -1,4 +1,4 @@
-"""A session as one tool's installer uses it: its rules, its names of providers, and where events go."""
+"""The context of one tool's installer: a session, the tool's rules and names of providers, and events."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _Result = TypeVar("_Result")
 
 
 class InstallContext:
-    """What installing and locking by one tool's rules needs. Thread-safe.
+    """The context of installing and locking by one tool's rules. Thread-safe.
 
     Args:
-        session: Its connections, verifier and threads; one that is made for installing.
+        session: Connections, verifier and threads; one that is made for installing.
         dialect: The tool.
-        on_event: Receives events, from any thread, but never from two at once.
+        on_event: Called with events, from any thread, but never concurrently.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class InstallContext:
         return address.short(self.dialect.default_host)
 
     def tell(self, event: InstallEvent) -> None:
-        """Passes an event on."""
+        """Emits an event."""
         with self._events:
             self._on_event(event)
 

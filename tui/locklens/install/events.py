@@ -1,4 +1,4 @@
-"""What happens while providers are installed or locked, as values. They inform, and steer nothing."""
+"""Events of installing and locking providers, as values. They inform, and have no effect."""
 
 from __future__ import annotations
 
@@ -13,43 +13,43 @@ if TYPE_CHECKING:
 
 
 class _Of(Struct, frozen=True):
-    """Something about one provider.
+    """An event about one provider.
 
     Attributes:
-        provider: As the tool names it: without its own default host.
+        provider: The tool's name of the provider: without its default host.
     """
 
     provider: str
 
 
 class QueryStarted(_Of, frozen=True):
-    """A version is looked for; `constraints` is "" where there are none."""
+    """A version is being selected; `constraints` is "" where there are none."""
 
     constraints: str
     is_locked: bool
 
 
 class RegistryWarned(_Of, frozen=True):
-    """The registry has something to say of the provider, in its own words."""
+    """The registry's warnings about the provider, verbatim."""
 
     words: tuple[str, ...]
 
 
 class AlreadyInstalled(_Of, frozen=True):
-    """The package in the data folder has a locked hash, so nobody was asked."""
+    """The package in the data folder has a locked hash, so no registry was asked."""
 
     version: Version
 
 
 class FetchStarted(_Of, frozen=True):
-    """A package begins to arrive; `platform` is None where it is to be installed."""
+    """A download begins; `platform` is None where the package is to be installed."""
 
     version: Version
     platform: Platform | None
 
 
 class PackageArriving(_Of, frozen=True):
-    """How far a package is, in bytes; `size` is None where its server does not say."""
+    """Progress of a download, in bytes; `size` is None where the server gives none."""
 
     version: Version
     platform: Platform
@@ -58,14 +58,14 @@ class PackageArriving(_Of, frozen=True):
 
 
 class FolderReplaced(_Of, frozen=True):
-    """What lay in a package's folder was not that package: it was replaced as a whole."""
+    """The contents of a package's folder did not match the package, and were replaced."""
 
     version: Version
     folder: str
 
 
 class ProviderInstalled(_Of, frozen=True):
-    """A package was installed; `signed` is what the tool says of its signature."""
+    """A package was installed; `signed` is the tool's description of its signature."""
 
     version: Version
     signed: str
@@ -73,7 +73,7 @@ class ProviderInstalled(_Of, frozen=True):
 
 
 class PackageHashed(_Of, frozen=True):
-    """A package was hashed for the lock file; `was_remembered`: in an earlier run."""
+    """A package was hashed for the lock file; `was_remembered` is True for a cached hash."""
 
     version: Version
     platform: Platform
@@ -82,14 +82,14 @@ class PackageHashed(_Of, frozen=True):
 
 
 class HashesObtained(_Of, frozen=True):
-    """What of one platform's hashes is new to the lock file."""
+    """The hashes of one platform, and whether they are new to the lock file."""
 
     platform: Platform
     tracking: Tracking
 
 
 class ReleaseWarned(_Of, frozen=True):
-    """Something about a release is odd, and was got over; `words` is a sentence without its full stop."""
+    """A warning about a release; `words` is a sentence without its full stop."""
 
     version: Version
     words: str

@@ -1,4 +1,4 @@
-"""Gets a package that a registry and its publisher vouch for: to be hashed while it arrives, or to be kept."""
+"""Downloads an authenticated package: hashes it on the way, or unpacks it."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from locklens.sources.metadata import PackageMetadata
     from locklens.versions import Version
 
-_TELL_EVERY = 1 << 20
+_EVENT_BYTES = 1 << 20
 """Bytes between two events about one package."""
 
-_TELL_SECONDS = 0.5
-"""Or so many seconds, where it comes slowly."""
+_EVENT_SECONDS = 0.5
+"""Seconds between two events about one package that arrives slowly."""
 
 LIMITS = Limits()
 
@@ -37,19 +37,19 @@ LIMITS = Limits()
 def admitted(
     context: InstallContext, address: ProviderAddress, version: Version, platform: Platform
 ) -> tuple[PackageMetadata, AuthenticatedRelease]:
-    """Asks for a package's metadata, and for what its publisher signed, and judges that.
+    """Fetches a package's metadata and its signed release, and authenticates the release.
 
     Raises:
-        SourceError: The registry has no such package, or cannot say.
+        SourceError: The registry has no such package, or gives no answer.
         TrustError: The tool would refuse the release.
-        PackageError: The tool does not speak its protocol.
+        PackageError: The tool does not support its protocol.
     """
     metadata = offered(context, address, version, platform)
     return metadata, judged(context, metadata)
 
 
 def offered(context: InstallContext, address: ProviderAddress, version: Version, platform: Platform) -> PackageMetadata:
-    """Asks for a package's metadata; errors as of `admitted`. What its publisher signed is then on its way."""
+    """Fetches a package's metadata, and begins to fetch the signed release; errors as of `admitted`."""
     source = context.source(address)
     metadata = source.package(address, version, platform)
     if not is_supported(metadata.protocols):
@@ -59,15 +59,15 @@ def offered(context: InstallContext, address: ProviderAddress, version: Version,
 
 
 def judged(context: InstallContext, metadata: PackageMetadata) -> AuthenticatedRelease:
-    """Judges what its publisher signed; errors as of `admitted`."""
+    """Authenticates the signed release of a package; errors as of `admitted`."""
     if context.session.cache.package(metadata.zh) is None:
-        # Meanwhile gpg can read the keys. Of a package that was hashed before, the signature was verified too.
+        # gpg reads the keys meanwhile. For a package that was hashed before, the signature was verified too.
         context.authenticator.prepare(metadata)
     return context.authenticator.admit(metadata, context.source(metadata.address).checksums(metadata))
 
 
 def warn(context: InstallContext, metadata: PackageMetadata, vouched: AuthenticatedRelease) -> None:
-    """Tells what is odd about a release."""
+    """Emits the warnings about a release."""
     for words in vouched.warnings:
         context.tell(ReleaseWarned(context.name(metadata.address), metadata.version, words))
 
@@ -75,33 +75,33 @@ def warn(context: InstallContext, metadata: PackageMetadata, vouched: Authentica
 def warn_of_changes(
     context: InstallContext, wanted: ProviderRequirement | LockRequest, version: Version, vouched: AuthenticatedRelease
 ) -> None:
-    """Tells that a release is not any more what it was when it was locked."""
+    """Emits a warning if a release changed since it was locked."""
     if words := vouched.change_words(wanted.prior, wanted.address, version):
         context.tell(ReleaseWarned(context.name(wanted.address), version, words))
 
 
 def hashed(context: InstallContext, metadata: PackageMetadata) -> HashedPackage:
-    """Hashes a package while it arrives, and remembers what came out.
+    """Hashes a package while it is downloaded, and caches the hashes.
 
     Raises:
-        SourceError: It does not arrive.
-        TrustError: It is not the one that is vouched for.
-        PackageError: The tools could not unpack it, or there is no program in it.
-        ConfigurationError: There is no room for the temporary file.
+        SourceError: The download failed.
+        TrustError: It is not the signed package.
+        PackageError: The tools could not unpack it, or it has no program.
+        ConfigurationError: There is no space for the temporary file.
     """
     from locklens.packages.hashing import hash_package
 
     with context.source(metadata.address).open_package(metadata) as download:
-        found = hash_package(
+        package = hash_package(
             download.chunks,
             limit=LIMITS,
             on_bytes=_teller(context, metadata, download.length),
             cancel=context.session.cancel,
             judge=lambda zh: _check_zh(metadata, zh),
-            check=lambda package: check_program(package.layout.files, metadata.address),
+            check=lambda passed: check_program(passed.layout.files, metadata.address),
         )
-    context.session.cache.keep_package(found)
-    return found
+    context.session.cache.keep_package(package)
+    return package
 
 
 def unpacked(
@@ -112,16 +112,15 @@ def unpacked(
     release: Future[AuthenticatedRelease],
     check: Callable[[Passed], None],
 ) -> HashedPackage:
-    """Unpacks a package into a new folder while it arrives, and remembers its hashes; errors as of `hashed`.
+    """Unpacks a package into a new folder while it is downloaded, and caches its hashes; errors as of `hashed`.
 
     Args:
         context: Receives progress events.
-        metadata: Of the package.
-        into: Nothing is left there of a package that is refused.
-        release: The judgement of the release, which may come as late as the last byte. Where that is an error, it is
-            what is raised, whatever else went wrong.
-        check: Is given the package once it is known to be the one that is vouched for, and was read within the bounds;
-            it may refuse it all the same.
+        metadata: The package's.
+        into: The folder; a refused package leaves nothing there.
+        release: The authentication of the release, which may finish as late as the last byte. Its error takes
+            precedence over any other.
+        check: Called with the package once it is known to be the signed one and within the bounds; may refuse it.
     """
     from locklens.packages.unpack import unpack
 
@@ -142,7 +141,7 @@ def unpacked(
                 if release.done():
                     release.result()
 
-            found = unpack(
+            hashed_package = unpack(
                 download.chunks,
                 into,
                 limit=LIMITS,
@@ -154,27 +153,27 @@ def unpacked(
     except LockLensError:
         release.result()
         raise
-    context.session.cache.keep_package(found)
-    return found
+    context.session.cache.keep_package(hashed_package)
+    return hashed_package
 
 
 def _check_zh(metadata: PackageMetadata, zh: str) -> None:
     if zh != metadata.zh:
         words = f"archive has incorrect checksum {zh} (expected zh:{metadata.shasum})"
-        hint = "the package was tampered with, or published again without its checksums"
+        hint = "the package was tampered with, or republished without its checksums"
         raise TrustError(words, hint=hint)
 
 
 def unwritable(folder: Path, error: OSError) -> ConfigurationError:
-    """The error for a folder that packages cannot be written to."""
+    """Returns the error for a folder that packages cannot be written to."""
     reason = error.strerror or str(error)
     return ConfigurationError(
-        f"cannot be written: {reason}", path=str(folder), hint="make room, or look at who may write"
+        f"cannot be written: {reason}", path=str(folder), hint="free some space, or check the permissions"
     )
 
 
 def check_program(names: Iterable[bytes], address: ProviderAddress) -> None:
-    """Makes sure that a package has a program, as the tools look for it: among the files that lie in no folder.
+    """Requires a program in a package, where the tools look for it: among the files at its top.
 
     Raises:
         PackageError: It has none.
@@ -188,30 +187,30 @@ def check_program(names: Iterable[bytes], address: ProviderAddress) -> None:
 
 def _teller(context: InstallContext, metadata: PackageMetadata, length: int | None) -> Callable[[int], None]:
     name = context.name(metadata.address)
-    received = told = 0
+    received = reported = 0
     last = time.monotonic()
 
     def tell(size: int) -> None:
-        nonlocal received, told, last
+        nonlocal received, reported, last
         received += size
         now = time.monotonic()
-        if received - told >= _TELL_EVERY or now - last >= _TELL_SECONDS:
-            told, last = received, now
+        if received - reported >= _EVENT_BYTES or now - last >= _EVENT_SECONDS:
+            reported, last = received, now
             context.tell(PackageArriving(name, metadata.version, metadata.platform, received, length))
 
     return tell
 
 
 def _protocol_words(context: InstallContext, metadata: PackageMetadata) -> str:
-    """Says which version would do, as far as the registry's list says it."""
+    """Names a compatible version, if the registry's list has one."""
     name, version = context.name(metadata.address), metadata.version
     spoken = ", ".join(f"{one.major}.{one.minor}" for one in metadata.protocols)
-    lead = f"provider {name} {version} needs plugin protocol {spoken}, which {context.dialect.product} does not speak"
+    lead = f"provider {name} {version} needs plugin protocol {spoken}, which {context.dialect.product} does not support"
     listed = context.source(metadata.address).versions(metadata.address).versions
-    able = [one.version for one in listed if one.protocols and one.has_supported_protocol]
-    if not able:
+    compatible = [one.version for one in listed if one.protocols and one.has_supported_protocol]
+    if not compatible:
         return f"{lead}. No compatible versions of provider {name} were found"
-    best = max(able, key=precedence)
+    best = max(compatible, key=precedence)
     if best.compare(version) < 0:
         return f"{lead}. You need to downgrade to {best} or earlier"
     return f"{lead}. {best} is the latest compatible version available"

@@ -1,10 +1,10 @@
-"""The folder that packages are installed in: what is there already, and how a package takes its place in one step.
+"""The folder that packages are installed in: installed packages, and the atomic replacement of one.
 
-A package is unpacked beside its place, and only a whole one is put there; what lay there before goes as a whole. So
-nothing of what somebody added to a folder is ever taken for the provider's.
+A package is unpacked beside its place, and moved there when it is complete; the earlier contents are removed. So no
+file that was added to a folder is ever taken for the provider's.
 
-The repository decides what lies below its roots. No link there is followed on the way to a package's place; a link in
-the place itself, as the tools make them into their plugin cache, is replaced as a link.
+Files below the roots are controlled by the repository. No link there is followed on the way to a package's place; a
+link in the place itself, as the tools make them into their plugin cache, is replaced as a link.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from locklens.versions import Version
 
 _STAGING = ".locklens-"
-"""How the folders beside a place begin that nothing is installed in yet. The tools look for OS_ARCH there."""
+"""Prefix of the staging folders beside a place. The tools look for OS_ARCH there."""
 
 _PACKAGE, _BEFORE = "package", "before"
 
@@ -37,9 +37,9 @@ class DataFolder:
     """The tools' data folder of one root, usually `.terraform`; for one process at a time.
 
     Args:
-        trusted: The innermost folder on the way to it that the user named and not the repository: the root, or what
-            TF_DATA_DIR says where that is not below the root.
-        names: Of the folders from there to it. Neither it nor they need exist.
+        trusted: The innermost folder on the way to it that the user named and not the repository: the root, or
+            TF_DATA_DIR where that is not below the root.
+        names: Names of the folders from there to it. Neither it nor they need exist.
     """
 
     def __init__(self, trusted: Path, names: tuple[str, ...]) -> None:
@@ -55,16 +55,16 @@ class DataFolder:
 
     @property
     def turns(self) -> tuple[Path, tuple[str, ...]]:
-        """What stands for the folder where processes wait for each other; see `locklens.storage.folder_lock`."""
+        """The place of the lock that processes wait for; see `locklens.storage.folder_lock`."""
         return self._trusted, (*self._names, ".locklens.lock")
 
     def place(self, address: ProviderAddress, version: Version, platform: Platform) -> Path:
-        """Where a package belongs."""
+        """Returns the place of a package."""
         names = (*self._names, "providers", *str(address).split("/"), str(version), str(platform))
         return self._trusted.joinpath(*names)
 
     def has(self, place: Path, hashes: Collection[str], cancel: threading.Event | None = None) -> bool:
-        """Whether what is at a place has one of the hashes; of those only an `h1` can be held against a folder.
+        """True if the folder at a place has one of the hashes; only an `h1` can be compared with a folder.
 
         Raises:
             RunCancelledError: `cancel` was set.
@@ -76,10 +76,10 @@ class DataFolder:
 
     @contextmanager
     def staging(self, place: Path) -> Iterator[Staging]:
-        """Makes a folder beside a place, and removes it with all that is left in it, also of runs that were killed.
+        """Makes a staging folder beside a place, and removes it at the end, with those of killed runs.
 
         Raises:
-            ConfigurationError: It cannot be made, or there is a link on the way to it.
+            ConfigurationError: It cannot be made, or a link is on the way to it.
         """
         prefix = f"{_STAGING}{place.name}-"
         try:
@@ -98,7 +98,7 @@ class DataFolder:
                 with beside.enter(name) as own:
                     yield Staging(own, beside, place)
             finally:
-                with self._lock:  # Nobody may be on the way through a folder that is about to be removed.
+                with self._lock:  # No other thread may be using a folder that is about to be removed.
                     beside.remove_tree(name)
                     way.tidy()
 
@@ -107,10 +107,10 @@ class DataFolder:
 
 
 class Staging:
-    """A folder beside a package's place, which nobody else knows of.
+    """A private folder beside a package's place.
 
     Attributes:
-        package: Where to unpack it.
+        package: The folder to unpack it in.
     """
 
     def __init__(self, own: RealFolder, beside: RealFolder, place: Path) -> None:
@@ -120,10 +120,10 @@ class Staging:
         self.package = own.path / _PACKAGE
 
     def put(self) -> None:
-        """Puts the unpacked package in its place; what was there is removed with the staging folder.
+        """Moves the unpacked package to its place; the earlier contents are removed with the staging folder.
 
         Raises:
-            ConfigurationError: It cannot be done; what was there is there again.
+            ConfigurationError: The move failed; the earlier contents are back in place.
         """
         leaf = self._place.name
         try:
@@ -141,7 +141,7 @@ class Staging:
 
 
 def h1_at(place: Path, cancel: threading.Event | None = None) -> str:
-    """The `h1` of what is installed at a place, "" where there is none to be had.
+    """Returns the `h1` of the package installed at a place, "" where there is none.
 
     Raises:
         RunCancelledError: `cancel` was set.

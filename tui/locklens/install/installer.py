@@ -1,7 +1,7 @@
-"""Installs what a configuration requires: the order of the steps, for each provider by itself, and nothing else.
+"""Installs the providers that a configuration requires: the order of the steps, for each provider.
 
-The tools choose all versions before they install the first; here each provider goes its own way, so none waits for
-another. One that fails is a value; the others go on, and what they installed stays.
+The tools select all versions before they install the first; here providers are independent, so none waits for
+another. A failure is a value; the others continue, and remain installed.
 """
 
 from __future__ import annotations
@@ -68,12 +68,12 @@ def install(
     """Installs providers as `init` does, and returns their entries.
 
     Args:
-        wanted: What is required, without what is built in.
-        context: Asks registries.
-        into: Where packages are, and go.
+        wanted: The required providers, without built-in ones.
+        context: Session and events.
+        into: The folder of packages.
         here: The platform of this machine.
-        upgrade: Whether the lock file's versions do not count.
-        for_real: Whether anything is written; otherwise packages are only hashed.
+        upgrade: True to ignore the lock file's versions.
+        for_real: False to hash packages without installing them.
 
     Raises:
         RunCancelledError: The run was cancelled.
@@ -91,7 +91,7 @@ def install(
 def installed(
     wanted: Sequence[ProviderRequirement], context: InstallContext, *, into: DataFolder, here: Platform
 ) -> Settled | None:
-    """Returns the entries where every provider is installed as it is locked, and else None; nobody is asked."""
+    """Returns the entries if every provider is installed as locked, else None; no registry is asked."""
     installer = _Installer(context, into, here, upgrade=False, for_real=False)
     if any(before_asking(one.requirements, one.locked, upgrade=False) for one in wanted):
         return None
@@ -100,7 +100,7 @@ def installed(
     if len(entries) < len(found):
         return None
     for one in wanted:
-        installer.tell_installed(one)
+        installer.emit_installed(one)
     return Settled(entries)
 
 
@@ -115,9 +115,9 @@ class _Installer:
         self._for_real = for_real
 
     def settle(self, wanted: ProviderRequirement) -> _Done | Diagnostic:
-        """Chooses, fetches and installs one provider."""
+        """Selects, fetches and installs one provider."""
         try:
-            chosen = self._choose(wanted)
+            chosen = self._select(wanted)
         except LockLensError as error:
             return self._failed(
                 wanted.address, self._query_summary(error), self._query_words(wanted.address, error), error.hint
@@ -131,26 +131,26 @@ class _Installer:
             return self._failed(wanted.address, _INSTALL, f"{lead}: {error}", error.hint)
 
     def as_locked(self, wanted: ProviderRequirement) -> _Done | None:
-        """The entry of a provider that is installed as it is locked."""
+        """Returns the entry of a provider that is installed as locked, else None."""
         prior = wanted.prior
         if prior is None or not self._is_there(wanted, prior):
             return None
         return _Done(reused(prior, combined(wanted.requirements), self._context.dialect))
 
-    def tell_installed(self, wanted: ProviderRequirement) -> None:
-        """Tells that a provider is there."""
+    def emit_installed(self, wanted: ProviderRequirement) -> None:
+        """Emits the events for a provider that is installed already."""
         assert wanted.prior is not None
         name = self._context.name(wanted.address)
         self._context.tell(QueryStarted(name, str(combined(wanted.requirements)), is_locked=True))
         self._context.tell(AlreadyInstalled(name, wanted.prior.version))
 
-    def _choose(self, wanted: ProviderRequirement) -> Selection | _Done | Diagnostic:
+    def _select(self, wanted: ProviderRequirement) -> Selection | _Done | Diagnostic:
         prior, name = wanted.prior, self._context.name(wanted.address)
         version = wanted.locked
         is_locked = prior is not None and not self._upgrade
         refused = before_asking(wanted.requirements, version, upgrade=self._upgrade)
         if refused is None and is_locked and (done := self.as_locked(wanted)) is not None:
-            self.tell_installed(wanted)
+            self.emit_installed(wanted)
             return done
         self._context.tell(QueryStarted(name, str(combined(wanted.requirements)), is_locked))
         found = refused or self._asked(wanted, version)
@@ -200,7 +200,7 @@ class _Installer:
             return package.h1, package.size
 
         def check(package: Passed) -> None:
-            # The h1 of the folder is another where the zip file lists folders.
+            # The h1 of the folder differs where the zip file lists folders.
             if locked and not {package.zh, package.archive_h1} & locked:
                 raise self._mismatch(metadata)
 
@@ -220,7 +220,7 @@ class _Installer:
             f"the current package for {metadata.address} {metadata.version} doesn't match any of the checksums "
             "previously recorded in the dependency lock file"
         )
-        hint = "locklens review says what the locked hashes are; locklens lock adds those of further platforms"
+        hint = "locklens hashes lists the locked hashes; locklens lock adds those of other platforms"
         return TrustError(words, hint=hint)
 
     def _is_there(self, wanted: ProviderRequirement, prior: LockEntry) -> bool:

@@ -1,8 +1,8 @@
-"""Finds the hashes of providers' packages for any platforms, as `providers lock` does, without unpacking any.
+"""Computes the hashes of providers' packages for any platforms, as `providers lock` does, without unpacking.
 
-What the registry says of a version, its SHA256SUMS and the signature over it are asked for once for all platforms. A
-package whose `zh` is vouched for, and that was hashed before, is not downloaded; where that holds for a release's first
-platform, the signed list alone tells of the others.
+The metadata of a version, its SHA256SUMS and the signature are fetched once for all platforms. A package whose `zh` is
+signed, and that was hashed before, is not downloaded; where that holds for a release's first platform, the signed list
+alone identifies the others.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ SUMMARY = "Could not retrieve providers for locking"
 
 
 class _Obtained(Struct, frozen=True):
-    """What there is for one platform; `package` is None where no request could have made use of it."""
+    """The release and package of one platform; `package` is None where every request refuses the release."""
 
     platform: Platform
     vouched: AuthenticatedRelease
@@ -53,10 +53,10 @@ class _Obtained(Struct, frozen=True):
 
 
 class Locker:
-    """Locks providers for the length of a run: each package is fetched once, however many requests want it.
+    """Locks providers during one run: each package is fetched once for any number of requests.
 
     Args:
-        context: Asks registries, and receives events.
+        context: Session and events.
     """
 
     def __init__(self, context: InstallContext) -> None:
@@ -64,7 +64,7 @@ class Locker:
         self._known: dict[_Build, _Obtained | Diagnostic] = {}
 
     def fetch(self, requests: Sequence[LockRequest]) -> None:
-        """Gets what requests want and no earlier one got, all at the same time.
+        """Fetches the packages of requests that were not fetched before, concurrently.
 
         Raises:
             RunCancelledError: The run was cancelled.
@@ -80,26 +80,29 @@ class Locker:
         releases = list(missing.values())
         # Each release's first platform first: its signature is verified while the others' packages arrive.
         leads = [works[0] for works in releases]
-        recalled = self._context.map(self._is_remembered, releases)
+        cached = self._context.map(self._is_cached, releases)
         others = [
-            work for works, is_recalled in zip(releases, recalled, strict=True) if not is_recalled for work in works[1:]
+            work
+            for works, is_from_cache in zip(releases, cached, strict=True)
+            if not is_from_cache
+            for work in works[1:]
         ]
         self._keep(leads + others, self._context.map(lambda one: self._obtain(*one), leads + others))
         rest = [
             (*work, works[0][1])
-            for works, is_recalled in zip(releases, recalled, strict=True)
-            if is_recalled
+            for works, is_from_cache in zip(releases, cached, strict=True)
+            if is_from_cache
             for work in works[1:]
         ]
-        self._keep([one[:2] for one in rest], self._context.map(lambda one: self._recalled(*one), rest))
+        self._keep([one[:2] for one in rest], self._context.map(lambda one: self._from_cache(*one), rest))
 
     def entries(self, requests: Sequence[LockRequest]) -> list[LockEntry | Diagnostic]:
-        """Returns the new lock entry for each request, or why there is none; errors as of `fetch`."""
+        """Returns the new lock entry for each request, or its error; errors as of `fetch`."""
         self.fetch(requests)
         return [self._entry(request) for request in requests]
 
     def h1s(self, address: ProviderAddress, version: Version) -> dict[Platform, str]:
-        """The `h1` of each package of a version that was got."""
+        """Returns the `h1` of each fetched package of a version."""
         return {
             one.platform: one.package.h1
             for build, one in self._known.items()
@@ -116,22 +119,24 @@ class Locker:
         for (own, platform), one in zip(works, found, strict=True):
             self._known[own[0].address, own[0].version, platform] = one
 
-    def _is_remembered(self, works: Sequence[_Work]) -> bool:
-        """Whether the package of a release's first platform was hashed before; of use where there are others."""
+    def _is_cached(self, works: Sequence[_Work]) -> bool:
+        """True if the package of a release's first platform was hashed before, and there are other platforms."""
         (request, *_), platform = works[0]
         if len(works) == 1:
             return False
         try:
             metadata = self._context.source(request.address).package(request.address, request.version, platform)
         except LockLensError:
-            return False  # It is told when it is needed.
+            return False  # Reported when it is needed.
         return self._context.session.cache.package(metadata.zh) is not None
 
-    def _recalled(self, requests: Sequence[LockRequest], platform: Platform, first: Platform) -> _Obtained | Diagnostic:
-        """Gets one package of a release of which the first platform's was hashed before, mostly without asking.
+    def _from_cache(
+        self, requests: Sequence[LockRequest], platform: Platform, first: Platform
+    ) -> _Obtained | Diagnostic:
+        """Obtains a package of a release whose first platform's package was hashed before, usually without a request.
 
-        What the registry says of this platform beside is not asked for where it lists the platform, and what is signed
-        has one package for it, by its usual name, that was hashed: the signature says more.
+        The registry's metadata of the platform is not fetched if the registry lists the platform and the signed list
+        has one package for it, by its usual name, that was hashed: the signature proves more.
         """
         context, request = self._context, requests[0]
         lead = self._known[request.address, request.version, first]
@@ -149,7 +154,7 @@ class Locker:
         return _Obtained(platform, lead.vouched, package)
 
     def _offered(self, request: LockRequest) -> tuple[Platform, ...]:
-        """The platforms that the registry lists for a version; none where it cannot say."""
+        """Returns the platforms that the registry lists for a version; () without an answer."""
         try:
             listed = self._context.source(request.address).versions(request.address).versions
         except LockLensError:
@@ -157,7 +162,7 @@ class Locker:
         return next((one.platforms for one in listed if one.version == request.version), ())
 
     def _obtain(self, requests: Sequence[LockRequest], platform: Platform) -> _Obtained | Diagnostic:
-        """Gets one package, unless the version was published again for all that want it."""
+        """Obtains one package, unless every request refuses the release as republished."""
         context, request = self._context, requests[0]
         name = context.name(request.address)
         context.tell(FetchStarted(name, request.version, platform))
@@ -180,7 +185,7 @@ class Locker:
         return _Obtained(platform, vouched, package)
 
     def _entry(self, request: LockRequest) -> LockEntry | Diagnostic:
-        """Puts the platforms' hashes together, and tells what of each is new."""
+        """Combines the platforms' hashes to an entry, and emits their events."""
         context, name = self._context, self._context.name(request.address)
         own = [self._known[request.address, request.version, one] for one in dict.fromkeys(request.platforms)]
         hashes: set[str] = set()
@@ -216,15 +221,15 @@ class Locker:
 
 
 def choose(wanted: Iterable[ProviderRequirement], context: InstallContext) -> list[Version | Diagnostic]:
-    """Chooses the version of each provider as `providers lock` does: the locked one, or else the newest eligible.
+    """Selects the version of each provider as `providers lock` does: the locked one, or else the newest in range.
 
     Raises:
         RunCancelledError: The run was cancelled.
     """
-    return context.map(lambda one: _chosen(one, context), wanted)
+    return context.map(lambda one: _selected(one, context), wanted)
 
 
-def _chosen(wanted: ProviderRequirement, context: InstallContext) -> Version | Diagnostic:
+def _selected(wanted: ProviderRequirement, context: InstallContext) -> Version | Diagnostic:
     name, version = context.name(wanted.address), wanted.locked
     context.tell(QueryStarted(name, str(combined(wanted.requirements)), version is not None))
     if wanted.first is not None:
@@ -252,15 +257,15 @@ def _is_refused(request: LockRequest, vouched: AuthenticatedRelease) -> bool:
 
 
 def _signed_before(context: InstallContext, request: LockRequest) -> str:
-    """Says who signed the version next to one that was published again: whom one would expect to have signed it."""
+    """Names the signer of the version next to a republished one, who would be expected to sign it."""
     try:
         offered = context.source(request.address).versions(request.address).versions
         other = neighbour((one.version for one in offered), request.version)
         if other is None:
-            return "; no other version tells who signed before"
+            return "; no other version to compare the signer with"
         _, vouched = admitted(context, request.address, other, request.platforms[0])
     except LockLensError as error:
-        return f"; who signed before is not known: {error}"
+        return f"; previous signer unknown: {error}"
     return f"; {other} is signed by {vouched.signer}"
 
 

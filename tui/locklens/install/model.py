@@ -1,4 +1,4 @@
-"""What is asked of an installer, and what came of it."""
+"""Requests to an installer, and their results."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class ProviderRequirement(Struct, frozen=True):
     """A provider that a configuration requires.
 
     Attributes:
-        requirements: All that requires it.
+        requirements: All of its requirements.
         prior: Its entry in the lock file, None where it has none.
-        first: The platform whose package will be asked about first, None where that is not known yet.
+        first: The platform whose package is looked up first, None while that is unknown.
     """
 
     address: ProviderAddress
@@ -37,19 +37,19 @@ class ProviderRequirement(Struct, frozen=True):
 
     @property
     def pinned(self) -> Version | None:
-        """The one version that the constraints admit, as far as an exact one says it."""
+        """The version of an exact constraint; None where there is none, or several."""
         terms = [term for one in self.requirements for term in one.constraints.terms]
         found = {term.version for term in terms if term.is_pin}
         return found.pop() if len(found) == 1 else None
 
 
 class LockRequest(Struct, frozen=True):
-    """A version of a provider whose hashes are wanted.
+    """A version of a provider to lock.
 
     Attributes:
-        constraints: All of the configuration's, together, for the entry.
+        constraints: The combined constraints of the configuration, for the entry.
         prior: Its entry in the lock file, None where it has none.
-        accepts_republished: Whether a locked package may be gone from what the publisher signs today.
+        accepts_republished: True if a locked package may be missing from the signed release.
     """
 
     address: ProviderAddress
@@ -61,12 +61,12 @@ class LockRequest(Struct, frozen=True):
 
 
 class Settled(Struct, frozen=True):
-    """What became of all providers of a run.
+    """The results for all providers of a run.
 
     Attributes:
-        entries: The new entry of each that could be settled.
-        failures: Why the others could not.
-        incomplete: Those whose entry does for this platform alone.
+        entries: The new entries.
+        failures: Errors of the other providers.
+        incomplete: Providers whose entry covers this platform only.
     """
 
     entries: Mapping[ProviderAddress, LockEntry] = field(default_factory=dict)

@@ -29,14 +29,14 @@ _ABSENT = ("/dev/null", "NUL", "nul")
 
 # Two files
 class _Named(Struct, frozen=True):
-    """What one of the two names stands for.
+    """The side that one of the two names stands for.
 
     Attributes:
-        side: With a tree that has the lock file.
-        lock: Its path in that tree, None for an absent one.
+        side: Its tree has the lock file.
+        lock: Path of the lock file in the tree, None for an absent one.
         data: Its bytes.
-        top: Of a tree on disk.
-        repository: Where a revision is.
+        top: Top of a tree on disk.
+        repository: Repository of a revision.
     """
 
     side: Side
@@ -49,14 +49,14 @@ class _Named(Struct, frozen=True):
 def open_files(old: str, new: str, *, config: str | None, cwd: Path, stdin: Callable[[], bytes]) -> Comparison:
     """Compares two lock files, each a path, `-` (standard input), `/dev/null` (absent) or `REV:PATH` (through git).
 
-    What is both a file on disk and a path in a revision is refused: whoever proposes the change can add such a file.
-    Files on disk keep the names that they have from `cwd`.
+    A name that is both a file on disk and a path in a revision is refused: the author of a change can add such a file.
+    Files on disk keep their names relative to `cwd`.
 
     Args:
         old: The old lock file.
         new: The new lock file.
         config: Folder of the new side's configuration. None: that of `new`, or none at all for standard input.
-        cwd: What relative paths are relative to.
+        cwd: The folder of relative paths.
         stdin: Reads standard input to its end.
 
     Raises:
@@ -82,7 +82,7 @@ def open_files(old: str, new: str, *, config: str | None, cwd: Path, stdin: Call
         old_lock=base.lock,
         new_lock=head.lock,
         lock_changed=(base.lock is None) != (head.lock is None) or base.data != head.data,
-        configuration_changed=configured,  # nobody knows the old one
+        configuration_changed=configured,  # the old one is unknown
         renamed_from=None,
     )
     return Comparison(
@@ -103,13 +103,13 @@ _STDIN_PATH = "<stdin>"
 
 
 class _Opener:
-    """Finds what names stand for, with one repository for each place that is looked at."""
+    """Opens the sides of names, with one repository for all of them."""
 
     def __init__(self, cwd: Path, stdin: Callable[[], bytes]) -> None:
         self._cwd = cwd.absolute()
         self._stdin = stdin
         self.repository: Repository | None = None
-        """That of the current folder, once a revision was named."""
+        """The repository of the current folder, opened for the first revision."""
 
     def close(self) -> None:
         """Closes the repository that was opened."""
@@ -117,7 +117,7 @@ class _Opener:
             self.repository.close()
 
     def named(self, name: str) -> _Named:
-        """Returns what a name stands for."""
+        """Returns the side of a name."""
         if name == STANDARD_INPUT:
             data = self._stdin()
             return _Named(Side("file", name, None, OverlayTree({_STDIN_PATH: data}, EmptyTree())), _STDIN_PATH, data)
@@ -136,11 +136,11 @@ class _Opener:
         return self._file(name, place)
 
     def _require_no_revision(self, name: str, revision: str) -> None:
-        """Refuses the name of a file that git would understand too.
+        """Refuses the name of a file that is valid for git too.
 
         Raises:
             ConfigurationError: The text before the colon is a revision.
-            RepositoryError: Git cannot say.
+            RepositoryError: Git failed.
         """
         from locklens.project.git import Repository, printable_name
 
@@ -151,8 +151,8 @@ class _Opener:
         if revision and not repository.has_commit(revision):
             return
         where = f"the revision {printable_name(revision)}" if revision else "the index"
-        hint = f"./{name} names the file; move it away, and {name} is read through git"
-        raise ConfigurationError(f"it is both a file and a path in {where}", path=name, hint=hint)
+        hint = f"./{name} is the file; for the path in git, rename the file"
+        raise ConfigurationError(f"ambiguous: both a file and a path in {where}", path=name, hint=hint)
 
     def beside(self, head: _Named, config: str) -> tuple[_Named, str]:
         """Returns the head with the configuration of a folder on disk, and that folder's path in its tree."""
@@ -171,7 +171,7 @@ class _Opener:
 
     def _file(self, name: str, place: str) -> _Named:
         if os.path.isdir(place):  # noqa: PTH112
-            raise ConfigurationError("it is a folder and no file", path=name, hint=f"name the file in it: {LOCK_FILE}")
+            raise ConfigurationError("is a folder", path=name, hint=f"name the {LOCK_FILE} in it")
         if not os.path.isfile(place):  # noqa: PTH113
             return self._stream(name, place)
         files = FileSystem(self._cwd)
@@ -182,14 +182,14 @@ class _Opener:
         return _Named(Side("file", name, None, files), lock, data, self._cwd, self.repository)
 
     def _stream(self, name: str, place: str) -> _Named:
-        """Reads what the shell's `<(command)` makes: the user names it, so waiting for its end is wanted."""
+        """Reads a pipe of the shell's `<(command)` to its end; the user names it, so it may block."""
         try:
             with open(place, "rb") as stream:  # noqa: PTH123
                 data = stream.read(MAX_FILE_BYTES + 1)
         except OSError as error:
             raise ConfigurationError(f"cannot be read: {reason_of(error)}", path=name) from error
         if len(data) > MAX_FILE_BYTES:
-            raise ConfigurationError(f"not read: it is larger than {MAX_FILE_BYTES // 1024**2} MiB", path=name)
+            raise ConfigurationError(f"not read: larger than {MAX_FILE_BYTES // 1024**2} MiB", path=name)
         return _Named(Side("file", name, None, OverlayTree({name: data}, EmptyTree())), name, data)
 
     def _committed(self, name: str, revision: str, path: str) -> _Named:
@@ -216,9 +216,9 @@ class _Opener:
 
 
 def _split_revision(name: str) -> tuple[str | None, str]:
-    """Splits `REV:PATH` at the first colon outside of braces, as git does; (None, name) where there is none.
+    """Splits `REV:PATH` at the first colon outside of braces, as git does; (None, name) without one.
 
-    An empty revision is the index. A path that begins with a slash, `./` or `../` is a file's: no revision does.
+    An empty revision is the index. A path that begins with a slash, `./` or `../` is a file: no revision begins so.
     """
     if name.startswith(("/", "./", "../")):
         return None, name

@@ -39,10 +39,10 @@ def open_git(
         folder: A folder in the repository.
         base: The old revision; None where none was named, for HEAD.
         head: The new revision; None for the work tree or the index.
-        staged: Whether the new side is the index.
-        merge_base: Whether the old side is the common ancestor of `base` and `head` (HEAD without one). The differences
-            alone are those since then; see `Comparison.tip`.
-        fork_of: The revision whose common ancestor with `base` is the old side, whatever the new one is; "" for none.
+        staged: True to compare the index.
+        merge_base: True to compare with the common ancestor of `base` and `head` (HEAD without one). Only the
+            differences are those since then; see `Comparison.tip`.
+        fork_of: The revision whose common ancestor with `base` is the old side, for any new one; "" for none.
         roots: Root folders, relative to `folder`, to which the comparison is restricted.
 
     Raises:
@@ -95,12 +95,12 @@ def open_git(
 
 
 def open_locked(folder: Path, *, base: Base | None = None, roots: Sequence[str] = ()) -> Comparison:
-    """Opens all that is locked: the work tree beside its base, or without git the folder's own lock file.
+    """Opens all locked providers: the work tree beside its base, or without git the folder's own lock file.
 
     Args:
         folder: A folder in the repository, or one with a lock file.
-        base: What was named; None for nothing.
-        roots: Root folders, relative to `folder`, to which it is restricted.
+        base: The named base; None for none.
+        roots: Root folders, relative to `folder`, to which the comparison is restricted.
 
     Raises:
         ConfigurationError: One of `roots` is no root.

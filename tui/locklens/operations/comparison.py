@@ -27,7 +27,7 @@ class Side(Struct, frozen=True):
     """One side of a comparison.
 
     Attributes:
-        kind: Where it is from.
+        kind: Its origin.
         name: As the user named it; of two revisions' common ancestor "BASE...HEAD", as git writes it.
         revision: The full commit id, None where it is no commit.
         tree: Its files.
@@ -43,8 +43,8 @@ class Base(Struct, frozen=True):
     """The base that was named for a run; every command and screen of the run compares with it.
 
     Attributes:
-        name: A revision. None: nobody named one, and the work tree is compared with HEAD.
-        fork_of: The revision whose common ancestor with `name` is meant; "" for `name` itself.
+        name: A revision. None: none was named, and the work tree is compared with HEAD.
+        fork_of: The revision whose common ancestor with `name` is the base; "" for `name` itself.
     """
 
     name: str | None = None
@@ -52,24 +52,24 @@ class Base(Struct, frozen=True):
 
 
 class Comparison(Struct, frozen=True):
-    """Two sides and the roots that they have.
+    """Two sides and their roots.
 
     Attributes:
         base: The old side.
         head: The new side.
         roots: Changed or not, in the order of their paths.
         worktree: The files on disk, for what git ignores (`.terraform`); None where there are none.
-        top: What paths of the head side are relative to, None where it is not on disk.
-        repository: The one that is asked, None without git. Whoever opened the comparison closes it.
-        all_locks: Path of every lock file of the head side, also where `roots` is restricted.
-        base_locks: Path of every lock file of the base side, likewise.
-        policy_side: Which side's top has the policy that counts, NONE where neither has.
+        top: The folder that paths of the head side are relative to, None where it is not on disk.
+        repository: The repository, None without git. Closed with the comparison, by its opener.
+        all_locks: Path of every lock file of the head side, even where `roots` is restricted.
+        base_locks: Path of every lock file of the base side, even where `roots` is restricted.
+        policy_side: The side whose policy applies, NONE where neither has one.
         converted: Files of the head side that git checks out with other bytes, by path.
-        unreviewed: What differs at a path and is no file of the repository: a submodule, by its folder.
+        unreviewed: Differences that are no files of the repository: submodules, by folder.
         tip: The revision that was named where `base` is its fork point: policy, hosts that are asked and judging tool
-            are its own, since the author of a branch chooses where it begins. None: those of `base`.
-        is_base_named: Whether the user named the base. HEAD that stands in for a name may be the very branch that is
-            looked at, so it vouches for what differs from it and for nothing else.
+            are its own, since the author of a branch controls where it begins. None: those of `base`.
+        is_base_named: True if the user named the base. HEAD as the default may be the branch under review, so it
+            vouches only for what differs from it.
     """
 
     base: Side
@@ -108,7 +108,7 @@ def within(repository: Repository, folder: Path, path: str) -> str:
     place = os.path.join(os.path.realpath(folder), name)  # noqa: PTH118
     relative = path_below_top(top, os.path.realpath(place))
     if relative is None:
-        # What is no link on disk any more may still be a folder of the old side.
+        # A path that is no link on disk may still be a folder of the old side.
         relative = path_below_top(top, os.path.normpath(place))
     if relative is None:
         raise ConfigurationError("outside of the repository", path=path, hint=f"the repository is {repository.top}")

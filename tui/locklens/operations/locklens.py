@@ -1,6 +1,6 @@
-"""What locklens can do, as one object: the command line and the terminal UI call the same methods.
+"""The operations of locklens as one object, which the command line and the terminal UI share.
 
-It binds the settings of a run (whose rules count, whom to ask, which base) and loads each operation when it is called.
+It has the settings of a run (tool, network settings, base), and imports each operation when it is called.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
     from locklens.review.why import Why
 
     Log = Callable[[Sequence[str]], None]
-    """Called with one line for each request: who was asked for what, and how long it took."""
+    """Called with one line for each request: host, question and duration."""
 
 
 class Reads(StrEnum):
-    """Which providers a view reads."""
+    """The providers that a view reads."""
 
     CHANGES = "changes"
-    """Those that differ between the two sides."""
+    """Providers that differ between the two sides."""
     LOCKED = "all locked"
     """Every locked provider, changed or not."""
     CANDIDATES = "candidates"
@@ -47,7 +47,7 @@ class Reads(StrEnum):
 
 
 class OpenedReview:
-    """A comparison that is open, with the review of its lock files; close it.
+    """An open comparison, with the review of its lock files; to be closed.
 
     Attributes:
         draft: The review from the lock files alone.
@@ -66,7 +66,7 @@ class OpenedReview:
             cancel: Set by another thread to stop.
 
         Raises:
-            LockLensError: It cannot be finished.
+            LockLensError: The review cannot be completed.
             RunCancelledError: `cancel` was set.
         """
         from locklens.operations.review.completion import complete_review
@@ -81,12 +81,12 @@ class OpenedReview:
 
     @property
     def top(self) -> Path | None:
-        """The folder that the review's paths are relative to, None where they are not on disk."""
+        """The folder of the review's relative paths, None where they are not on disk."""
         return self._comparison.top
 
     @property
     def repository(self) -> str:
-        """What marks are stored for: the same for the same repository in every run; "" without git."""
+        """The key that marks are stored by: the same for a repository in every run; "" without git."""
         repository = self._comparison.repository
         return str(repository.top) if repository is not None else ""
 
@@ -99,8 +99,8 @@ class LockLens:
     """The operations of one run.
 
     Args:
-        request: The sides to compare, whose rules count, and whom to ask.
-        reads_only: Whether reviews are made of files alone, and only the other methods ask registries.
+        request: The sides to compare, the tool, and the network settings.
+        reads_only: True to review files alone, so that only the other methods ask registries.
     """
 
     def __init__(self, request: ReviewRequest, *, reads_only: bool = False) -> None:
@@ -109,19 +109,19 @@ class LockLens:
 
     @property
     def fail_on(self) -> str:
-        """From which severity on a report of the review fails."""
+        """The lowest severity at which a report of the review fails."""
         return self.request.fail_on
 
     @property
     def is_offline(self) -> bool:
-        """Whether registries are not to be asked."""
+        """True if registries may not be asked."""
         return self.request.asking is None or self.request.asking.is_offline
 
     def for_view(self, reads: Reads, folder: Path | None) -> LockLens:
         """Returns the same settings and base for another view.
 
         Args:
-            reads: Which providers the view reads.
+            reads: The providers that the view reads.
             folder: In the repository; None for the current one.
         """
         from functools import partial
@@ -145,10 +145,10 @@ class LockLens:
     # Reading
 
     def open(self, *, is_fresh: bool = False) -> OpenedReview:
-        """Opens the comparison as it is now, and reviews its lock files.
+        """Opens the comparison anew, and reviews its lock files.
 
         Args:
-            is_fresh: Whether registries are asked again, whatever is cached.
+            is_fresh: True to ask registries again, even for cached answers.
 
         Raises:
             LockLensError: There is nothing to compare.
@@ -166,13 +166,13 @@ class LockLens:
     def review(
         self, *, on_event: Callable[[ReviewEvent], None] = lambda _: None, cancel: threading.Event | None = None
     ) -> Review:
-        """Opens the comparison and reviews it whole; arguments and errors as of `OpenedReview.complete`."""
+        """Opens the comparison and completes its review; arguments and errors as of `OpenedReview.complete`."""
         from locklens.operations.review.run import review
 
         return review(self._reading(), on_event=on_event, cancel=cancel)
 
     def _reading(self, *, is_fresh: bool = False) -> ReviewRequest:
-        """The request as reviews have it."""
+        """The request, without network settings where reviews read files only."""
         from msgspec.structs import replace
 
         asking = self.request.asking
@@ -192,14 +192,14 @@ class LockLens:
         """Proves `h1` hashes by downloads.
 
         Args:
-            review: Whose changes they are.
+            review: The review of the changes.
             chosen: The changes, each by lock file and provider.
             confirm: Called in this thread before anything is downloaded; never where there is nothing to prove.
             on_event: Called in this thread.
             cancel: Set by another thread to stop.
 
         Returns:
-            The roots of which more is known now.
+            The roots with new proof.
 
         Raises:
             OfflineError: Registries may not be asked.
@@ -210,7 +210,7 @@ class LockLens:
 
         asking = self.request.asking
         if self.is_offline or asking is None:
-            raise OfflineError("nothing can be downloaded offline", hint="leave out --offline")
+            raise OfflineError("packages cannot be downloaded offline", hint="run without --offline")
         return prove(review, chosen, asking, confirm=confirm, on_event=on_event, cancel=cancel)
 
     def why(
@@ -222,12 +222,12 @@ class LockLens:
         cancel: threading.Event | None = None,
         on_log: Log = lambda _: None,
     ) -> Why:
-        """Explains why a provider is there, and what blocks newer versions.
+        """Explains the requirements of a provider, and what holds back newer versions.
 
         Args:
             subject: The provider, as typed or in roots of a review.
-            is_asking: Whether its registry is asked which versions there are.
-            is_fresh: Whether it is asked whatever is cached.
+            is_asking: True to ask its registry for versions.
+            is_fresh: True to ask it even for cached answers.
             cancel: Set by another thread to stop.
             on_log: Called at the end.
 
@@ -273,10 +273,10 @@ class LockLens:
         on_event: Callable[[ReviewEvent], None] = lambda _: None,
         cancel: threading.Event | None = None,
     ) -> tuple[PastUse, ...]:
-        """Looks up what was locked before of a signer's providers, the newest first.
+        """Looks up the versions of a signer's providers that were locked before, the newest first.
 
         Args:
-            signer: Whose providers they are.
+            signer: The signer of the providers.
             on_event: Called in this thread.
             cancel: Set by another thread to stop.
 
@@ -297,14 +297,14 @@ class LockLens:
         cancel: threading.Event | None = None,
         is_fresh: bool = False,
     ) -> CandidateTable:
-        """Looks up what the roots of a review could be upgraded to.
+        """Looks up the versions that the providers of a review could be upgraded to.
 
         Args:
-            review: Whose configurations are read.
-            top: What its paths are relative to.
-            on_known: Called in this thread with what is known so far.
+            review: The review with the configurations.
+            top: The folder of its relative paths.
+            on_known: Called in this thread with the candidates that are known so far.
             cancel: Set by another thread to stop.
-            is_fresh: Whether registries are asked again, whatever is cached.
+            is_fresh: True to ask registries again, even for cached answers.
 
         Raises:
             RunCancelledError: `cancel` was set.
@@ -327,11 +327,11 @@ class LockLens:
         on_known: Callable[[KnownRelease], None],
         cancel: threading.Event | None = None,
     ) -> None:
-        """Looks up who signed versions.
+        """Looks up the signers of versions.
 
         Args:
-            review: Whose roots they may be for.
-            wanted: Which.
+            review: The review of the roots.
+            wanted: The versions.
             on_known: Called in this thread with each of them.
             cancel: Set by another thread to stop.
 
@@ -346,7 +346,7 @@ class LockLens:
                 on_known(one)
 
     def _hosts_of_roots(self, review: Review) -> frozenset[str]:
-        """The hosts that may be asked beside those of the user's settings: of the base, or as the tools all of them."""
+        """Returns the hosts that may be asked beside those of the settings: the base's, or all, as the tools do."""
         if self.request.asking is None or not self.request.asking.asks_all:
             return review.base_hosts
         required = (root.configuration.required() for root in review.roots if root.configuration is not None)
@@ -354,10 +354,10 @@ class LockLens:
         return frozenset(address.host for address in addresses)
 
     def survey(self, *, ignores_cooldown: bool = False, cancel: threading.Event | None = None) -> UpgradeSurvey:
-        """Looks up what can be upgraded, and selects what is safe: as `a` does on the screen, signers included.
+        """Looks up upgrades, and selects the eligible ones, like `a` on the screen, signers included.
 
         Args:
-            ignores_cooldown: Whether releases of any age are recommended.
+            ignores_cooldown: True to recommend releases of any age.
             cancel: Set by another thread to stop.
 
         Raises:
@@ -378,7 +378,7 @@ class LockLens:
         finally:
             opened.close()
         if top is None:
-            raise LockLensError("what is read is not on disk, so nothing can be upgraded there")
+            raise LockLensError("the reviewed files are not on disk, so nothing can be upgraded")
         terms = UpgradePolicy(None if ignores_cooldown else review.policy.cooldown)
         table = self.candidates(review, top, cancel=cancel)
         selection = UpgradeSelection(terms=terms).with_offers(table).with_safe()
@@ -390,11 +390,11 @@ class LockLens:
     # Writing
 
     def where(self, top: Path, roots: Iterable[str]) -> Scope:
-        """Returns where to write, by the tool and the test folder of the settings.
+        """Returns the scope of roots, with the tool and the test folder of the settings.
 
         Args:
-            top: What the roots are relative to.
-            roots: Folders, "" for the top itself; named as from the current folder, as a command line has them.
+            top: The folder that the roots are relative to.
+            roots: Folders, "" for the top itself; the scope names them relative to the current folder.
         """
         from locklens.operations.plan.model import Scope
 
@@ -410,20 +410,20 @@ class LockLens:
         cancel: threading.Event | None = None,
         on_log: Log = lambda _: None,
     ) -> Plan:
-        """Finds out what is to be written. Nothing is written.
+        """Plans an operation. Nothing is written.
 
         Args:
-            operation: What is requested.
-            review: What the operation was made from: registries that its base does not vouch for are not asked. None
-                where nothing was reviewed.
-            on_root: Called with each root that it comes to, in this thread.
-            on_event: Called with what happens to packages, from any thread, but never from two at once.
+            operation: The requested operation.
+            review: The review that the operation was made from: registries that its base does not vouch for are not
+                asked. None without a review.
+            on_root: Called with each root when its turn begins, in this thread.
+            on_event: Called with events about packages, from any thread, but never concurrently.
             cancel: Set by another thread to stop.
-            on_log: Called at the end, also where it failed.
+            on_log: Called at the end, even after a failure.
 
         Raises:
             OfflineError: The operation needs registries, which may not be asked.
-            LockLensError: It cannot be found out for any root.
+            LockLensError: No root can be planned.
             RunCancelledError: `cancel` was set.
         """
         from locklens.errors import OfflineError, RunCancelledError
@@ -437,8 +437,8 @@ class LockLens:
             return operation.plan(on_root=begin)
         asking = self.request.asking
         if self.is_offline or asking is None:
-            words = "it takes the registries, and registries are not asked offline"
-            raise OfflineError(words, hint="leave out --offline")
+            words = "registries are required, and are not asked offline"
+            raise OfflineError(words, hint="run without --offline")
         from locklens.operations.write.registry_source import RegistrySource
 
         vouched = frozenset(asking.hosts) | (review.base_hosts if review is not None else frozenset())
@@ -457,11 +457,11 @@ class LockLens:
         on_event: Callable[[ReviewEvent], None] = lambda _: None,
         cancel: threading.Event | None = None,
     ) -> PlanReview:
-        """Reviews what is planned.
+        """Reviews a plan.
 
         Args:
             plan: With files to write.
-            review: What it was made from, whose base counts.
+            review: The review that it was made from, whose base applies.
             on_event: Called in this thread.
             cancel: Set by another thread to stop.
 
@@ -474,10 +474,10 @@ class LockLens:
         return review_plan(plan, self.request, review, on_event=on_event, cancel=cancel)
 
     def apply(self, proposal: FileChanges) -> tuple[str, ...]:
-        """Writes what is planned: all of it, or nothing.
+        """Writes all files of a plan, or none.
 
         Returns:
-            What limits it, in sentences.
+            Limits of the write, in sentences.
 
         Raises:
             StaleLockFileError: A file changed on disk since the plan was made.

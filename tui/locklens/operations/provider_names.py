@@ -1,4 +1,4 @@
-"""Which provider a person means, among those that roots require or have locked."""
+"""Resolves typed names of providers, among those that roots require or have locked."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ _NAMES_SHOWN = 8
 
 
 def check_address(text: str) -> None:
-    """Refuses what cannot be a provider, before anything is read.
+    """Refuses an invalid provider address, before any file is read.
 
     Raises:
-        ConfigurationError: It is none.
+        ConfigurationError: It is invalid.
     """
     _Wanted.parse(text)
 
 
 def resolve_providers(text: str, roots: Sequence[Root]) -> dict[str, tuple[ProviderAddress, ...]]:
-    """Returns what a provider, as a person typed it, stands for in each root, by the root's path; () for nothing.
+    """Returns the providers that a typed name stands for in each root, by the root's path; () for none.
 
     Args:
         text: TYPE, NAMESPACE/TYPE or HOST/NAMESPACE/TYPE.
-        roots: Those that are looked at.
+        roots: The roots to search.
 
     Raises:
-        ConfigurationError: It is no provider, stands for several, or for none at all.
+        ConfigurationError: It is invalid, ambiguous, or found in no root.
     """
     wanted = _Wanted.parse(text)
     found = {root.path: wanted.among(root) for root in roots}
@@ -47,7 +47,7 @@ def resolve_providers(text: str, roots: Sequence[Root]) -> dict[str, tuple[Provi
 
 
 class _Wanted(Struct, frozen=True):
-    """A provider as a person typed it, in normal form; None is what was left out."""
+    """A typed provider in normal form; omitted parts are None."""
 
     host: str | None
     namespace: str | None
@@ -59,16 +59,16 @@ class _Wanted(Struct, frozen=True):
         parts = text.split("/")
         hint = "write it as aws, hashicorp/aws or registry.terraform.io/hashicorp/aws"
         if len(parts) > 3:
-            raise ConfigurationError(f"{text!r} is no provider address: it has more than three parts", hint=hint)
+            raise ConfigurationError(f"invalid provider address {text!r}: more than three parts", hint=hint)
         try:
             host = normalise_host(parts[0]) if len(parts) == 3 else None
             names = [normalise_part(part) for part in parts[-2:]]
         except ValueError as error:
-            raise ConfigurationError(f"{text!r} is no provider address: {error}", hint=hint) from error
+            raise ConfigurationError(f"invalid provider address {text!r}: {error}", hint=hint) from error
         return cls(host, names[0] if len(names) == 2 else None, names[-1])
 
     def among(self, root: Root) -> tuple[ProviderAddress, ...]:
-        """The root's providers that it may stand for: with a namespace and no host first of all the tool's own."""
+        """Returns the root's matching providers; for a namespace without a host, the tool's own registry first."""
         found = sorted(
             one
             for one in root.providers
@@ -85,7 +85,9 @@ def _refuse_ambiguity(text: str, roots: Sequence[Root], meant: dict[str, tuple[P
     addresses = {address for found in meant.values() for address in found}
     names = {root.name_of(address) for root in roots for address in meant[root.path]}
     if len(addresses) > 1 and len(names) > 1:
-        raise ConfigurationError(f"{text!r} may be {_listing(sorted(names), 'or')}", hint="type one of these")
+        raise ConfigurationError(
+            f"ambiguous provider {text!r}: {_listing(sorted(names), 'or')}", hint="use one of these"
+        )
 
 
 def _not_found(text: str, roots: Sequence[Root]) -> ConfigurationError:
@@ -97,11 +99,11 @@ def _not_found(text: str, roots: Sequence[Root]) -> ConfigurationError:
     if near:
         hint = f"did you mean {by_type.get(near[0], near[0])}?"
     elif names:
-        hint = f"what is required or locked: {_listing(names, 'and')}"
+        hint = f"required or locked here: {_listing(names, 'and')}"
     else:
-        hint = "nothing is required or locked here at all"
+        hint = "no provider is required or locked here"
     unknown = next((reason for root in roots if (reason := root.configuration.unknown_reason)), "")
-    unsure = f", as far as can be told ({unknown})" if unknown else ""
+    unsure = f", as far as the configuration can be read ({unknown})" if unknown else ""
     place = "the root" if len(roots) == 1 else f"none of the {len(roots)} roots"
     verbs = "does not require or lock" if len(roots) == 1 else "requires or locks"
     return ConfigurationError(f"{place} {verbs} {text!r}{unsure}", hint=hint)
@@ -115,10 +117,10 @@ def _listing(names: Sequence[str], word: str) -> str:
 
 
 def selected_by_root(providers: Sequence[str], roots: Sequence[Root]) -> dict[str, frozenset[ProviderAddress]]:
-    """Returns which providers were named, by root.
+    """Returns the named providers by root.
 
     Raises:
-        ConfigurationError: One of them is none, stands for several, or is in no root.
+        ConfigurationError: One of them is invalid, ambiguous, or found in no root.
     """
     found: dict[str, set[ProviderAddress]] = {root.path: set() for root in roots}
     for text in providers:

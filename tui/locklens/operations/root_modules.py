@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Root(Struct, frozen=True):
-    """A root as it was read; `others` are providers that may be meant too, such as those that a revision had locked."""
+    """A root as it was read; `others` are further providers that may be named, such as those locked in a revision."""
 
     path: str
     tool: Dialect
@@ -39,24 +39,24 @@ class Root(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """What it is called in messages."""
+        """Its name in messages."""
         return self.path or "."
 
     @property
     def migration(self) -> Migration:
-        """The entries that its tool goes by: with OpenTofu, also what it makes of Terraform's."""
+        """The entries that its tool uses: with OpenTofu, also those migrated from Terraform's registry."""
         from locklens.lockfile.update import migrated
 
         return migrated(self.lock.entries, self.tool)
 
     @property
     def providers(self) -> frozenset[ProviderAddress]:
-        """All that it requires or has locked."""
+        """All required or locked providers."""
         required = {one.address for one in self.configuration.requirements}
         return frozenset(required | {entry.address for entry in self.lock.entries} | self.others)
 
     def wanted(self, skipped: frozenset[ProviderAddress] = frozenset()) -> list[ProviderRequirement]:
-        """The providers that it requires, in their order."""
+        """Returns the required providers, in order."""
         from locklens.install.model import ProviderRequirement
 
         prior = {entry.address: entry for entry in reversed(self.migration.entries)}
@@ -64,7 +64,7 @@ class Root(Struct, frozen=True):
         return [ProviderRequirement(address, self.configuration.of(address), prior.get(address)) for address in found]
 
     def name_of(self, address: ProviderAddress) -> str:
-        """What a provider is called here."""
+        """Returns the root's name of a provider."""
         return address.short(self.tool.default_host)
 
 
@@ -72,10 +72,10 @@ class RootReader:
     """Reads roots, and each file once.
 
     Args:
-        tool: Whose rules count for every root; None: each root's own tool.
-        test_directory: Where a root's test files are, relative to the root.
+        tool: The tool whose rules apply to every root; None: each root's own tool.
+        test_directory: Folder of a root's test files, relative to the root.
         environ: The tools' settings; None for those of this process.
-        for_locking: Whether it is for `providers lock`, which looks neither at test files nor at the state.
+        for_locking: True for `providers lock`, which reads neither test files nor the state.
     """
 
     def __init__(
@@ -98,14 +98,14 @@ class RootReader:
         """Reads a root; None where there is neither a lock file nor a configuration.
 
         Args:
-            tree: Where it is on disk.
+            tree: The files.
             path: Its folder.
         """
         root = self.read_folder(tree, path)
         return root if root.lock.exists or root.configuration.has_files else None
 
     def read_folder(self, tree: Tree, path: str) -> Root:
-        """Reads a folder as a root, whatever is there; arguments as of `read`."""
+        """Reads a folder as a root, even an empty one; arguments as of `read`."""
         from locklens.project.requirements import read_configuration
 
         lock = read_lock(tree, lock_path(path), self._tool, is_replaced=True)
@@ -126,19 +126,19 @@ class RootReader:
 
 
 def require_folder(tree: Tree, path: str) -> str:
-    """Returns what a folder that was named is called in a tree.
+    """Returns the path of a named folder in a tree.
 
     Raises:
-        ConfigurationError: There is no such folder.
+        ConfigurationError: No such folder.
     """
     folder = tree.join("", path) or ""
     if not tree.has_folder(folder):
-        raise ConfigurationError("there is no such folder", path=path, hint="name the folder of a root module")
+        raise ConfigurationError("no such folder", path=path, hint="name the folder of a root module")
     return folder
 
 
 def enclosing(folder: Path, roots: Sequence[Path]) -> Path:
-    """Returns the top of what may be written where some roots are worked on: the repository that all of them are in.
+    """Returns the top folder that may be written in for some roots: the repository of all of them.
 
     It is found without git, by its `.git`. Where there is none, the folder that has all of them and the one in which
     the user works stands for it.
@@ -155,23 +155,23 @@ def common_folder(places: Sequence[str]) -> str:
     """Returns the innermost folder that all places are in.
 
     Raises:
-        ConfigurationError: There is none: they are on several drives.
+        ConfigurationError: The places are on several drives.
     """
     try:
         return os.path.commonpath(places)
     except ValueError as error:
-        hint = "name roots of one drive"
-        raise ConfigurationError("the roots are on several drives, and are written together", hint=hint) from error
+        hint = "run the command once for each drive"
+        raise ConfigurationError("roots on several drives cannot be written together", hint=hint) from error
 
 
 def lock_path(path: str) -> str:
-    """Returns where a root's lock file is."""
+    """Returns the path of a root's lock file."""
     return f"{path}/{LOCK_FILE}" if path else LOCK_FILE
 
 
 def no_root(path: str) -> ConfigurationError:
-    """Returns what to say of a folder that is no root."""
-    return ConfigurationError(f"neither {LOCK_FILE} nor a configuration is there", path=path or ".")
+    """Returns the error about a folder that is no root."""
+    return ConfigurationError("no configuration or lock file in this folder", path=path or ".")
 
 
 def folders_with_locks(repository: Repository, tree: Tree) -> list[str]:
@@ -185,18 +185,18 @@ def read_lock(tree: Tree, path: str | None, tool: Dialect | None, *, is_replaced
 
     Args:
         tree: The files.
-        path: Of the lock file; None for one that does not exist.
-        tool: Whose file it is; None where its header tells.
-        is_replaced: Whether a link that leads to no file in the repository counts as an absent file, as for the tools,
-            which replace it. For a review it is a file that cannot be judged.
+        path: The lock file; None for one that does not exist.
+        tool: The tool of the file; None to read it from the header.
+        is_replaced: True if a link that leads to no file in the repository is an absent file, as for the tools, which
+            replace it. For a review it is a file that cannot be judged.
     """
     try:
         data = tree.read(path) if path is not None else None
         if data is None and path is not None and tree.has_folder(path):
-            raise ConfigurationError("it is a folder", path=path)
+            raise ConfigurationError("is a folder", path=path)
         is_refused = path is not None and (not is_replaced or tree.leads_out(path))
         if data is None and path is not None and is_refused and _is_broken(tree, path):
-            raise ConfigurationError("cannot be read: it is a link that leads to no file", path=path)
+            raise ConfigurationError("cannot be read: a link that leads to no file", path=path)
     except LockLensError as error:
         refused = SyntaxProblem(1, 1, "Failed to read file", str(error))
         return LockFile(path or "", b"", exists=True, writer=None, entries=(), problems=(refused,), is_complete=False)
@@ -204,25 +204,25 @@ def read_lock(tree: Tree, path: str | None, tool: Dialect | None, *, is_replaced
 
 
 def _is_broken(tree: Tree, path: str) -> bool:
-    """Whether a folder has a name that stands for nothing that can be read."""
+    """True if a folder has the name, but no readable file of it."""
     folder, _, name = path.rpartition("/")
     return any(entry.name == name and entry.kind is EntryKind.BROKEN for entry in tree.list(folder))
 
 
 def tool_of(tree: Tree, folder: str, lock: LockFile) -> Dialect:
-    """Finds out which tool a root is for: by the lock's header, `.tofu` files, the hosts in it; else Terraform."""
+    """Detects the tool of a root: by the lock's header, `.tofu` files, the hosts in it; else Terraform."""
     return _told(tree, folder, lock) or TERRAFORM
 
 
 def tool_before(tree: Tree, folder: str, lock: LockFile) -> Dialect | None:
-    """Returns which tool a root was for; None where it had no lock file, and nothing else tells. Arguments as above."""
+    """Returns the earlier tool of a root; None without a lock file or another sign. Arguments as of `tool_of`."""
     return _told(tree, folder, lock) or (TERRAFORM if lock.exists else None)
 
 
 def is_of_registry_of(tool: Dialect, lock: LockFile) -> bool:
-    """Whether a lock file has providers of one tool's own registry, and none of the other's.
+    """True if a lock file has providers of one tool's own registry, and none of the other's.
 
-    That is what a tool makes of sources that name no host, and what no change of a comment can feign.
+    The tool writes these for sources without a host, and a changed comment cannot imitate them.
     """
     hosts = {entry.address.host for entry in lock.entries}
     defaults = {one.default_host for one in DIALECTS.values()}
@@ -235,7 +235,7 @@ def _told(tree: Tree, folder: str, lock: LockFile) -> Dialect | None:
     try:
         names = [entry.name for entry in tree.list(folder) if entry.kind is EntryKind.FILE]
     except LockLensError:
-        names = []  # reading the configuration says why
+        names = []  # reading the configuration reports the reason
     if any(name.endswith((".tofu", ".tofu.json")) for name in names):
         return OPENTOFU
     return next((one for one in DIALECTS.values() if is_of_registry_of(one, lock)), None)

@@ -24,18 +24,18 @@ if TYPE_CHECKING:
 
 
 class PlanBuilder:
-    """A plan while it is made.
+    """A plan under construction.
 
     Attributes:
-        top: What planned files are relative to.
-        files: What is planned of each file, by path.
-        changes: What becomes of providers.
+        top: The folder that planned files are relative to.
+        files: The planned file of each path.
+        changes: Planned changes of providers.
         diagnostics: Errors, warnings and notes.
 
     Args:
-        top: No file outside of it is written.
-        target: Where the bytes go.
-        describe: Says in one line what becomes of a provider.
+        top: No file outside of this folder is written.
+        target: The place of the bytes.
+        describe: Describes a change of a provider in one line.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class PlanBuilder:
         self._lines: list[tuple[str, str]] = []
 
     def describe(self, line: str, *, dry_run: str) -> None:
-        """Adds a line about what is written beside the changes of providers.
+        """Adds a line about a write other than a change of a provider.
 
         Args:
             line: For a plan that is applied.
@@ -62,12 +62,12 @@ class PlanBuilder:
         self._lines.append((line, dry_run))
 
     def put(self, file: PlannedFile) -> None:
-        """Plans a file; where it was planned before, the plan is made from the same bytes as then."""
+        """Plans a file; a second plan for a path keeps the old bytes of the first."""
         before = self.files.get(file.path)
         self.files[file.path] = file if before is None else replace(file, old=before.old)
 
     def note(self, root: str, detail: str, *, address: str = "") -> None:
-        """Reports what did not keep anything from being done.
+        """Adds a note, which prevents nothing.
 
         Args:
             root: The root's folder.
@@ -77,12 +77,12 @@ class PlanBuilder:
         self.diagnostics.append(Diagnostic.note(detail, address=address, root=root))
 
     def fail(self, root: str, error: LockLensError, *, address: str = "") -> None:
-        """Reports why a root stays as it is; arguments as of `note`."""
+        """Adds the error that leaves a root untouched; arguments as of `note`."""
         self.diagnostics.append(Diagnostic.of(error, address=address, root=root))
 
     @contextmanager
     def attempt(self, root: str) -> Iterator[None]:
-        """Plans one root: where that fails, the root stays as it is, and the reason is among the diagnostics."""
+        """Plans one root: an error leaves the root untouched, and is added to the diagnostics."""
         files, number = dict(self.files), len(self.changes)
         had = sum(one.is_error for one in self.diagnostics)
         try:
@@ -94,11 +94,11 @@ class PlanBuilder:
             del self.changes[number:]
 
     def has_failed(self, root: str) -> bool:
-        """Whether anything failed in a root, so that it stays as it is."""
+        """True if an error leaves a root untouched."""
         return any(one.is_error and one.root == root for one in self.diagnostics)
 
     def plan(self, command: str) -> Plan:
-        """Returns the plan; files that would stay as they are, are not in it.
+        """Returns the plan, without unchanged files.
 
         Args:
             command: The command line that does the same.
@@ -116,25 +116,25 @@ class PlanBuilder:
 
 
 def path_below(top: Path, folder: Path) -> str:
-    """Returns what a root's folder is called in a plan: relative to the top of what may be written, "" for the top."""
+    """Returns the path of a root's folder in a plan: relative to the top, "" for the top."""
     path = os.path.relpath(os.path.realpath(folder), top).replace(os.sep, "/")
     return "" if path == "." else path
 
 
 def planned_lock(root: Root, path: str, data: bytes) -> PlannedFile:
-    """Returns a root's lock file as it is to be written, the way the tools do it.
+    """Returns the planned lock file of a root, written as the tools write it.
 
     Args:
         root: As it was read.
-        path: What its folder is called in the plan.
-        data: What is to be there.
+        path: Its folder in the plan.
+        data: The new bytes.
     """
     name = f"{path}/{LOCK_FILE}" if path else LOCK_FILE
     return PlannedFile(name, root.lock.data if root.lock.exists else None, data, is_tools=True)
 
 
 def planned_changes(root: Root, path: str, after: Sequence[LockEntry]) -> tuple[PlannedChange, ...]:
-    """Returns what becomes of each provider; arguments as of `planned_lock`."""
+    """Returns the changes of providers; arguments as of `planned_lock`."""
     before, left = root.lock.by_address, {entry.address for entry in after}
     moved = {new: old for old, new in root.migration.moved if new in left and old not in left}
     found = []

@@ -1,4 +1,4 @@
-"""The command line that does what a plan does."""
+"""The command line of a plan."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def command_line(command: str, request: Scope, words: Sequence[str]) -> str:
     """Returns the command line of a plan, as a shell reads it; see `locklens.text.shell_words`."""
     start = ["locklens", *(["-C", str(request.folder)] if request.is_elsewhere else [])]
-    # A word of its own that begins with a dash would be an option.
+    # A separate word that begins with a dash would be an option.
     roots = [word for root in request.roots for word in ([f"--root={root}"] if root[:1] == "-" else ["--root", root])]
     tool = ["--tool", request.tool.name] if request.tool else []
     return shell_words([*start, command, *words, *roots, *tool])

@@ -1,4 +1,4 @@
-"""The commit message for a plan: what it does in one line, and in trailers how it was reviewed and who signed it. Pure.
+"""The commit message for a plan: the changes in one line, the review and the signers in trailers. Pure.
 
 Trailers are the last paragraph, `Key: value` each, as `git interpret-trailers` reads them.
 """
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from locklens.review.model import Review
 
 SUBJECT_LENGTH = 72
-"""Columns that tools show of a subject."""
+"""Columns of a subject that tools show."""
 
 _VERBS = {
     "upgrade": "Upgrade",
@@ -49,8 +49,8 @@ def commit_message(plan: Plan, review: Review | None) -> str:
     """Returns the whole message, without a line feed at its end; "" for a plan that writes nothing.
 
     Args:
-        plan: What is written.
-        review: What it was foreseen to be; None where that is not known, and then there are no trailers.
+        plan: The plan that is written.
+        review: The review of the plan; None for a message without trailers.
     """
     if not plan.proposal.files:
         return ""
@@ -64,23 +64,23 @@ def commit_message(plan: Plan, review: Review | None) -> str:
 def _subject(plan: Plan) -> str:
     roots = sorted({file.path.rpartition("/")[0] for file in plan.proposal.files if file.path.endswith(LOCK_FILE)})
     where = _places(roots)
-    tries = (_told(plan, where, is_brief=False), _told(plan, where, is_brief=True))
-    brief = _told(plan, counted(len(roots), "root"), is_brief=True)
+    tries = (_summary(plan, where, is_brief=False), _summary(plan, where, is_brief=True))
+    brief = _summary(plan, counted(len(roots), "root"), is_brief=True)
     return next((text for text in tries if len(text) <= SUBJECT_LENGTH), brief)
 
 
-def _told(plan: Plan, where: str, *, is_brief: bool) -> str:
+def _summary(plan: Plan, where: str, *, is_brief: bool) -> str:
     if not plan.changes:
-        return f"Put the lock file format right in {where}"
+        return f"Fix the lock file format in {where}"
     groups: dict[str, list[PlannedChange]] = {}
     for change in plan.changes:
-        groups.setdefault(_what(change), []).append(change)
+        groups.setdefault(_change_kind(change), []).append(change)
     clauses = [_clause(what, own, is_brief=is_brief) for what, own in groups.items()]
-    told = ", ".join([clauses[0], *(clause[0].lower() + clause[1:] for clause in clauses[1:])])
-    return f"{told} in {where}"
+    summary = ", ".join([clauses[0], *(clause[0].lower() + clause[1:] for clause in clauses[1:])])
+    return f"{summary} in {where}"
 
 
-def _what(change: PlannedChange) -> str:
+def _change_kind(change: PlannedChange) -> str:
     if change.kind != "change" or change.old is None or change.new is None:
         return change.kind
     return "hashes" if set(change.old.hashes) != set(change.new.hashes) else "constraints"
@@ -106,7 +106,7 @@ def _named(what: str, change: PlannedChange) -> str:
 
 
 def _places(roots: Sequence[str]) -> str:
-    """Names roots, but for those that a shell would not take for plain words: a message is pasted into quotes too."""
+    """Names roots, or counts them if a shell might not read one as a plain word: messages are pasted into quotes."""
     if len(roots) > _NAMED or not all(map(_is_plain, roots)):
         return counted(len(roots), "root")
     return " and ".join(root or "the top folder" for root in roots)
@@ -130,11 +130,11 @@ def _trailers(review: Review) -> Iterable[str]:
 
 def _reviewed(review: Review) -> str:
     kinds = Counter(_KINDS.get(change.kind, _HASHES) for change in review.changes)
-    told = [counted(number, kind, _PLURALS.get(kind, "")) for kind, number in kinds.items()]
-    found = severity_counts(review)
-    by_severity = ", ".join(f"{number} {severity.value}" for severity, number in found.items() if number)
-    told.append(counted(sum(found.values()), "finding") + (f" ({by_severity})" if by_severity else ""))
+    parts = [counted(number, kind, _PLURALS.get(kind, "")) for kind, number in kinds.items()]
+    counts = severity_counts(review)
+    by_severity = ", ".join(f"{number} {severity.value}" for severity, number in counts.items() if number)
+    parts.append(counted(sum(counts.values()), "finding") + (f" ({by_severity})" if by_severity else ""))
     added = sum(len(change.added) for change in review.changes)
     if added:
-        told.append(f"{sum(change.explained for change in review.changes)}/{added} explained")
-    return ", ".join(told)
+        parts.append(f"{sum(change.explained for change in review.changes)}/{added} hashes verified")
+    return ", ".join(parts)

@@ -1,4 +1,4 @@
-"""The one writer of diffs: what becomes of a file, for `git apply` and `patch -p1`, and line by line to be read.
+"""Diffs of files: for `git apply` and `patch -p1`, and as lines to read.
 
 Only a line feed ends a line, as for git: a form feed, U+0085 and U+2028 are characters like any other. Names in headers
 are quoted as git does (core.quotePath), so that none of them is a header or a hunk of its own.
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
     from typing import Any
 
 CONTEXT = 3
-"""Lines that a hunk has before and after what differs."""
+"""Unchanged lines of a hunk before and after the difference."""
 
 _COMPARED = 4_000_000
-"""Pairs of lines that are compared, which takes about a second: 2,000 lines on both sides."""
+"""Pairs of lines that are compared at most: about a second, for 2,000 lines on both sides."""
 
 _NO_LINE_END = "\\ No newline at end of file"
 _MODE = "100644"
 _CARRIED = str.maketrans("", "", "\t\x0c\x85\u2028\u2029")
-"""Characters of ordinary files that a patch has as they are: no terminal and no log does more than end a line there."""
+"""Characters of ordinary files that a patch keeps: terminals and logs at most end a line there."""
 
 _BINARY_LINE = 52
-"""Bytes that a line of git's binary patches has."""
+"""Bytes in a line of git's binary patches."""
 
 
 def hunks(old: bytes, new: bytes) -> Iterator[str]:
@@ -47,8 +47,8 @@ def hunks(old: bytes, new: bytes) -> Iterator[str]:
 def _grouped(old: list[str], new: list[str]) -> Iterator[list[tuple[str, int, int, int, int]]]:
     """Yields the operations of each hunk, as `difflib` has them.
 
-    Finding the smallest difference takes time that grows with the product of both lengths: what both ends have in
-    common is left out, and more than `_COMPARED` pairs of lines are one replacement.
+    Finding the smallest difference takes time that grows with the product of both lengths: the common lines at
+    both ends are left out, and more than `_COMPARED` pairs of lines are one replacement.
     """
     from difflib import SequenceMatcher
 
@@ -73,7 +73,7 @@ def _grouped(old: list[str], new: list[str]) -> Iterator[list[tuple[str, int, in
 
 
 def _common(old: Sequence[str], new: Sequence[str]) -> int:
-    """Returns how many lines two texts begin with in common."""
+    """Returns the number of lines that two texts share at their beginning."""
     return next(
         (place for place, (one, other) in enumerate(zip(old, new, strict=False)) if one != other),
         min(len(old), len(new)),
@@ -96,12 +96,12 @@ def _marked(mark: str, lines: Iterable[str]) -> Iterator[str]:
 
 
 def diff_lines(path: str, old: bytes | None, new: bytes | None) -> list[str]:
-    """Returns the diff of a file to be read; see `patch`.
+    """Returns the diff of a file as lines to read; see `patch`.
 
     Args:
         path: Relative to the top of the repository.
         old: The bytes before, None where there is no file.
-        new: The bytes afterwards, likewise.
+        new: The bytes afterwards, None where there is no file.
     """
     return [*header(path, old, new), *hunks(old or b"", new or b"")]
 
@@ -147,10 +147,10 @@ def _extended_header(path: str, old: bytes | None, new: bytes | None) -> Iterato
 
 def _names(path: str, old: bytes | None, new: bytes | None) -> Iterator[str]:
     if not old and not new:
-        return  # An empty file that comes or goes has no hunk either.
+        return  # An empty file that is added or removed has no hunk either.
     for sign, side, data in (("---", "a", old), ("+++", "b", new)):
         name = quoted_name(f"{side}/{path}") if data is not None else "/dev/null"
-        # Without it patch(1) takes what is behind a space for a date.
+        # Without it patch(1) reads text behind a space as a date.
         end = "\t" if " " in name and name[0] != '"' else ""
         yield f"{sign} {name}{end}"
 

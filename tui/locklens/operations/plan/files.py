@@ -1,4 +1,4 @@
-"""A planned write, as a value: nothing of it is on disk until `locklens.operations.write.apply` puts it there."""
+"""A planned write, as a value: not on disk until `locklens.operations.write.apply` puts it there."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 class PlannedFile(Struct, frozen=True):
-    """One file that is to be written.
+    """One file to write.
 
     Attributes:
         path: Relative to the proposal's top.
         old: The bytes that the plan was made from, None where there was no such file.
-        new: The bytes that are to be there, None where the file is removed.
-        is_tools: Whether it is put there as the tools put their lock file: a link is replaced and what it leads to
-            stays as it is, and the permissions are 0644. Otherwise links are followed, and permissions stay.
+        new: The new bytes, None where the file is removed.
+        is_tools: True if it is written as the tools write their lock file: a link is replaced and its target left
+            untouched, and the permissions are 0644. Otherwise links are followed, and permissions kept.
     """
 
     path: str
@@ -34,7 +34,7 @@ class PlannedFile(Struct, frozen=True):
 
     @property
     def digest(self) -> str | None:
-        """SHA-256 of what the plan was made from."""
+        """SHA-256 of the bytes that the plan was made from."""
         return None if self.old is None else sha256(self.old).hexdigest()
 
     def diff(self) -> str:
@@ -42,27 +42,27 @@ class PlannedFile(Struct, frozen=True):
         return diffs.patch(self.path, self.old, self.new)
 
     def diff_lines(self) -> list[str]:
-        """Returns the change as the lines of a diff, to be read."""
+        """Returns the change as the lines of a diff, to read."""
         return diffs.diff_lines(self.path, self.old, self.new)
 
 
 class WriteTarget(StrEnum):
-    """Where a proposal's bytes go."""
+    """The place of a proposal's bytes."""
 
     FILES = "files"
     INDEX = "index"
-    """Git's: what the next commit has of the files, which stay as they are on disk."""
+    """Git's index, for the next commit; files on disk are left untouched."""
 
 
 class FileChanges(Struct, frozen=True):
-    """What is to be written, all of it or nothing.
+    """Files to write, all of them or none.
 
     Attributes:
         top: The repository's top, or the folder that stands for it: no file outside of it is written.
         files: Those that change, configurations before lock files.
-        words: What it does, one line each.
+        words: The changes, one line each.
         command: The command line that does the same.
-        target: Where it is written.
+        target: The place of the bytes.
     """
 
     top: Path

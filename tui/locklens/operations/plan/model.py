@@ -1,4 +1,4 @@
-"""The plan of an operation: where it writes, what becomes of providers, and the result for each root."""
+"""The plan of an operation: its scope, the changes of providers, and the result for each root."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
 
 class Scope(Struct, frozen=True):
-    """Where something is to be written.
+    """The roots of an operation.
 
     Attributes:
-        folder: Where it is asked.
+        folder: The folder that the roots are relative to.
         roots: Folders, relative to `folder`; () for `folder` itself.
-        tool: Whose rules count for every root; None: each root's own tool.
-        test_directory: Where a root's test files are, relative to the root.
-        is_elsewhere: Whether `folder` is not the current one, so that the command line has to name it.
+        tool: The tool whose rules apply to every root; None: each root's own tool.
+        test_directory: Folder of a root's test files, relative to the root.
+        is_elsewhere: True if `folder` is not the current one, so that the command line has to name it.
     """
 
     folder: Path
@@ -45,7 +45,7 @@ class Scope(Struct, frozen=True):
 
     @classmethod
     def at(cls, top: Path, roots: Iterable[str], *, tool: Dialect | None, test_directory: str) -> Scope:
-        """Returns the request for roots that are known relative to a top, named as from the current folder."""
+        """Returns the scope of roots given relative to a top, named as from the current folder."""
         here, real = os.getcwd(), os.path.realpath(top)  # noqa: PTH109
         if not is_within(real, here):
             return cls(top, tuple(root or "." for root in roots), tool, test_directory, is_elsewhere=True)
@@ -54,17 +54,17 @@ class Scope(Struct, frozen=True):
 
 
 class PlannedChange(Struct, frozen=True):
-    """What becomes of one provider of one root.
+    """The change of one provider in one root.
 
     Attributes:
         root: The root's folder.
         address: The provider.
-        name: What it is called there.
+        name: Its name in the root.
         old: Its entry before, None where there was none.
         new: Its entry afterwards, None where it is removed.
         edits: The constraints that are rewritten for it.
-        platforms: Those that it gets the hashes of, where it stays at its version.
-        moved_from: The other registry's provider whose place it takes, and whose entry `old` is then.
+        platforms: Platforms whose hashes are added, where the version is unchanged.
+        moved_from: The other registry's provider that it replaces, and whose entry is `old`.
     """
 
     root: str
@@ -78,7 +78,7 @@ class PlannedChange(Struct, frozen=True):
 
     @property
     def kind(self) -> str:
-        """In one word, such as "upgrade"."""
+        """The kind in one word, such as "upgrade"."""
         if self.moved_from is not None:
             return "move"
         if self.old is None or self.new is None:
@@ -94,17 +94,17 @@ class RootResult(Struct, frozen=True):
 
     Attributes:
         root: Its folder, as it was named.
-        lock_file: Its lock file, likewise.
-        tool: Whose rules held.
-        is_empty: Whether there is no configuration in the folder.
-        difference: Between the entries before and after, as the tools tell them apart.
-        was_absent: Whether nothing was locked before.
+        lock_file: Its lock file, as it was named.
+        tool: The tool whose rules were applied.
+        is_empty: True if there is no configuration in the folder.
+        difference: The tools' kind of difference between the entries before and after.
+        was_absent: True if nothing was locked before.
         before: The lock file's bytes, b"" where there was none.
-        after: What they are now, or would be; None where the run failed before that was known.
-        planned: The lock file as it is, or would be, written; None where it stays as it is.
-        is_written: Whether the file was written.
+        after: The new bytes, written or not; None where the run failed before they were known.
+        planned: The planned lock file; None where it is unchanged.
+        is_written: True if the file was written.
         diagnostics: Errors and warnings.
-        notes: What else there is to know, in sentences.
+        notes: Further sentences.
     """
 
     root: str
@@ -122,22 +122,22 @@ class RootResult(Struct, frozen=True):
 
     @property
     def has_failed(self) -> bool:
-        """Whether anything went wrong."""
+        """True if there is an error."""
         return any(one.is_error for one in self.diagnostics)
 
     @property
     def would_change(self) -> bool:
-        """Whether the lock file's bytes are, or would be, other ones."""
+        """True if the bytes of the lock file differ, written or not."""
         return self.after is not None and self.after != self.before
 
 
 class Plan(Struct, frozen=True):
-    """What an operation would write, and what is reported of it.
+    """The files that an operation would write, and its report.
 
     Attributes:
         proposal: The files.
-        changes: What becomes of providers.
-        diagnostics: Of all roots; a root with an error among them stays as it is.
+        changes: Changes of providers.
+        diagnostics: Of all roots; a root with an error is left untouched.
         results: Of `lock`: the result for each root, as it was named; an error where it could not be read.
         dry_run_words: The lines of the proposal in the conditional, for a run that does not write.
     """
@@ -149,12 +149,12 @@ class Plan(Struct, frozen=True):
     dry_run_words: tuple[str, ...] = ()
 
     def with_diagnostics(self, others: Iterable[Diagnostic]) -> Plan:
-        """Returns the same plan with what is reported beside it."""
+        """Returns the same plan with further diagnostics in front."""
         return replace(self, diagnostics=(*others, *self.diagnostics))
 
     @property
     def failures(self) -> tuple[Diagnostic, ...]:
-        """Why roots stay as they are."""
+        """The errors that leave roots untouched."""
         return tuple(one for one in self.diagnostics if one.is_error)
 
     @property
@@ -164,7 +164,7 @@ class Plan(Struct, frozen=True):
 
 
 def joined_plans(plans: Sequence[Plan]) -> Plan:
-    """Returns several plans of one repository as one; none of them has a file of another."""
+    """Returns several plans of one repository as one; no two have a file in common."""
     proposals = [plan.proposal for plan in plans]
     files = sorted((file for one in proposals for file in one.files), key=lambda file: file_order(file.path))
     words = tuple(word for one in proposals for word in one.words)

@@ -1,4 +1,4 @@
-"""Reviews what is planned before it is written: the files as they would be against the files as they are."""
+"""Reviews a plan before it is written: the planned files against those on disk."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 
 
 class PlanReview(Struct, frozen=True):
-    """What would come of a plan.
+    """The review of a plan.
 
     Attributes:
-        review: The planned files against those on disk; findings of entries that are what the base has count
-            as accepted.
-        untouched: How many entries of the planned lock files stay as they are.
+        review: The planned files against those on disk; findings of entries that equal those of the base are
+            accepted.
+        untouched: Number of unchanged entries in the planned lock files.
         against: The base that the files were compared with, such as "HEAD"; "" where it is no revision.
-        left: How many providers of these lock files would differ from that.
+        left: Number of providers of these lock files that would differ from the base.
     """
 
     review: Review
@@ -56,15 +56,15 @@ def review_plan(
     on_event: Callable[[ReviewEvent], None] = lambda _: None,
     cancel: threading.Event | None = None,
 ) -> PlanReview:
-    """Reviews a plan with the same machinery as any other change. Nothing is written.
+    """Reviews a plan like any other change. Nothing is written.
 
-    Registries are asked about what is planned as they were for the review that it was made from, and its policy and
-    its tools count: a plan is judged by nothing that the change under review brings along.
+    Registries are asked as for the review that the plan was made from, and its policy and tools apply: a plan is judged
+    by nothing that the change under review introduces.
 
     Args:
         plan: With files to write.
-        request: Whom to ask, and what counts; what it opens does not matter.
-        reviewed: What the plan was made from.
+        request: Network settings and rules; its comparison is not opened.
+        reviewed: The review that the plan was made from.
         on_event: Called in this thread.
         cancel: Set by another thread to stop.
 
@@ -78,7 +78,7 @@ def review_plan(
         drafted = review_lock_files(comparison, request, made_from=reviewed)
         review = complete_review(comparison, drafted, request, on_event=on_event, cancel=cancel)
         if against:
-            review = _accepted(review, committed, f"{against} has it so")
+            review = _accepted(review, committed, f"already in {against}")
         return PlanReview(review, _untouched(review, plan), against, _left(review, committed) if against else 0)
     finally:
         comparison.close()
@@ -134,7 +134,7 @@ def _locks(plan: Plan) -> Iterator[PlannedFile]:
 
 
 def _committed(plan: Plan, repository: Repository | None, reviewed: Review) -> tuple[str, Mapping[str, LockFile]]:
-    """The planned lock files as the reviewed base has them, and the name of that; "" where it is no revision."""
+    """Returns the planned lock files of the reviewed base, and its name; "" where it is no revision."""
     base = reviewed.base
     if repository is None or base.revision is None:
         return "", {}
@@ -143,9 +143,9 @@ def _committed(plan: Plan, repository: Repository | None, reviewed: Review) -> t
 
 
 def _accepted(review: Review, committed: Mapping[str, LockFile], reason: str) -> Review:
-    """Accepts what is found of changes that make an entry what was committed: somebody has judged it by then.
+    """Accepts findings of changes that restore a committed entry, which was reviewed with its commit.
 
-    What the configuration asks for is another matter, and stays.
+    Findings about the configuration are not accepted.
     """
 
     def judged(root: RootReview) -> RootReview:
@@ -168,13 +168,13 @@ def _as(change: Change, reason: str) -> tuple[Finding, ...]:
 
 
 def _left(review: Review, committed: Mapping[str, LockFile]) -> int:
-    """How many providers of the planned lock files differ from the committed ones."""
+    """Counts the providers of the planned lock files that differ from the committed ones."""
     written = (root for root in review.roots if root.lock_file in committed)
     return sum(1 for root in written for _ in differing(committed[root.lock_file], root.new))
 
 
 def _untouched(review: Review, plan: Plan) -> int:
-    """How many entries of the planned lock files are as they were."""
+    """Counts the unchanged entries of the planned lock files."""
     written = {file.path for file in _locks(plan)}
     roots = [root for root in review.roots if root.lock_file in written]
     changed = sum(after is not None for root in roots for _, _, after in differing(root.old, root.new))

@@ -1,4 +1,4 @@
-"""Plans changes of the root modules of a scope: each is read as it would be with what is planned so far."""
+"""Plans changes of the root modules of a scope: each is read with the changes that are planned so far."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ class ScopedPlanBuilder(PlanBuilder):
     """The plan builder of the roots of a scope.
 
     Attributes:
-        disk: The files as they are.
-        roots: As they are; each once, in the order of the scope.
+        disk: The files on disk.
+        roots: The roots on disk; each once, in the order of the scope.
 
     Args:
-        scope: Where.
+        scope: The roots.
 
     Raises:
         ConfigurationError: A folder is no root, or outside of the repository.
@@ -65,11 +65,11 @@ class ScopedPlanBuilder(PlanBuilder):
 
     @property
     def tree(self) -> Tree:
-        """The files as they would be."""
+        """The files with the planned changes."""
         return OverlayTree({path: file.new for path, file in self.files.items()}, self.disk)
 
     def root(self, path: str) -> Root:
-        """Reads a root as it would be.
+        """Reads a root with the planned changes.
 
         Raises:
             ConfigurationError: The folder is no root.
@@ -80,7 +80,7 @@ class ScopedPlanBuilder(PlanBuilder):
         return root
 
     def read(self, path: str) -> bytes:
-        """Returns a file's bytes as they would be.
+        """Returns a file's bytes with the planned changes.
 
         Raises:
             ConfigurationError: There is no such file, or it cannot be read.
@@ -103,19 +103,19 @@ def put_entries(
     edits: Mapping[ProviderAddress, tuple[ConstraintEdit, ...]] = _NO_EDITS,
     moved: Mapping[ProviderAddress, ProviderAddress] = _NOT_MOVED,
 ) -> None:
-    """Plans other entries for some providers of a root; every other byte of its lock file stays.
+    """Plans new entries for some providers of a root; every other byte of its lock file is unchanged.
 
     Args:
-        draft: What is planned.
+        draft: The plan.
         root: As it was read.
-        entries: What becomes of each provider; None to remove it.
+        entries: The new entry of each provider; None to remove it.
         edits: The constraints that are rewritten for each.
-        moved: Providers that take the place of another one, whose entry goes.
+        moved: Providers that replace another one, whose entry is removed.
     """
     if not entries:
         return
-    going = dict.fromkeys(old for new, old in moved.items() if new in entries)
-    data = splice(root.lock.data, {**entries, **going}, dialect=root.tool)
+    replaced = dict.fromkeys(old for new, old in moved.items() if new in entries)
+    data = splice(root.lock.data, {**entries, **replaced}, dialect=root.tool)
     draft.put_lock(root, data)
     now = root.lock.by_address
     for address, entry in sorted(entries.items()):
@@ -134,8 +134,8 @@ def require_sound(root: Root) -> None:
         ConfigurationError: It is absent or broken.
     """
     if not root.lock.exists:
-        hint = f"{root.tool.command} init writes one"
-        raise ConfigurationError("there is no lock file", path=root.lock.path, hint=hint)
+        hint = f"{root.tool.command} init creates it"
+        raise ConfigurationError("no lock file", path=root.lock.path, hint=hint)
     require_valid(root.lock)
 
 
@@ -147,26 +147,26 @@ def require_valid(lock: LockFile) -> None:
     """
     if lock.conflict is not None:
         marker = lock.conflict.markers[0]
-        words = "git left a conflict in the lock file"
-        raise ConfigurationError(words, path=lock.path, line=marker.line, hint="settle it first")
+        words = "unresolved conflict in the lock file"
+        raise ConfigurationError(words, path=lock.path, line=marker.line, hint="resolve it first")
     if lock.problems:
         problem = lock.problems[0]
         words = f"{problem.summary}: {problem.detail}"
-        raise ConfigurationError(words, path=lock.path, line=problem.line, hint="mend the file first")
+        raise ConfigurationError(words, path=lock.path, line=problem.line, hint="fix the file first")
 
 
 def _ground(request: Scope) -> tuple[Path, Tree, Sequence[str]]:
-    """Returns what may be written in, its files, and the roots' folders."""
+    """Returns the folder that may be written in, its files, and the roots' folders."""
     from locklens.project.git import Repository
 
-    wanted = request.roots or (".",)
+    names = request.roots or (".",)
     try:
         repository = Repository.discover(request.folder)
     except NoRepositoryError:
-        places = [os.path.realpath(request.folder / path) for path in wanted]
+        places = [os.path.realpath(request.folder / path) for path in names]
         top = common_folder([os.path.realpath(request.folder), *places])
         files = FileSystem(Path(top))
         return Path(top), files, [files.join("", os.path.relpath(place, top)) or "" for place in places]
     with repository:
-        paths = [within(repository, request.folder, path) for path in wanted]
+        paths = [within(repository, request.folder, path) for path in names]
         return repository.top, WorkTree(repository.top), paths

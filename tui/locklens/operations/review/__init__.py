@@ -1,1 +1,1 @@
-"""Reviews: which roots are compared, what registries know of them, and what follows."""
+"""Reviews: compared roots, facts of registries, and findings."""

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 BATCH_SECONDS = 0.1
-"""Roots of which more is known are passed on at most this often, so that a fast run does not drown the screen."""
+"""Seconds between two events with updated roots, so that a fast run does not flood the screen."""
 
 
 def complete_review(
@@ -47,13 +47,13 @@ def complete_review(
     on_event: Callable[[ReviewEvent], None] = lambda _: None,
     cancel: threading.Event | None = None,
 ) -> Review:
-    """Reads the configuration of each root, asks registries about what changed, and judges by both.
+    """Reads the configuration of each root, asks registries about the changes, and judges by both.
 
     Args:
-        comparison: What `review` was drafted from.
+        comparison: The comparison of the draft.
         review: The draft.
-        request: Whom to ask, and where test files are.
-        on_event: Called in this thread; with roots not more often than BATCH_SECONDS.
+        request: Network settings, and the folder of test files.
+        on_event: Called in this thread; with roots at most every BATCH_SECONDS.
         cancel: Set by another thread to stop.
 
     Raises:
@@ -63,7 +63,7 @@ def complete_review(
     read = _configuration_reader(comparison, request.test_directory)
     if request.asking is None or all(change.new is None for root in review.roots for change in root.changes):
         completion.read_configurations(comparison, read)
-        return completion.settled_by_nobody()
+        return completion.settled_without_registries()
     from locklens.operations.review.hosts import host_states
     from locklens.releases.lookup import ReleaseLookup
     from locklens.releases.session import ReleaseSession
@@ -90,7 +90,7 @@ def complete_review(
 
 
 class _Completion:
-    """A review on its way from the draft to the whole; its roots are replaced as more becomes known of them."""
+    """A review between draft and completion; its roots are replaced as facts arrive."""
 
     def __init__(
         self,
@@ -104,11 +104,11 @@ class _Completion:
         self._roots = {root.lock_file: root for root in review.roots}
         self._changes = {root.lock_file: _by_address(root) for root in review.roots}
         self._cases: dict[str, dict[ProviderAddress, Case]] = {root.lock_file: {} for root in review.roots}
-        """The facts about each change, as far as they are settled."""
+        """The settled facts about each change."""
         self._unread = set(self._roots)
-        """Roots whose configuration is still to be read."""
+        """Roots whose configuration is not read yet."""
         self._touched: set[str] = set()
-        """Roots of which more is known than they were judged by."""
+        """Roots with facts that they were not judged by yet."""
         self._last = float("-inf")
         self._pause = BATCH_SECONDS
 
@@ -137,7 +137,7 @@ class _Completion:
             meanwhile()
 
     def settle(self, collector: FactCollector, hashed: _Hashed, *, is_patient: bool) -> None:
-        """Takes the facts that are known by now, or waits for all of them."""
+        """Traces changes to the facts that are settled, or waits for all of them."""
         for subject in collector.settled(is_patient=is_patient):
             self._settle(subject, collector.known, hashed)
             self._on_event(Progress("evidence", collector.done, collector.total))
@@ -150,7 +150,7 @@ class _Completion:
         *,
         everything: bool,
     ) -> None:
-        """Proves `h1` hashes by downloads, and judges once more what that was about."""
+        """Proves `h1` hashes by downloads, and judges their changes again."""
         from locklens.operations.review.prove import Proving
 
         def confirm(plan: ProvingPlanned) -> bool:
@@ -174,8 +174,8 @@ class _Completion:
         self._changes[name][change.address] = trace(self._changes[name][change.address], case)
         self._touch(name)
 
-    def settled_by_nobody(self) -> Review:
-        """The whole review where no registry is asked."""
+    def settled_without_registries(self) -> Review:
+        """Returns the review completed without any registry."""
         for root in self._review.roots:
             for change in root.changes:
                 from locklens.review.evidence import unasked_case
@@ -198,17 +198,17 @@ class _Completion:
             self._on_event(RootsKnown(tuple(self._roots[name] for name in ready)))
             self._touched -= ready
         self._last = time.monotonic()
-        # Roots are judged and told whole: where that takes long, it is done less often.
+        # Roots are judged and reported whole: where that takes long, it is done less often.
         self._pause = max(BATCH_SECONDS, 4 * (self._last - begun))
 
     def finished(self) -> Review:
-        """The review with all that is known."""
+        """Returns the review with all settled facts."""
         self._flush()
         return replace(self._review, roots=tuple(self._roots[root.lock_file] for root in self._review.roots))
 
 
 def _configuration_reader(comparison: Comparison, test_directory: str) -> Callable[[RootReview], Configuration]:
-    """Returns what reads a root's configuration; it loads what that takes with the first root that has one."""
+    """Returns a reader of roots' configurations, which imports the parser for the first root that has one."""
     tree = comparison.head.tree
     modules = {pair.path for pair in comparison.roots if pair.is_module}
     shared: ModuleReader | None = None
@@ -238,7 +238,7 @@ def _may_have_configuration(tree: Tree, root: RootReview) -> bool:
     try:
         return bool(configuration_files(tree.list(root.path), root.tool))
     except LockLensError:
-        return True  # reading it says why
+        return True  # reading it reports the reason
 
 
 def worst_first(root: RootReview) -> RootReview:
@@ -254,6 +254,6 @@ _KINDS = {kind: place for place, kind in enumerate(ChangeKind)}
 
 
 def _alarm(change: Change) -> tuple[int, int, tuple[bytes, bytes, bytes]]:
-    """Sort key: the worst first."""
+    """Returns the sort key of a change: the worst first."""
     severity = change.severity
     return severity.rank if severity else len(Severity), _KINDS[change.kind], change.address.sort_key

@@ -1,4 +1,4 @@
-"""What a review tells while it is made. Events inform, they never steer."""
+"""Events of a review. They inform, and have no effect."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ if TYPE_CHECKING:
 
 
 class RootsKnown(Struct, frozen=True):
-    """More is known of some roots."""
+    """Some roots were updated with facts."""
 
     roots: tuple[RootReview, ...]
 
 
 class Progress(Struct, frozen=True):
-    """How far it is: `done` of `total` roots' configurations, or changes traced to facts."""
+    """Progress: `done` of `total` roots' configurations, or changes traced to facts."""
 
     what: Literal["configuration", "evidence"]
     done: int
@@ -25,19 +25,19 @@ class Progress(Struct, frozen=True):
 
 
 class LookupProgress(Struct, frozen=True):
-    """What was asked of whom, and how long it took: one line for each request."""
+    """The requests with their durations, one line each."""
 
     log: tuple[str, ...]
 
 
 class ProvingPlanned(Struct, frozen=True):
-    """Packages are going to be downloaded.
+    """Packages are about to be downloaded.
 
     Attributes:
-        hashes: How many `h1` are to be proven.
-        likely: How many packages that should take.
-        likely_bytes: Their size together, None where it is not known.
-        at_most: How many packages it may take.
+        hashes: Number of `h1` hashes to prove.
+        likely: Expected number of packages.
+        likely_bytes: Their total size, None where it is unknown.
+        at_most: Largest possible number of packages.
     """
 
     hashes: int
@@ -47,7 +47,7 @@ class ProvingPlanned(Struct, frozen=True):
 
 
 class PackageDownloading(Struct, frozen=True):
-    """A package is this far; `size` is None where nobody said it."""
+    """Progress of a download in bytes; `size` is None where it is unknown."""
 
     label: str
     received: int
@@ -55,7 +55,7 @@ class PackageDownloading(Struct, frozen=True):
 
 
 class PackageDone(Struct, frozen=True):
-    """A package was hashed; `problem` says why not, where it was not."""
+    """A package was hashed; `problem` is the reason if it was not, else ""."""
 
     label: str
     size: int

@@ -1,4 +1,4 @@
-"""Which hosts a review may contact, and what became of each."""
+"""The hosts of a review, and the result for each."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def host_states(known: Mapping[FactRequest, Fact], *, is_offline: bool) -> tuple[HostState, ...]:
-    """Returns whom the questions went to, and what came of it."""
+    """Returns the hosts of the questions, with their state."""
     hosts: dict[str, list[Fact]] = {}
     for question, fact in known.items():
         hosts.setdefault(question.address.host, []).append(fact)

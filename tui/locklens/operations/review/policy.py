@@ -1,8 +1,8 @@
-"""Which policy counts: that of the base, so that no change is judged by rules that it brings along.
+"""The effective policy: that of the base, so that no change is judged by rules that it introduces.
 
-Of a base whose fork point is compared, the tip's counts: the branch may begin before there was a policy.
-Where there is only one side, a folder without git, there is nothing that could bring rules along, and its own policy
-counts. Two files that are compared have none unless one is named. A repository without a commit has none either.
+Of a base whose fork point is compared, the tip's policy applies: the branch may begin before there was a policy.
+A folder without git has a single side, no change could introduce rules, and its own policy applies. Two files that are
+compared have none unless one is named. A repository without a commit has none either.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 
     from locklens.operations.comparison import Comparison
 
-_MEND = "mend it, or name another for this run with --policy FILE"
+_FIX = "fix it, or use another file with --policy FILE"
 
 
 class EffectivePolicy(Struct, frozen=True):
-    """The policy that counts.
+    """The effective policy.
 
     Attributes:
-        side: Where it was read.
-        note: What is to be said of it, "" for nothing: the other side has another.
+        side: The side that it was read from.
+        note: A sentence about a different policy of the other side, else "".
     """
 
     policy: Policy
@@ -42,7 +42,7 @@ def effective_policy(comparison: Comparison, given: Path | None) -> EffectivePol
     """Returns the policy that a comparison is judged by.
 
     Args:
-        comparison: Its base, or the tip of it, has the policy at its top.
+        comparison: Its base, or the tip of its base, has the policy at its top.
         given: The file that was named on the command line, None for none.
 
     Raises:
@@ -59,22 +59,23 @@ def effective_policy(comparison: Comparison, given: Path | None) -> EffectivePol
     other = comparison.head.tree.read(POLICY_FILE) if is_base else data
     note = ""
     if other != data and (comparison.tip is None or other != comparison.base.tree.read(POLICY_FILE)):
-        counts = f"that of {side.name} counts" if data is not None else f"{side.name} has none, so none counts"
-        note = f"{POLICY_FILE} is another one in the {comparison.head.name}: {counts} until the other is committed"
-        if other is None:
-            note = f"{POLICY_FILE} is gone from the {comparison.head.name}: {counts}"
+        applies = f"the policy of the base ({side.name}) applies"
+        state = "removal" if other is None else "change"
+        note = f"{state} of {POLICY_FILE} in the {comparison.head.name} is ignored: {applies}"
+        if data is None:
+            note = f"{POLICY_FILE} in the {comparison.head.name} is ignored: the base ({side.name}) has no policy"
     if data is None:
         return EffectivePolicy(Policy.none(), PolicySide.NONE, note)
     return EffectivePolicy(_parsed(data, side.name if is_base else ""), comparison.policy_side, note)
 
 
 def _parsed(data: bytes, revision: str) -> Policy:
-    """Reads a policy; a mistake is named with the revision that has it, as git names files of revisions."""
+    """Reads a policy; a mistake is reported with the revision, as git names files of revisions."""
     path = f"{revision}:{POLICY_FILE}" if revision else POLICY_FILE
     try:
         return replace(parse(data, path), file=POLICY_FILE)
     except ConfigurationError as error:
-        error.hint = error.hint or _MEND
+        error.hint = error.hint or _FIX
         raise
 
 

@@ -1,4 +1,4 @@
-"""Proves `h1` hashes: downloads packages whose `zh` is signed, hashes them on the way, and remembers what came out."""
+"""Proves `h1` hashes: downloads packages whose `zh` is signed, hashes them on the way, and caches the hashes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from locklens.sources.source import Source
 
 PROVING_WORKERS = 4
-"""Packages that arrive at the same time: enough to fill a line, few enough for two processors to hash."""
+"""Concurrent downloads: enough to fill a line, few enough for two processors to hash."""
 
 _TELL_EVERY = 1 << 20
 """Bytes between two events about one package."""
@@ -47,18 +47,18 @@ def prove(
     on_event: Callable[[ReviewEvent], None],
     cancel: threading.Event,
 ) -> tuple[RootReview, ...]:
-    """Proves the `h1` that chosen changes have, as far as packages that are signed have them.
+    """Proves the `h1` hashes of selected changes that match signed packages.
 
     Args:
-        review: Whose changes they are.
+        review: The review of the changes.
         chosen: The changes, each by lock file and provider.
-        asking: Whom to ask. What the review asked already is remembered, and not asked again.
-        confirm: Called before anything is downloaded, in this thread; False leaves it at that.
+        asking: Network settings. Answers of the review are cached, and not requested again.
+        confirm: Called before anything is downloaded, in this thread; False cancels.
         on_event: Called in this thread.
-        cancel: Set by another thread to stop; what was proven by then is remembered.
+        cancel: Set by another thread to stop; hashes that were proven by then are cached.
 
     Returns:
-        The roots of which more is known now.
+        The roots with new proof.
 
     Raises:
         RunCancelledError: `cancel` was set.
@@ -103,7 +103,7 @@ class Proving:
         session: Its sources and cache.
         known: The facts about the changes.
         subjects: Settled changes.
-        everything: Whether hashes are to be proven that were locked for the version before.
+        everything: True to prove hashes too that were locked for the version before.
     """
 
     def __init__(
@@ -123,7 +123,7 @@ class Proving:
         """Downloads and hashes; arguments as of `prove`.
 
         Returns:
-            Whether anything was hashed.
+            True if a package was hashed.
 
         Raises:
             RunCancelledError: The run was cancelled.
@@ -145,7 +145,7 @@ class Proving:
                         future.result()
                 self._hand_on(on_event)
             except BaseException:
-                # Whatever went wrong, Ctrl+C too: nobody waits for packages that are still on their way.
+                # After any error, Ctrl+C included, unfinished downloads are not awaited.
                 self._session.cancel.set()
                 pool.shutdown(wait=True, cancel_futures=True)
                 raise
@@ -156,7 +156,7 @@ class Proving:
             on_event(self._events.get())
 
     def _plan(self, pool: ThreadPoolExecutor) -> ProvingPlanned:
-        """Says what is likely to be downloaded, with its size as far as anybody says it."""
+        """Returns the expected downloads, with their size where it is known."""
         likely = [(target, package) for target in self._targets for package in target.packages[: len(target.unproven)]]
         sizes: list[Future[int | None]] = [pool.submit(self._size, target, package) for target, package in likely]
         known = [size for size in (future.result() for future in sizes) if size is not None]
@@ -174,7 +174,7 @@ class Proving:
             source, metadata = self._metadata(target, package)
             return source.package_size(metadata)
         except SourceError:
-            return None  # Whatever is wrong is said when it is downloaded.
+            return None  # An error is reported by the download.
 
     def _metadata(self, target: ProvingTarget, package: Package) -> tuple[Source, PackageMetadata]:
         release = target.release
@@ -195,7 +195,7 @@ class Proving:
                 self._events.put(PackageDone(label, 0, str(error)))
 
     def _hash(self, target: ProvingTarget, package: Package, label: str) -> str:
-        """Downloads one package, remembers its hashes if it is the signed one, and returns its `h1`."""
+        """Downloads one package, caches its hashes if it is the signed one, and returns its `h1`."""
         from locklens.errors import PackageError
         from locklens.packages.hashing import hash_package
         from locklens.packages.limits import Limits
@@ -213,7 +213,7 @@ class Proving:
 
             hashed = hash_package(download.chunks, limit=Limits(), on_bytes=tell, cancel=self._session.cancel)
         if hashed.zh != package.zh:
-            raise PackageError(f"the package is not the one that is signed: it is {hashed.zh}, signed is {package.zh}")
+            raise PackageError(f"the package is not the signed one: expected {package.zh}, got {hashed.zh}")
         self._session.cache.keep_package(hashed)
         self._events.put(PackageDone(label, hashed.size))
         return hashed.h1

@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
 
 class ReviewRequest(Struct, frozen=True):
-    """What is to be reviewed, so that it can be reviewed again when a file changed.
+    """A review to make, repeatable when a file changes.
 
     Attributes:
         open: Opens the comparison anew; raises LockLensError.
-        include_unchanged: Whether to list providers that did not change.
-        tool: Whose rules count for every root; None: each root's own tool.
-        fail_on: From which severity on the exit status of a report is 1; "never" for none.
-        asking: Whom to ask; None for nobody, and then nothing is remembered either.
-        prove: Which `h1` to prove by downloading packages.
-        policy: The file that is to count in place of the base's policy.
-        base: What was named as the base of the run. None where two files are compared: every screen compares those.
+        include_unchanged: True to list unchanged providers.
+        tool: The tool whose rules apply to every root; None: each root's own tool.
+        fail_on: Lowest severity that sets the exit status of a report to 1; "never" for none.
+        asking: Network settings; None to ask no registry and use no cache.
+        prove: The `h1` hashes to prove by downloads.
+        policy: A file that replaces the base's policy.
+        base: The named base of the run. None where two files are compared: every screen compares those.
     """
 
     open: Callable[[], Comparison]

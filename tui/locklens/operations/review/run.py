@@ -49,10 +49,10 @@ def review(
     cancel: threading.Event | None = None,
     on_event: Callable[[ReviewEvent], None] = lambda _: None,
 ) -> Review:
-    """Opens the comparison and reviews it whole.
+    """Opens the comparison and completes its review.
 
     Args:
-        request: What is to be reviewed.
+        request: The review to make.
         cancel: Set by another thread to stop.
         on_event: Called in this thread.
 
@@ -70,19 +70,18 @@ def review(
 def review_lock_files(comparison: Comparison, request: ReviewRequest, *, made_from: Review | None = None) -> Review:
     """Reviews the lock files alone; each root's `configuration` is None, and each change's `evidence`.
 
-    Roots of which neither the lock file nor the configuration changed are left out, unless the request includes
-    what is unchanged.
+    Roots whose lock file and configuration are unchanged are omitted, unless the request includes unchanged providers.
 
     Args:
-        comparison: What is to be reviewed.
-        request: How.
-        made_from: The review that a plan was made from, where the comparison is of that plan: its policy and its hosts
-            count, which were read from its base. None: those of the comparison's own base.
+        comparison: The sides.
+        request: The settings.
+        made_from: The review that a plan was made from, where the comparison is of that plan: its policy and hosts
+            apply, which were read from its base. None: those of the comparison's own base.
 
     Raises:
         ConfigurationError: The policy has a mistake.
     """
-    counting = (
+    effective = (
         EffectivePolicy(made_from.policy, made_from.policy_side)
         if made_from is not None
         else effective_policy(comparison, request.policy)
@@ -91,7 +90,7 @@ def review_lock_files(comparison: Comparison, request: ReviewRequest, *, made_fr
     concerned = [pair for pair in comparison.roots if include_unchanged or _is_concerned(pair, comparison)]
     pairs = [(pair, *_read_pair(comparison, pair, tool)) for pair in concerned]
     tools = {root.path: root.tool for root in made_from.roots} if made_from is not None else {}
-    setting = _Setting(include_unchanged, tool, counting.policy, tools, Comparer())
+    setting = _Setting(include_unchanged, tool, effective.policy, tools, Comparer())
     roots = [_root(comparison, pair, old, new, setting) for pair, old, new in pairs]
     if any(root.changes for root in roots):
         from locklens.review.rules.agreement import LockedPackages
@@ -107,9 +106,9 @@ def review_lock_files(comparison: Comparison, request: ReviewRequest, *, made_fr
         head=_name(comparison.head),
         roots=tuple(worst_first(judge(root)) for root in roots),
         lock_files=len(comparison.all_locks),
-        notes=(counting.note,) if counting.note else (),
-        policy=counting.policy,
-        policy_side=counting.side,
+        notes=(effective.note,) if effective.note else (),
+        policy=effective.policy,
+        policy_side=effective.side,
         base_hosts=_hosts(comparison, ((pair, old) for pair, old, _ in pairs), tool)
         if made_from is None
         else made_from.base_hosts,
@@ -117,7 +116,7 @@ def review_lock_files(comparison: Comparison, request: ReviewRequest, *, made_fr
 
 
 def watched_files(comparison: Comparison, review: Review) -> tuple[Path, ...]:
-    """The files on disk whose change makes the review out of date."""
+    """Returns the files on disk whose change makes the review stale."""
     top = comparison.top
     if top is None:
         return ()
@@ -135,7 +134,7 @@ def _name(side: Side) -> SideName:
 def _read_pair(comparison: Comparison, pair: RootPair, tool: Dialect | None) -> tuple[LockFile, LockFile]:
     new = read_lock(comparison.head.tree, pair.new_lock, tool)
     if pair.new_lock is None and pair.old_lock is not None:
-        # What git calls deleted is not gone where a link took the place of its folder.
+        # A file that git reports as deleted still exists where a link replaced its folder.
         behind = read_lock(comparison.head.tree, pair.old_lock, tool)
         new = behind if behind.problems and comparison.head.tree.leads_out(pair.old_lock) else new
     return read_lock(comparison.base.tree, pair.old_lock, tool), new
@@ -144,8 +143,8 @@ def _read_pair(comparison: Comparison, pair: RootPair, tool: Dialect | None) -> 
 def base_hosts(comparison: Comparison, tool: Dialect | None) -> frozenset[str]:
     """Returns the hosts that the base's lock files name, comparison form: these may be asked.
 
-    Of every root where the base was named, else of those that differ: HEAD that stands in for a name may be the very
-    branch that is looked at.
+    Those of every root where the base was named, else of roots that differ: HEAD as the default may be the branch under
+    review.
     """
     pairs = (pair for pair in comparison.roots if _vouches(comparison, pair))
     old = ((pair, read_lock(comparison.base.tree, pair.old_lock, tool)) for pair in pairs)
@@ -159,7 +158,7 @@ def _hosts(comparison: Comparison, pairs: Iterable[tuple[RootPair, LockFile]], t
 
 
 def _authoritative(comparison: Comparison, pair: RootPair, old: LockFile, tool: Dialect | None) -> Iterator[LockFile]:
-    """Yields a root's lock files that vouch for hosts and tell the tool: `old`, or the tip's where there is a tip."""
+    """Yields a root's lock files that decide hosts and tool: `old`, or the tip's where there is a tip."""
     if comparison.tip is None:
         yield old
         return
@@ -169,12 +168,12 @@ def _authoritative(comparison: Comparison, pair: RootPair, old: LockFile, tool: 
 
 
 def _vouches(comparison: Comparison, pair: RootPair) -> bool:
-    """Whether the base's lock file of a root says whom to ask."""
+    """True if the base's lock file of a root vouches for hosts."""
     return comparison.is_base_named or pair.lock_changed
 
 
 class _Setting(Struct, frozen=True):
-    """What the draft of each root depends on besides its files; `tools` are those of roots that are settled."""
+    """Settings of the draft of each root; `tools` are the known tools of roots."""
 
     include_unchanged: bool
     tool: Dialect | None
@@ -191,7 +190,7 @@ def _is_concerned(pair: RootPair, comparison: Comparison) -> bool:
 
 
 def _root(comparison: Comparison, pair: RootPair, old: LockFile, new: LockFile, setting: _Setting) -> RootReview:
-    """Compares a root's lock files; judging them is another matter."""
+    """Compares a root's lock files, without judging them."""
     tree = comparison.head.tree
     lock_file = pair.new_lock or pair.old_lock or lock_path(pair.path)
     tool = setting.tool or setting.tools.get(pair.path)
@@ -228,7 +227,7 @@ def _root(comparison: Comparison, pair: RootPair, old: LockFile, new: LockFile, 
 
 
 def _unreviewed_of(comparison: Comparison, pair: RootPair) -> dict[str, Unreviewed]:
-    """Returns the submodules that stand in the place of a root, or of a folder above it."""
+    """Returns the submodules in the place of a root, or of a folder above it."""
     if not comparison.unreviewed:
         return {}
     from locklens.operations.review.unreviewed import is_at_or_below
@@ -238,21 +237,21 @@ def _unreviewed_of(comparison: Comparison, pair: RootPair) -> dict[str, Unreview
 
 def _tool_before(comparison: Comparison, pair: RootPair, old: LockFile) -> Dialect | None:
     folder = pair.path if pair.renamed_from is None else pair.renamed_from
-    found: Dialect | None = None
+    tool: Dialect | None = None
     if comparison.tip is not None:
         locks = [lock for lock in _authoritative(comparison, pair, old, None) if lock.exists]
         at_tip, place = (locks[0], locks[0].path.rpartition("/")[0]) if locks else (LockFile.absent(""), folder)
-        found = tool_before(comparison.tip.tree, place, at_tip)
-    return found or tool_before(comparison.base.tree, folder, old)
+        tool = tool_before(comparison.tip.tree, place, at_tip)
+    return tool or tool_before(comparison.base.tree, folder, old)
 
 
 def _judging_tool(
     comparison: Comparison, pair: RootPair, old: LockFile, new: LockFile
 ) -> tuple[Dialect, ToolChange | None]:
-    """Returns the tool by whose rules a root is judged: that of the base, for a comment is changed with two words.
+    """Returns the tool by whose rules a root is judged: that of the base, since a comment is easily changed.
 
-    Where the entries themselves went over to the other tool's registry, they can be judged by that tool's rules alone:
-    it is a migration, and nothing but the finding about it is to be said of it.
+    Entries that moved to the other tool's registry can be judged by that tool's rules alone: this is a migration,
+    with a finding of its own.
     """
     before = _tool_before(comparison, pair, old)
     now = tool_of(comparison.head.tree, pair.path, new) if new.exists or before is None else before
@@ -272,23 +271,23 @@ def _status(root: RootReview) -> LockStatus:
     return LockStatus.MODIFIED if root.is_rewritten else LockStatus.UNCHANGED
 
 
-def _locks(comparison: Comparison, own: Mapping[str, LockFile]) -> Iterator[LockFile]:
-    """Yields every lock file of the new side; `own` are those that are read, by root folder."""
-    yield from (lock for lock in own.values() if lock.exists)
+def _locks(comparison: Comparison, parsed: Mapping[str, LockFile]) -> Iterator[LockFile]:
+    """Yields every lock file of the new side; `parsed` are known ones, by root folder."""
+    yield from (lock for lock in parsed.values() if lock.exists)
     for path in comparison.all_locks:
-        if (lock := own.get(path.rpartition("/")[0])) is None or not lock.exists:
+        if (lock := parsed.get(path.rpartition("/")[0])) is None or not lock.exists:
             yield read_lock(comparison.head.tree, path, None)
 
 
-def _base_locks(comparison: Comparison, own: Mapping[str, LockFile]) -> Iterator[LockFile]:
-    """Yields the base's lock files that the new side does not have as they are; `own` are those that are read."""
+def _base_locks(comparison: Comparison, parsed: Mapping[str, LockFile]) -> Iterator[LockFile]:
+    """Yields the base's lock files that the new side does not have unchanged; `parsed` are known ones."""
     unchanged = {pair.old_lock for pair in comparison.roots if not pair.lock_changed}
     for path in comparison.base_locks:
         if path not in unchanged:
-            lock = own.get(path)
+            lock = parsed.get(path)
             yield comparable(lock)[0] if lock is not None else read_lock(comparison.base.tree, path, None)
 
 
 def _with_rivals(root: RootReview, locked: LockedPackages) -> RootReview:
-    found = locked.rivals(root.changes)
-    return replace(root, context=replace(root.context, rivals=found)) if found else root
+    rivals = locked.rivals(root.changes)
+    return replace(root, context=replace(root.context, rivals=rivals)) if rivals else root

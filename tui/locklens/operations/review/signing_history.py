@@ -1,4 +1,4 @@
-"""Who signed what was locked before: git's history tells which versions, the registries who signed them."""
+"""Signers of versions that were locked before: the versions are from git's history, the signers from registries."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from locklens.versions import Version
 
 MOST_COMMITS = 200
-"""Of one lock file that are looked at: years, even where a machine opens the changes."""
+"""Commits of one lock file that are read: years of history, even with automated changes."""
 
 MOST_RELEASES = 60
-"""That registries are asked about at once; of more, the newest."""
+"""Releases that registries are asked about in one run; of more, the newest."""
 
 _Past = tuple["ProviderAddress", "Version", str, str]
 """Provider, version, commit and date."""
@@ -40,16 +40,16 @@ def signing_history(
     on_event: Callable[[ReviewEvent], None] = lambda _: None,
     cancel: threading.Event | None = None,
 ) -> tuple[PastUse, ...]:
-    """Returns which other versions of a signer's providers were locked before, and who signed those.
+    """Returns other versions of a signer's providers that were locked before, with their signers.
 
     Args:
-        request: Where the repository is, and whom to ask.
-        signer: Whose providers they are.
+        request: The repository, and network settings.
+        signer: The signer of the providers.
         on_event: Called in this thread.
         cancel: Set by another thread to stop.
 
     Returns:
-        The newest first, not more than MOST_RELEASES.
+        The newest first, at most MOST_RELEASES.
 
     Raises:
         RepositoryError: There is no repository, or git failed.
@@ -58,7 +58,7 @@ def signing_history(
     comparison = request.open()
     try:
         if comparison.repository is None:
-            raise RepositoryError("without a git repository there is no history")
+            raise RepositoryError("no history without a git repository")
         past = _locked_before(comparison.repository, signer, cancel)
     finally:
         comparison.close()
@@ -70,7 +70,7 @@ def signing_history(
         from locklens.releases.lookup import ReleaseLookup
         from locklens.releases.session import ReleaseSession
 
-        # These hosts are locked now, and were asked for that.
+        # These hosts are locked now, and were asked already.
         hosts = {use.address.host for use in signer.uses if use.as_of is not None}
         with ReleaseSession(request.asking, hosts, cancel) as session:
             facts = []
@@ -81,7 +81,7 @@ def signing_history(
 
 
 def _locked_before(repository: Repository, signer: SignerUses, cancel: threading.Event | None) -> list[_Past]:
-    """Finds versions that are not locked any more, each where it was locked last; the newest first."""
+    """Returns versions that are no longer locked, each with the last commit that locked it; the newest first."""
     now = {(use.address, use.version) for use in signer.uses}
     wanted = frozenset(signer.addresses)
     found: dict[tuple[ProviderAddress, Version], tuple[str, str]] = {}

@@ -1,4 +1,4 @@
-"""What a change brings and locklens does not read: submodules, and links that lead out of the repository."""
+"""Changes that locklens does not read: submodules, and links that lead out of the repository."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from locklens.project.gitoutput import SubmoduleChange
 
 _MAX_FOLDERS = 10_000
-"""Folders of a submodule that are looked at for a lock file; one that has more is taken to have one."""
+"""Folders of a submodule that are searched for a lock file; a larger one is assumed to have one."""
 
 _LINK_OUT = "a link that leads out of the repository, or behind one"
 
@@ -28,12 +28,12 @@ def unreviewed_submodules(
 ) -> dict[str, Unreviewed]:
     """Returns the changed submodules by path.
 
-    One blocks where a root lay at or below it, or lies in what is checked out of it; what is not checked out is
-    unknown, and a warning.
+    One blocks where a root was at or below it, or is in its checked-out files; without these it is unknown, and a
+    warning.
 
     Args:
-        repository: Where they are.
-        submodules: What differs.
+        repository: Their repository.
+        submodules: The differences.
         old_locks: Path of every lock file of the old side.
     """
     found: dict[str, Unreviewed] = {}
@@ -45,9 +45,9 @@ def unreviewed_submodules(
 
 
 def pairs_of_submodules(pairs: Sequence[RootPair], unreviewed: Mapping[str, Unreviewed]) -> tuple[RootPair, ...]:
-    """Returns the roots, and one without lock files for each submodule in whose place none of them is or was.
+    """Returns the roots, and one without lock files for each submodule without a root at or below it.
 
-    Nothing is judged of such a one but that it was not reviewed: its files are no side of the comparison.
+    Its only finding is that it was not reviewed: its files are on no side of the comparison.
     """
     alone = [path for path in unreviewed if not any(is_at_or_below(pair.path, path) for pair in pairs)]
     made = (RootPair(path, None, None, False, True, None, is_module=True) for path in alone)
@@ -55,14 +55,14 @@ def pairs_of_submodules(pairs: Sequence[RootPair], unreviewed: Mapping[str, Unre
 
 
 def is_at_or_below(path: str, folder: str) -> bool:
-    """Whether a path is a folder's, or in it."""
+    """True if a path is a folder, or below it."""
     return path == folder or path.startswith(f"{folder}/")
 
 
 def unreviewed_files(comparison: Comparison, configuration: Configuration) -> dict[str, Unreviewed]:
     """Returns a configuration's files and module folders that a link leads out of the repository, by path.
 
-    One blocks unless the old side has it so.
+    One blocks unless the old side has the same link.
     """
     base, head = comparison.base.tree, comparison.head.tree
     broken = {problem.file for problem in configuration.problems if problem.is_error and not problem.line}
@@ -71,7 +71,7 @@ def unreviewed_files(comparison: Comparison, configuration: Configuration) -> di
 
 
 def _has_root(repository: Repository, path: str) -> bool:
-    """Whether a lock file is in what is checked out of a submodule; links are not followed."""
+    """True if a lock file is in the checked-out files of a submodule; links are not followed."""
     if WorkTree(repository.top).leads_out(path):
         return True
     for number, (_, folders, files) in enumerate(os.walk(repository.top / path)):

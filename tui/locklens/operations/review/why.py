@@ -1,4 +1,4 @@
-"""Why a provider is there, as a use case: finds the roots, reads each, and finds out which provider is meant."""
+"""Explains the requirements of a provider: finds and reads the roots, and resolves the provider."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class WhyRequest(Struct, frozen=True):
 
     Attributes:
         provider: TYPE, NAMESPACE/TYPE or HOST/NAMESPACE/TYPE.
-        folder: Where it is asked.
+        folder: The current folder.
         roots: Folders, relative to `folder`; () for every root of the repository.
     """
 
@@ -52,7 +52,7 @@ class WhyRequest(Struct, frozen=True):
 
 
 class WhySubject(Struct, frozen=True):
-    """A provider to explain in roots of a review; `top` is what their paths are relative to, None where not on disk."""
+    """A provider to explain in roots of a review; `top` is the folder of their paths, None where not on disk."""
 
     review: Review
     top: Path | None
@@ -61,13 +61,13 @@ class WhySubject(Struct, frozen=True):
 
 
 class VersionLister:
-    """Lists versions for the length of one explanation; use it in a `with` statement.
+    """Lists versions during one explanation; use it in a `with` statement.
 
     Sessions are opened when they are first needed. The base is only read for providers of other registries than the
-    tools' own, which are asked whatever it names.
+    tools' own, which may always be asked.
 
     Args:
-        settings: Whom to ask.
+        settings: Network settings.
         base_hosts: Returns the hosts that the base's lock files name, comparison form.
         cancel: Set by another thread to stop.
     """
@@ -93,7 +93,7 @@ class VersionLister:
         """Returns the versions that a provider's registry lists; None where it is not asked.
 
         Raises:
-            SourceError: It has no answer.
+            SourceError: No answer.
         """
         from locklens.releases.lookup import ReleaseLookup
         from locklens.releases.session import ReleaseSession
@@ -107,7 +107,7 @@ class VersionLister:
 
     @property
     def log(self) -> tuple[str, ...]:
-        """What was asked of whom, and how long it took."""
+        """The requests with their durations."""
         return tuple(line for session in self._sessions.values() for line in session.log)
 
 
@@ -117,13 +117,13 @@ def explain_provider(subject: WhyRequest | WhySubject, request: ReviewRequest, a
     Args:
         subject: The provider: as typed, in every root that requires it or has it locked, or in roots of a review, from
             the side that is reviewed.
-        request: Whose rules count.
-        ask: Returns what a registry offers of a provider; None where it is not to be asked, SourceError where it has
-            no answer.
+        request: The tool and other settings.
+        ask: Returns the versions that a registry lists for a provider; None where it may not be asked, SourceError
+            without an answer.
 
     Raises:
-        ConfigurationError: The text is no provider, stands for several, or for none; a folder is no root, or its
-            configuration is still to be read.
+        ConfigurationError: The provider is invalid, ambiguous or not found; a folder is no root, or its configuration
+            is not read yet.
         RepositoryError: Git failed.
     """
     if isinstance(subject, WhySubject):
@@ -142,7 +142,7 @@ def explain_provider(subject: WhyRequest | WhySubject, request: ReviewRequest, a
 
 
 class _Reviewed:
-    """The roots of a review, with what each has locked and requires."""
+    """The roots of a review, with their lock files and configurations."""
 
     def __init__(self, request: ReviewRequest, review: Review, top: Path | None) -> None:
         self._roots = {root.path: root for root in review.roots}
@@ -154,7 +154,7 @@ class _Reviewed:
         if known is not None and known.configuration is not None:
             return Root(path, known.tool, known.new, known.configuration)
         if self._tree is None:
-            raise ConfigurationError("its configuration is not read yet", path=path or ".", hint="ask again")
+            raise ConfigurationError("its configuration is not read yet", path=path or ".", hint="try again")
         read = self._reader.read(self._tree, path)
         if read is None:
             raise no_root(path)
@@ -162,7 +162,7 @@ class _Reviewed:
 
 
 def _answer(address: ProviderAddress, ask: Ask) -> tuple[Sequence[ListedVersion] | None, str]:
-    """What a registry offers, and else why it says nothing."""
+    """Returns the versions that a registry lists, or None with the reason."""
     try:
         offered = ask(address)
     except SourceError as error:
@@ -216,11 +216,11 @@ def _read_all(
     """Reads roots.
 
     Args:
-        reader: Knows whose rules count.
-        tree: Where they are.
-        paths: Their folders.
-        optional: Folders that may be none.
-        refusal: What to raise instead of an error of our own where a folder is none.
+        reader: With the tool of the roots.
+        tree: The files.
+        paths: Folders of the roots.
+        optional: Folders that need not be roots.
+        refusal: The error to raise for a folder that is no root; None for the usual one.
     """
     roots = []
     for path in dict.fromkeys(paths):

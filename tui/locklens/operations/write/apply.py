@@ -1,7 +1,7 @@
 """Puts a planned write on disk, or into git's index: the only writer of the user's files.
 
-Every file is the old or the new one, byte for byte, at every moment. That all of them are is kept by a journal: what
-was interrupted between two files is completed, or taken back, by the next run in the repository; see
+Every file is the old or the new one, byte for byte, at every moment. A journal keeps several files consistent: a write
+that was interrupted between two files is completed or reverted by the next run in the repository; see
 `locklens.operations.write.recover`.
 """
 
@@ -43,14 +43,14 @@ def apply(proposal: FileChanges, *, journal: Journal | None = None) -> tuple[str
     """Writes all files of a proposal, or none.
 
     Args:
-        proposal: What is to be written.
-        journal: Where it is kept until it is done, and afterwards to be taken back; None for the user's own.
+        proposal: The files to write.
+        journal: Keeps the write until it is complete, and afterwards for undo; None for the user's own.
 
     Returns:
-        What limits it, in sentences.
+        Limits of the write, in sentences.
 
     Raises:
-        StaleLockFileError: A file is not the one any more that the plan was made from.
+        StaleLockFileError: A file changed since the plan was made.
         ConfigurationError: A file cannot be written, is outside of the repository, or another run is writing there.
         RepositoryError: Git cannot stage it.
     """
@@ -60,8 +60,8 @@ def apply(proposal: FileChanges, *, journal: Journal | None = None) -> tuple[str
     with ExitStack() as stack:
         refusal = _hold(stack, journal, proposal)
         if not refusal and journal.pending(proposal.top) is not None:
-            words = "an interrupted write in this repository is still to be settled"
-            raise ConfigurationError(words, hint="the next run of locklens here says what is in its way")
+            words = "an interrupted write in this repository has to be completed or reverted first"
+            raise ConfigurationError(words, hint="the next run of locklens here reports what prevents it")
         is_staging = proposal.target is WriteTarget.INDEX
         targets = _paths(proposal) if is_staging else _targets(proposal)
         record = Record(
@@ -79,11 +79,11 @@ def apply(proposal: FileChanges, *, journal: Journal | None = None) -> tuple[str
             refusal = refusal or _begin(journal, record)
             writing = _Writing(record, {target.place: name for target, name in targets.items()})
             refusal = writing.run(None if refusal else journal) or refusal
-    return (f"it cannot be undone: {refusal}",) if refusal else ()
+    return (f"this write cannot be undone: {refusal}",) if refusal else ()
 
 
 def _hold(stack: ExitStack, journal: Journal, proposal: FileChanges) -> str:
-    """Keeps other runs away while the stack is open; returns why there is no journal, "" where there is one."""
+    """Excludes other runs while the stack is open; returns the reason why there is no journal, or ""."""
     try:
         is_held = stack.enter_context(journal.held(proposal.top, wait=_WAIT_SECONDS))
     except OSError as error:
@@ -94,7 +94,7 @@ def _hold(stack: ExitStack, journal: Journal, proposal: FileChanges) -> str:
 
 
 def _begin(journal: Journal, record: Record) -> str:
-    """Begins a record; returns why there is no journal, "" where there is one."""
+    """Begins a record; returns the reason why there is no journal, or ""."""
     try:
         journal.begin(record)
     except OSError as error:
@@ -103,16 +103,16 @@ def _begin(journal: Journal, record: Record) -> str:
 
 
 def _without_journal(journal: Journal, error: OSError, number: int) -> str:
-    """Returns why there is no journal, with which one file may be written all the same."""
+    """Returns the reason why there is no journal; a single file is written without one."""
     words = f"the data folder {journal.folder} cannot be used: {reason_of(error)}"
     if number > 1:
-        hint = "several files are written together only with a journal there; XDG_DATA_HOME names another folder"
+        hint = "writing several files requires a journal there; XDG_DATA_HOME sets another folder"
         raise ConfigurationError(words, hint=hint) from error
     return words
 
 
 def _put_in_index(proposal: FileChanges, record: Record, journal: Journal | None) -> str:
-    """Stages all files or none; returns why that cannot be undone, "" where it can."""
+    """Stages all files or none; returns the reason why that cannot be undone, or ""."""
     from locklens.project.git import Repository
 
     with Repository.discover(proposal.top) as repository:
@@ -127,37 +127,37 @@ def _put_in_index(proposal: FileChanges, record: Record, journal: Journal | None
 
 
 def _paths(proposal: FileChanges) -> dict[WrittenFile, str]:
-    """Returns the files of a proposal that goes into the index, where paths are names and lead nowhere."""
+    """Returns the files of a proposal for the index, where paths are names and no link is followed."""
     top = os.path.realpath(proposal.top)
     places = {file.path: os.fsencode(os.path.join(top, file.path)) for file in proposal.files}  # noqa: PTH118
     return {WrittenFile(places[file.path], file.old, file.new, _NEW_MODE): file.path for file in proposal.files}
 
 
 def _targets(proposal: FileChanges) -> dict[WrittenFile, str]:
-    """Finds all files' places, with the name of each; a file that links give two names is written once."""
+    """Returns the places of all files, with their names; a file with two names by links is written once."""
     found: dict[bytes, tuple[WrittenFile, str]] = {}
     for file in proposal.files:
         target = _target(proposal.top, file)
         other, name = found.setdefault(target.place, (target, file.path))
         if other != target:
-            hint = "change one after the other"
+            hint = "apply the changes one after the other"
             raise ConfigurationError(
-                f"it is the same file as {name}, and is to become another", path=file.path, hint=hint
+                f"is the same file as {name}, with other planned contents", path=file.path, hint=hint
             )
     return dict(found.values())
 
 
 def _target(top: Path, file: PlannedFile) -> WrittenFile:
-    """Finds a file's true place, and checks that it is there as it was read."""
+    """Returns the real place of a file, which must have the bytes that were read."""
     real_top = os.path.realpath(top)
     name = os.path.join(real_top, file.path)  # noqa: PTH118
     place = _of_tools(name) if file.is_tools else os.path.realpath(name)
     if not is_within(real_top, place):
         hint = "locklens writes no file outside of the repository"
-        raise ConfigurationError(f"it leads out of the repository, to {place}", path=file.path, hint=hint)
+        raise ConfigurationError(f"leads out of the repository, to {place}", path=file.path, hint=hint)
     if not is_below(real_top, place):
         hint = "locklens writes nothing into git's own folder"
-        raise ConfigurationError(f"it leads to {place}", path=file.path, hint=hint)
+        raise ConfigurationError(f"leads to {place}", path=file.path, hint=hint)
     link = link_at(os.fsencode(place)) if file.is_tools else None
     target = WrittenFile(os.fsencode(place), file.old, file.new, _NEW_MODE, link)
     _require_unchanged(target, file.path)
@@ -167,7 +167,7 @@ def _target(top: Path, file: PlannedFile) -> WrittenFile:
 
 
 def _of_tools(name: str) -> str:
-    """Returns a file's place without following it where it is a link itself."""
+    """Returns the place of a file; a link in its place is not followed."""
     folder, base = os.path.split(name)
     return os.path.join(os.path.realpath(folder), base)  # noqa: PTH118
 
@@ -179,15 +179,15 @@ def _require_unchanged(file: WrittenFile, name: str) -> None:
         raise ConfigurationError(f"cannot be read: {reason_of(error)}", path=name) from error
     if not is_same:
         hint = "nothing was written; run it again"
-        raise StaleLockFileError("it changed on disk since it was read", path=name, hint=hint)
+        raise StaleLockFileError("changed on disk since it was read", path=name, hint=hint)
 
 
 class _Writing:
-    """Puts the files of one record in their places, or back.
+    """The write of one record, and its reversal.
 
     Args:
-        record: What is written.
-        names: Of each place, as the user knows it.
+        record: The files.
+        names: The user's name of each place.
     """
 
     def __init__(self, record: Record, names: dict[bytes, str]) -> None:
@@ -196,22 +196,22 @@ class _Writing:
         self._top = Path(os.fsdecode(record.top))
 
     def run(self, journal: Journal | None) -> str:
-        """Writes all, or leaves all as it was; returns why it cannot be undone, "" where it can."""
+        """Writes all files or none; returns the reason why that cannot be undone, or ""."""
         files = self._record.files
         try:
             for file in files:
                 if file.new is not None:
-                    with _told(self._names[file.place]):
+                    with _as_configuration_error(self._names[file.place]):
                         write_temporary(file, file.new, temporary(self._record, file))
             for file in files:
                 _require_unchanged(file, self._names[file.place])
             for file in files:
-                with _told(self._names[file.place]):
+                with _as_configuration_error(self._names[file.place]):
                     self._put(file)
             for folder in {Path(file.path).parent for file in files}:
                 sync_folder(folder)
         except BaseException:
-            self._take_back(journal)
+            self._revert(journal)
             raise
         return "" if journal is None else self._finished(journal)
 
@@ -219,7 +219,7 @@ class _Writing:
         try:
             journal.finish(self._top)
         except OSError as error:
-            # All is written: a record that stays pending would stand in the way of the next write.
+            # Everything is written: a record that stays pending would block the next write.
             with suppress(OSError):
                 journal.discard(self._top)
             return f"the data folder {journal.folder} cannot be used: {reason_of(error)}"
@@ -231,23 +231,23 @@ class _Writing:
         else:
             os.replace(temporary(self._record, file), file.path)  # noqa: PTH105
 
-    def _take_back(self, journal: Journal | None) -> None:
+    def _revert(self, journal: Journal | None) -> None:
         try:
             for file in self._record.files:
                 if file.new != file.old and current(file) == file.new:
                     put_in_place(file, file.old, temporary(self._record, file))
-                with suppress(OSError):  # Where nothing can be written there is none.
+                with suppress(OSError):  # A folder that is not writable has none.
                     Path(temporary(self._record, file)).unlink(missing_ok=True)
             if journal is not None:
                 journal.discard(self._top)
         except OSError as error:
-            words = f"what was written cannot be taken back: {reason_of(error)}"
+            words = f"the write cannot be reverted: {reason_of(error)}"
             raise ConfigurationError(words, hint="the next run of locklens here tries again") from error
 
 
 @contextmanager
-def _told(name: str) -> Iterator[None]:
-    """Makes the system's errors ours."""
+def _as_configuration_error(name: str) -> Iterator[None]:
+    """Translates `OSError` into `ConfigurationError`."""
     try:
         yield
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Diagnostics for a root module: what keeps `init` and `lock` from working on it, and what they warn of."""
+"""Diagnostics for a root module: errors that prevent `init` and `lock`, and their warnings."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ERROR, WARNING = DiagnosticSeverity.ERROR, DiagnosticSeverity.WARNING
 
 
 class Readonly(StrEnum):
-    """What `--lockfile` asks for."""
+    """Modes of `--lockfile`."""
 
     NO = ""
     STRICT = "readonly"
@@ -41,15 +41,15 @@ class Readonly(StrEnum):
 
 
 class RootOptions(Struct, frozen=True):
-    """What holds for every root of a command.
+    """Options of every root of a command.
 
     Attributes:
-        folder: From which roots are named.
+        folder: The folder that roots are relative to.
         environ: The tools' settings.
-        tool: Whose rules count for every root; None: each root's own tool.
-        test_directory: Where a root's test files are, relative to the root.
-        allow_missing_modules: Whether to work on the modules that are there.
-        dry_run: Whether nothing is written.
+        tool: The tool whose rules apply to every root; None: each root's own tool.
+        test_directory: Folder of a root's test files, relative to the root.
+        allow_missing_modules: True to continue without modules that cannot be read.
+        dry_run: True to write nothing.
     """
 
     folder: Path
@@ -61,7 +61,7 @@ class RootOptions(Struct, frozen=True):
 
 
 def untouched(root: Root, diagnostics: Sequence[Diagnostic] = ()) -> RootResult:
-    """Returns the outcome of a root in which nothing was done."""
+    """Returns the result of a root that was left untouched."""
     return RootResult(root.name, root.lock.path, root.tool, before=root.lock.data, diagnostics=tuple(diagnostics))
 
 
@@ -69,10 +69,10 @@ _NAMES_SHOWN = 5
 
 
 def unmanaged(tool: Dialect, environ: Mapping[str, str]) -> frozenset[ProviderAddress]:
-    """The providers that TF_REATTACH_PROVIDERS says somebody else runs: they are neither installed nor locked.
+    """Returns the providers of TF_REATTACH_PROVIDERS, which run already: they are neither installed nor locked.
 
     Raises:
-        ConfigurationError: It is no JSON object of provider addresses.
+        ConfigurationError: It is not a JSON object of provider addresses.
     """
     text = environ.get("TF_REATTACH_PROVIDERS", "")
     if not text:
@@ -81,12 +81,12 @@ def unmanaged(tool: Dialect, environ: Mapping[str, str]) -> frozenset[ProviderAd
         return frozenset(tool.parse_source(name) for name in dict(json.loads(text)))
     except (ValueError, TypeError, AddressError, RecursionError) as error:
         hint = "unset it, or see the documentation of provider debugging"
-        raise ConfigurationError("TF_REATTACH_PROVIDERS is no JSON object of providers", hint=hint) from error
+        raise ConfigurationError("TF_REATTACH_PROVIDERS is not a JSON object of providers", hint=hint) from error
 
 
-# What keeps a root from being worked on
+# Errors that leave a root untouched
 def unreadable(root: Root, *, allows_missing: bool) -> list[Diagnostic]:
-    """Why nothing can be done with a root; [] where something can; `allows_missing`: whether modules may be missing."""
+    """Returns the errors that leave a root untouched; `allows_missing` is True if modules may be missing."""
     found = [
         Diagnostic(
             ERROR,
@@ -110,7 +110,7 @@ def unreadable(root: Root, *, allows_missing: bool) -> list[Diagnostic]:
             )
             for one in missing[:_NAMES_SHOWN]
         ]
-        hint = f"`{root.tool.command} get` fetches remote modules; --allow-missing-modules works on what is there"
+        hint = f"`{root.tool.command} get` fetches remote modules; --allow-missing-modules continues without"
         found[-1] = replace(found[-1], hint=hint)
     state = root.configuration.state
     if state.kind == "unreadable":
@@ -118,25 +118,25 @@ def unreadable(root: Root, *, allows_missing: bool) -> list[Diagnostic]:
     return found
 
 
-_MARKERS = "settle the conflict that git left in the file"
+_MARKERS = "resolve the conflict in the file first"
 
 
 def routed(root: Root, context: InstallContext, options: RootOptions) -> list[Diagnostic]:
-    """Why packages would have to come from elsewhere than from registries."""
+    """Returns errors for packages that the tool would install from elsewhere than registries."""
     found = []
     if context.config.has_provider_installation:
-        words = "provider_installation in the CLI configuration says where to install from, which is not supported yet"
-        hint = "locklens lock asks the registries whatever it says"
+        words = "provider_installation in the CLI configuration is not supported yet"
+        hint = "locklens lock ignores it, and asks the registries"
         found.append(Diagnostic(ERROR, "Not supported yet", words, hint=hint))
     for folder in implied_folders(root.tool, options.environ, options.folder / root.path):
-        words = f"{folder} has providers, which {root.tool.command} would install from; that is not supported yet"
-        hint = "locklens lock asks the registries all the same"
+        words = f"{root.tool.command} would install from providers in {folder}, which is not supported yet"
+        hint = "locklens lock ignores them, and asks the registries"
         found.append(Diagnostic(ERROR, "Not supported yet", words, hint=hint))
     return found
 
 
 def look_alikes(root: Root) -> list[Diagnostic]:
-    """OpenTofu's warning of providers that are one and the same, most likely, and are required by several names."""
+    """Returns OpenTofu's warning of providers of one type that are required under several addresses."""
     by_type: dict[str, list[str]] = {}
     for address in sorted(root.configuration.required()) if root.tool is OPENTOFU else ():
         if address.namespace in {"hashicorp", "opentofu"}:
@@ -146,7 +146,7 @@ def look_alikes(root: Root) -> list[Diagnostic]:
             WARNING,
             "Potential provider misconfiguration",
             f"{root.tool.product} has detected multiple providers of type {name} ({', '.join(found)})",
-            hint=f"locklens why {name} says what requires each",
+            hint=f"locklens why {name} lists what requires each",
         )
         for name, found in by_type.items()
         if len(found) > 1
@@ -154,7 +154,7 @@ def look_alikes(root: Root) -> list[Diagnostic]:
 
 
 def unused_cache(context: InstallContext) -> list[Diagnostic]:
-    """A warning of a plugin cache that is set and not used."""
+    """Returns a warning of a plugin cache that is configured and not used."""
     folder = context.config.plugin_cache_dir
     if not folder:
         return []
@@ -165,7 +165,7 @@ def unused_cache(context: InstallContext) -> list[Diagnostic]:
 def named(
     root: Root, providers: Sequence[str], wanted: list[ProviderRequirement]
 ) -> tuple[list[ProviderRequirement], list[Diagnostic]]:
-    """Returns the providers that were named, or what is wrong with the names."""
+    """Returns the named providers, and errors about the names."""
     by_address = {one.address: one for one in wanted}
     chosen: dict[ProviderAddress, ProviderRequirement] = {}
     diagnostics = []
@@ -173,21 +173,21 @@ def named(
         try:
             address = root.tool.parse_source(text)
         except AddressError as error:
-            words = f"{text!r} is no provider address: {error}"
+            words = f"invalid provider address {text!r}: {error}"
             diagnostics.append(Diagnostic(ERROR, "Invalid provider argument", words))
             continue
         if address in by_address:
             chosen[address] = by_address[address]
         elif not root.tool.is_builtin(address):
             words = f"The provider {address} is not required by the current configuration"
-            hint = "locklens why says what requires a provider"
+            hint = "locklens why lists what requires a provider"
             diagnostics.append(Diagnostic(ERROR, "Invalid provider argument", words, hint=hint))
     return list(chosen.values()), diagnostics
 
 
-# What there is to say
+# Warnings and notes
 def warnings(root: Root) -> list[Diagnostic]:
-    """What is odd about a root, and kept nothing from being done."""
+    """Returns warnings about a root, which prevent nothing."""
     found = [
         Diagnostic(WARNING, one.summary, one.detail, place=(root.lock.path, one.line)) for one in root.lock.warnings
     ]
@@ -204,24 +204,24 @@ def warnings(root: Root) -> list[Diagnostic]:
 
 
 def refused_change(change: Difference, readonly: Readonly) -> Diagnostic:
-    """What `--lockfile readonly` has against a change."""
+    """Returns the error or warning of `--lockfile readonly` about a change."""
     if change is Difference.PROVIDERS:
         words = "Changes to the required provider dependencies were detected, but the lock file is read-only"
         hint = "run it without --lockfile, and commit the file"
         return Diagnostic(ERROR, "Provider dependency changes detected", words, hint=hint)
     words = "Changes to the provider selections were detected, but not saved in the .terraform.lock.hcl file"
     is_lenient = readonly is Readonly.LENIENT
-    hint = "" if is_lenient else "run it without --lockfile; --lockfile readonly-lenient passes over other hashes"
+    hint = "" if is_lenient else "run it without --lockfile; --lockfile readonly-lenient accepts new hashes"
     return Diagnostic(WARNING if is_lenient else ERROR, "Provider lock file not updated", words, hint=hint)
 
 
 def incomplete(settled: Settled, context: InstallContext, here: Platform) -> list[Diagnostic]:
-    """The tools' warning of a lock file that does for this machine alone."""
+    """Returns the tools' warning of a lock file with hashes for this machine's platform only."""
     if not settled.incomplete:
         return []
     names = ", ".join(map(context.name, settled.incomplete))
-    words = f"the lock file has hashes for {here} alone of {names}"
-    hint = "locklens lock --platform adds those of further platforms"
+    words = f"the lock file has hashes for {here} only of {names}"
+    hint = "locklens lock --platform adds those of other platforms"
     return [Diagnostic(WARNING, "Incomplete lock file information for providers", words, hint=hint)]
 
 
@@ -243,7 +243,7 @@ def removed(root: Root, after: Sequence[LockEntry], *, is_written: bool) -> list
 
 
 def orphans_kept(root: Root, after: Sequence[LockEntry]) -> list[str]:
-    """Names what stays in the lock file, though nothing that could be read requires it."""
+    """Lists the providers that remain locked although nothing that could be read requires them."""
     required = root.configuration.required()
     kept = [entry.address.short(root.tool.default_host) for entry in after if entry.address not in required]
     if not kept:

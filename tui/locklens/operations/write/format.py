@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Format(Struct, frozen=True):
-    """Writes lock files as their tool does."""
+    """Rewrites lock files in the format of their tool."""
 
     needs_registry: ClassVar[Literal[False]] = False
 
@@ -26,7 +26,7 @@ class Format(Struct, frozen=True):
 
     @property
     def title(self) -> str:
-        """What it is."""
+        """A short title."""
         return f"Format the lock file of {listed_roots(self.where.roots)}"
 
     def plan(self, *, on_root: Callable[[str], None] = no_progress) -> Plan:
@@ -35,11 +35,11 @@ class Format(Struct, frozen=True):
 
 
 def format_locks(request: Scope, *, on_root: Callable[[str], None] = no_progress) -> Plan:
-    """Plans to write lock files as their tool would: order, spacing, line ends; comments are lost.
+    """Plans to write lock files in their tool's format: order, spacing, line ends; comments are lost.
 
     Args:
-        request: Where.
-        on_root: Told of each root that it comes to.
+        request: The roots.
+        on_root: Called with each root when its turn begins.
 
     Raises:
         ConfigurationError: A folder is no root.
@@ -52,7 +52,7 @@ def format_locks(request: Scope, *, on_root: Callable[[str], None] = no_progress
             require_sound(root)
             data = render(root.lock.entries, root.lock.writer or root.tool)
             if data == root.lock.data:
-                draft.note(root.path, "it is in the tool's format already")
+                draft.note(root.path, "already in the tool's format")
             else:
                 name, fixed = root.path or ".", ", ".join(deviations(root.lock))
                 draft.describe(f"{name}: format fixed: {fixed}", dry_run=f"{name}: would fix the format: {fixed}")

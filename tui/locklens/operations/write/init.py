@@ -53,9 +53,9 @@ class Init:
     """The runs of one command, one for each tool; use it in a `with` statement.
 
     Args:
-        options: What holds for every root.
-        cache: What is remembered of verifications and packages.
-        on_event: Told of what happens, from any thread, but never from two at once.
+        options: Options of every root.
+        cache: Cached verifications and packages.
+        on_event: Called with events, from any thread, but never concurrently.
         cancel: Set by another thread to stop.
     """
 
@@ -91,15 +91,15 @@ class Init:
 
     @property
     def log(self) -> tuple[str, ...]:
-        """What was asked of whom, and how long it took."""
+        """The requests of the run, with their durations."""
         return self._session.log
 
     def init(self, path: str, *, upgrade: bool, readonly: Readonly) -> RootResult:
-        """Installs what a root requires, and brings its lock file up to date.
+        """Installs the providers that a root requires, and updates its lock file.
 
         Raises:
             ConfigurationError: There is no such folder, or the lock file cannot be written.
-            RunCancelledError: The run was cancelled; the lock file is as it was.
+            RunCancelledError: The run was cancelled; the lock file is unchanged.
         """
         tree = FileSystem(self._options.folder)
         path = require_folder(tree, path)
@@ -117,7 +117,7 @@ class Init:
         if self._options.dry_run:
             return initialising.work(root)
         with turn(*data_folder_of(root, self._options).turns, cancel=self._cancel, on_waiting=self._on_waiting):
-            # Another process may have had its turn in between.
+            # Another process may have written in between.
             return initialising.work(self._reader.read_folder(tree, path))
 
 
@@ -139,7 +139,7 @@ class _Initialising:
         self._skipped = unmanaged(context.dialect, options.environ)
 
     def without_asking(self, root: Root) -> RootResult | None:
-        """The outcome where all is installed as it is locked, and the lock file is as it has to be; else None."""
+        """Returns the result if every provider is installed as locked and the lock file needs no change; else None."""
         wanted = root.wanted(self._skipped)
         if any(one.prior is None for one in wanted):
             return None
@@ -150,7 +150,7 @@ class _Initialising:
         return None if settled is None else self._concluded(root, settled)
 
     def work(self, root: Root) -> RootResult:
-        """Installs, and writes."""
+        """Installs the providers, and writes the lock file."""
         settled = install(
             root.wanted(self._skipped),
             self._context,
@@ -201,7 +201,7 @@ class _Initialising:
         return data_folder_of(root, self._options)
 
     def _planned(self, root: Root, data: bytes) -> tuple[Path, PlannedFile]:
-        """The top of what may be written, and the lock file with new bytes."""
+        """Returns the top folder that may be written in, and the planned lock file."""
         from locklens.operations.plan.builder import path_below, planned_lock
         from locklens.operations.root_modules import enclosing
 
@@ -210,7 +210,7 @@ class _Initialising:
         return top, planned_lock(root, path_below(top, path), data)
 
     def _write(self, root: Root, after: Sequence[LockEntry], top: Path, planned: PlannedFile) -> tuple[str, ...]:
-        """Writes the lock file, and returns what there is to say of that."""
+        """Writes the lock file, and returns the limits of the write."""
         from locklens.operations.plan.builder import PlanBuilder, planned_changes
         from locklens.operations.plan.command_line import command_line
         from locklens.operations.plan.model import Scope

@@ -1,7 +1,7 @@
-"""Plans to bring hashes into the lock files of any number of roots, as `providers lock` does for one.
+"""Plans to add hashes to the lock files of any number of roots, as `providers lock` does for one.
 
-All roots are read first; then each version that any of them wants is asked for once, and each package is fetched once,
-all at the same time. A root in which anything fails stays as it is, and says so; the others go on.
+All roots are read first; then each version that a root requires is looked up once, and each package is fetched once,
+concurrently. A root with an error is left untouched, and has a diagnostic; the others continue.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ if TYPE_CHECKING:
 
 
 class Lock(Struct, frozen=True):
-    """Brings the hashes of platforms' packages into lock files.
+    """Adds the hashes of platforms' packages to lock files.
 
     Attributes:
-        where: In which roots.
-        platforms: Whose packages; () for this machine's.
-        providers: As typed, as the tool reads sources; () for all that are required.
-        accepts_republished: Whether a locked package may be gone from what its publisher signs today.
-        allows_missing: Whether modules may be missing, whose requirements then do not count.
+        where: The roots.
+        platforms: Platforms to lock; () for this machine's.
+        providers: As typed, in the tool's syntax of sources; () for all that are required.
+        accepts_republished: True if a locked package may be missing from the signed release.
+        allows_missing: True if modules may be missing, whose requirements are then ignored.
     """
 
     needs_registry: ClassVar[Literal[True]] = True
@@ -64,18 +64,18 @@ class Lock(Struct, frozen=True):
 
     @property
     def title(self) -> str:
-        """What it is, in a few words."""
+        """A short title."""
         what = ", ".join(map(str, self.platforms)) or "this machine's platform"
         roots = self.where.roots
         where = (roots[0] if roots else ".") if len(roots) < 2 else f"{len(roots)} roots"
         return f"Lock {what} in {where}"
 
     def plan(self, source: ProviderSource, *, on_root: Callable[[str], None] = no_progress) -> Plan:
-        """Finds out what the lock files of all roots become, with the result for each root.
+        """Plans the lock files of all roots, with the result for each root.
 
         Args:
-            source: Where versions and hashes are from.
-            on_root: Called with each root once everything was asked and fetched, before its entries are put together.
+            source: The source of versions and hashes.
+            on_root: Called with each root once everything is fetched, before its entries are made.
 
         Raises:
             RunCancelledError: The run was cancelled.
@@ -84,17 +84,17 @@ class Lock(Struct, frozen=True):
 
 
 class _Work(Struct):
-    """One root while it is worked on.
+    """One root in progress.
 
     Attributes:
         root: As it was read.
-        wanted: What is to be locked.
-        requests: The versions that were chosen.
-        diagnostics: Why it stays as it is.
+        required: The providers to lock.
+        requests: The selected versions.
+        diagnostics: Errors, which leave it untouched.
     """
 
     root: Root
-    wanted: list[ProviderRequirement]
+    required: list[ProviderRequirement]
     requests: list[LockRequest]
     diagnostics: list[Diagnostic]
 
@@ -110,13 +110,13 @@ class _Locking:
         self._platforms = operation.platforms or (source.here,)
 
     def run(self) -> Plan:
-        """Reads, asks, fetches, and puts together."""
+        """Reads the roots, selects versions, fetches packages, and makes the entries."""
         names = tuple(dict.fromkeys(self._operation.where.roots)) or ("",)
         read = {name: self._read(name) for name in names}
         works = [one for one in read.values() if isinstance(one, _Work)]
         for tool in {one.root.tool.name: one.root.tool for one in works}.values():
             own = [one for one in works if one.root.tool is tool]
-            self._choose(own, tool)
+            self._select(own, tool)
             self._source.fetch([request for one in own for request in one.requests], tool)
         folder = self._operation.where.folder
         draft = PlanBuilder(enclosing(folder, [folder / one.root.path for one in works]))
@@ -142,19 +142,19 @@ class _Locking:
             wanted, diagnostics = named(root, operation.providers, wanted)
         return _Work(root, [] if diagnostics else wanted, [], diagnostics)
 
-    def _choose(self, works: Sequence[_Work], tool: Dialect) -> None:
-        """Chooses versions: what is wanted alike in several roots is asked about once."""
+    def _select(self, works: Sequence[_Work], tool: Dialect) -> None:
+        """Selects versions; a requirement that several roots share is looked up once."""
         alike: dict[tuple[ProviderAddress, str, Version | None], ProviderRequirement] = {}
         for work in works:
-            for one in work.wanted:
+            for one in work.required:
                 alike.setdefault(_question(one), replace(one, first=self._platforms[0]))
-        found = dict(zip(alike, self._source.choose(list(alike.values()), tool), strict=True))
+        versions = dict(zip(alike, self._source.choose(list(alike.values()), tool), strict=True))
         for work in works:
-            chosen = [(one, found[_question(one)]) for one in work.wanted]
-            work.diagnostics += [one for _, one in chosen if isinstance(one, Diagnostic)]
+            selected = [(one, versions[_question(one)]) for one in work.required]
+            work.diagnostics += [one for _, one in selected if isinstance(one, Diagnostic)]
             if not work.diagnostics:
                 work.requests = [
-                    self._request(one, version) for one, version in chosen if not isinstance(version, Diagnostic)
+                    self._request(one, version) for one, version in selected if not isinstance(version, Diagnostic)
                 ]
 
     def _request(self, wanted: ProviderRequirement, version: Version) -> LockRequest:
@@ -162,7 +162,7 @@ class _Locking:
         return LockRequest(wanted.address, version, self._platforms, constraints, wanted.prior, accepts)
 
     def _settle(self, work: _Work, draft: PlanBuilder) -> RootResult:
-        """Puts one root's hashes together, and plans its lock file."""
+        """Makes the entries of one root, and plans its lock file."""
         root = work.root
         path = path_below(draft.top, self._operation.where.folder / root.path)
         settled: list[LockEntry] = []
@@ -200,7 +200,7 @@ class _Locking:
         return result
 
     def _changes(self, root: Root, path: str, after: Sequence[LockEntry]) -> Iterable[PlannedChange]:
-        """What becomes of each provider, with the platforms whose hashes are new to it."""
+        """Yields the changes of providers, with the platforms whose hashes are added."""
         for change in planned_changes(root, path, after):
             if change.old is None or change.new is None or change.old.version != change.new.version:
                 yield change

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def no_progress(_: str) -> None:
-    """Ignores the roots that a plan comes to."""
+    """Ignores the progress of a plan."""
 
 
 class FileOperation(Protocol):
@@ -20,43 +20,43 @@ class FileOperation(Protocol):
 
     @property
     def needs_registry(self) -> Literal[False]:
-        """Whether registries have to be asked."""
+        """False: no registry is asked."""
 
     @property
     def title(self) -> str:
-        """What it is, in a few words, such as "Prune 2 roots"."""
+        """A short title, such as "Prune 2 roots"."""
 
     def plan(self, *, on_root: Callable[[str], None] = no_progress) -> Plan:
-        """Finds out what is to be written.
+        """Plans the write.
 
         Args:
-            on_root: Called with each root that it comes to.
+            on_root: Called with each root when its turn begins.
 
         Raises:
-            LockLensError: It cannot be found out for any root.
+            LockLensError: No root can be planned.
         """
 
 
 class RegistryOperation(Protocol):
-    """A write that takes versions and hashes from registries."""
+    """A write that needs versions and hashes from registries."""
 
     @property
     def needs_registry(self) -> Literal[True]:
-        """Whether registries have to be asked."""
+        """True: registries are asked."""
 
     @property
     def title(self) -> str:
-        """What it is, in a few words, such as "Prune 2 roots"."""
+        """A short title, such as "Prune 2 roots"."""
 
     def plan(self, source: ProviderSource, *, on_root: Callable[[str], None] = no_progress) -> Plan:
-        """Finds out what is to be written.
+        """Plans the write.
 
         Args:
-            source: Where versions and hashes are from.
-            on_root: Called with each root that it comes to.
+            source: The source of versions and hashes.
+            on_root: Called with each root when its turn begins.
 
         Raises:
-            LockLensError: It cannot be found out for any root.
+            LockLensError: No root can be planned.
             RunCancelledError: The run was cancelled.
         """
 
@@ -66,10 +66,10 @@ Operation = FileOperation | RegistryOperation
 
 
 def listed_providers(names: tuple[str, ...]) -> str:
-    """Up to two names, else how many there are."""
+    """Returns up to two names, else their number."""
     return " and ".join(names) if len(names) <= 2 else f"{len(names)} providers"
 
 
 def listed_roots(roots: tuple[str, ...] | list[str]) -> str:
-    """The root, or how many there are."""
+    """Returns the root, or the number of roots."""
     return (roots[0] if roots else ".") if len(roots) <= 1 else f"{len(roots)} roots"

@@ -1,4 +1,4 @@
-"""Completes, or takes back, a write that was interrupted between two files; every run looks for one at its start."""
+"""Completes or reverts a write that was interrupted between two files; every run looks for one at its start."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _ELSEWHERE = object()
 
 
 def recover_at(folder: Path, *, journal: Journal | None = None) -> tuple[str, ...]:
-    """Does so for every repository that a folder is in, or that is in it.
+    """Recovers interrupted writes in the repository of a folder, and in repositories below it.
 
     Args:
-        folder: Where the run works.
-        journal: Where the records are; None for the user's own.
+        folder: The folder that the run works in.
+        journal: The records; None for the user's own.
 
     Returns:
-        What was done, in sentences; () where nothing was interrupted, or another run is still at it.
+        Sentences about each; () where nothing was interrupted, or the other run is still active.
     """
     journal = journal or Journal()
     here = os.path.realpath(folder)
@@ -36,14 +36,16 @@ def recover_at(folder: Path, *, journal: Journal | None = None) -> tuple[str, ..
             if is_within(here, str(top)) or (is_within(str(top), here) and _is_top_of(top, folder)):
                 found += _recover(top, journal)
             elif is_within(str(top), here):
-                found.append(f"an interrupted write in {top} was left alone: run locklens there to settle it")
+                found.append(
+                    f"an interrupted write in {top} was left untouched: run locklens there to complete or revert it"
+                )
     except ConfigurationError as error:
         found.append(error.sentence)
     return tuple(found)
 
 
 def _is_top_of(top: Path, folder: Path) -> bool:
-    """Whether a folder is the top of what is written where another one is worked on."""
+    """True if a folder is the top folder that is written in for another one."""
     from locklens.operations.root_modules import enclosing
 
     return enclosing(folder, [folder]) == top
@@ -56,15 +58,15 @@ def _recover(top: Path, journal: Journal) -> tuple[str, ...]:
             return () if record is None else (_settle(record, top, journal),)
     except OSError as error:
         reason = reason_of(error)
-        return (f"an interrupted write in {top} can be neither completed nor taken back: {reason}",)
+        return (f"an interrupted write in {top} can be neither completed nor reverted: {reason}",)
 
 
 def _settle(record: Record, top: Path, journal: Journal) -> str:
-    """Makes all files new where some are already and nobody touched the others, else all old; says which."""
+    """Completes a write if some files are written and the others untouched, else reverts it; returns a sentence."""
     what = f"an interrupted write ({record.command})"
     if not _stays_below(record, top):
         where = f"it would write outside of {top}; remove {journal.place(top)}"
-        return f"{what} was left alone: {where}"
+        return f"{what} was left untouched: {where}"
     now = {file: _now(file) for file in record.files}
     for file in record.files:
         if now[file] is not _ELSEWHERE:
@@ -73,13 +75,13 @@ def _settle(record: Record, top: Path, journal: Journal) -> str:
     touched = [file for file in record.files if now[file] not in (file.old, file.new)]
     if not written and not touched:
         journal.discard(top)
-        return f"{what} had changed no file yet, and was dropped"
+        return f"{what} had changed no file, and was discarded"
     if not written:
         journal.discard(top)
         names = _names(touched, top)
-        return f"{what} can be neither completed nor taken back, because {names} changed since: look at git diff"
+        return f"{what} can be neither completed nor reverted, because {names} changed since: see git diff"
     if all(now[file] not in (file.old, _ELSEWHERE) for file in record.files if file.old != file.new):
-        # It wrote the last file too; what changed since is somebody's own.
+        # The last file was written too: later changes are the user's own.
         journal.finish(top)
         return f"{what} was completed: {_names(record.files, top)}"
     if not touched:
@@ -91,11 +93,11 @@ def _settle(record: Record, top: Path, journal: Journal) -> str:
     for file in written:
         put_in_place(file, file.old, temporary(record, file))
     journal.discard(top)
-    return f"{what} was taken back in {_names(written, top)}, because {_names(touched, top)} changed since"
+    return f"{what} was reverted in {_names(written, top)}, because {_names(touched, top)} changed since"
 
 
 def _stays_below(record: Record, top: Path) -> bool:
-    """Whether a record is of the repository that it is kept for, and names places below its top alone."""
+    """True if a record belongs to the repository that it is kept for, and has only places below its top."""
     own = str(top)
     return (
         os.fsdecode(record.top) == own == os.path.realpath(own)
@@ -105,7 +107,7 @@ def _stays_below(record: Record, top: Path) -> bool:
 
 
 def _now(file: WrittenFile) -> object:
-    """What is at a file's place: bytes, None for nothing, _ELSEWHERE where a link leads to another place by now."""
+    """Returns the bytes at a file's place, None for no file, _ELSEWHERE where a link now leads to another place."""
     folder = os.path.dirname(file.path)  # noqa: PTH120
     return current(file) if os.path.realpath(folder) == folder else _ELSEWHERE
 

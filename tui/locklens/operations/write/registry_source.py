@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 
 
 class RegistrySource:
-    """Asks registries for the length of one command; use it in a `with` statement.
+    """A provider source for one command; use it in a `with` statement.
 
     Args:
         environ: The tools' settings.
-        cache: What is remembered of verifications and packages.
+        cache: Cached verifications and packages.
         hosts: Registries that may be asked beside those of the user's settings, comparison form; None: all that the
             roots require, as the tools ask them.
-        on_event: Told of what happens, from any thread, but never from two at once.
+        on_event: Called with events, from any thread, but never concurrently.
         cancel: Set by another thread to stop.
     """
 
@@ -73,13 +73,13 @@ class RegistrySource:
 
     @property
     def log(self) -> tuple[str, ...]:
-        """What was asked of whom, and how long it took."""
+        """The requests of the run, with their durations."""
         return self._session.log
 
     def listed(
         self, addresses: Sequence[ProviderAddress], tool: Dialect
     ) -> Mapping[ProviderAddress, Sequence[ListedVersion] | LockLensError]:
-        """Returns what is offered of each provider, or why nobody can say."""
+        """Returns the available versions of each provider, or the error."""
         context, known = self._context(tool), self._listed.setdefault(tool.name, {})
 
         def ask(address: ProviderAddress) -> Sequence[ListedVersion] | LockLensError:
@@ -93,7 +93,7 @@ class RegistrySource:
         return {one: known[one] for one in addresses}
 
     def coverage(self, entries: Sequence[LockEntry], tool: Dialect) -> Sequence[EntryPlatforms]:
-        """Returns for which platforms each entry has an `h1`: as the registry says, or as it was hashed here before."""
+        """Returns the platforms of each entry's `h1` hashes: by the registry, or by packages that were hashed here."""
         context = self._context(tool)
         return context.map(lambda entry: self._coverage(entry, context), entries)
 
@@ -114,22 +114,22 @@ class RegistrySource:
         )
 
     def choose(self, wanted: Sequence[ProviderRequirement], tool: Dialect) -> Sequence[Version | Diagnostic]:
-        """Returns which version of each is to be locked, or why there is none."""
+        """Returns the version of each to lock, or the error."""
         return choose(wanted, self._context(tool))
 
     def fetch(self, requests: Sequence[LockRequest], tool: Dialect) -> None:
-        """Gets what the requests of all roots take, all at once."""
+        """Fetches the packages for the requests of all roots, concurrently."""
         self._locker(tool).fetch(requests)
 
     def entries(
         self, requests: Sequence[LockRequest], tool: Dialect
     ) -> Mapping[ProviderAddress, LockEntry | Diagnostic]:
-        """Returns the new entry of each provider of one root, or why there is none."""
+        """Returns the new entry of each provider of one root, or the error."""
         found = self._locker(tool).entries(requests)
         return {request.address: one for request, one in zip(requests, found, strict=True)}
 
     def h1s(self, address: ProviderAddress, version: Version, tool: Dialect) -> Mapping[Platform, str]:
-        """Returns the `h1` of the packages that this run got; nobody is asked."""
+        """Returns the `h1` of the packages that this run fetched; no registry is asked."""
         return self._locker(tool).h1s(address, version)
 
     def _locker(self, tool: Dialect) -> Locker:

@@ -25,19 +25,19 @@ if TYPE_CHECKING:
 
 
 class RestoredProviders(Struct, frozen=True):
-    """Which providers are to be as they were, in which roots."""
+    """Providers to restore, and their roots."""
 
     roots: tuple[str, ...]
     providers: tuple[str, ...]
 
 
 class Restore(Struct, frozen=True):
-    """Takes entries from the lock files of a revision.
+    """Restores entries from the lock files of a revision.
 
     Attributes:
-        where: The folder that the roots are relative to; its own roots do not count.
-        restored: What; no root is in two of them.
-        revision: Of git.
+        where: The folder that the roots are relative to; its own roots are ignored.
+        restored: The providers; no root is in two of them.
+        revision: A revision of git.
     """
 
     needs_registry: ClassVar[Literal[False]] = False
@@ -48,13 +48,13 @@ class Restore(Struct, frozen=True):
 
     @property
     def title(self) -> str:
-        """What it is."""
+        """A short title."""
         roots = [root for one in self.restored for root in one.roots]
         providers = tuple(dict.fromkeys(name for one in self.restored for name in one.providers))
         return f"Restore {listed_providers(providers)} from {self.revision} in {listed_roots(roots)}"
 
     def plan(self, *, on_root: Callable[[str], None] = no_progress) -> Plan:
-        """Plans to restore it."""
+        """Plans the restoration."""
         return joined_plans(
             [
                 restore(replace(self.where, roots=one.roots), one.providers, self.revision, on_root=on_root)
@@ -70,18 +70,18 @@ def restore(
     *,
     on_root: Callable[[str], None] = no_progress,
 ) -> Plan:
-    """Plans to take entries from the lock file of a revision; what is not in it is removed.
+    """Plans to restore entries from the lock file of a revision; those it does not have are removed.
 
-    A lock file that is gone comes back with those entries.
+    A missing lock file is created with these entries.
 
     Args:
-        request: Where; in a git repository.
-        providers: Which, as typed.
-        revision: Of git.
-        on_root: Told of each root that it comes to.
+        request: The roots; in a git repository.
+        providers: As typed.
+        revision: A revision of git.
+        on_root: Called with each root when its turn begins.
 
     Raises:
-        ConfigurationError: One of `providers` is none, or a folder is no root.
+        ConfigurationError: One of `providers` is invalid, or a folder is no root.
         RepositoryError: There is no repository, or no such revision.
     """
     from locklens.project.git import Repository, printable_name
@@ -124,11 +124,11 @@ def _restore_root(draft: ScopedPlanBuilder, root: Root, lock: LockFile, chosen: 
             words = f"{name} is locked neither now nor in {lock.path}"
             draft.fail(root.path, ConfigurationError(words, path=root.lock.path), address=name)
         elif address in now and entry is not None and now[address].says == entry.says:
-            draft.note(root.path, f"it is as in {lock.path} already", address=name)
+            draft.note(root.path, f"already as in {lock.path}", address=name)
         else:
             going[address] = entry
             constraints = root.configuration.constraints(address)
             if entry is not None and root.configuration.of(address) and not constraints.admits(entry.version):
-                words = f"the configuration does not admit {entry.version}: {constraints}"
+                words = f"{entry.version} does not satisfy {constraints}"
                 draft.note(root.path, words, address=name)
     put_entries(draft, root, going)

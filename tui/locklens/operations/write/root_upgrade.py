@@ -18,6 +18,7 @@ from locklens.project.constraint_edits import ConstraintEdit, admit, protection
 from locklens.project.state import data_folder
 from locklens.selection import Unselectable, combined, explain_selection, select
 from locklens.selection.reasons import holds_against, newest_of
+from locklens.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -53,7 +54,7 @@ def require_upgradable(root: Root, *, allows_missing: bool = False) -> None:
 
     Args:
         root: As it was read.
-        allows_missing: Whether modules may be missing.
+        allows_missing: True if modules may be missing.
 
     Raises:
         ConfigurationError: Its lock file is absent or broken, or not all of its constraints are known.
@@ -68,9 +69,9 @@ def require_upgradable(root: Root, *, allows_missing: bool = False) -> None:
         return
     module = configuration.missing_modules[0]
     more = len(configuration.missing_modules) - 1
-    also = f", nor can {more} more" if more else ""
-    words = f"module {module.call} ({module.source}) cannot be read{also}: {module.reason}"
-    hint = f"{root.tool.command} get fetches modules; --allow-missing-modules goes on without"
+    also = f", and {more} more" if more else ""
+    words = f"cannot read module {module.call} ({module.source}){also}: {module.reason}"
+    hint = f"`{root.tool.command} get` fetches modules; --allow-missing-modules continues without"
     raise ConfigurationError(words, path=module.file, line=module.line, hint=hint)
 
 
@@ -80,9 +81,9 @@ class RootUpgrade:
     Attributes:
         path: The root's folder.
         lock_file: Its lock file.
-        tool: Whose rules count.
-        priors: The entries whose platforms count, by the provider that is to be locked; known once resolved.
-        requests: What is to be locked; known once the platforms are chosen.
+        tool: The tool whose rules apply.
+        priors: The entries whose platforms are kept, by the provider to lock; known once resolved.
+        requests: The versions to lock; known once the platforms are selected.
     """
 
     def __init__(
@@ -106,7 +107,7 @@ class RootUpgrade:
 
     @property
     def has_edits(self) -> bool:
-        """Whether constraints are rewritten for it, which other roots may have too."""
+        """True if constraints are rewritten, which other roots may share."""
         return bool(self._edits)
 
     # The phases
@@ -115,7 +116,7 @@ class RootUpgrade:
         """Selects versions and edits constraints.
 
         Args:
-            wanted: Providers, each with its version, or None for the newest that may be.
+            wanted: Providers, each with its version, or None for the newest that satisfies the constraints.
 
         Raises:
             ConfigurationError: Nothing can be upgraded in the root.
@@ -123,7 +124,7 @@ class RootUpgrade:
         require_upgradable(self._root, allows_missing=self._options.allows_missing)
         if missing := self._root.configuration.missing_modules:
             names = ", ".join(module.call for module in missing)
-            self._draft.note(self.path, f"constraints in modules that cannot be read do not count: {names}")
+            self._draft.note(self.path, f"constraints of modules that cannot be read are ignored: {names}")
         offered = self._source.listed(tuple(wanted), self.tool)
         targets: dict[ProviderAddress, Version] = {}
         for address, version in wanted.items():
@@ -139,7 +140,7 @@ class RootUpgrade:
         self._split(targets)
 
     def _split(self, targets: Mapping[ProviderAddress, Version]) -> None:
-        """Tells entries that only get another constraint from those that are to be locked."""
+        """Separates entries that only get new constraints from those to lock."""
         for address, version in targets.items():
             prior = self._locked.get(address)
             if prior is not None and prior.version == version and address not in self._migrated:
@@ -147,23 +148,23 @@ class RootUpgrade:
             else:
                 self._moving[address] = version
         if not self._options.platforms:
-            # What another registry's entry does for, the one that takes its place has to do for too.
+            # An entry that replaces another registry's keeps the platforms of that one.
             locked = {one: self._locked.get(self._migrated.get(one, one)) for one in self._moving}
             self.priors = {one: prior for one, prior in locked.items() if prior is not None}
 
-    def choose_platforms(self, coverage: Mapping[ProviderAddress, EntryPlatforms]) -> None:
-        """Says what is to be locked, for the platforms that were asked for, or else for those of each entry.
+    def select_platforms(self, coverage: Mapping[ProviderAddress, EntryPlatforms]) -> None:
+        """Makes the lock requests, for the platforms of the options, or else for those of each entry.
 
         Args:
-            coverage: What each of `priors` does for.
+            coverage: The platforms of each of `priors`.
         """
         for address, version in self._moving.items():
             known = coverage.get(address, EntryPlatforms(()))
             platforms = self._options.platforms or known.platforms or (self._source.here,)
             if known.unknown:
                 names = ", ".join(map(str, platforms))
-                words = f"for which platforms {known.unknown} of the old version's h1 were is not known here"
-                self._remark(address, f"locked for {names} alone; {words} (--platform names platforms)")
+                words = f"the platforms of {counted(known.unknown, 'old h1 hash', 'old h1 hashes')} are unknown"
+                self._remark(address, f"locked for {names} only: {words}; pass --platform for each")
             prior = self._locked.get(address)
             self.requests.append(LockRequest(address, version, platforms, self._constraints(address), prior))
 
@@ -191,7 +192,7 @@ class RootUpgrade:
     def _target(
         self, address: ProviderAddress, version: Version | None, offered: Sequence[ListedVersion] | LockLensError
     ) -> Version | None:
-        """Returns the version to move to, with constraints edited for it; None where nothing is to be done.
+        """Returns the version to upgrade to, with constraints edited for it; None where nothing changes.
 
         Raises:
             LockLensError: There is none.
@@ -202,7 +203,7 @@ class RootUpgrade:
         entry = self._locked.get(address)
         if not requirements:
             hint = f"locklens prune {self._root.name_of(address)} removes it" if entry else ""
-            raise ConfigurationError("nothing requires it", path=self._root.path or ".", hint=hint)
+            raise ConfigurationError("not required by this root", path=self._root.path or ".", hint=hint)
         if version is not None:
             return self._asked_for(address, version, offered)
         locked = entry.version if entry else None
@@ -217,7 +218,7 @@ class RootUpgrade:
                 except ConfigurationError as error:
                     if self._options.names_providers:
                         raise
-                    self._remark(address, f"not moved to {newest}: {error}")
+                    self._remark(address, f"not upgraded to {newest}: {error}")
                 else:
                     return newest
         selected = select(requirements, offered, locked, upgrade=True)
@@ -240,11 +241,11 @@ class RootUpgrade:
         if not combined(requirements).admits(version):
             if not self._options.edits_constraints:
                 holds = "; ".join(map(str, holds_against(version, requirements)))
-                hint = "--edit-constraints rewrites a constraint where it stands"
-                raise ConfigurationError(f"the configuration does not admit {version}: {holds}", hint=hint)
+                hint = "--edit-constraints rewrites the constraint in place"
+                raise ConfigurationError(f"{version} does not satisfy {holds}", hint=hint)
             self._edit(address, version)
         elif entry is not None and entry.version == version and address not in self._migrated:
-            self._remark(address, f"{version} is locked already")
+            self._remark(address, f"already locked at {version}")
             return None
         return version
 
@@ -256,16 +257,16 @@ class RootUpgrade:
         held = [group for group in newer if group.holds]
         if not held:
             return f"{entry.version} is the newest"
-        told = "; ".join(f"{group.newest}: {', '.join(map(str, group.holds))}" for group in held[:2])
-        return f"stays at {entry.version}; not {told}"
+        reasons = "; ".join(f"{group.newest} by {', '.join(map(str, group.holds))}" for group in held[:2])
+        return f"kept at {entry.version}; held back: {reasons}"
 
     # Constraints
 
     def _edit(self, address: ProviderAddress, version: Version) -> None:
-        """Plans to rewrite each constraint that excludes a version, where it stands.
+        """Plans to rewrite each constraint that excludes a version, in place.
 
         Raises:
-            ConfigurationError: One of them is not ours to rewrite, and then none is.
+            ConfigurationError: One of them must not be rewritten, so none is.
         """
         requirements = self._root.configuration.of(address)
         if version.prerelease and not any(term.is_pin for term in combined(requirements).terms):
@@ -288,25 +289,25 @@ class RootUpgrade:
         self._edits[address] = tuple(edits)
 
     def _reread(self, targets: Mapping[ProviderAddress, Version]) -> Root:
-        """Reads the root with its edits, and makes sure that they do what they are for, and nothing else.
+        """Reads the root with its edits, and checks that the versions satisfy them and nothing else changed.
 
         Raises:
-            ConfigurationError: They do not.
+            ConfigurationError: The check fails.
         """
         after = self._draft.root(self._root.path)
         before, now = self._root.configuration, after.configuration
         for address in self._edits:
             if not now.constraints(address).admits(targets[address]):
                 holds = "; ".join(map(str, holds_against(targets[address], now.of(address))))
-                words = f"edited, the configuration still does not admit {targets[address]}: {holds}"
+                words = f"even after the edit, {targets[address]} does not satisfy {holds}"
                 raise ConfigurationError(f"{self._root.name_of(address)}: {words}")
         if list(map(_unedited, before.requirements)) != list(map(_unedited, now.requirements)):
-            raise ConfigurationError("edited, the configuration requires something else", path=self._root.path or ".")
+            raise ConfigurationError("the edit would change other requirements", path=self._root.path or ".")
         return after
 
 
 def _excluding(requirements: Iterable[Requirement], version: Version) -> list[Requirement]:
-    """The requirements that exclude a version, of those that stand in the same place the first."""
+    """Returns the requirements that exclude a version; of several in the same place, the first."""
     found: dict[tuple[str, int, str], Requirement] = {}
     for one in requirements:
         if one.constraints.excluded_by(version):
@@ -315,12 +316,12 @@ def _excluding(requirements: Iterable[Requirement], version: Version) -> list[Re
 
 
 def _unedited(one: Requirement) -> tuple[object, ...]:
-    """All of a requirement but its constraint."""
+    """Returns a requirement without its constraint, for comparison."""
     return one.address, one.file, one.line, one.module, one.contributor, one.subject
 
 
 def _unselectable(found: Unselectable, address: ProviderAddress, root: Root) -> ConfigurationError:
     conflict = "; ".join(" against ".join(map(str, demands)) for demands in found.conflicts[:1])
     nearest = "; ".join(f"{held.newest}: {', '.join(map(str, held.holds))}" for held in found.held[:2])
-    hint = f"these cannot hold together: {conflict}" if conflict else nearest and f"nearest: {nearest}"
+    hint = f"conflicting constraints: {conflict}" if conflict else nearest and f"nearest: {nearest}"
     return ConfigurationError(found.words(address, root.tool), hint=hint)

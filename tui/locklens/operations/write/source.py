@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 
 class EntryPlatforms(Struct, frozen=True):
-    """What an entry does for.
+    """The platforms of an entry.
 
     Attributes:
-        platforms: Those for which it has an `h1`, as far as anybody knows.
-        unknown: How many `h1` it has of which nobody knows the platform.
+        platforms: The known platforms of its `h1` hashes.
+        unknown: Number of its `h1` hashes of unknown platform.
     """
 
     platforms: tuple[Platform, ...]
@@ -32,7 +32,7 @@ class EntryPlatforms(Struct, frozen=True):
 
 
 class ProviderSource(Protocol):
-    """Where versions and hashes are from. Nobody is asked, and nothing is fetched, twice in a run."""
+    """The source of versions and hashes. No request and no download is repeated in a run."""
 
     @property
     def here(self) -> Platform:
@@ -41,21 +41,21 @@ class ProviderSource(Protocol):
     def listed(
         self, addresses: Sequence[ProviderAddress], tool: Dialect
     ) -> Mapping[ProviderAddress, Sequence[ListedVersion] | LockLensError]:
-        """Returns what is offered of each provider, or why nobody can say."""
+        """Returns the available versions of each provider, or the error."""
 
     def coverage(self, entries: Sequence[LockEntry], tool: Dialect) -> Sequence[EntryPlatforms]:
-        """Returns for which platforms each entry has an `h1`."""
+        """Returns the platforms of each entry's `h1` hashes."""
 
     def choose(self, wanted: Sequence[ProviderRequirement], tool: Dialect) -> Sequence[Version | Diagnostic]:
-        """Returns which version of each is to be locked as `providers lock` has it, or why there is none."""
+        """Returns the version of each to lock, selected as by `providers lock`, or the error."""
 
     def fetch(self, requests: Sequence[LockRequest], tool: Dialect) -> None:
-        """Gets what the requests of all roots take at once, so that `entries` of each root need not wait for it."""
+        """Fetches the packages for the requests of all roots, so that `entries` of each root does not wait."""
 
     def entries(
         self, requests: Sequence[LockRequest], tool: Dialect
     ) -> Mapping[ProviderAddress, LockEntry | Diagnostic]:
-        """Returns the new entry of each provider of one root, or why there is none."""
+        """Returns the new entry of each provider of one root, or the error."""
 
     def h1s(self, address: ProviderAddress, version: Version, tool: Dialect) -> Mapping[Platform, str]:
-        """Returns the `h1` of the packages that this run got; nobody is asked."""
+        """Returns the `h1` of the packages that this run fetched; no registry is asked."""

@@ -1,4 +1,4 @@
-"""Plans to stage what was reviewed: the marked providers' blocks go into git's index, the rest stays on disk."""
+"""Plans to stage reviewed changes: the blocks of marked providers are put into git's index."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 
 
 class StagedBlocks(Struct, frozen=True):
-    """What is staged of one root.
+    """The blocks to stage of one root.
 
     Attributes:
-        root: As it was reviewed; a file that is another by now is not staged.
-        providers: Whose blocks.
-        number: How many changes of the review that is.
-        left: The names of those that changed too and are not chosen.
+        root: As it was reviewed; a file that changed since is not staged.
+        providers: Their providers.
+        number: Number of changes of the review.
+        left: Names of the providers that changed too and are not selected.
     """
 
     root: RootReview
@@ -46,7 +46,7 @@ class StagedBlocks(Struct, frozen=True):
 
 
 class Stage(Struct, frozen=True):
-    """Puts the blocks of chosen providers into git's index, as `git add -p` would; `top` is the work tree's."""
+    """Puts the blocks of selected providers into git's index, like `git add -p`; `top` is the work tree's."""
 
     needs_registry: ClassVar[Literal[False]] = False
 
@@ -55,33 +55,33 @@ class Stage(Struct, frozen=True):
 
     @property
     def title(self) -> str:
-        """What it is."""
+        """A short title."""
         number = sum(one.number for one in self.chosen)
         places = self.chosen[0].root.path or "." if len(self.chosen) == 1 else f"{len(self.chosen)} roots"
         return f"Stage {counted(number, 'reviewed change')} in {places}"
 
     def plan(self, *, on_root: Callable[[str], None] = no_progress) -> Plan:
-        """Plans to stage them."""
+        """Plans to stage the blocks."""
         return plan_stage(self, on_root=on_root)
 
 
 def marked_blocks(review: Review, top: Path | None, marks: Collection[str]) -> Stage:
-    """Returns the intent to stage every change that is marked as reviewed.
+    """Returns the operation that stages every change marked as reviewed.
 
     Args:
-        review: Of the work tree.
-        top: The work tree's.
+        review: The review of the work tree.
+        top: The top of the work tree.
         marks: Ids of the marked changes.
 
     Raises:
-        ConfigurationError: What is reviewed is not the work tree of a repository, or nothing is marked.
+        ConfigurationError: The review is not of a work tree, or nothing is marked.
     """
     if review.head.kind != "worktree" or top is None:
-        words = "only what is in the work tree can be staged"
-        raise ConfigurationError(words, hint="locklens review without --head, --staged and --old compares it")
+        words = "only changes of the work tree can be staged"
+        raise ConfigurationError(words, hint="run locklens review without --head, --staged and --old")
     chosen = tuple(one for one in (_chosen(root, marks) for root in review.roots) if one is not None)
     if not chosen:
-        raise ConfigurationError("nothing is marked as reviewed, so nothing is staged", hint="mark with space first")
+        raise ConfigurationError("nothing is marked as reviewed", hint="mark changes with space first")
     return Stage(top, chosen)
 
 
@@ -90,20 +90,20 @@ def _chosen(root: RootReview, marks: Collection[str]) -> StagedBlocks | None:
     marked = [change for change in changes if change.id in marks]
     if not marked:
         return None
-    # One that moved is two blocks: the old address goes, the new one comes.
+    # A moved provider is two blocks: the old address is removed, the new one added.
     providers = frozenset(address for one in marked for address in (one.address, one.moved_from) if address is not None)
     left = tuple(one.address.short(root.tool.default_host) for one in changes if one.id not in marks)
     return StagedBlocks(root, providers, len(marked), left)
 
 
 def plan_stage(intent: Stage, *, on_root: Callable[[str], None] = no_progress) -> Plan:
-    """Plans to stage the blocks of chosen providers, byte for byte as `git add` would put them.
+    """Plans to stage the blocks of selected providers, byte for byte like `git add`.
 
     Where no other provider differs between index and work tree, the whole file is staged, header and layout included.
 
     Args:
-        intent: What is to be staged.
-        on_root: Told of each root that it comes to.
+        intent: The blocks.
+        on_root: Called with each root when its turn begins.
 
     Raises:
         RepositoryError: Git failed.
@@ -117,7 +117,7 @@ def plan_stage(intent: Stage, *, on_root: Callable[[str], None] = no_progress) -
 
 
 class _Staging:
-    """The plan while it is made, and which files `git add` would stage whole or in part."""
+    """The plan under construction, and the files that are staged whole or in part."""
 
     def __init__(self, index: GitIndex, top: Path, on_root: Callable[[str], None]) -> None:
         self._index = index
@@ -128,7 +128,7 @@ class _Staging:
         self._partial: list[str] = []
 
     def run(self, chosen: Iterable[StagedBlocks]) -> None:
-        """Plans every root; one that fails stays as it is."""
+        """Plans every root; one with an error is left untouched."""
         wanted = {one.root.lock_file: one for one in chosen}
         before = self._index.read(tuple(wanted))
         sound = {path: one for path, one in wanted.items() if self._is_sound(one, before[path])}
@@ -137,13 +137,13 @@ class _Staging:
         for path, one in sound.items():
             self._on_root(one.root.path)
             if path in added or path not in there:
-                # What was read by git has to be what was reviewed, also afterwards.
+                # The file must still be the reviewed one after git has read it.
                 with self._draft.attempt(one.root.path):
                     self._require_reviewed(one.root)
                     self._stage(one, before[path], added.get(path))
 
     def plan(self) -> Plan:
-        """Returns what was planned."""
+        """Returns the plan."""
         commands = [("git", "add", "--", *self._whole)] if self._whole else []
         commands += [("git", "add", "-p", "--", *self._partial)] if self._partial else []
         return self._draft.plan(" && ".join(map(shell_words, commands)))
@@ -154,7 +154,7 @@ class _Staging:
             if indexed.problem is not None:
                 raise indexed.problem
             if one.root.renamed_from is not None and indexed.data is None:
-                words = f"its lock file moved here from {one.root.renamed_from or '.'}, which is staged as a whole"
+                words = f"the lock file was moved from {one.root.renamed_from or '.'}, and a move is staged whole"
                 hint = f"git add {shell_word(one.root.lock_file)}, and git rm --cached the old one"
                 raise ConfigurationError(words, path=one.root.lock_file, hint=hint)
         return not self._draft.has_failed(one.root.path)
@@ -163,10 +163,10 @@ class _Staging:
         data = self._disk.read(root.lock_file)
         if (data or b"") != root.new.data or (data is None) != (root.status is LockStatus.DELETED):
             hint = "review it again"
-            raise StaleLockFileError("it changed on disk since it was reviewed", path=root.lock_file, hint=hint)
+            raise StaleLockFileError("changed on disk since it was reviewed", path=root.lock_file, hint=hint)
 
     def _added(self, paths: list[str], chosen: Mapping[str, StagedBlocks]) -> dict[str, IndexedFile]:
-        """What `git add` would put into the index; where it refuses one file, it is asked for each by itself."""
+        """Returns the files as `git add` would stage them; if git refuses one of several, each is tried alone."""
         try:
             return self._index.as_added(paths) if paths else {}
         except LockLensError as error:
@@ -179,12 +179,12 @@ class _Staging:
         root = one.root
         new = self._grafted(one, indexed.data, added.data if added is not None else None)
         if new == indexed.data:
-            self._draft.note(root.path, "it is staged already")
+            self._draft.note(root.path, "already staged")
             return
         self._draft.put(PlannedFile(root.lock_file, indexed.data, new))
         is_whole = new == (added.data if added is not None else None)
         (self._whole if is_whole else self._partial).append(root.lock_file)
-        self._tell(one, indexed.data, new, is_whole=is_whole)
+        self._report(one, indexed.data, new, is_whole=is_whole)
 
     def _grafted(self, one: StagedBlocks, old: bytes | None, donor: bytes | None) -> bytes | None:
         try:
@@ -196,11 +196,11 @@ class _Staging:
 
     @staticmethod
     def _read(root: RootReview, data: bytes | None) -> LockFile:
-        """Returns bytes of the index as a lock file; those of the reviewed one are read already."""
+        """Parses bytes of the index as a lock file; the reviewed one is parsed already."""
         is_reviewed = data == root.new.data and root.new.exists
         return root.new if is_reviewed else parse(data or b"", root.lock_file, dialect=root.tool)
 
-    def _tell(self, one: StagedBlocks, old: bytes | None, new: bytes | None, *, is_whole: bool) -> None:
+    def _report(self, one: StagedBlocks, old: bytes | None, new: bytes | None, *, is_whole: bool) -> None:
         root = one.root
         for address, before, after in differing(self._read(root, old), self._read(root, new)):
             name = address.short(root.tool.default_host)
@@ -215,6 +215,6 @@ class _Staging:
 
 
 def _staged_words(change: PlannedChange) -> str:
-    """Says in one line what is staged of a provider."""
+    """Describes the staged change of a provider in one line."""
     old, new = (str(entry.version) if entry else "none" for entry in (change.old, change.new))
     return f"{change.root or '.'}: {change.name} {new if old == new else f'{old} -> {new}'} is staged"

@@ -1,7 +1,7 @@
-"""Plans to take back what was applied last in a repository, also by an earlier run.
+"""Plans to revert the last write in a repository, of this or an earlier run.
 
-An undo is a write like any other: it lands on the same Preview, and once applied it is what was applied last. Undoing
-it does the first thing again.
+An undo is a write like any other: it opens the same Preview, and once applied it is the last write. Undoing it applies
+the first one again.
 """
 
 from __future__ import annotations
@@ -41,22 +41,22 @@ _SECONDS = len("2026-11-21T14:02:11")
 
 
 def undo(folder: Path, *, journal: Journal | None = None) -> Plan:
-    """Plans to put the old bytes back, as long as every file is the one that was written.
+    """Plans to restore the old bytes, if every file is unchanged since it was written.
 
     Args:
         folder: In the repository, or the folder that was written in where there is none.
-        journal: Where the records are; None for the user's own.
+        journal: The records; None for the user's own.
 
     Raises:
-        ConfigurationError: Nothing was applied here, or a file cannot be read.
-        StaleLockFileError: Files changed since; it names them.
+        ConfigurationError: Nothing was written here, or a file cannot be read.
+        StaleLockFileError: Files changed since, which are named.
         RepositoryError: Git failed.
     """
     journal = journal or Journal()
     top = _top(folder)
     record = journal.last(top)
     if record is None:
-        raise ConfigurationError("nothing was applied here that could be undone", path=str(top))
+        raise ConfigurationError("nothing to undo here", path=str(top))
     real_top = os.path.realpath(top)
     names = {file: os.path.relpath(file.path, real_top).replace(os.sep, "/") for file in record.files}
     target = WriteTarget(record.target)
@@ -67,8 +67,8 @@ def undo(folder: Path, *, journal: Journal | None = None) -> Plan:
     if touched:
         more = len(touched) - _NAMED
         named = ", ".join(touched[:_NAMED]) + (f" and {more} more" if more > 0 else "")
-        words = f"changed since {_moment(record)}, so that it cannot be undone: {_short(record.command)}"
-        raise StaleLockFileError(f"{named}: {words}", hint="git shows what changed; git restore takes back more")
+        words = f"changed since {_moment(record)}, so this cannot be undone: {_short(record.command)}"
+        raise StaleLockFileError(f"{named}: {words}", hint="git diff shows the changes; git restore reverts files")
     draft = PlanBuilder(top, target)
     for file in record.files:
         planned = PlannedFile(names[file], file.new, file.old)
@@ -80,12 +80,12 @@ def undo(folder: Path, *, journal: Journal | None = None) -> Plan:
 
 
 def _staged_since(top: Path, written: Mapping[str, bytes | None], moment: str) -> list[str]:
-    """Returns the files of which the index has something else than what was staged, or a commit has it by now.
+    """Returns the files whose content in the index differs from the staged one, or was committed since.
 
     Args:
-        top: The repository's.
-        written: What was staged, by path.
-        moment: When, ISO 8601 in UTC.
+        top: The repository's top.
+        written: The staged bytes, by path.
+        moment: The time of staging, ISO 8601 in UTC.
     """
     from locklens.project.git import Repository
 
@@ -122,18 +122,18 @@ def _command(top: Path) -> str:
 
 
 def _short(command: str) -> str:
-    """A command line as far as it fits into a sentence."""
+    """Returns the beginning of a command line that fits into a sentence."""
     return command if len(command) <= _COMMAND_SHOWN else f"{command[:_COMMAND_SHOWN]} …"
 
 
 def _moment(record: Record) -> str:
-    """When it was applied, to the minute."""
+    """Returns the time of a write, to the minute."""
     day, _, time = record.at.partition("T")
     return f"{day} {time[:5]} UTC"
 
 
 def _changes(file: PlannedFile) -> Iterator[PlannedChange]:
-    """What becomes of the providers of a lock file."""
+    """Yields the changes of providers in a lock file."""
     if os.path.basename(file.path) != LOCK_FILE:  # noqa: PTH119
         return
     old, new = (parse(data or b"", file.path) for data in (file.old, file.new))
@@ -144,7 +144,7 @@ def _changes(file: PlannedFile) -> Iterator[PlannedChange]:
 
 
 class Undo(Struct, frozen=True):
-    """Takes back what was applied last in the repository that a folder is in."""
+    """Reverts the last write in the repository of a folder."""
 
     needs_registry: ClassVar[Literal[False]] = False
 
@@ -152,9 +152,9 @@ class Undo(Struct, frozen=True):
 
     @property
     def title(self) -> str:
-        """What it is."""
+        """A short title."""
         return "Undo the last apply"
 
     def plan(self, *, on_root: Callable[[str], None] = no_progress) -> Plan:  # noqa: ARG002
-        """Plans to take it back."""
+        """Plans the reversal."""
         return undo(self.folder)

@@ -1,4 +1,4 @@
-"""Plans an upgrade: moves the selected providers and nothing else, and edits the constraints that hold them back."""
+"""Plans an upgrade of selected providers alone, with edits of the constraints that hold them back."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ class SelectedVersion(Struct, frozen=True):
 
 
 class Upgrade(Struct, frozen=True):
-    """Moves the selected providers and nothing else.
+    """Upgrades the selected providers alone.
 
     Attributes:
-        where: In which roots.
+        where: The roots.
         providers: As typed, each with or without `=VERSION`; () for all that are locked and required.
-        platforms: For which packages they are to be locked; () for those that each entry does for now.
-        edits_constraints: Whether constraints may be rewritten for it.
-        allows_missing: Whether modules may be missing, whose constraints then do not count.
-        picks: Instead of `providers`: what was selected in each root, where that is not the same in all.
+        platforms: Platforms to lock; () for those that each entry covers.
+        edits_constraints: True if constraints may be rewritten.
+        allows_missing: True if modules may be missing, whose constraints are then ignored.
+        picks: Instead of `providers`: the selected versions, where they differ by root.
     """
 
     needs_registry: ClassVar[Literal[True]] = True
@@ -62,8 +62,8 @@ class Upgrade(Struct, frozen=True):
 
         Args:
             picks: At least one.
-            where: Names the roots' folders.
-            allows_missing: Whether modules may be missing, whose constraints then do not count.
+            where: Returns the scope of the roots' folders.
+            allows_missing: True if modules may be missing, whose constraints are then ignored.
         """
         assert picks, "without picks everything would move"
         scope = where(dict.fromkeys(pick.root for pick in picks))
@@ -71,7 +71,7 @@ class Upgrade(Struct, frozen=True):
 
     @property
     def title(self) -> str:
-        """What it is, in a few words."""
+        """A short title."""
         if not self.picks:
             return f"Upgrade {listed_providers(self.providers) or 'all providers'} in {listed_roots(self.where.roots)}"
         roots = {pick.root for pick in self.picks}
@@ -84,32 +84,32 @@ class Upgrade(Struct, frozen=True):
         return f"Upgrade {self.picks[0].address.type}{target} {where}"
 
     def plan(self, source: ProviderSource, *, on_root: Callable[[str], None] = no_progress) -> Plan:
-        """Plans an upgrade of every root that is asked for; a root in which anything fails stays as it is.
+        """Plans an upgrade of every root of the scope; a root with an error is left untouched.
 
         Three phases, so that many roots wait for registries as long as one: `RootUpgrade.resolve` lists versions and
-        edits constraints, root by root, since roots may share a module; then the packages of all roots are fetched at
-        once; then `RootUpgrade.put` plans the entries of each root. A root that fails in the last phase takes its
-        edits along, so those after it are resolved again without them.
+        edits constraints, root by root, since roots may share a module; then the packages of all roots are fetched
+        concurrently; then `RootUpgrade.put` plans the entries of each root. The edits of a root that fails in the last
+        phase are dropped, so the roots after it are resolved again without them.
 
         Args:
-            source: Where versions and hashes are from; asked for nothing twice.
-            on_root: Called with the only root at the start, with each of several before its entries are put together.
+            source: The source of versions and hashes; no request is repeated.
+            on_root: Called with a single root at the start, with each of several before its entries are made.
 
         Raises:
-            ConfigurationError: A provider or version is none, or a folder is no root.
+            ConfigurationError: A provider or version is invalid, or a folder is no root.
             RepositoryError: Git failed.
             RunCancelledError: The run was cancelled.
         """
         draft = ScopedPlanBuilder(self.where)
-        chosen = _chosen(self, draft.roots)
+        targets = _targets(self, draft.roots)
         is_single = len(draft.roots) == 1
         if is_single:
             on_root(draft.roots[0].path)
         else:
-            _list_versions(draft.roots, chosen, source)
+            _list_versions(draft.roots, targets, source)
         waiting = [root.path for root in draft.roots]
         while waiting:
-            waiting = self._plan_roots(waiting, chosen, draft, source, no_progress if is_single else on_root)
+            waiting = self._plan_roots(waiting, targets, draft, source, no_progress if is_single else on_root)
         order = {root.path: number for number, root in enumerate(draft.roots)}
         draft.diagnostics.sort(key=lambda one: order[one.root])
         _note_left_behind(draft)
@@ -118,22 +118,22 @@ class Upgrade(Struct, frozen=True):
     def _plan_roots(
         self,
         paths: Sequence[str],
-        chosen: Mapping[str, Mapping[ProviderAddress, Version | None]],
+        targets: Mapping[str, Mapping[ProviderAddress, Version | None]],
         draft: ScopedPlanBuilder,
         source: ProviderSource,
         on_root: Callable[[str], None],
     ) -> list[str]:
-        """Plans roots until the entries of one fail; returns those after it, as if nothing was planned for them."""
+        """Plans roots until the entries of one fail; returns those after it, with their plans removed."""
         options = RootUpgradeOptions(
             self.platforms, self.edits_constraints, self.allows_missing, names_providers=bool(self.providers)
         )
         resolved: list[tuple[RootUpgrade, dict[str, PlannedFile]]] = []
         for path in paths:
             before = dict(draft.files)
-            # Roots before this one may have edited a module of both.
+            # An earlier root may have edited a shared module.
             upgrade = RootUpgrade(options, source, draft, draft.root(path))
             with draft.attempt(path):
-                upgrade.resolve(chosen[path])
+                upgrade.resolve(targets[path])
             resolved.append((upgrade, before))
         _fetch([upgrade for upgrade, _ in resolved if not draft.has_failed(upgrade.path)], source)
         done: dict[str, PlannedFile] = {}
@@ -156,31 +156,31 @@ class Upgrade(Struct, frozen=True):
 
 
 def _list_versions(
-    roots: Sequence[Root], chosen: Mapping[str, Mapping[ProviderAddress, Version | None]], source: ProviderSource
+    roots: Sequence[Root], targets: Mapping[str, Mapping[ProviderAddress, Version | None]], source: ProviderSource
 ) -> None:
-    """Asks for the versions of the providers of all roots at once."""
+    """Lists the versions of the providers of all roots, concurrently."""
     for tool in {root.tool.name: root.tool for root in roots}.values():
-        own = (address for root in roots if root.tool is tool for address in chosen[root.path])
+        own = (address for root in roots if root.tool is tool for address in targets[root.path])
         source.listed(tuple(dict.fromkeys(own)), tool)
 
 
 def _fetch(upgrades: Sequence[RootUpgrade], source: ProviderSource) -> None:
-    """Finds out which platforms entries do for, and gets the packages of all roots, each at once."""
+    """Looks up the platforms of entries, then fetches the packages of all roots; each concurrently."""
     for tool in {one.tool.name: one.tool for one in upgrades}.values():
         own = [one for one in upgrades if one.tool is tool]
         priors = [prior for one in own for prior in one.priors.values()]
         coverage = iter(source.coverage(priors, tool) if priors else ())
         for one in own:
-            one.choose_platforms({address: next(coverage) for address in one.priors})
+            one.select_platforms({address: next(coverage) for address in one.priors})
         if requests := [request for one in own for request in one.requests]:
             source.fetch(requests, tool)
 
 
-def _chosen(request: Upgrade, roots: Sequence[Root]) -> dict[str, Mapping[ProviderAddress, Version | None]]:
-    """Returns what is to move in each root: to a version, or to the newest that may be (None).
+def _targets(request: Upgrade, roots: Sequence[Root]) -> dict[str, Mapping[ProviderAddress, Version | None]]:
+    """Returns the providers to upgrade in each root, each with its version, or None for the newest in range.
 
     Raises:
-        ConfigurationError: A name is no provider, or a version none.
+        ConfigurationError: A provider or version is invalid.
     """
     if request.picks:
         return {
@@ -198,7 +198,7 @@ def _chosen(request: Upgrade, roots: Sequence[Root]) -> dict[str, Mapping[Provid
 
 
 def _required(root: Root) -> list[ProviderAddress]:
-    """What is locked and required, in the lock file's order."""
+    """Returns the providers that are locked and required, in the lock file's order."""
     required = root.configuration.required()
     return [entry.address for entry in root.migration.entries if entry.address in required]
 
@@ -210,11 +210,11 @@ def _named(text: str) -> tuple[str, Version | None]:
     try:
         return name, Version.parse(version)
     except VersionSyntaxError as error:
-        raise ConfigurationError(f"{text!r} names no version: {error}", hint=f"write it as {name}=1.2.3") from error
+        raise ConfigurationError(f"invalid version in {text!r}: {error}", hint=f"write it as {name}=1.2.3") from error
 
 
 def _commands_of_picks(request: Upgrade, draft: ScopedPlanBuilder) -> str:
-    """The commands that do what was picked: roots in which the same was picked have one together."""
+    """Returns the commands for the picks; roots with the same picks share one."""
     groups: dict[tuple[str, ...], list[tuple[str, str]]] = {}
     for root, name in zip(draft.roots, request.where.roots, strict=True):
         own = (pick for pick in request.picks if pick.root == root.path)
@@ -238,7 +238,7 @@ def _command(request: Upgrade) -> str:
 
 
 def _note_left_behind(draft: ScopedPlanBuilder) -> None:
-    """Names the roots of the repository whose locked version an edited constraint excludes now."""
+    """Notes the roots of the repository whose locked version an edited constraint excludes."""
     edited = sorted({(edit.file, change.address) for change in draft.changes for edit in change.edits})
     for path in draft.locked() if edited else ():
         try:
@@ -250,5 +250,5 @@ def _note_left_behind(draft: ScopedPlanBuilder) -> None:
                 continue
             entry = root.lock.by_address.get(address)
             if entry is not None and not root.configuration.constraints(address).admits(entry.version):
-                words = f"it still locks {entry.version}, which {file} excludes then: upgrade it too"
+                words = f"still locked at {entry.version}, which the edited {file} excludes: upgrade it too"
                 draft.note(path, words, address=root.name_of(address))
