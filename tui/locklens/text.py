@@ -63,7 +63,9 @@ def visible(text: str) -> str:
     """Returns text with an escape for every character that is not printable, line feeds among them."""
     if text.isascii() and text.isprintable():
         return text
-    return "".join(one if one.isprintable() and one not in _UNSEEN else _escape(one) for one in text)
+    return "".join(
+        character if character.isprintable() and character not in _UNSEEN else _escape(character) for character in text
+    )
 
 
 def _escape(character: str) -> str:
@@ -81,7 +83,7 @@ def has_log_command(line: str) -> bool:
     """
     if line.lstrip().startswith("::"):
         return True
-    return "##" in line and any(one.rstrip(_WORD).endswith("##") for one in line.split("[")[:-1])
+    return "##" in line and any(piece.rstrip(_WORD).endswith("##") for piece in line.split("[")[:-1])
 
 
 def _without_log_command(line: str) -> str:
@@ -152,13 +154,13 @@ def shell_word(word: str) -> str:
     if one_line(word) == word:
         return shlex.quote(word)
     pieces = []
-    for one in word:
-        if one in "'\\#:":
-            pieces.append(f"\\{ord(one):03o}")
-        elif visible(one) == one:
-            pieces.append(one)
+    for character in word:
+        if character in "'\\#:":
+            pieces.append(f"\\{ord(character):03o}")
+        elif visible(character) == character:
+            pieces.append(character)
         else:
-            pieces += [f"\\{byte:03o}" for byte in os.fsencode(one)]
+            pieces += [f"\\{byte:03o}" for byte in os.fsencode(character)]
     return f"$'{''.join(pieces)}'"
 
 

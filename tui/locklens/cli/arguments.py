@@ -16,7 +16,7 @@ COMMANDS = {
     "init": "install providers, and update the lock file",
     "lock": "add the hashes of several platforms to the lock file; also: providers lock",
     "upgrade": "upgrade selected providers, and edit the constraints that hold them back",
-    "prune": "remove providers that are not required from the lock file",
+    "prune": "remove orphans from the lock file: providers that nothing requires",
     "restore": "restore providers from the lock file of a revision",
     "format": "write the lock file in its tool's format",
     "undo": "revert the last write in the repository, unless a file changed since",

@@ -20,18 +20,18 @@ def info() -> Printable:
         ConfigurationError: It cannot be read.
     """
     with Cache() as cache:
-        found = cache.info()
+        contents = cache.info()
         notices = cache.take_notices()
-    if found.path is None:
+    if contents.path is None:
         raise ConfigurationError(notices[-1], hint="locklens cache clear removes it")
     tell(f"warning: {notice}" for notice in notices)
-    ages = f", asked from {found.oldest} to {found.newest}" if found.oldest else ""
+    ages = f", asked from {contents.oldest} to {contents.newest}" if contents.oldest else ""
     lines = (
-        f"file           {found.path}",
-        f"size           {size_words(found.size)}",
-        f"answers        {found.answers}{ages}",
-        f"verifications  {found.verifications}",
-        f"packages       {found.packages}",
+        f"file           {contents.path}",
+        f"size           {size_words(contents.size)}",
+        f"answers        {contents.answers}{ages}",
+        f"verifications  {contents.verifications}",
+        f"packages       {contents.packages}",
     )
     return page(lines)
 

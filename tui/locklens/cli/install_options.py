@@ -51,12 +51,14 @@ def _init(arguments: Sequence[str]) -> argparse.Namespace:
     for name in _OF_OTHERS:
         add(name, nargs="?", action="append", help=argparse.SUPPRESS)
     _add_shared(parser)
-    found = parser.parse_args(arguments)
-    if found.plugin_dir:
+    options = parser.parse_args(arguments)
+    if options.plugin_dir:
         raise NotSupportedYetError("--plugin-dir")
-    if found.upgrade and found.lockfile in {"readonly", "readonly-lenient"}:
-        raise UsageError(f"The -upgrade flag conflicts with -lockfile={found.lockfile}.", hint="leave out one of them")
-    return found
+    if options.upgrade and options.lockfile in {"readonly", "readonly-lenient"}:
+        raise UsageError(
+            f"The -upgrade flag conflicts with -lockfile={options.lockfile}.", hint="leave out one of them"
+        )
+    return options
 
 
 def _lock(arguments: Sequence[str]) -> argparse.Namespace:
@@ -82,12 +84,12 @@ def _lock(arguments: Sequence[str]) -> argparse.Namespace:
     add("--net-mirror", metavar="URL", help="use packages from a network mirror (not supported yet)")
     add("--enable-plugin-cache", action="store_true", help=argparse.SUPPRESS)
     _add_shared(parser)
-    found = parser.parse_args(arguments)
-    found.test_directory = "tests"
+    options = parser.parse_args(arguments)
+    options.test_directory = "tests"
     for name in ("fs_mirror", "net_mirror", "enable_plugin_cache"):
-        if getattr(found, name):
+        if getattr(options, name):
             raise NotSupportedYetError("--" + name.replace("_", "-"))
-    return found
+    return options
 
 
 def _add_shared(parser: argparse.ArgumentParser) -> None:

@@ -89,9 +89,15 @@ class InstallProgress:
         self.end()
         for note in outcome.notes:
             self._say(f"- {note}")
-        for one in outcome.diagnostics:
-            lead = "Error" if one.is_error else "Warning"
-            self._say("", f"{lead}: {one.summary}", "", one.words, *([f"hint: {one.hint}"] if one.hint else []))
+        for diagnostic in outcome.diagnostics:
+            lead = "Error" if diagnostic.is_error else "Warning"
+            self._say(
+                "",
+                f"{lead}: {diagnostic.summary}",
+                "",
+                diagnostic.words,
+                *([f"hint: {diagnostic.hint}"] if diagnostic.hint else []),
+            )
 
     def take(self, event: InstallEvent) -> None:
         """Reports one event."""
@@ -117,7 +123,7 @@ class InstallProgress:
         now = time.monotonic()
         _, started, first = self._arriving.get(label, (event, now, event.received))
         self._arriving[label] = event, started, first
-        self._line.draw(lambda: "; ".join(_share(label, *one, now) for label, one in self._arriving.items()))
+        self._line.draw(lambda: "; ".join(_share(label, *state, now) for label, state in self._arriving.items()))
 
 
 def _share(label: str, event: PackageArriving, started: float, first: int, now: float) -> str:
@@ -204,9 +210,14 @@ class JsonProgress:
 
     def conclude(self, outcome: RootResult) -> None:
         """Reports the result of a root."""
-        for one in outcome.diagnostics:
-            fields = {"summary": one.summary, "words": one.words, "hint": one.hint, "is_warning": not one.is_error}
-            self._put("error" if one.is_error else "warning", fields)
+        for diagnostic in outcome.diagnostics:
+            fields = {
+                "summary": diagnostic.summary,
+                "words": diagnostic.words,
+                "hint": diagnostic.hint,
+                "is_warning": not diagnostic.is_error,
+            }
+            self._put("error" if diagnostic.is_error else "warning", fields)
         self._put(
             "outcome",
             {
@@ -227,4 +238,4 @@ class JsonProgress:
 def _plain(value: Any) -> Any:
     if value is None or isinstance(value, bool | int):
         return value
-    return [str(one) for one in value] if isinstance(value, tuple) else str(value)
+    return [str(item) for item in value] if isinstance(value, tuple) else str(value)

@@ -24,79 +24,79 @@ if TYPE_CHECKING:
     from locklens.operations.plan.model import Plan, RootResult
 
 
-def run_init(found: Namespace) -> int:
+def run_init(options: Namespace) -> int:
     """Installs providers, root by root."""
     from locklens.operations.write.init import Init
 
     modes = {mode.value: mode for mode in Readonly}
-    readonly = modes.get(found.lockfile, Readonly.NO)
-    if found.lockfile not in modes:
-        tell([f"warning: -lockfile={found.lockfile} has no effect, here as with the real tools"])
-    options = RootOptions(
+    readonly = modes.get(options.lockfile, Readonly.NO)
+    if options.lockfile not in modes:
+        tell([f"warning: -lockfile={options.lockfile} has no effect, here as with the real tools"])
+    root_options = RootOptions(
         Path.cwd(),
         os.environ,
-        DIALECTS.get(found.tool),
-        found.test_directory,
-        allow_missing_modules=found.allow_missing_modules,
-        dry_run=found.dry_run,
+        DIALECTS.get(options.tool),
+        options.test_directory,
+        allow_missing_modules=options.allow_missing_modules,
+        dry_run=options.dry_run,
     )
-    roots = list(dict.fromkeys(found.root)) or [""]
-    wording = Wording.DRY_RUN if found.dry_run else Wording.WRITE
-    progress = JsonProgress() if found.json else InstallProgress(wording, is_alone=len(roots) == 1)
+    roots = list(dict.fromkeys(options.root)) or [""]
+    wording = Wording.DRY_RUN if options.dry_run else Wording.WRITE
+    progress = JsonProgress() if options.json else InstallProgress(wording, is_alone=len(roots) == 1)
     statuses = []
     with (
-        Cache.in_memory() if found.no_cache else Cache() as cache,
-        Init(options, cache, on_event=progress.take, on_waiting=progress.wait) as installing,
+        Cache.in_memory() if options.no_cache else Cache() as cache,
+        Init(root_options, cache, on_event=progress.take, on_waiting=progress.wait) as installing,
     ):
         for root in roots:
             progress.begin(root or ".")
             try:
-                outcome = installing.init(root, upgrade=found.upgrade, readonly=readonly)
+                outcome = installing.init(root, upgrade=options.upgrade, readonly=readonly)
             except LockLensError as error:
                 progress.end()
                 complain(error)
                 statuses.append(UNUSABLE)
                 continue
             progress.conclude(outcome)
-            if not found.json:
-                _show(outcome, _init_words, is_preview=found.dry_run)
+            if not options.json:
+                _show(outcome, _init_words, is_preview=options.dry_run)
             statuses.append(FINDINGS if outcome.has_failed else DONE)
         tell(f"note: {words}" for words in cache.take_notices())
-        if found.verbose:
+        if options.verbose:
             tell(installing.log)
-    if found.dry_run and not found.json:
+    if options.dry_run and not options.json:
         tell([NOT_WRITTEN])
     return _exit_status(statuses)
 
 
-def run_lock(found: Namespace) -> int:
+def run_lock(options: Namespace) -> int:
     """Adds hashes to the lock files of all roots, concurrently."""
     from locklens.cli.planning import plan_operation, scope_of
     from locklens.operations.write.lock import Lock
 
-    scope = scope_of(found)
+    scope = scope_of(options)
     operation = Lock(
         scope,
-        tuple(dict.fromkeys(map(Platform.parse, found.platform))),
-        tuple(found.providers),
-        accepts_republished=found.accept_republished,
-        allows_missing=found.allow_missing_modules,
+        tuple(dict.fromkeys(map(Platform.parse, options.platform))),
+        tuple(options.providers),
+        accepts_republished=options.accept_republished,
+        allows_missing=options.allow_missing_modules,
     )
-    wording = Wording.DRY_RUN if found.dry_run or found.check else Wording.WRITE
-    progress = JsonProgress() if found.json else InstallProgress(wording, is_alone=len(scope.roots) < 2)
+    wording = Wording.DRY_RUN if options.dry_run or options.check else Wording.WRITE
+    progress = JsonProgress() if options.json else InstallProgress(wording, is_alone=len(scope.roots) < 2)
     progress.begin(None if len(scope.roots) > 1 else (scope.roots or (".",))[0])
-    return _conclude(found, plan_operation(operation, found, progress), progress)
+    return _conclude(options, plan_operation(operation, options, progress), progress)
 
 
-def _conclude(found: Namespace, plan: Plan, progress: InstallProgress | JsonProgress) -> int:
+def _conclude(options: Namespace, plan: Plan, progress: InstallProgress | JsonProgress) -> int:
     """Writes the plan of `lock`, reports the result of each root, and returns the exit status."""
     from locklens.cli.planning import writer_of
 
-    writes = not (found.dry_run or found.check)
+    writes = not (options.dry_run or options.check)
     notices: tuple[str, ...] = ()
     refusal = None
     try:
-        notices = writer_of(found).apply(plan.proposal) if writes else ()
+        notices = writer_of(options).apply(plan.proposal) if writes else ()
     except LockLensError as error:
         refusal = error
         complain(error)
@@ -112,11 +112,11 @@ def _conclude(found: Namespace, plan: Plan, progress: InstallProgress | JsonProg
             if outcome.would_change and writes:
                 outcome = replace(outcome, is_written=True, notes=(*outcome.notes, *notices))  # noqa: PLW2901
             progress.conclude(outcome)
-            if not found.json:
-                _show(outcome, _check_words if found.check else _lock_words, is_preview=found.dry_run)
-            has_changes = found.check and outcome.would_change
+            if not options.json:
+                _show(outcome, _check_words if options.check else _lock_words, is_preview=options.dry_run)
+            has_changes = options.check and outcome.would_change
             statuses.append(FINDINGS if outcome.has_failed or has_changes else DONE)
-    if found.dry_run and not found.json:
+    if options.dry_run and not options.json:
         tell([NOT_WRITTEN])
     return _exit_status(statuses)
 

@@ -68,41 +68,41 @@ def _run(argv: Sequence[str], open_ui: OpenUi) -> int:
     _work_in(invocation.folder)
     from locklens.cli import options
 
-    found = options.read_options(invocation.command, invocation.arguments, invocation.operands)
-    return _command(invocation.command, found, open_ui)
+    parsed = options.read_options(invocation.command, invocation.arguments, invocation.operands)
+    return _command(invocation.command, parsed, open_ui)
 
 
-def _command(command: str, found: Namespace, open_ui: OpenUi) -> int:
+def _command(command: str, options: Namespace, open_ui: OpenUi) -> int:
     if command == "explain":
-        return _explain(found)
+        return _explain(options)
     if command == "cache":
         from locklens.cli import cache
 
-        return put(cache.clear() if found.action == "clear" else cache.info())
+        return put(cache.clear() if options.action == "clear" else cache.info())
     if command == "demo":
         from locklens.cli import sample
 
-        return sample.demo(found, open_ui)
+        return sample.demo(options, open_ui)
     if command in _READING:
         from locklens.cli import reading
 
         return (
-            reading.run_review_command(found, open_ui)
+            reading.run_review_command(options, open_ui)
             if command == "review"
-            else reading.run_locked(found, command, open_ui)
+            else reading.run_locked(options, command, open_ui)
         )
-    _recover(getattr(found, "root", []))
+    _recover(getattr(options, "root", []))
     if command in {"init", "lock"}:
         from locklens.cli import installing
 
-        return installing.run_init(found) if command == "init" else installing.run_lock(found)
+        return installing.run_init(options) if command == "init" else installing.run_lock(options)
     if command in {"upgrade", "prune", "restore", "format", "undo"}:
         from locklens.cli import writing
 
-        return writing.run_write(command, found)
+        return writing.run_write(command, options)
     from locklens.cli import reading
 
-    return reading.run_why(found)
+    return reading.run_why(options)
 
 
 def _recover(roots: Sequence[str]) -> None:
@@ -128,12 +128,12 @@ def _work_in(folder: str) -> None:
         raise ConfigurationError("the current folder no longer exists", hint="change to an existing one") from error
 
 
-def _explain(found: Namespace) -> int:
+def _explain(options: Namespace) -> int:
     from locklens.review.rules.catalogue import RULES, explain_rule
 
-    if found.rule is None:
+    if options.rule is None:
         return put(page(f"{rule.id}  {rule.severity:5}  {rule.title}" for rule in RULES.values()))
-    rule = RULES.get(found.rule.upper())
+    rule = RULES.get(options.rule.upper())
     if rule is None:
-        raise arguments.UsageError(f"unknown rule {found.rule!r}", hint="locklens explain lists all rules")
+        raise arguments.UsageError(f"unknown rule {options.rule!r}", hint="locklens explain lists all rules")
     return put(page(explain_rule(rule).splitlines()))

@@ -55,10 +55,10 @@ def _locked(command: str, arguments: Sequence[str], operands: Sequence[str]) -> 
         words = "list versions that were locked before too, with their signers"
         parser.add_argument("--history", action="store_true", help=words)
     _add_reading_options(parser)
-    found = parser.parse_args(arguments)
-    found.roots = list(operands)
-    _refuse_what_is_not_built(found)
-    return found
+    options = parser.parse_args(arguments)
+    options.roots = list(operands)
+    _refuse_what_is_not_built(options)
+    return options
 
 
 def _review(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
@@ -75,11 +75,11 @@ def _review(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Names
     add("--new", metavar="FILE", help="new lock file, named the same way; requires --old")
     add("--config", metavar="DIR", help="configuration of the new side (default: the folder of --new)")
     _add_reading_options(parser)
-    found = parser.parse_args(arguments)
-    found.roots = list(operands)
-    _refuse_what_is_not_built(found)
-    _check_sides(found)
-    return found
+    options = parser.parse_args(arguments)
+    options.roots = list(operands)
+    _refuse_what_is_not_built(options)
+    _check_sides(options)
+    return options
 
 
 def _demo(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
@@ -95,13 +95,13 @@ def _demo(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespa
         help="fault to inject instead of the sample's own, e.g. slow:sums=acme/demo",
     )
     _add_reading_options(parser)
-    found = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     if operands:
         raise UsageError(f"unexpected argument {operands[0]!r}", hint="see locklens demo --help")
-    if not found.serve and (found.port or found.delay or found.fault):
+    if not options.serve and (options.port or options.delay or options.fault):
         raise UsageError("--port, --delay and --fault require --serve")
-    _refuse_what_is_not_built(found)
-    return found
+    _refuse_what_is_not_built(options)
+    return options
 
 
 def _why(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
@@ -111,14 +111,14 @@ def _why(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespac
     parser.usage = "locklens why [OPTION...] PROVIDER [-- ROOT...]"
     parser.add_argument("provider", metavar="PROVIDER", help="e.g. aws, hashicorp/aws, or a full address")
     _add_reading_options(parser)
-    found = parser.parse_args(arguments)
-    found.roots = list(operands)
-    _refuse_what_is_not_built(found)
-    if found.policy:
+    options = parser.parse_args(arguments)
+    options.roots = list(operands)
+    _refuse_what_is_not_built(options)
+    if options.policy:
         raise NotSupportedYetError("--policy of why")
-    if found.format == "tui":
+    if options.format == "tui":
         raise UsageError("why has no screen of its own", hint="use --format text or json, or press w in the review")
-    return found
+    return options
 
 
 def _explain(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
@@ -169,25 +169,25 @@ def _add_reading_options(parser: argparse.ArgumentParser) -> None:
     add("--no-cache", action="store_true", help="neither read nor write the cache")
 
 
-def _refuse_what_is_not_built(found: argparse.Namespace) -> None:
+def _refuse_what_is_not_built(options: argparse.Namespace) -> None:
     for name, word in _NOT_YET_OPTIONS.items():
-        if getattr(found, name, None):
+        if getattr(options, name, None):
             raise NotSupportedYetError(word)
-    if found.format in {"markdown", "sarif"}:
-        raise NotSupportedYetError(f"--format {found.format}")
-    if found.format == "tui" and found.output:
+    if options.format in {"markdown", "sarif"}:
+        raise NotSupportedYetError(f"--format {options.format}")
+    if options.format == "tui" and options.output:
         raise UsageError("--output needs --format text or json")
 
 
-def _check_sides(found: argparse.Namespace) -> None:
-    in_files = found.old is not None or found.new is not None
-    if in_files and (found.old is None or found.new is None):
+def _check_sides(options: argparse.Namespace) -> None:
+    in_files = options.old is not None or options.new is not None
+    if in_files and (options.old is None or options.new is None):
         raise UsageError("--old and --new must be used together", hint="use /dev/null for an absent side")
-    if in_files and (found.base or found.head or found.staged or found.merge_base or found.roots):
+    if in_files and (options.base or options.head or options.staged or options.merge_base or options.roots):
         raise UsageError("--old and --new compare two files: no BASE, --head, --staged, --merge-base or ROOT")
-    if found.config is not None and not in_files:
+    if options.config is not None and not in_files:
         raise UsageError("--config requires --old and --new")
-    if found.head and found.staged:
+    if options.head and options.staged:
         raise UsageError("--head and --staged cannot be used together")
-    if found.format == "tui" and "-" in {found.old, found.new}:
+    if options.format == "tui" and "-" in {options.old, options.new}:
         raise UsageError("the terminal UI needs standard input for its keys", hint="use --format text or json")

@@ -22,23 +22,23 @@ if TYPE_CHECKING:
     from locklens.review.model import Review
 
 
-def scope_of(found: Namespace) -> Scope:
+def scope_of(options: Namespace) -> Scope:
     """Returns the scope of the named roots, relative to the current folder."""
     from locklens.operations.plan.model import Scope
 
-    return Scope(Path.cwd(), tuple(dict.fromkeys(found.root)), DIALECTS.get(found.tool), found.test_directory)
+    return Scope(Path.cwd(), tuple(dict.fromkeys(options.root)), DIALECTS.get(options.tool), options.test_directory)
 
 
-def writer_of(found: Namespace, asking: NetworkSettings | None = None) -> LockLens:
+def writer_of(options: Namespace, asking: NetworkSettings | None = None) -> LockLens:
     """Returns the operations for a command that writes."""
     from locklens.operations.compare_repository import open_git
 
-    tool, test_directory = getattr(found, "tool", None) or "", getattr(found, "test_directory", "tests")
+    tool, test_directory = getattr(options, "tool", None) or "", getattr(options, "test_directory", "tests")
     opened = partial(open_git, Path.cwd())
     return LockLens(ReviewRequest(opened, tool=DIALECTS.get(tool), test_directory=test_directory, asking=asking))
 
 
-def plan_operation(operation: Operation, found: Namespace, progress: InstallProgress | JsonProgress) -> Plan:
+def plan_operation(operation: Operation, options: Namespace, progress: InstallProgress | JsonProgress) -> Plan:
     """Plans an operation that needs registries: all that the roots require are asked, as the tools do.
 
     Raises:
@@ -47,15 +47,15 @@ def plan_operation(operation: Operation, found: Namespace, progress: InstallProg
     """
     from locklens.storage.cache import Cache
 
-    with Cache.in_memory() if found.no_cache else Cache() as cache:
+    with Cache.in_memory() if options.no_cache else Cache() as cache:
         asking = NetworkSettings(os.environ, cache, asks_all=True)
-        return plan_with(writer_of(found, asking), operation, found, progress)
+        return plan_with(writer_of(options, asking), operation, options, progress)
 
 
 def plan_with(
     locklens: LockLens,
     operation: Operation,
-    found: Namespace,
+    options: Namespace,
     progress: InstallProgress | JsonProgress,
     review: Review | None = None,
 ) -> Plan:
@@ -64,7 +64,7 @@ def plan_with(
     Args:
         locklens: With network settings.
         operation: The requested operation.
-        found: The options.
+        options: The options.
         progress: Receives events.
         review: The review that the operation was made from.
 
@@ -85,5 +85,5 @@ def plan_with(
         progress.end()
         asking = locklens.request.asking
         tell(f"note: {words}" for words in (asking.cache.take_notices() if asking is not None else ()))
-        if found.verbose:
+        if options.verbose:
             tell(log)

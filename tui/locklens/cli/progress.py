@@ -52,7 +52,7 @@ class ReviewProgress:
                 assert_never(event)
 
     def _words(self) -> str:
-        return "; ".join(f"{one.label} {arriving_words(one)}" for one in self._arriving.values())
+        return "; ".join(f"{event.label} {arriving_words(event)}" for event in self._arriving.values())
 
 
 def planned_words(plan: ProvingPlanned) -> str:

@@ -27,57 +27,59 @@ if TYPE_CHECKING:
     OpenUi = Callable[[ReviewRequest, str], int]
 
 
-def run_review_command(found: Namespace, open_ui: OpenUi) -> int:
+def run_review_command(options: Namespace, open_ui: OpenUi) -> int:
     """Compares lock files."""
     from locklens.operations.compare_files import open_files
     from locklens.operations.compare_repository import open_git
     from locklens.operations.comparison import Base
 
     base = None
-    if found.old is not None:
-        opened = partial(open_files, found.old, found.new, config=found.config, cwd=Path.cwd(), stdin=_standard_input)
+    if options.old is not None:
+        opened = partial(
+            open_files, options.old, options.new, config=options.config, cwd=Path.cwd(), stdin=_standard_input
+        )
     else:
-        base = Base(found.base, (found.head or "HEAD") if found.merge_base else "")
+        base = Base(options.base, (options.head or "HEAD") if options.merge_base else "")
         opened = partial(
             open_git,
             Path.cwd(),
             base=base.name,
             fork_of=base.fork_of,
-            head=found.head,
-            staged=found.staged,
-            roots=found.roots,
+            head=options.head,
+            staged=options.staged,
+            roots=options.roots,
         )
-    return show(request_of(found, opened, asking_of(found), base), found, "review", open_ui)
+    return show(request_of(options, opened, asking_of(options), base), options, "review", open_ui)
 
 
-def run_locked(found: Namespace, view: str, open_ui: OpenUi) -> int:
+def run_locked(options: Namespace, view: str, open_ui: OpenUi) -> int:
     """Reports on all that is locked, changed or not; `view` is "hashes" or "keys"."""
     from locklens.operations.compare_repository import open_locked
     from locklens.operations.comparison import Base
 
-    found.old = found.new = None
-    found.all = True
-    base = Base(found.base)
-    opened = partial(open_locked, Path.cwd(), base=base, roots=found.roots)
-    return show(request_of(found, opened, asking_of(found), base), found, view, open_ui)
+    options.old = options.new = None
+    options.all = True
+    base = Base(options.base)
+    opened = partial(open_locked, Path.cwd(), base=base, roots=options.roots)
+    return show(request_of(options, opened, asking_of(options), base), options, view, open_ui)
 
 
-def run_why(found: Namespace) -> int:
+def run_why(options: Namespace) -> int:
     """Reports the requirements of a provider, and what holds it back."""
     from locklens.operations.compare_repository import open_locked
     from locklens.operations.locklens import LockLens
     from locklens.operations.review.why import WhyRequest
 
-    asking = asking_of(found)
-    request = request_of(found, partial(open_locked, Path.cwd(), roots=found.roots), asking)
+    asking = asking_of(options)
+    request = request_of(options, partial(open_locked, Path.cwd(), roots=options.roots), asking)
     log: list[str] = []
     with asking.cache:
-        subject = WhyRequest(found.provider, Path.cwd(), tuple(found.roots))
+        subject = WhyRequest(options.provider, Path.cwd(), tuple(options.roots))
         result = LockLens(request).why(subject, on_log=log.extend)
         tell(f"note: {words}" for words in asking.cache.take_notices())
-        if found.verbose:
+        if options.verbose:
             tell(log)
-    if found.format == "json":
+    if options.format == "json":
         from locklens.review.reports import why_json
 
         text = why_json.render(result)
@@ -85,8 +87,8 @@ def run_why(found: Namespace) -> int:
         from locklens.review.reports import why_text
 
         text = why_text.render(result)
-    deliver(text, found.output)
-    return FINDINGS if result.fails(found.fail_on) else DONE
+    deliver(text, options.output)
+    return FINDINGS if result.fails(options.fail_on) else DONE
 
 
 def _standard_input() -> bytes:
@@ -94,7 +96,7 @@ def _standard_input() -> bytes:
 
 
 def request_of(
-    found: Namespace, opened: Callable[[], Comparison], asking: NetworkSettings, base: Base | None = None
+    options: Namespace, opened: Callable[[], Comparison], asking: NetworkSettings, base: Base | None = None
 ) -> ReviewRequest:
     """Returns the request for the options; `opened` opens the comparison with the base."""
     from locklens.dialect import DIALECTS
@@ -102,18 +104,20 @@ def request_of(
 
     return ReviewRequest(
         opened,
-        include_unchanged=found.all or found.prove == "all",
-        test_directory=found.test_directory,
-        tool=DIALECTS.get(found.tool),
-        fail_on=found.fail_on,
+        include_unchanged=options.all or options.prove == "all",
+        test_directory=options.test_directory,
+        tool=DIALECTS.get(options.tool),
+        fail_on=options.fail_on,
         asking=asking,
-        prove=found.prove,
-        policy=Path(found.policy) if found.policy else None,
+        prove=options.prove,
+        policy=Path(options.policy) if options.policy else None,
         base=base,
     )
 
 
-def asking_of(found: Namespace, environ: Mapping[str, str] | None = None, cache: Path | None = None) -> NetworkSettings:
+def asking_of(
+    options: Namespace, environ: Mapping[str, str] | None = None, cache: Path | None = None
+) -> NetworkSettings:
     """Returns the network settings of a command; `environ` and `cache` replace the user's own.
 
     Raises:
@@ -124,30 +128,30 @@ def asking_of(found: Namespace, environ: Mapping[str, str] | None = None, cache:
     from locklens.storage.cache import Cache
 
     hosts = []
-    for text in found.ask_host:
+    for text in options.ask_host:
         try:
             hosts.append(read_host(text))
         except ValueError as error:
             raise UsageError(f"--ask-host {text}: {error}", hint="name a host, e.g. registry.example.com") from error
-    memory = Cache.in_memory() if found.no_cache else Cache(cache)
-    return NetworkSettings(os.environ if environ is None else environ, memory, tuple(hosts), found.offline)
+    memory = Cache.in_memory() if options.no_cache else Cache(cache)
+    return NetworkSettings(os.environ if environ is None else environ, memory, tuple(hosts), options.offline)
 
 
-def show(request: ReviewRequest, found: Namespace, view: str, open_ui: OpenUi) -> int:
+def show(request: ReviewRequest, options: Namespace, view: str, open_ui: OpenUi) -> int:
     """Opens the screen, or prints the report, and returns the exit status.
 
     Args:
         request: The review to make.
-        found: The options.
+        options: The options.
         view: "review", "hashes" or "keys".
         open_ui: Opens the terminal UI on that view.
     """
-    form = _format(found)
+    form = _format(options)
     if form == "tui":
         if not has_terminal():
             raise ConfigurationError("the terminal UI needs a terminal", hint="use --format text or json")
         return open_ui(request, view)  # Its first screen reports recovered writes.
-    if found.old is None:
+    if options.old is None:
         from locklens.operations.write.recover import recover_at
 
         tell(f"note: {words}" for words in recover_at(Path.cwd()))
@@ -157,28 +161,28 @@ def show(request: ReviewRequest, found: Namespace, view: str, open_ui: OpenUi) -
     from locklens.operations.locklens import LockLens
 
     started = perf_counter()
-    telling = ReviewProgress(is_verbose=found.verbose)
+    telling = ReviewProgress(is_verbose=options.verbose)
     locklens = LockLens(request)
     try:
         result = locklens.review(on_event=telling.take)
     finally:
         if request.asking is not None:
             request.asking.cache.close()
-    if found.verbose:
+    if options.verbose:
         tell((f"reviewed {len(result.roots)} roots in {perf_counter() - started:.3f} s",))
     if view == "keys":
-        past = _histories(locklens, result) if found.history else None
-        deliver(_rendered_keys(result, past, form), found.output)
+        past = _histories(locklens, result) if options.history else None
+        deliver(_rendered_keys(result, past, form), options.output)
     else:
-        deliver(_rendered(result, view, form, found.output), found.output)
-    return FINDINGS if result.fails(found.fail_on) else DONE
+        deliver(_rendered(result, view, form, options.output), options.output)
+    return FINDINGS if result.fails(options.fail_on) else DONE
 
 
-def _format(found: Namespace) -> str:
-    if found.format:
-        return str(found.format)
-    is_drawn = "-" not in {found.old, found.new}
-    interactive = has_terminal() and not found.output and is_drawn
+def _format(options: Namespace) -> str:
+    if options.format:
+        return str(options.format)
+    is_drawn = "-" not in {options.old, options.new}
+    interactive = has_terminal() and not options.output and is_drawn
     return "tui" if interactive else "text"
 
 

@@ -28,38 +28,38 @@ if TYPE_CHECKING:
 _PREFIX = "locklens-demo-"
 
 
-def demo(found: Namespace, open_ui: OpenUi) -> int:
+def demo(options: Namespace, open_ui: OpenUi) -> int:
     """Reviews the sample repository, with the sample registry as its only one."""
     from locklens.demo.repository import make_repository
     from locklens.operations.compare_repository import open_git
 
-    if found.serve:
-        return _serve(found)
-    found.old = found.new = None
+    if options.serve:
+        return _serve(options)
+    options.old = options.new = None
     with tempfile.TemporaryDirectory(prefix=_PREFIX) as name, DemoRegistry(faults=Faults(SAMPLE_RULES)) as registry:
         folder = Path(name)
         top = make_repository(folder / "infrastructure")
-        own = {**os.environ, **environment(write_cli_configuration(registry, folder))}
-        asking = asking_of(found, own, folder / "cache.sqlite3")
+        environ = {**os.environ, **environment(write_cli_configuration(registry, folder))}
+        asking = asking_of(options, environ, folder / "cache.sqlite3")
         try:
-            return show(request_of(found, partial(open_git, top), asking), found, "review", open_ui)
+            return show(request_of(options, partial(open_git, top), asking), options, "review", open_ui)
         finally:
             with suppress(OSError):
                 Journal().forget(top)  # The repository is deleted: its writes cannot be undone.
 
 
-def _serve(found: Namespace) -> int:
+def _serve(options: Namespace) -> int:
     """Serves the sample registry until it is interrupted."""
     try:
-        rules = tuple(map(parse_rule, found.fault)) if found.fault else SAMPLE_RULES
+        rules = tuple(map(parse_rule, options.fault)) if options.fault else SAMPLE_RULES
     except ValueError as error:
         raise UsageError(f"--fault: {error}") from error
-    registry = DemoRegistry(faults=Faults(rules), delay=found.delay / 1000)
+    registry = DemoRegistry(faults=Faults(rules), delay=options.delay / 1000)
     with tempfile.TemporaryDirectory(prefix=_PREFIX) as folder:
         try:
-            registry.start(found.port)
+            registry.start(options.port)
         except (OSError, OverflowError) as error:
-            words = f"port {found.port} cannot be used: {error}"
+            words = f"port {options.port} cannot be used: {error}"
             raise ConfigurationError(words, hint="name another --port") from error
         try:
             put(page(serving_lines(registry, write_cli_configuration(registry, Path(folder)))))

@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from locklens.operations.plan.model import Plan
 
 
-def list_candidates(found: Namespace) -> int:
+def list_candidates(options: Namespace) -> int:
     """Prints the available versions, and what holds them back."""
     from locklens.operations.upgrades import report
 
-    with _surveyor(found) as locklens:
-        survey = locklens.survey(ignores_cooldown=found.ignore_cooldown)
+    with _surveyor(options) as locklens:
+        survey = locklens.survey(ignores_cooldown=options.ignore_cooldown)
         selection = survey.selection.without_any()
-        if found.format == "json":
+        if options.format == "json":
             put(report.as_json(selection, survey.review, is_offline=locklens.is_offline))
         else:
             tell(f"note: {words}" for words in (*survey.review.notes, *selection.offers.notes))
@@ -41,7 +41,7 @@ def list_candidates(found: Namespace) -> int:
     return DONE
 
 
-def plan_safe(found: Namespace) -> Plan:
+def plan_safe(options: Namespace) -> Plan:
     """Plans the upgrade of what the screen selects as eligible; an empty plan where nothing is.
 
     Raises:
@@ -52,12 +52,12 @@ def plan_safe(found: Namespace) -> Plan:
     from locklens.operations.plan.builder import PlanBuilder
     from locklens.operations.write.upgrade import Upgrade
 
-    with _surveyor(found) as locklens:
-        survey = locklens.survey(ignores_cooldown=found.ignore_cooldown)
+    with _surveyor(options) as locklens:
+        survey = locklens.survey(ignores_cooldown=options.ignore_cooldown)
         tell(f"note: {words}" for words in (*survey.review.notes, *survey.selection.offers.notes))
         draft = PlanBuilder(survey.top)
-        for one in survey.selection.offers.refused:
-            draft.fail(one.root, one.error)
+        for refusal in survey.selection.offers.refused:
+            draft.fail(refusal.root, refusal.error)
         for offer in survey.selection.offers.providers:
             if offer.problem:
                 draft.note(offer.root, f"not upgraded: {offer.problem}", address=offer.name)
@@ -67,22 +67,22 @@ def plan_safe(found: Namespace) -> Plan:
             return beside
         operation = Upgrade.of_picks(picks, partial(locklens.where, survey.top))
         is_alone = len(operation.where.roots) < 2
-        progress = JsonProgress() if found.json else InstallProgress(Wording.PLAN, is_alone=is_alone)
+        progress = JsonProgress() if options.json else InstallProgress(Wording.PLAN, is_alone=is_alone)
         if len(operation.where.roots) > 1:
             progress.begin(None)
-        plan = plan_with(locklens, operation, found, progress, survey.review)
+        plan = plan_with(locklens, operation, options, progress, survey.review)
         return plan.with_diagnostics(beside.diagnostics)
 
 
 @contextmanager
-def _surveyor(found: Namespace) -> Iterator[LockLens]:
+def _surveyor(options: Namespace) -> Iterator[LockLens]:
     """Opens the operations on the locked providers of the roots; every registry that they require is asked."""
-    with Cache.in_memory() if found.no_cache else Cache() as cache:
+    with Cache.in_memory() if options.no_cache else Cache() as cache:
         request = ReviewRequest(
-            partial(_open, tuple(dict.fromkeys(found.root))),
+            partial(_open, tuple(dict.fromkeys(options.root))),
             include_unchanged=True,
-            test_directory=found.test_directory,
-            tool=DIALECTS.get(found.tool),
+            test_directory=options.test_directory,
+            tool=DIALECTS.get(options.tool),
             asking=NetworkSettings(os.environ, cache, asks_all=True),
         )
         yield LockLens(request, reads_only=True)

@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 _ABOUT = {
     "upgrade": "Upgrade the selected providers; other entries of the lock file are left untouched.",
-    "prune": "Remove providers that are not required from the lock file.",
+    "prune": "Remove orphans from the lock file: providers that nothing requires.",
     "restore": "Restore providers' entries from the lock file of a revision.",
     "format": "Write the lock file in its tool's format: order, spacing, line ends. Comments are lost.",
-    "undo": "Revert the last write in the repository, of any of these commands or of the screen. A second undo "
-    "writes it again. If a file changed since, it is named and nothing is reverted.",
+    "undo": "Revert the last write in the repository, made by a command or on the screen. A second undo "
+    "applies it again. If a file changed since, it is named and nothing is reverted.",
 }
 
 
@@ -40,11 +40,14 @@ def read_write_options(command: str, arguments: Sequence[str], operands: Sequenc
         parser.add_argument("providers", nargs="*", metavar="PROVIDER[=VERSION]", help=help_text)
         _add_upgrade(parser)
     elif command == "prune":
-        help_text = "remove these, even if part of the configuration cannot be read (default: all orphans)"
+        help_text = "provider to remove, even if part of the configuration cannot be read (default: all orphans)"
         parser.add_argument("providers", nargs="*", metavar="PROVIDER", help=help_text)
     elif command == "restore":
         parser.add_argument(
-            "providers", nargs="+", metavar="PROVIDER", help="removed if it is not locked in the revision"
+            "providers",
+            nargs="+",
+            metavar="PROVIDER",
+            help="provider to restore; removed if it is not locked in the revision",
         )
         parser.add_argument(
             "--from", dest="revision", default="HEAD", metavar="REV", help="revision to restore from (default: HEAD)"
@@ -66,22 +69,22 @@ def read_write_options(command: str, arguments: Sequence[str], operands: Sequenc
         add("--test-directory", default="tests", metavar="DIR", help="folder of test files (default: tests)")
     add("--dry-run", action="store_true", help="write nothing; print the changes as a diff")
     add("--json", action="store_true", help="print events as JSON, one per line")
-    found = parser.parse_args([*arguments, *operands])
+    options = parser.parse_args([*arguments, *operands])
     if command == "upgrade":
-        _check_upgrade(found)
-    return found
+        _check_upgrade(options)
+    return options
 
 
-def _check_upgrade(found: argparse.Namespace) -> None:
-    if found.safe and found.list:
+def _check_upgrade(options: argparse.Namespace) -> None:
+    if options.safe and options.list:
         raise UsageError("--list and --safe cannot be used together", hint="--list writes nothing, --safe writes")
-    if (found.safe or found.list) and (found.providers or found.platform or found.edit_constraints):
+    if (options.safe or options.list) and (options.providers or options.platform or options.edit_constraints):
         raise UsageError("--list and --safe take no PROVIDER, --platform or --edit-constraints")
-    if found.format and not found.list:
+    if options.format and not options.list:
         raise UsageError("--format requires --list", hint="--json prints events as JSON")
-    if found.list and (found.dry_run or found.json):
+    if options.list and (options.dry_run or options.json):
         raise UsageError("--list writes nothing, and takes no --dry-run or --json", hint="use --format json")
-    if found.ignore_cooldown and not (found.safe or found.list):
+    if options.ignore_cooldown and not (options.safe or options.list):
         raise UsageError("--ignore-cooldown requires --list or --safe")
 
 

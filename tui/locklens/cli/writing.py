@@ -22,26 +22,28 @@ if TYPE_CHECKING:
     from locklens.operations.write.operation import Operation
 
 
-def run_write(command: str, found: Namespace) -> int:
+def run_write(command: str, options: Namespace) -> int:
     """Runs `upgrade`, `prune`, `restore`, `format` or `undo`."""
-    if command == "upgrade" and (found.list or found.safe):
+    if command == "upgrade" and (options.list or options.safe):
         from locklens.cli import surveying
 
-        if found.list:
-            return surveying.list_candidates(found)
-        plan = surveying.plan_safe(found)
+        if options.list:
+            return surveying.list_candidates(options)
+        plan = surveying.plan_safe(options)
     else:
-        plan = _planned(operation_of(command, found), found)
+        plan = _planned(operation_of(command, options), options)
     report = (
-        _Json(is_dry_run=found.dry_run) if found.json else _Text(is_dry_run=found.dry_run, is_undo=command == "undo")
+        _Json(is_dry_run=options.dry_run)
+        if options.json
+        else _Text(is_dry_run=options.dry_run, is_undo=command == "undo")
     )
     report.planned(plan)
     status = FINDINGS if plan.failures else DONE
-    if found.dry_run:
+    if options.dry_run:
         report.previewed(plan)
         return status
     try:
-        notices = writer_of(found).apply(plan.proposal)
+        notices = writer_of(options).apply(plan.proposal)
     except LockLensError as error:
         report.failed(error)
         return FINDINGS
@@ -49,7 +51,7 @@ def run_write(command: str, found: Namespace) -> int:
     return status
 
 
-def operation_of(command: str, found: Namespace) -> Operation:
+def operation_of(command: str, options: Namespace) -> Operation:
     """Returns the operation for the options; the terminal UI makes the same ones.
 
     Raises:
@@ -59,40 +61,40 @@ def operation_of(command: str, found: Namespace) -> Operation:
         from locklens.operations.write.undo import Undo
 
         return Undo(Path.cwd())
-    scope = scope_of(found)
+    scope = scope_of(options)
     if command == "upgrade":
         from locklens.operations.write.upgrade import Upgrade
 
         return Upgrade(
             scope,
-            tuple(found.providers),
-            _platforms(found.platform),
-            edits_constraints=found.edit_constraints,
-            allows_missing=found.allow_missing_modules,
+            tuple(options.providers),
+            _platforms(options.platform),
+            edits_constraints=options.edit_constraints,
+            allows_missing=options.allow_missing_modules,
         )
     if command == "prune":
         from locklens.operations.write.prune import Prune
 
-        return Prune(scope, tuple(found.providers))
+        return Prune(scope, tuple(options.providers))
     if command == "restore":
         from locklens.operations.write.restore import Restore, RestoredProviders
 
-        return Restore(scope, (RestoredProviders(scope.roots, tuple(found.providers)),), found.revision)
+        return Restore(scope, (RestoredProviders(scope.roots, tuple(options.providers)),), options.revision)
     from locklens.operations.write.format import Format
 
     return Format(scope)
 
 
-def _planned(operation: Operation, found: Namespace) -> Plan:
+def _planned(operation: Operation, options: Namespace) -> Plan:
     if operation.needs_registry is False:
-        return writer_of(found).plan(operation)
+        return writer_of(options).plan(operation)
     from locklens.cli.install_progress import InstallProgress, JsonProgress, Wording
     from locklens.cli.planning import plan_operation
 
-    progress = JsonProgress() if found.json else InstallProgress(Wording.PLAN, is_alone=len(found.root) < 2)
-    if len(set(found.root)) > 1:
+    progress = JsonProgress() if options.json else InstallProgress(Wording.PLAN, is_alone=len(options.root) < 2)
+    if len(set(options.root)) > 1:
         progress.begin(None)
-    return plan_operation(operation, found, progress)
+    return plan_operation(operation, options, progress)
 
 
 def _platforms(texts: list[str]) -> tuple[Platform, ...]:
@@ -194,8 +196,8 @@ class _Json:
         put(json_text({"type": type_, **fields}, indent=None))
 
 
-def _place(one: Diagnostic) -> str:
-    return f"{one.root or '.'}: {one.address}" if one.address else one.root or "."
+def _place(diagnostic: Diagnostic) -> str:
+    return f"{diagnostic.root or '.'}: {diagnostic.address}" if diagnostic.address else diagnostic.root or "."
 
 
 def _complaint(failed: Diagnostic) -> list[str]:

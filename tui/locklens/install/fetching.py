@@ -204,10 +204,10 @@ def _teller(context: InstallContext, metadata: PackageMetadata, length: int | No
 def _protocol_words(context: InstallContext, metadata: PackageMetadata) -> str:
     """Names a compatible version, if the registry's list has one."""
     name, version = context.name(metadata.address), metadata.version
-    spoken = ", ".join(f"{one.major}.{one.minor}" for one in metadata.protocols)
+    spoken = ", ".join(f"{protocol.major}.{protocol.minor}" for protocol in metadata.protocols)
     lead = f"provider {name} {version} needs plugin protocol {spoken}, which {context.dialect.product} does not support"
     listed = context.source(metadata.address).versions(metadata.address).versions
-    compatible = [one.version for one in listed if one.protocols and one.has_supported_protocol]
+    compatible = [release.version for release in listed if release.protocols and release.has_supported_protocol]
     if not compatible:
         return f"{lead}. No compatible versions of provider {name} were found"
     best = max(compatible, key=precedence)

@@ -69,10 +69,10 @@ class DataFolder:
         Raises:
             RunCancelledError: `cancel` was set.
         """
-        wanted = of_scheme(hashes, Scheme.H1)
-        if not wanted or leads_through_link(self._trusted, self._way_to(place)):
+        h1s = of_scheme(hashes, Scheme.H1)
+        if not h1s or leads_through_link(self._trusted, self._way_to(place)):
             return False
-        return h1_at(place, cancel) in wanted
+        return h1_at(place, cancel) in h1s
 
     @contextmanager
     def staging(self, place: Path) -> Iterator[Staging]:
@@ -95,8 +95,8 @@ class DataFolder:
             raise unwritable(place.parent, error) from error
         with way:
             try:
-                with beside.enter(name) as own:
-                    yield Staging(own, beside, place)
+                with beside.enter(name) as folder:
+                    yield Staging(folder, beside, place)
             finally:
                 with self._lock:  # No other thread may be using a folder that is about to be removed.
                     beside.remove_tree(name)

@@ -79,12 +79,14 @@ def install(
         RunCancelledError: The run was cancelled.
     """
     installer = _Installer(context, into, here, upgrade=upgrade, for_real=for_real)
-    found = dict(zip((one.address for one in wanted), context.map(installer.settle, wanted), strict=True))
-    done = {address: one for address, one in found.items() if isinstance(one, _Done)}
+    results = dict(
+        zip((requirement.address for requirement in wanted), context.map(installer.settle, wanted), strict=True)
+    )
+    done = {address: result for address, result in results.items() if isinstance(result, _Done)}
     return Settled(
-        {address: one.entry for address, one in done.items()},
-        tuple(one for one in found.values() if isinstance(one, Diagnostic)),
-        tuple(address for address, one in done.items() if one.is_incomplete),
+        {address: result.entry for address, result in done.items()},
+        tuple(result for result in results.values() if isinstance(result, Diagnostic)),
+        tuple(address for address, result in done.items() if result.is_incomplete),
     )
 
 
@@ -93,14 +95,14 @@ def installed(
 ) -> Settled | None:
     """Returns the entries if every provider is installed as locked, else None; no registry is asked."""
     installer = _Installer(context, into, here, upgrade=False, for_real=False)
-    if any(before_asking(one.requirements, one.locked, upgrade=False) for one in wanted):
+    if any(before_asking(requirement.requirements, requirement.locked, upgrade=False) for requirement in wanted):
         return None
-    found = {one.address: installer.as_locked(one) for one in wanted}
-    entries = {address: done.entry for address, done in found.items() if done is not None}
-    if len(entries) < len(found):
+    results = {requirement.address: installer.as_locked(requirement) for requirement in wanted}
+    entries = {address: done.entry for address, done in results.items() if done is not None}
+    if len(entries) < len(results):
         return None
-    for one in wanted:
-        installer.emit_installed(one)
+    for requirement in wanted:
+        installer.emit_installed(requirement)
     return Settled(entries)
 
 
@@ -114,82 +116,95 @@ class _Installer:
         self._upgrade = upgrade
         self._for_real = for_real
 
-    def settle(self, wanted: ProviderRequirement) -> _Done | Diagnostic:
+    def settle(self, requirement: ProviderRequirement) -> _Done | Diagnostic:
         """Selects, fetches and installs one provider."""
         try:
-            chosen = self._select(wanted)
+            selection = self._select(requirement)
         except LockLensError as error:
             return self._failed(
-                wanted.address, self._query_summary(error), self._query_words(wanted.address, error), error.hint
+                requirement.address,
+                self._query_summary(error),
+                self._query_words(requirement.address, error),
+                error.hint,
             )
-        if isinstance(chosen, _Done | Diagnostic):
-            return chosen
+        if isinstance(selection, _Done | Diagnostic):
+            return selection
         try:
-            return self._install(wanted, chosen.version)
+            return self._install(requirement, selection.version)
         except LockLensError as error:
-            lead = f"Error while installing {self._context.name(wanted.address)} v{chosen.version}"
-            return self._failed(wanted.address, _INSTALL, f"{lead}: {error}", error.hint)
+            lead = f"Error while installing {self._context.name(requirement.address)} v{selection.version}"
+            return self._failed(requirement.address, _INSTALL, f"{lead}: {error}", error.hint)
 
-    def as_locked(self, wanted: ProviderRequirement) -> _Done | None:
+    def as_locked(self, requirement: ProviderRequirement) -> _Done | None:
         """Returns the entry of a provider that is installed as locked, else None."""
-        prior = wanted.prior
-        if prior is None or not self._is_there(wanted, prior):
+        prior = requirement.prior
+        if prior is None or not self._is_there(requirement, prior):
             return None
-        return _Done(reused(prior, combined(wanted.requirements), self._context.dialect))
+        return _Done(reused(prior, combined(requirement.requirements), self._context.dialect))
 
-    def emit_installed(self, wanted: ProviderRequirement) -> None:
+    def emit_installed(self, requirement: ProviderRequirement) -> None:
         """Emits the events for a provider that is installed already."""
-        assert wanted.prior is not None
-        name = self._context.name(wanted.address)
-        self._context.tell(QueryStarted(name, str(combined(wanted.requirements)), is_locked=True))
-        self._context.tell(AlreadyInstalled(name, wanted.prior.version))
+        assert requirement.prior is not None
+        name = self._context.name(requirement.address)
+        self._context.tell(QueryStarted(name, str(combined(requirement.requirements)), is_locked=True))
+        self._context.tell(AlreadyInstalled(name, requirement.prior.version))
 
-    def _select(self, wanted: ProviderRequirement) -> Selection | _Done | Diagnostic:
-        prior, name = wanted.prior, self._context.name(wanted.address)
-        version = wanted.locked
+    def _select(self, requirement: ProviderRequirement) -> Selection | _Done | Diagnostic:
+        prior, name = requirement.prior, self._context.name(requirement.address)
+        version = requirement.locked
         is_locked = prior is not None and not self._upgrade
-        refused = before_asking(wanted.requirements, version, upgrade=self._upgrade)
-        if refused is None and is_locked and (done := self.as_locked(wanted)) is not None:
-            self.emit_installed(wanted)
+        refused = before_asking(requirement.requirements, version, upgrade=self._upgrade)
+        if refused is None and is_locked and (done := self.as_locked(requirement)) is not None:
+            self.emit_installed(requirement)
             return done
-        self._context.tell(QueryStarted(name, str(combined(wanted.requirements)), is_locked))
-        found = refused or self._asked(wanted, version)
-        if isinstance(found, Unselectable):
-            words = f"{self._lead} {name}: {found.words(wanted.address, self._context.dialect)}"
-            return self._failed(wanted.address, self._query_summary(None), words)
-        if prior is not None and found.version == prior.version and (done := self.as_locked(wanted)) is not None:
+        self._context.tell(QueryStarted(name, str(combined(requirement.requirements)), is_locked))
+        selection = refused or self._asked(requirement, version)
+        if isinstance(selection, Unselectable):
+            words = f"{self._lead} {name}: {selection.words(requirement.address, self._context.dialect)}"
+            return self._failed(requirement.address, self._query_summary(None), words)
+        if (
+            prior is not None
+            and selection.version == prior.version
+            and (done := self.as_locked(requirement)) is not None
+        ):
             self._context.tell(AlreadyInstalled(name, prior.version))
             return done
-        return found
+        return selection
 
-    def _asked(self, wanted: ProviderRequirement, locked: Version | None) -> Selection | Unselectable:
-        self._context.prefetch(wanted.address, wanted.pinned if self._upgrade else locked or wanted.pinned, self._here)
-        known = self._context.source(wanted.address).versions(wanted.address)
+    def _asked(self, requirement: ProviderRequirement, locked: Version | None) -> Selection | Unselectable:
+        self._context.prefetch(
+            requirement.address, requirement.pinned if self._upgrade else locked or requirement.pinned, self._here
+        )
+        known = self._context.source(requirement.address).versions(requirement.address)
         if known.warnings:
-            self._context.tell(RegistryWarned(self._context.name(wanted.address), known.warnings))
-        return select(wanted.requirements, known.versions, locked, upgrade=self._upgrade)
+            self._context.tell(RegistryWarned(self._context.name(requirement.address), known.warnings))
+        return select(requirement.requirements, known.versions, locked, upgrade=self._upgrade)
 
-    def _install(self, wanted: ProviderRequirement, version: Version) -> _Done:
-        name = self._context.name(wanted.address)
+    def _install(self, requirement: ProviderRequirement, version: Version) -> _Done:
+        name = self._context.name(requirement.address)
         self._context.tell(FetchStarted(name, version, None))
-        metadata = offered(self._context, wanted.address, version, self._here)
+        metadata = offered(self._context, requirement.address, version, self._here)
         release = self._context.session.spawn(lambda: judged(self._context, metadata))
-        h1, size = self._obtained(wanted, metadata, release)
+        h1, size = self._obtained(requirement, metadata, release)
         vouched = release.result()
         warn(self._context, metadata, vouched)
-        warn_of_changes(self._context, wanted, version, vouched)
+        warn_of_changes(self._context, requirement, version, vouched)
         self._context.tell(ProviderInstalled(name, version, self._context.authenticator.words(vouched), size))
-        constraints = combined(wanted.requirements)
+        constraints = combined(requirement.requirements)
         entry = fetched(
-            wanted.prior, address=wanted.address, version=version, constraints=constraints, hashes={h1, *vouched.hashes}
+            requirement.prior,
+            address=requirement.address,
+            version=version,
+            constraints=constraints,
+            hashes={h1, *vouched.hashes},
         )
-        return _Done(entry, is_incomplete({h1}, vouched.hashes, wanted.prior, version))
+        return _Done(entry, is_incomplete({h1}, vouched.hashes, requirement.prior, version))
 
     def _obtained(
-        self, wanted: ProviderRequirement, metadata: PackageMetadata, release: Future[AuthenticatedRelease]
+        self, requirement: ProviderRequirement, metadata: PackageMetadata, release: Future[AuthenticatedRelease]
     ) -> tuple[str, int]:
         """Returns the package's `h1`, of the folder where it was installed, and its bytes."""
-        prior = wanted.prior
+        prior = requirement.prior
         same = prior is not None and prior.version == metadata.version
         locked = {text for text in prior.hashes if is_known_scheme(text)} if prior is not None and same else set()
         if not self._for_real:
@@ -223,8 +238,10 @@ class _Installer:
         hint = "locklens hashes lists the locked hashes; locklens lock adds those of other platforms"
         return TrustError(words, hint=hint)
 
-    def _is_there(self, wanted: ProviderRequirement, prior: LockEntry) -> bool:
-        return self._into.has(self._place(wanted.address, prior.version), prior.hashes, self._context.session.cancel)
+    def _is_there(self, requirement: ProviderRequirement, prior: LockEntry) -> bool:
+        return self._into.has(
+            self._place(requirement.address, prior.version), prior.hashes, self._context.session.cancel
+        )
 
     def _place(self, address: ProviderAddress, version: Version) -> Path:
         return self._into.place(address, version, self._here)

@@ -69,14 +69,14 @@ class Locker:
         Raises:
             RunCancelledError: The run was cancelled.
         """
-        wanted: dict[_Build, list[LockRequest]] = {}
+        requests_by_build: dict[_Build, list[LockRequest]] = {}
         for request in requests:
             for platform in dict.fromkeys(request.platforms):
-                wanted.setdefault((request.address, request.version, platform), []).append(request)
+                requests_by_build.setdefault((request.address, request.version, platform), []).append(request)
         missing: dict[tuple[ProviderAddress, Version], list[_Work]] = {}
-        for build, own in wanted.items():
-            if self._lacks(build, own):
-                missing.setdefault(build[:2], []).append((own, build[2]))
+        for build, same in requests_by_build.items():
+            if self._lacks(build, same):
+                missing.setdefault(build[:2], []).append((same, build[2]))
         releases = list(missing.values())
         # Each release's first platform first: its signature is verified while the others' packages arrive.
         leads = [works[0] for works in releases]
@@ -87,14 +87,14 @@ class Locker:
             if not is_from_cache
             for work in works[1:]
         ]
-        self._keep(leads + others, self._context.map(lambda one: self._obtain(*one), leads + others))
+        self._keep(leads + others, self._context.map(lambda work: self._obtain(*work), leads + others))
         rest = [
             (*work, works[0][1])
             for works, is_from_cache in zip(releases, cached, strict=True)
             if is_from_cache
             for work in works[1:]
         ]
-        self._keep([one[:2] for one in rest], self._context.map(lambda one: self._from_cache(*one), rest))
+        self._keep([work[:2] for work in rest], self._context.map(lambda work: self._from_cache(*work), rest))
 
     def entries(self, requests: Sequence[LockRequest]) -> list[LockEntry | Diagnostic]:
         """Returns the new lock entry for each request, or its error; errors as of `fetch`."""
@@ -104,20 +104,20 @@ class Locker:
     def h1s(self, address: ProviderAddress, version: Version) -> dict[Platform, str]:
         """Returns the `h1` of each fetched package of a version."""
         return {
-            one.platform: one.package.h1
-            for build, one in self._known.items()
-            if build[:2] == (address, version) and isinstance(one, _Obtained) and one.package is not None
+            obtained.platform: obtained.package.h1
+            for build, obtained in self._known.items()
+            if build[:2] == (address, version) and isinstance(obtained, _Obtained) and obtained.package is not None
         }
 
     def _lacks(self, build: _Build, requests: Sequence[LockRequest]) -> bool:
         known = self._known.get(build)
         if not isinstance(known, _Obtained) or known.package is not None:
             return known is None
-        return not all(_is_refused(one, known.vouched) for one in requests)
+        return not all(_is_refused(request, known.vouched) for request in requests)
 
-    def _keep(self, works: Sequence[_Work], found: Sequence[_Obtained | Diagnostic]) -> None:
-        for (own, platform), one in zip(works, found, strict=True):
-            self._known[own[0].address, own[0].version, platform] = one
+    def _keep(self, works: Sequence[_Work], outcomes: Sequence[_Obtained | Diagnostic]) -> None:
+        for (same, platform), outcome in zip(works, outcomes, strict=True):
+            self._known[same[0].address, same[0].version, platform] = outcome
 
     def _is_cached(self, works: Sequence[_Work]) -> bool:
         """True if the package of a release's first platform was hashed before, and there are other platforms."""
@@ -146,7 +146,7 @@ class Locker:
         package = (
             context.session.cache.package(min(listed)) if len(listed) == 1 and listed <= lead.vouched.signed else None
         )
-        if package is None or all(_is_refused(one, lead.vouched) for one in requests):
+        if package is None or all(_is_refused(request, lead.vouched) for request in requests):
             return self._obtain(requests, platform)
         name, signed = context.name(request.address), context.authenticator.words(lead.vouched)
         context.tell(FetchStarted(name, request.version, platform))
@@ -159,7 +159,7 @@ class Locker:
             listed = self._context.source(request.address).versions(request.address).versions
         except LockLensError:
             return ()
-        return next((one.platforms for one in listed if one.version == request.version), ())
+        return next((release.platforms for release in listed if release.version == request.version), ())
 
     def _obtain(self, requests: Sequence[LockRequest], platform: Platform) -> _Obtained | Diagnostic:
         """Obtains one package, unless every request refuses the release as republished."""
@@ -170,7 +170,7 @@ class Locker:
             metadata, vouched = admitted(context, request.address, request.version, platform)
             if platform == request.platforms[0]:
                 warn(context, metadata, vouched)
-            if all(_is_refused(one, vouched) for one in requests):
+            if all(_is_refused(request, vouched) for request in requests):
                 return _Obtained(platform, vouched, None)
             known = context.session.cache.package(metadata.zh)
             package = known or hashed(context, metadata)
@@ -187,22 +187,24 @@ class Locker:
     def _entry(self, request: LockRequest) -> LockEntry | Diagnostic:
         """Combines the platforms' hashes to an entry, and emits their events."""
         context, name = self._context, self._context.name(request.address)
-        own = [self._known[request.address, request.version, one] for one in dict.fromkeys(request.platforms)]
+        outcomes = [
+            self._known[request.address, request.version, platform] for platform in dict.fromkeys(request.platforms)
+        ]
         hashes: set[str] = set()
         obtained: list[tuple[Platform, frozenset[str]]] = []
-        for one in own:
-            if isinstance(one, Diagnostic):
-                return one
-            if _is_refused(request, one.vouched):
-                return self._refused(request, one)
-            assert one.package is not None
-            obtained.append((one.platform, frozenset({one.package.h1, *one.vouched.hashes})))
+        for outcome in outcomes:
+            if isinstance(outcome, Diagnostic):
+                return outcome
+            if _is_refused(request, outcome.vouched):
+                return self._refused(request, outcome)
+            assert outcome.package is not None
+            obtained.append((outcome.platform, frozenset({outcome.package.h1, *outcome.vouched.hashes})))
             hashes |= obtained[-1][1]
-        if own and isinstance(own[0], _Obtained):
-            warn_of_changes(context, request, request.version, own[0].vouched)
+        if outcomes and isinstance(outcomes[0], _Obtained):
+            warn_of_changes(context, request, request.version, outcomes[0].vouched)
         prior = request.prior if request.prior is not None and request.prior.version == request.version else None
-        for platform, found in obtained:
-            context.tell(HashesObtained(name, platform, tracking(prior, found)))
+        for platform, fetched_hashes in obtained:
+            context.tell(HashesObtained(name, platform, tracking(prior, fetched_hashes)))
         return with_locked_hashes(
             request.prior,
             address=request.address,
@@ -211,12 +213,12 @@ class Locker:
             hashes=hashes,
         )
 
-    def _refused(self, request: LockRequest, found: _Obtained) -> Diagnostic:
+    def _refused(self, request: LockRequest, obtained: _Obtained) -> Diagnostic:
         context = self._context
-        words = found.vouched.change_words(request.prior, request.address, request.version)
+        words = obtained.vouched.change_words(request.prior, request.address, request.version)
         words += _signed_before(context, request)
         hint = "ask the publisher why; --accept-republished adds the new hashes to the old ones"
-        lead = f"{context.name(request.address)} {request.version} for {found.platform}"
+        lead = f"{context.name(request.address)} {request.version} for {obtained.platform}"
         return _failed(context, request.address, f"{lead}: {words}", hint)
 
 
@@ -226,29 +228,31 @@ def choose(wanted: Iterable[ProviderRequirement], context: InstallContext) -> li
     Raises:
         RunCancelledError: The run was cancelled.
     """
-    return context.map(lambda one: _selected(one, context), wanted)
+    return context.map(lambda requirement: _selected(requirement, context), wanted)
 
 
-def _selected(wanted: ProviderRequirement, context: InstallContext) -> Version | Diagnostic:
-    name, version = context.name(wanted.address), wanted.locked
-    context.tell(QueryStarted(name, str(combined(wanted.requirements)), version is not None))
-    if wanted.first is not None:
-        context.prefetch(wanted.address, version or wanted.pinned, wanted.first)
+def _selected(requirement: ProviderRequirement, context: InstallContext) -> Version | Diagnostic:
+    name, version = context.name(requirement.address), requirement.locked
+    context.tell(QueryStarted(name, str(combined(requirement.requirements)), version is not None))
+    if requirement.first is not None:
+        context.prefetch(requirement.address, version or requirement.pinned, requirement.first)
     try:
-        offered = context.source(wanted.address).versions(wanted.address)
+        offered = context.source(requirement.address).versions(requirement.address)
     except LockLensError as error:
         return _failed(
             context,
-            wanted.address,
+            requirement.address,
             f"Could not retrieve the list of available versions for provider {name}: {error}",
             error.hint,
         )
     if offered.warnings:
         context.tell(RegistryWarned(name, offered.warnings))
-    found = select(wanted.requirements, offered.versions, version, upgrade=False)
-    if isinstance(found, Unselectable):
-        return _failed(context, wanted.address, f"provider {name}: {found.words(wanted.address, context.dialect)}")
-    return found.version
+    selection = select(requirement.requirements, offered.versions, version, upgrade=False)
+    if isinstance(selection, Unselectable):
+        return _failed(
+            context, requirement.address, f"provider {name}: {selection.words(requirement.address, context.dialect)}"
+        )
+    return selection.version
 
 
 def _is_refused(request: LockRequest, vouched: AuthenticatedRelease) -> bool:
@@ -260,7 +264,7 @@ def _signed_before(context: InstallContext, request: LockRequest) -> str:
     """Names the signer of the version next to a republished one, who would be expected to sign it."""
     try:
         offered = context.source(request.address).versions(request.address).versions
-        other = neighbour((one.version for one in offered), request.version)
+        other = neighbour((release.version for release in offered), request.version)
         if other is None:
             return "; no other version to compare the signer with"
         _, vouched = admitted(context, request.address, other, request.platforms[0])

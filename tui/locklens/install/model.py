@@ -38,9 +38,9 @@ class ProviderRequirement(Struct, frozen=True):
     @property
     def pinned(self) -> Version | None:
         """The version of an exact constraint; None where there is none, or several."""
-        terms = [term for one in self.requirements for term in one.constraints.terms]
-        found = {term.version for term in terms if term.is_pin}
-        return found.pop() if len(found) == 1 else None
+        terms = [term for requirement in self.requirements for term in requirement.constraints.terms]
+        versions = {term.version for term in terms if term.is_pin}
+        return versions.pop() if len(versions) == 1 else None
 
 
 class LockRequest(Struct, frozen=True):

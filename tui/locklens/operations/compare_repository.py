@@ -65,7 +65,9 @@ def open_git(
             old_place = str(old.revision)
         changes, submodules = repository.compare(old_place, new_place)
         converted = conversions(old.tree, new.tree)
-        anew = (PathChange(ChangeStatus.MODIFIED, path, path) for path, one in converted.items() if one.is_new)
+        anew = (
+            PathChange(ChangeStatus.MODIFIED, path, path) for path, conversion in converted.items() if conversion.is_new
+        )
         pairs = find_roots(repository, old.tree, new.tree, (*changes, *anew), only=only)
         all_locks, base_locks = lock_paths(repository, new.tree), lock_paths(repository, old.tree)
         unreviewed = {}

@@ -322,7 +322,7 @@ class LockLens:
     def releases(
         self,
         review: Review,
-        wanted: Sequence[ReleaseId],
+        versions: Sequence[ReleaseId],
         *,
         on_known: Callable[[KnownRelease], None],
         cancel: threading.Event | None = None,
@@ -331,7 +331,7 @@ class LockLens:
 
         Args:
             review: The review of the roots.
-            wanted: The versions.
+            versions: The versions.
             on_known: Called in this thread with each of them.
             cancel: Set by another thread to stop.
 
@@ -342,8 +342,8 @@ class LockLens:
 
         if self.request.asking is not None:
             hosts = self._hosts_of_roots(review)
-            for one in look_up_releases(wanted, self.request.asking, hosts, cancel=cancel):
-                on_known(one)
+            for release in look_up_releases(versions, self.request.asking, hosts, cancel=cancel):
+                on_known(release)
 
     def _hosts_of_roots(self, review: Review) -> frozenset[str]:
         """Returns the hosts that may be asked beside those of the settings: the base's, or all, as the tools do."""

@@ -38,12 +38,12 @@ def resolve_providers(text: str, roots: Sequence[Root]) -> dict[str, tuple[Provi
     Raises:
         ConfigurationError: It is invalid, ambiguous, or found in no root.
     """
-    wanted = _Wanted.parse(text)
-    found = {root.path: wanted.among(root) for root in roots}
-    _refuse_ambiguity(text, roots, found)
-    if not any(found.values()):
+    name = _Wanted.parse(text)
+    matching = {root.path: name.among(root) for root in roots}
+    _refuse_ambiguity(text, roots, matching)
+    if not any(matching.values()):
         raise _not_found(text, roots)
-    return found
+    return matching
 
 
 class _Wanted(Struct, frozen=True):
@@ -69,20 +69,24 @@ class _Wanted(Struct, frozen=True):
 
     def among(self, root: Root) -> tuple[ProviderAddress, ...]:
         """Returns the root's matching providers; for a namespace without a host, the tool's own registry first."""
-        found = sorted(
-            one
-            for one in root.providers
-            if one.type == self.type and self.namespace in {None, one.namespace} and self.host in {None, one.host}
+        matching = sorted(
+            address
+            for address in root.providers
+            if address.type == self.type
+            and self.namespace in {None, address.namespace}
+            and self.host in {None, address.host}
         )
         if self.host is None:
             successors = dict(root.migration.moved)
-            found = [one for one in found if successors.get(one) not in found]
-        own = [one for one in found if self.namespace is not None and one.host == root.tool.default_host]
-        return tuple(own if self.host is None and own else found)
+            matching = [address for address in matching if successors.get(address) not in matching]
+        preferred = [
+            address for address in matching if self.namespace is not None and address.host == root.tool.default_host
+        ]
+        return tuple(preferred if self.host is None and preferred else matching)
 
 
 def _refuse_ambiguity(text: str, roots: Sequence[Root], meant: dict[str, tuple[ProviderAddress, ...]]) -> None:
-    addresses = {address for found in meant.values() for address in found}
+    addresses = {address for matching in meant.values() for address in matching}
     names = {root.name_of(address) for root in roots for address in meant[root.path]}
     if len(addresses) > 1 and len(names) > 1:
         raise ConfigurationError(
@@ -122,8 +126,8 @@ def selected_by_root(providers: Sequence[str], roots: Sequence[Root]) -> dict[st
     Raises:
         ConfigurationError: One of them is invalid, ambiguous, or found in no root.
     """
-    found: dict[str, set[ProviderAddress]] = {root.path: set() for root in roots}
+    selected: dict[str, set[ProviderAddress]] = {root.path: set() for root in roots}
     for text in providers:
         for path, addresses in resolve_providers(text, roots).items():
-            found[path].update(addresses)
-    return {path: frozenset(addresses) for path, addresses in found.items()}
+            selected[path].update(addresses)
+    return {path: frozenset(addresses) for path, addresses in selected.items()}

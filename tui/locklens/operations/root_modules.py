@@ -52,7 +52,7 @@ class Root(Struct, frozen=True):
     @property
     def providers(self) -> frozenset[ProviderAddress]:
         """All required or locked providers."""
-        required = {one.address for one in self.configuration.requirements}
+        required = {requirement.address for requirement in self.configuration.requirements}
         return frozenset(required | {entry.address for entry in self.lock.entries} | self.others)
 
     def wanted(self, skipped: frozenset[ProviderAddress] = frozenset()) -> list[ProviderRequirement]:
@@ -60,8 +60,10 @@ class Root(Struct, frozen=True):
         from locklens.install.model import ProviderRequirement
 
         prior = {entry.address: entry for entry in reversed(self.migration.entries)}
-        found = sorted(self.configuration.required() - skipped)
-        return [ProviderRequirement(address, self.configuration.of(address), prior.get(address)) for address in found]
+        addresses = sorted(self.configuration.required() - skipped)
+        return [
+            ProviderRequirement(address, self.configuration.of(address), prior.get(address)) for address in addresses
+        ]
 
     def name_of(self, address: ProviderAddress) -> str:
         """Returns the root's name of a provider."""
@@ -147,8 +149,8 @@ def enclosing(folder: Path, roots: Sequence[Path]) -> Path:
 
     here, places = os.path.realpath(folder), [os.path.realpath(root) for root in roots]
     common = Path(common_folder(places or [here]))
-    whole = Path(common_folder([here, *places]))
-    return next((top for top in (common, *common.parents) if os.path.lexists(top / ".git")), whole)
+    outer = Path(common_folder([here, *places]))
+    return next((top for top in (common, *common.parents) if os.path.lexists(top / ".git")), outer)
 
 
 def common_folder(places: Sequence[str]) -> str:
@@ -225,7 +227,7 @@ def is_of_registry_of(tool: Dialect, lock: LockFile) -> bool:
     The tool writes these for sources without a host, and a changed comment cannot imitate them.
     """
     hosts = {entry.address.host for entry in lock.entries}
-    defaults = {one.default_host for one in DIALECTS.values()}
+    defaults = {dialect.default_host for dialect in DIALECTS.values()}
     return hosts & defaults == {tool.default_host}
 
 

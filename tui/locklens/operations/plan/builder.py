@@ -84,18 +84,18 @@ class PlanBuilder:
     def attempt(self, root: str) -> Iterator[None]:
         """Plans one root: an error leaves the root untouched, and is added to the diagnostics."""
         files, number = dict(self.files), len(self.changes)
-        had = sum(one.is_error for one in self.diagnostics)
+        had = sum(diagnostic.is_error for diagnostic in self.diagnostics)
         try:
             yield
         except LockLensError as error:
             self.fail(root, error)
-        if sum(one.is_error for one in self.diagnostics) > had:
+        if sum(diagnostic.is_error for diagnostic in self.diagnostics) > had:
             self.files = files
             del self.changes[number:]
 
     def has_failed(self, root: str) -> bool:
         """True if an error leaves a root untouched."""
-        return any(one.is_error and one.root == root for one in self.diagnostics)
+        return any(diagnostic.is_error and diagnostic.root == root for diagnostic in self.diagnostics)
 
     def plan(self, command: str) -> Plan:
         """Returns the plan, without unchanged files.
@@ -103,7 +103,9 @@ class PlanBuilder:
         Args:
             command: The command line that does the same.
         """
-        files = sorted((one for one in self.files.values() if one.old != one.new), key=lambda one: file_order(one.path))
+        files = sorted(
+            (file for file in self.files.values() if file.old != file.new), key=lambda file: file_order(file.path)
+        )
         words = *map(self._describe, self.changes), *(line for line, _ in self._lines)
         changes = (change_words(change, is_dry_run=True) for change in self.changes)
         proposal = FileChanges(self.top, tuple(files), words, command, self._target)
@@ -137,11 +139,11 @@ def planned_changes(root: Root, path: str, after: Sequence[LockEntry]) -> tuple[
     """Returns the changes of providers; arguments as of `planned_lock`."""
     before, left = root.lock.by_address, {entry.address for entry in after}
     moved = {new: old for old, new in root.migration.moved if new in left and old not in left}
-    found = []
+    changes = []
     for address, old, new in differing(root.lock, replace(root.lock, entries=tuple(after))):
         if address in moved:
             source = moved[address]
-            found.append(PlannedChange(path, address, root.name_of(address), before[source], new, moved_from=source))
+            changes.append(PlannedChange(path, address, root.name_of(address), before[source], new, moved_from=source))
         elif address not in moved.values():
-            found.append(PlannedChange(path, address, root.name_of(address), old, new))
-    return tuple(found)
+            changes.append(PlannedChange(path, address, root.name_of(address), old, new))
+    return tuple(changes)

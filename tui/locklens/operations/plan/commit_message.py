@@ -75,7 +75,7 @@ def _summary(plan: Plan, where: str, *, is_brief: bool) -> str:
     groups: dict[str, list[PlannedChange]] = {}
     for change in plan.changes:
         groups.setdefault(_change_kind(change), []).append(change)
-    clauses = [_clause(what, own, is_brief=is_brief) for what, own in groups.items()]
+    clauses = [_clause(kind, changes, is_brief=is_brief) for kind, changes in groups.items()]
     summary = ", ".join([clauses[0], *(clause[0].lower() + clause[1:] for clause in clauses[1:])])
     return f"{summary} in {where}"
 
@@ -86,21 +86,21 @@ def _change_kind(change: PlannedChange) -> str:
     return "hashes" if set(change.old.hashes) != set(change.new.hashes) else "constraints"
 
 
-def _clause(what: str, changes: Sequence[PlannedChange], *, is_brief: bool) -> str:
-    names = list(dict.fromkeys(_named(what, change) for change in changes))
+def _clause(kind: str, changes: Sequence[PlannedChange], *, is_brief: bool) -> str:
+    names = list(dict.fromkeys(_named(kind, change) for change in changes))
     providers = len({change.address for change in changes})
     if is_brief or len(names) > _NAMED:
-        return f"{_VERBS[what]} {counted(providers, 'provider')}"
-    return f"{_VERBS[what]} {' and '.join(names)}"
+        return f"{_VERBS[kind]} {counted(providers, 'provider')}"
+    return f"{_VERBS[kind]} {' and '.join(names)}"
 
 
-def _named(what: str, change: PlannedChange) -> str:
+def _named(kind: str, change: PlannedChange) -> str:
     name = visible(change.address.type)
-    if what in {"upgrade", "downgrade"} and change.new is not None:
+    if kind in {"upgrade", "downgrade"} and change.new is not None:
         return f"{name} to {visible(str(change.new.version))}"
-    if what == "move":
+    if kind == "move":
         return f"{name} to {visible(display_host(change.address.host))}"
-    if what == "add" and change.new is not None:
+    if kind == "add" and change.new is not None:
         return f"{name} {visible(str(change.new.version))}"
     return name
 
@@ -113,7 +113,7 @@ def _places(roots: Sequence[str]) -> str:
 
 
 def _is_plain(root: str) -> bool:
-    return visible(root) == root and all(one.isalnum() or one in " _-+./@" for one in root)
+    return visible(root) == root and all(character.isalnum() or character in " _-+./@" for character in root)
 
 
 def _trailers(review: Review) -> Iterable[str]:

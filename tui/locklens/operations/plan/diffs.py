@@ -58,15 +58,15 @@ def _grouped(old: list[str], new: list[str]) -> Iterator[list[tuple[str, int, in
 
     class Bounded(SequenceMatcher[str]):
         def get_opcodes(self) -> list[tuple[Any, int, int, int, int]]:
-            found: list[tuple[Any, int, int, int, int]] = [("equal", 0, start, 0, start)] if start else []
+            opcodes: list[tuple[Any, int, int, int, int]] = [("equal", 0, start, 0, start)] if start else []
             if (old_end - start) * (new_end - start) > _COMPARED:
-                found.append(("replace", start, old_end, start, new_end))
+                opcodes.append(("replace", start, old_end, start, new_end))
             else:
                 inner = SequenceMatcher(None, old[start:old_end], new[start:new_end]).get_opcodes()
-                found += [(tag, a + start, b + start, c + start, d + start) for tag, a, b, c, d in inner]
+                opcodes += [(tag, a + start, b + start, c + start, d + start) for tag, a, b, c, d in inner]
             if end:
-                found.append(("equal", old_end, len(old), new_end, len(new)))
-            return found
+                opcodes.append(("equal", old_end, len(old), new_end, len(new)))
+            return opcodes
 
     if old != new:
         yield from Bounded().get_grouped_opcodes(CONTEXT)
@@ -75,7 +75,7 @@ def _grouped(old: list[str], new: list[str]) -> Iterator[list[tuple[str, int, in
 def _common(old: Sequence[str], new: Sequence[str]) -> int:
     """Returns the number of lines that two texts share at their beginning."""
     return next(
-        (place for place, (one, other) in enumerate(zip(old, new, strict=False)) if one != other),
+        (place for place, (line, other) in enumerate(zip(old, new, strict=False)) if line != other),
         min(len(old), len(new)),
     )
 
@@ -123,7 +123,14 @@ def quoted_name(name: str) -> str:
     octal = set('"\\' + ("#" if has_log_command(name) else ""))
     if visible(name) == name and not octal & set(name):
         return name
-    return '"' + "".join(_quoted(one) if one in octal or visible(one) != one else one for one in name) + '"'
+    return (
+        '"'
+        + "".join(
+            _quoted(character) if character in octal or visible(character) != character else character
+            for character in name
+        )
+        + '"'
+    )
 
 
 def _quoted(character: str) -> str:

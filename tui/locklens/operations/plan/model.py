@@ -123,7 +123,7 @@ class RootResult(Struct, frozen=True):
     @property
     def has_failed(self) -> bool:
         """True if there is an error."""
-        return any(one.is_error for one in self.diagnostics)
+        return any(diagnostic.is_error for diagnostic in self.diagnostics)
 
     @property
     def would_change(self) -> bool:
@@ -155,24 +155,24 @@ class Plan(Struct, frozen=True):
     @property
     def failures(self) -> tuple[Diagnostic, ...]:
         """The errors that leave roots untouched."""
-        return tuple(one for one in self.diagnostics if one.is_error)
+        return tuple(diagnostic for diagnostic in self.diagnostics if diagnostic.is_error)
 
     @property
     def remarks(self) -> tuple[Diagnostic, ...]:
         """Warnings and notes."""
-        return tuple(one for one in self.diagnostics if not one.is_error)
+        return tuple(diagnostic for diagnostic in self.diagnostics if not diagnostic.is_error)
 
 
 def joined_plans(plans: Sequence[Plan]) -> Plan:
     """Returns several plans of one repository as one; no two have a file in common."""
     proposals = [plan.proposal for plan in plans]
-    files = sorted((file for one in proposals for file in one.files), key=lambda file: file_order(file.path))
-    words = tuple(word for one in proposals for word in one.words)
-    command = " && ".join(one.command for one in proposals)
+    files = sorted((file for proposal in proposals for file in proposal.files), key=lambda file: file_order(file.path))
+    words = tuple(word for proposal in proposals for word in proposal.words)
+    command = " && ".join(proposal.command for proposal in proposals)
     return Plan(
         FileChanges(proposals[0].top, tuple(files), words, command),
         tuple(change for plan in plans for change in plan.changes),
-        tuple(one for plan in plans for one in plan.diagnostics),
+        tuple(diagnostic for plan in plans for diagnostic in plan.diagnostics),
         {name: result for plan in plans for name, result in plan.results.items()},
         tuple(line for plan in plans for line in plan.dry_run_words),
     )

@@ -138,8 +138,8 @@ def _committed(plan: Plan, repository: Repository | None, reviewed: Review) -> t
     base = reviewed.base
     if repository is None or base.revision is None:
         return "", {}
-    found = {file.path: repository.show(base.revision, file.path) for file in _locks(plan)}
-    return base.name, {path: parse(data or b"", path) for path, data in found.items()}
+    contents = {file.path: repository.show(base.revision, file.path) for file in _locks(plan)}
+    return base.name, {path: parse(data or b"", path) for path, data in contents.items()}
 
 
 def _accepted(review: Review, committed: Mapping[str, LockFile], reason: str) -> Review:
@@ -153,17 +153,18 @@ def _accepted(review: Review, committed: Mapping[str, LockFile], reason: str) ->
         return replace(
             root,
             changes=tuple(
-                one if one.address in changed else replace(one, findings=_as(one, reason)) for one in root.changes
+                change if change.address in changed else replace(change, findings=_as(change, reason))
+                for change in root.changes
             ),
         )
 
-    return replace(review, roots=tuple(judged(one) if one.lock_file in committed else one for one in review.roots))
+    return replace(review, roots=tuple(judged(root) if root.lock_file in committed else root for root in review.roots))
 
 
 def _as(change: Change, reason: str) -> tuple[Finding, ...]:
     return tuple(
-        one if RULES[one.rule].subject is Subject.CONFIGURATION else replace(one, accepted=reason)
-        for one in change.findings
+        finding if RULES[finding.rule].subject is Subject.CONFIGURATION else replace(finding, accepted=reason)
+        for finding in change.findings
     )
 
 

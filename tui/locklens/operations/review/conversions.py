@@ -23,9 +23,9 @@ def conversions(base: Tree, head: Tree) -> dict[str, Conversion]:
     if not isinstance(head, ListedTree):
         return {}
     named = (path for path in head.paths() if path.rpartition("/")[2] == LOCK_FILE or is_configuration(path))
-    found = head.converted(place for place in map(head.resolve, named) if place is not None)
-    before = base.converted(found) if found and isinstance(base, ListedTree) else {}
-    return {path: Conversion(attribute, before.get(path) != attribute) for path, attribute in found.items()}
+    attributes = head.converted(place for place in map(head.resolve, named) if place is not None)
+    before = base.converted(attributes) if attributes and isinstance(base, ListedTree) else {}
+    return {path: Conversion(attribute, before.get(path) != attribute) for path, attribute in attributes.items()}
 
 
 def converted_of(tree: Tree, converted: Mapping[str, Conversion], paths: Iterable[str]) -> dict[str, Conversion]:

@@ -25,8 +25,8 @@ def _host_state(host: str, facts: list[Fact], *, is_offline: bool) -> HostState:
     troubles = [fact.trouble for fact in facts if fact.trouble is not None and not fact.trouble.is_no]
     asked = not is_offline and any(fact.trouble is None or fact.trouble.was_asked for fact in facts)
     moments = [fact.as_of for fact in facts if fact.as_of]
-    errors = [one.words for one in troubles if one.was_asked]
-    hints = [one.hint for one in troubles if one.is_unvouched]
+    errors = [trouble.words for trouble in troubles if trouble.was_asked]
+    hints = [trouble.hint for trouble in troubles if trouble.is_unvouched]
     return HostState(
         display_host(host), asked, min(moments, default=None), next(iter(errors), None), next(iter(hints), "")
     )

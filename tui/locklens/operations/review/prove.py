@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 PROVING_WORKERS = 4
 """Concurrent downloads: enough to fill a line, few enough for two processors to hash."""
 
-_TELL_EVERY = 1 << 20
+_EVENT_BYTES = 1 << 20
 """Bytes between two events about one package."""
 
 
@@ -76,13 +76,13 @@ def prove(
         settled = list(collector.settled(is_patient=True))
         if not Proving(session, collector.known, settled, everything=True).work(confirm, on_event):
             return ()
-        found: dict[str, dict[ProviderAddress, FactSubject]] = {}
+        by_root: dict[str, dict[ProviderAddress, FactSubject]] = {}
         for subject in settled:
-            found.setdefault(subject.lock_file, {})[subject.change.address] = subject
+            by_root.setdefault(subject.lock_file, {})[subject.change.address] = subject
         known = collector.known
 
         def proven(root: RootReview, change: Change) -> Change:
-            subject = found[root.lock_file].get(change.address)
+            subject = by_root[root.lock_file].get(change.address)
             if subject is None:
                 return change
             return settle(change, root, settled_case(subject, known, session.cache.hashes))
@@ -90,7 +90,7 @@ def prove(
         changed = tuple(
             replace(root, changes=tuple(proven(root, change) for change in root.changes))
             for root in review.roots
-            if root.lock_file in found
+            if root.lock_file in by_root
         )
     on_event(RootsKnown(changed))
     return changed
@@ -115,8 +115,8 @@ class Proving:
         everything: bool,
     ) -> None:
         self._session = session
-        wanted = {zh for one in subjects for zh in hashes_to_look_up(one.change, one.tool, known)}
-        self._targets = targets(subjects, known, session.cache.hashes(wanted), everything=everything)
+        hashes = {zh for subject in subjects for zh in hashes_to_look_up(subject.change, subject.tool, known)}
+        self._targets = targets(subjects, known, session.cache.hashes(hashes), everything=everything)
         self._events: SimpleQueue[ReviewEvent] = SimpleQueue()
 
     def work(self, confirm: Callable[[ProvingPlanned], bool], on_event: Callable[[ReviewEvent], None]) -> bool:
@@ -201,14 +201,14 @@ class Proving:
         from locklens.packages.limits import Limits
 
         source, metadata = self._metadata(target, package)
-        received = told = 0
+        received = reported = 0
         with source.open_package(metadata) as download:
 
             def tell(size: int) -> None:
-                nonlocal received, told
+                nonlocal received, reported
                 received += size
-                if received - told >= _TELL_EVERY:
-                    told = received
+                if received - reported >= _EVENT_BYTES:
+                    reported = received
                     self._events.put(PackageDownloading(label, received, download.length or package.size))
 
             hashed = hash_package(download.chunks, limit=Limits(), on_bytes=tell, cancel=self._session.cancel)

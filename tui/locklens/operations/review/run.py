@@ -185,8 +185,10 @@ class _Setting(Struct, frozen=True):
 def _is_concerned(pair: RootPair, comparison: Comparison) -> bool:
     if pair.lock_changed or pair.configuration_changed or pair.vendored:
         return True
-    own = [pair.new_lock] if pair.new_lock is not None else []
-    return any(one.is_new for one in converted_of(comparison.head.tree, comparison.converted, own).values())
+    locks = [pair.new_lock] if pair.new_lock is not None else []
+    return any(
+        conversion.is_new for conversion in converted_of(comparison.head.tree, comparison.converted, locks).values()
+    )
 
 
 def _root(comparison: Comparison, pair: RootPair, old: LockFile, new: LockFile, setting: _Setting) -> RootReview:
@@ -222,7 +224,7 @@ def _root(comparison: Comparison, pair: RootPair, old: LockFile, new: LockFile, 
     return replace(
         root,
         status=_status(root),
-        format_only=root.is_rewritten and is_whole and all(one.kind is ChangeKind.UNCHANGED for one in changes),
+        format_only=root.is_rewritten and is_whole and all(change.kind is ChangeKind.UNCHANGED for change in changes),
     )
 
 
@@ -232,7 +234,7 @@ def _unreviewed_of(comparison: Comparison, pair: RootPair) -> dict[str, Unreview
         return {}
     from locklens.operations.review.unreviewed import is_at_or_below
 
-    return {path: one for path, one in comparison.unreviewed.items() if is_at_or_below(pair.path, path)}
+    return {path: unreviewed for path, unreviewed in comparison.unreviewed.items() if is_at_or_below(pair.path, path)}
 
 
 def _tool_before(comparison: Comparison, pair: RootPair, old: LockFile) -> Dialect | None:

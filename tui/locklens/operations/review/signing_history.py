@@ -77,14 +77,14 @@ def signing_history(
             for done, fact in enumerate(session.map(ReleaseLookup(session).answer, questions), start=1):
                 facts.append(fact)
                 on_event(Progress("evidence", done, len(questions)))
-    return tuple(_past_use(one, fact) for one, fact in zip(past, facts, strict=True))
+    return tuple(_past_use(use, fact) for use, fact in zip(past, facts, strict=True))
 
 
 def _locked_before(repository: Repository, signer: SignerUses, cancel: threading.Event | None) -> list[_Past]:
     """Returns versions that are no longer locked, each with the last commit that locked it; the newest first."""
     now = {(use.address, use.version) for use in signer.uses}
-    wanted = frozenset(signer.addresses)
-    found: dict[tuple[ProviderAddress, Version], tuple[str, str]] = {}
+    addresses = frozenset(signer.addresses)
+    commits: dict[tuple[ProviderAddress, Version], tuple[str, str]] = {}
     for path in dict.fromkeys(path for use in signer.uses for path in use.lock_files):
         for commit, date in repository.touching(path, MOST_COMMITS):
             if cancel is not None and cancel.is_set():
@@ -92,12 +92,12 @@ def _locked_before(repository: Repository, signer: SignerUses, cancel: threading
             data = repository.show(commit, path)
             for entry in parse(data, path).entries if data is not None else ():
                 release = entry.address, entry.version
-                if entry.address not in wanted or (entry.address, str(entry.version)) in now:
+                if entry.address not in addresses or (entry.address, str(entry.version)) in now:
                     continue
-                if release not in found or date > found[release][1]:
-                    found[release] = commit, date
-    past = [(address, version, commit, date) for (address, version), (commit, date) in found.items()]
-    return sorted(past, key=lambda one: (one[3], str(one[0]), str(one[1])), reverse=True)
+                if release not in commits or date > commits[release][1]:
+                    commits[release] = commit, date
+    past = [(address, version, commit, date) for (address, version), (commit, date) in commits.items()]
+    return sorted(past, key=lambda item: (item[3], str(item[0]), str(item[1])), reverse=True)
 
 
 def _question(address: ProviderAddress, version: Version) -> ReleaseId:

@@ -36,12 +36,14 @@ def unreviewed_submodules(
         submodules: The differences.
         old_locks: Path of every lock file of the old side.
     """
-    found: dict[str, Unreviewed] = {}
-    for one in submodules:
-        lay = any(path.startswith(f"{one.path}/") for path in old_locks)
-        blocks = bool(one.new) and (lay or (not repository.is_bare and _has_root(repository, one.path)))
-        found[one.path] = Unreviewed(f"a submodule ({_commit(one.old)} -> {_commit(one.new)})", blocks=blocks)
-    return found
+    unreviewed: dict[str, Unreviewed] = {}
+    for submodule in submodules:
+        lay = any(path.startswith(f"{submodule.path}/") for path in old_locks)
+        blocks = bool(submodule.new) and (lay or (not repository.is_bare and _has_root(repository, submodule.path)))
+        unreviewed[submodule.path] = Unreviewed(
+            f"a submodule ({_commit(submodule.old)} -> {_commit(submodule.new)})", blocks=blocks
+        )
+    return unreviewed
 
 
 def pairs_of_submodules(pairs: Sequence[RootPair], unreviewed: Mapping[str, Unreviewed]) -> tuple[RootPair, ...]:

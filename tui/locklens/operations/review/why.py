@@ -135,10 +135,10 @@ def explain_provider(subject: WhyRequest | WhySubject, request: ReviewRequest, a
     read = _read_roots(subject, RootReader(request.tool, request.test_directory))
     named = resolve_providers(subject.provider, read)
     answers = {address: _answer(address, ask) for addresses in named.values() for address in addresses}
-    found = [_explained(root, address, *answers[address]) for root in read for address in named[root.path]]
+    explained = [_explained(root, address, *answers[address]) for root in read for address in named[root.path]]
     rest = [(root.path, root.configuration.unknown_reason) for root in read if not named[root.path]]
     unsure = tuple(Unsure(path, reason) for path, reason in rest if reason)
-    return Why(subject.provider, tuple(found), unsure, len(rest) - len(unsure))
+    return Why(subject.provider, tuple(explained), unsure, len(rest) - len(unsure))
 
 
 class _Reviewed:

@@ -135,16 +135,16 @@ def _paths(proposal: FileChanges) -> dict[WrittenFile, str]:
 
 def _targets(proposal: FileChanges) -> dict[WrittenFile, str]:
     """Returns the places of all files, with their names; a file with two names by links is written once."""
-    found: dict[bytes, tuple[WrittenFile, str]] = {}
+    targets: dict[bytes, tuple[WrittenFile, str]] = {}
     for file in proposal.files:
         target = _target(proposal.top, file)
-        other, name = found.setdefault(target.place, (target, file.path))
+        other, name = targets.setdefault(target.place, (target, file.path))
         if other != target:
             hint = "apply the changes one after the other"
             raise ConfigurationError(
                 f"is the same file as {name}, with other planned contents", path=file.path, hint=hint
             )
-    return dict(found.values())
+    return dict(targets.values())
 
 
 def _target(top: Path, file: PlannedFile) -> WrittenFile:

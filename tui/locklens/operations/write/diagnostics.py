@@ -87,35 +87,38 @@ def unmanaged(tool: Dialect, environ: Mapping[str, str]) -> frozenset[ProviderAd
 # Errors that leave a root untouched
 def unreadable(root: Root, *, allows_missing: bool) -> list[Diagnostic]:
     """Returns the errors that leave a root untouched; `allows_missing` is True if modules may be missing."""
-    found = [
+    errors = [
         Diagnostic(
             ERROR,
-            f"failed to read dependency lock file: {one.summary}",
-            one.detail,
-            place=(root.lock.path, one.line),
+            f"failed to read dependency lock file: {problem.summary}",
+            problem.detail,
+            place=(root.lock.path, problem.line),
             hint=_MARKERS if root.lock.conflict else "",
         )
-        for one in root.lock.problems
+        for problem in root.lock.problems
     ]
-    found += [
-        Diagnostic(ERROR, one.summary, one.detail, place=(one.file, one.line))
-        for one in root.configuration.problems
-        if one.is_error
+    errors += [
+        Diagnostic(ERROR, problem.summary, problem.detail, place=(problem.file, problem.line))
+        for problem in root.configuration.problems
+        if problem.is_error
     ]
     missing = root.configuration.missing_modules
     if missing and not allows_missing:
-        found += [
+        errors += [
             Diagnostic(
-                ERROR, one.reason, f'module "{one.call}" ({one.source}) cannot be read', place=(one.file, one.line)
+                ERROR,
+                problem.reason,
+                f'module "{problem.call}" ({problem.source}) cannot be read',
+                place=(problem.file, problem.line),
             )
-            for one in missing[:_NAMES_SHOWN]
+            for problem in missing[:_NAMES_SHOWN]
         ]
         hint = f"`{root.tool.command} get` fetches remote modules; --allow-missing-modules continues without"
-        found[-1] = replace(found[-1], hint=hint)
+        errors[-1] = replace(errors[-1], hint=hint)
     state = root.configuration.state
     if state.kind == "unreadable":
-        found.append(Diagnostic(ERROR, "Error loading state", state.detail))
-    return found
+        errors.append(Diagnostic(ERROR, "Error loading state", state.detail))
+    return errors
 
 
 _MARKERS = "resolve the conflict in the file first"
@@ -123,16 +126,16 @@ _MARKERS = "resolve the conflict in the file first"
 
 def routed(root: Root, context: InstallContext, options: RootOptions) -> list[Diagnostic]:
     """Returns errors for packages that the tool would install from elsewhere than registries."""
-    found = []
+    errors = []
     if context.config.has_provider_installation:
         words = "provider_installation in the CLI configuration is not supported yet"
         hint = "locklens lock ignores it, and asks the registries"
-        found.append(Diagnostic(ERROR, "Not supported yet", words, hint=hint))
+        errors.append(Diagnostic(ERROR, "Not supported yet", words, hint=hint))
     for folder in implied_folders(root.tool, options.environ, options.folder / root.path):
         words = f"{root.tool.command} would install from providers in {folder}, which is not supported yet"
         hint = "locklens lock ignores them, and asks the registries"
-        found.append(Diagnostic(ERROR, "Not supported yet", words, hint=hint))
-    return found
+        errors.append(Diagnostic(ERROR, "Not supported yet", words, hint=hint))
+    return errors
 
 
 def look_alikes(root: Root) -> list[Diagnostic]:
@@ -145,11 +148,11 @@ def look_alikes(root: Root) -> list[Diagnostic]:
         Diagnostic(
             WARNING,
             "Potential provider misconfiguration",
-            f"{root.tool.product} has detected multiple providers of type {name} ({', '.join(found)})",
+            f"{root.tool.product} has detected multiple providers of type {name} ({', '.join(addresses)})",
             hint=f"locklens why {name} lists what requires each",
         )
-        for name, found in by_type.items()
-        if len(found) > 1
+        for name, addresses in by_type.items()
+        if len(addresses) > 1
     ]
 
 
@@ -163,11 +166,11 @@ def unused_cache(context: InstallContext) -> list[Diagnostic]:
 
 
 def named(
-    root: Root, providers: Sequence[str], wanted: list[ProviderRequirement]
+    root: Root, providers: Sequence[str], required: list[ProviderRequirement]
 ) -> tuple[list[ProviderRequirement], list[Diagnostic]]:
     """Returns the named providers, and errors about the names."""
-    by_address = {one.address: one for one in wanted}
-    chosen: dict[ProviderAddress, ProviderRequirement] = {}
+    by_address = {requirement.address: requirement for requirement in required}
+    selected: dict[ProviderAddress, ProviderRequirement] = {}
     diagnostics = []
     for text in providers:
         try:
@@ -177,30 +180,31 @@ def named(
             diagnostics.append(Diagnostic(ERROR, "Invalid provider argument", words))
             continue
         if address in by_address:
-            chosen[address] = by_address[address]
+            selected[address] = by_address[address]
         elif not root.tool.is_builtin(address):
             words = f"The provider {address} is not required by the current configuration"
             hint = "locklens why lists what requires a provider"
             diagnostics.append(Diagnostic(ERROR, "Invalid provider argument", words, hint=hint))
-    return list(chosen.values()), diagnostics
+    return list(selected.values()), diagnostics
 
 
 # Warnings and notes
 def warnings(root: Root) -> list[Diagnostic]:
     """Returns warnings about a root, which prevent nothing."""
-    found = [
-        Diagnostic(WARNING, one.summary, one.detail, place=(root.lock.path, one.line)) for one in root.lock.warnings
+    diagnostics = [
+        Diagnostic(WARNING, problem.summary, problem.detail, place=(root.lock.path, problem.line))
+        for problem in root.lock.warnings
     ]
-    found += [
-        Diagnostic(WARNING, one.summary, one.detail, place=(one.file, one.line))
-        for one in root.configuration.problems
-        if not one.is_error
+    diagnostics += [
+        Diagnostic(WARNING, problem.summary, problem.detail, place=(problem.file, problem.line))
+        for problem in root.configuration.problems
+        if not problem.is_error
     ]
     if moved := root.migration.moved:
         names = ", ".join(f"{old} to {new}" for old, new in moved)
         words = f"{root.tool.product} automatically rewrote some entries of the lock file: {names}"
-        found.append(Diagnostic(WARNING, "Dependency lock file entries automatically updated", words))
-    return found
+        diagnostics.append(Diagnostic(WARNING, "Dependency lock file entries automatically updated", words))
+    return diagnostics
 
 
 def refused_change(change: Difference, readonly: Readonly) -> Diagnostic:

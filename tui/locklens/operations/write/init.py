@@ -123,8 +123,8 @@ class Init:
 
 def data_folder_of(root: Root, options: RootOptions) -> DataFolder:
     """Returns a root's data folder."""
-    found = data_folder(FileSystem(options.folder), root.path, options.environ)
-    return DataFolder.of(options.folder / root.path, options.folder / (found or ".terraform"))
+    folder = data_folder(FileSystem(options.folder), root.path, options.environ)
+    return DataFolder.of(options.folder / root.path, options.folder / (folder or ".terraform"))
 
 
 class _Initialising:
@@ -140,13 +140,15 @@ class _Initialising:
 
     def without_asking(self, root: Root) -> RootResult | None:
         """Returns the result if every provider is installed as locked and the lock file needs no change; else None."""
-        wanted = root.wanted(self._skipped)
-        if any(one.prior is None for one in wanted):
+        required = root.wanted(self._skipped)
+        if any(requirement.prior is None for requirement in required):
             return None
-        after = self._after(root, {one.address: one.prior for one in wanted if one.prior})
+        after = self._after(
+            root, {requirement.address: requirement.prior for requirement in required if requirement.prior}
+        )
         if difference(root.migration.entries, after) is not Difference.NONE:
             return None
-        settled = installed(wanted, self._context, into=self._data(root), here=self._here)
+        settled = installed(required, self._context, into=self._data(root), here=self._here)
         return None if settled is None else self._concluded(root, settled)
 
     def work(self, root: Root) -> RootResult:
@@ -165,7 +167,9 @@ class _Initialising:
 
     def _after(self, root: Root, settled: Mapping[ProviderAddress, LockEntry]) -> tuple[LockEntry, ...]:
         required, before = root.configuration.required(), root.migration.entries
-        kept = [] if root.configuration.complete else [one.address for one in before if one.address not in required]
+        kept = (
+            [] if root.configuration.complete else [entry.address for entry in before if entry.address not in required]
+        )
         return after_init(before, settled.values(), kept=kept)
 
     def _concluded(self, root: Root, settled: Settled) -> RootResult:

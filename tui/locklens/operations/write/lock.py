@@ -65,10 +65,10 @@ class Lock(Struct, frozen=True):
     @property
     def title(self) -> str:
         """A short title."""
-        what = ", ".join(map(str, self.platforms)) or "this machine's platform"
+        platforms = ", ".join(map(str, self.platforms)) or "this machine's platform"
         roots = self.where.roots
         where = (roots[0] if roots else ".") if len(roots) < 2 else f"{len(roots)} roots"
-        return f"Lock {what} in {where}"
+        return f"Lock {platforms} in {where}"
 
     def plan(self, source: ProviderSource, *, on_root: Callable[[str], None] = no_progress) -> Plan:
         """Plans the lock files of all roots, with the result for each root.
@@ -113,21 +113,21 @@ class _Locking:
         """Reads the roots, selects versions, fetches packages, and makes the entries."""
         names = tuple(dict.fromkeys(self._operation.where.roots)) or ("",)
         read = {name: self._read(name) for name in names}
-        works = [one for one in read.values() if isinstance(one, _Work)]
-        for tool in {one.root.tool.name: one.root.tool for one in works}.values():
-            own = [one for one in works if one.root.tool is tool]
-            self._select(own, tool)
-            self._source.fetch([request for one in own for request in one.requests], tool)
+        works = [work for work in read.values() if isinstance(work, _Work)]
+        for tool in {work.root.tool.name: work.root.tool for work in works}.values():
+            same_tool = [work for work in works if work.root.tool is tool]
+            self._select(same_tool, tool)
+            self._source.fetch([request for work in same_tool for request in work.requests], tool)
         folder = self._operation.where.folder
-        draft = PlanBuilder(enclosing(folder, [folder / one.root.path for one in works]))
+        draft = PlanBuilder(enclosing(folder, [folder / work.root.path for work in works]))
         results: dict[str, RootResult | LockLensError] = {}
-        for name, one in read.items():
+        for name, outcome in read.items():
             self._on_root(name)
-            if isinstance(one, LockLensError):
-                results[name] = one
-                draft.fail(name, one)
+            if isinstance(outcome, LockLensError):
+                results[name] = outcome
+                draft.fail(name, outcome)
             else:
-                results[name] = self._settle(one, draft)
+                results[name] = self._settle(outcome, draft)
         return replace(draft.plan(self._command()), results=results)
 
     def _read(self, name: str) -> _Work | LockLensError:
@@ -137,40 +137,42 @@ class _Locking:
         except LockLensError as error:
             return error
         diagnostics = unreadable(root, allows_missing=operation.allows_missing)
-        wanted = root.wanted() if not diagnostics else []
+        required = root.wanted() if not diagnostics else []
         if not diagnostics and operation.providers:
-            wanted, diagnostics = named(root, operation.providers, wanted)
-        return _Work(root, [] if diagnostics else wanted, [], diagnostics)
+            required, diagnostics = named(root, operation.providers, required)
+        return _Work(root, [] if diagnostics else required, [], diagnostics)
 
     def _select(self, works: Sequence[_Work], tool: Dialect) -> None:
         """Selects versions; a requirement that several roots share is looked up once."""
         alike: dict[tuple[ProviderAddress, str, Version | None], ProviderRequirement] = {}
         for work in works:
-            for one in work.required:
-                alike.setdefault(_question(one), replace(one, first=self._platforms[0]))
+            for requirement in work.required:
+                alike.setdefault(_question(requirement), replace(requirement, first=self._platforms[0]))
         versions = dict(zip(alike, self._source.choose(list(alike.values()), tool), strict=True))
         for work in works:
-            selected = [(one, versions[_question(one)]) for one in work.required]
-            work.diagnostics += [one for _, one in selected if isinstance(one, Diagnostic)]
+            selected = [(requirement, versions[_question(requirement)]) for requirement in work.required]
+            work.diagnostics += [version for _, version in selected if isinstance(version, Diagnostic)]
             if not work.diagnostics:
                 work.requests = [
-                    self._request(one, version) for one, version in selected if not isinstance(version, Diagnostic)
+                    self._request(requirement, version)
+                    for requirement, version in selected
+                    if not isinstance(version, Diagnostic)
                 ]
 
-    def _request(self, wanted: ProviderRequirement, version: Version) -> LockRequest:
-        constraints, accepts = combined(wanted.requirements), self._operation.accepts_republished
-        return LockRequest(wanted.address, version, self._platforms, constraints, wanted.prior, accepts)
+    def _request(self, requirement: ProviderRequirement, version: Version) -> LockRequest:
+        constraints, accepts = combined(requirement.requirements), self._operation.accepts_republished
+        return LockRequest(requirement.address, version, self._platforms, constraints, requirement.prior, accepts)
 
     def _settle(self, work: _Work, draft: PlanBuilder) -> RootResult:
         """Makes the entries of one root, and plans its lock file."""
         root = work.root
         path = path_below(draft.top, self._operation.where.folder / root.path)
         settled: list[LockEntry] = []
-        for one in self._source.entries(work.requests, root.tool).values() if work.requests else ():
-            if isinstance(one, Diagnostic):
-                work.diagnostics.append(one)
+        for entry in self._source.entries(work.requests, root.tool).values() if work.requests else ():
+            if isinstance(entry, Diagnostic):
+                work.diagnostics.append(entry)
             else:
-                settled.append(one)
+                settled.append(entry)
         if work.diagnostics:
             result = untouched(root, work.diagnostics)
         else:
@@ -194,7 +196,7 @@ class _Locking:
                 draft.changes += self._changes(root, path, after)
             else:
                 draft.note(path, "its hashes are complete")
-        draft.diagnostics += [replace(one, root=path) for one in result.diagnostics]
+        draft.diagnostics += [replace(diagnostic, root=path) for diagnostic in result.diagnostics]
         for note in result.notes:
             draft.note(path, note)
         return result
@@ -206,7 +208,9 @@ class _Locking:
                 yield change
                 continue
             h1s = self._source.h1s(change.address, change.new.version, root.tool)
-            fresh = [one for one in self._platforms if one in h1s and h1s[one] not in change.old.hashes]
+            fresh = [
+                platform for platform in self._platforms if platform in h1s and h1s[platform] not in change.old.hashes
+            ]
             yield replace(change, platforms=tuple(fresh))
 
     def _command(self) -> str:
@@ -218,5 +222,5 @@ class _Locking:
         return command_line("lock", operation.where, words)
 
 
-def _question(wanted: ProviderRequirement) -> tuple[ProviderAddress, str, Version | None]:
-    return wanted.address, str(combined(wanted.requirements)), wanted.locked
+def _question(requirement: ProviderRequirement) -> tuple[ProviderAddress, str, Version | None]:
+    return requirement.address, str(combined(requirement.requirements)), requirement.locked

@@ -35,13 +35,13 @@ class LockMissing(Struct, frozen=True):
     @property
     def title(self) -> str:
         """A short title."""
-        platforms = {platform for one in self.parts for platform in one.platforms}
-        roots = sum(len(one.where.roots) for one in self.parts)
+        platforms = {platform for part in self.parts for platform in part.platforms}
+        roots = sum(len(part.where.roots) for part in self.parts)
         return f"Lock {', '.join(map(str, sorted(platforms)))} in {roots} roots"
 
     def plan(self, source: ProviderSource, *, on_root: Callable[[str], None] = no_progress) -> Plan:
         """Plans the parts in order; packages that were fetched for one are reused by the next."""
-        return joined_plans([one.plan(source, on_root=on_root) for one in self.parts])
+        return joined_plans([part.plan(source, on_root=on_root) for part in self.parts])
 
 
 def lock_missing(
@@ -63,7 +63,7 @@ def lock_missing(
     groups: dict[tuple[tuple[str, ...], tuple[Platform, ...]], list[str]] = {}
     for root in review.roots:
         if lacking := _lacking(root, selected, review.policy):
-            platforms = tuple(sorted({Platform.parse(one) for names in lacking.values() for one in names}))
+            platforms = tuple(sorted({Platform.parse(name) for names in lacking.values() for name in names}))
             locked = {entry.address for entry in root.new.entries}
             names = () if lacking.keys() == locked else tuple(str(address) for address in sorted(lacking))
             groups.setdefault((names, platforms), []).append(root.path)
@@ -80,28 +80,28 @@ def _lacking(
     root: RootReview, selected: Collection[tuple[str, ProviderAddress]], policy: Policy
 ) -> dict[ProviderAddress, tuple[str, ...]]:
     """Returns the required platforms that each selected provider of a root does not certainly cover."""
-    found = {}
+    lacking = {}
     usual = frozenset[str]() if policy.platforms else frozenset().union(*map(_hashed, root.changes))
     for change in root.changes:
         if (root.lock_file, change.address) not in selected or change.new is None:
             continue
         platforms = _not_covered(change, policy) if policy.platforms else _offered(change, usual - _hashed(change))
         if platforms:
-            found[change.address] = platforms
-    return found
+            lacking[change.address] = platforms
+    return lacking
 
 
 def _not_covered(change: Change, policy: Policy) -> tuple[str, ...]:
     cover = coverage(change, policy)
-    return _offered(change, (one for one in cover.platforms if one not in cover.covered))
+    return _offered(change, (platform for platform in cover.platforms if platform not in cover.covered))
 
 
 def _offered(change: Change, platforms: Iterable[str]) -> tuple[str, ...]:
     """Returns the platforms, without those that the release has no package for."""
     offered = change.evidence.offered if change.evidence is not None else None
-    return tuple(sorted(one for one in platforms if offered is None or one in offered))
+    return tuple(sorted(platform for platform in platforms if offered is None or platform in offered))
 
 
 def _hashed(change: Change) -> frozenset[str]:
     """Returns the known platforms of a provider's `h1` hashes."""
-    return frozenset(one.platform for one in change.locked if one.platform and has_scheme(one.hash, Scheme.H1))
+    return frozenset(fact.platform for fact in change.locked if fact.platform and has_scheme(fact.hash, Scheme.H1))

@@ -75,8 +75,8 @@ def _prune_root(draft: ScopedPlanBuilder, root: Root, named: frozenset[ProviderA
             raise ConfigurationError(words, path=root.path or ".", hint=hint)
         if reason:
             words = f"kept, although not required as far as the configuration can be read: {reason}"
-            for one in orphans:
-                draft.note(root.path, words, address=root.name_of(one.address))
+            for entry in orphans:
+                draft.note(root.path, words, address=root.name_of(entry.address))
         else:
             entries = {entry.address: None for entry in orphans}
     else:

@@ -30,18 +30,18 @@ def recover_at(folder: Path, *, journal: Journal | None = None) -> tuple[str, ..
     """
     journal = journal or Journal()
     here = os.path.realpath(folder)
-    found: list[str] = []
+    messages: list[str] = []
     try:
         for top in journal.unfinished():
             if is_within(here, str(top)) or (is_within(str(top), here) and _is_top_of(top, folder)):
-                found += _recover(top, journal)
+                messages += _recover(top, journal)
             elif is_within(str(top), here):
-                found.append(
+                messages.append(
                     f"an interrupted write in {top} was left untouched: run locklens there to complete or revert it"
                 )
     except ConfigurationError as error:
-        found.append(error.sentence)
-    return tuple(found)
+        messages.append(error.sentence)
+    return tuple(messages)
 
 
 def _is_top_of(top: Path, folder: Path) -> bool:
@@ -63,10 +63,10 @@ def _recover(top: Path, journal: Journal) -> tuple[str, ...]:
 
 def _settle(record: Record, top: Path, journal: Journal) -> str:
     """Completes a write if some files are written and the others untouched, else reverts it; returns a sentence."""
-    what = f"an interrupted write ({record.command})"
+    lead = f"an interrupted write ({record.command})"
     if not _stays_below(record, top):
         where = f"it would write outside of {top}; remove {journal.place(top)}"
-        return f"{what} was left untouched: {where}"
+        return f"{lead} was left untouched: {where}"
     now = {file: _now(file) for file in record.files}
     for file in record.files:
         if now[file] is not _ELSEWHERE:
@@ -75,34 +75,34 @@ def _settle(record: Record, top: Path, journal: Journal) -> str:
     touched = [file for file in record.files if now[file] not in (file.old, file.new)]
     if not written and not touched:
         journal.discard(top)
-        return f"{what} had changed no file, and was discarded"
+        return f"{lead} had changed no file, and was discarded"
     if not written:
         journal.discard(top)
         names = _names(touched, top)
-        return f"{what} can be neither completed nor reverted, because {names} changed since: see git diff"
+        return f"{lead} can be neither completed nor reverted, because {names} changed since: see git diff"
     if all(now[file] not in (file.old, _ELSEWHERE) for file in record.files if file.old != file.new):
         # The last file was written too: later changes are the user's own.
         journal.finish(top)
-        return f"{what} was completed: {_names(record.files, top)}"
+        return f"{lead} was completed: {_names(record.files, top)}"
     if not touched:
         for file in record.files:
             if now[file] != file.new:
                 put_in_place(file, file.new, temporary(record, file))
         journal.finish(top)
-        return f"{what} was completed: {_names(record.files, top)}"
+        return f"{lead} was completed: {_names(record.files, top)}"
     for file in written:
         put_in_place(file, file.old, temporary(record, file))
     journal.discard(top)
-    return f"{what} was reverted in {_names(written, top)}, because {_names(touched, top)} changed since"
+    return f"{lead} was reverted in {_names(written, top)}, because {_names(touched, top)} changed since"
 
 
 def _stays_below(record: Record, top: Path) -> bool:
     """True if a record belongs to the repository that it is kept for, and has only places below its top."""
-    own = str(top)
+    folder = str(top)
     return (
-        os.fsdecode(record.top) == own == os.path.realpath(own)
+        os.fsdecode(record.top) == folder == os.path.realpath(folder)
         and record.id.isalnum()
-        and all(file.path == os.path.normpath(file.path) and is_below(own, file.path) for file in record.files)
+        and all(file.path == os.path.normpath(file.path) and is_below(folder, file.path) for file in record.files)
     )
 
 

@@ -88,9 +88,9 @@ class RegistrySource:
             except LockLensError as error:
                 return error
 
-        missing = [one for one in dict.fromkeys(addresses) if one not in known]
+        missing = [address for address in dict.fromkeys(addresses) if address not in known]
         known.update(zip(missing, context.map(ask, missing), strict=True))
-        return {one: known[one] for one in addresses}
+        return {address: known[address] for address in addresses}
 
     def coverage(self, entries: Sequence[LockEntry], tool: Dialect) -> Sequence[EntryPlatforms]:
         """Returns the platforms of each entry's `h1` hashes: by the registry, or by packages that were hashed here."""
@@ -98,19 +98,19 @@ class RegistrySource:
         return context.map(lambda entry: self._coverage(entry, context), entries)
 
     def _coverage(self, entry: LockEntry, context: InstallContext) -> EntryPlatforms:
-        own = entry.with_scheme(Scheme.H1)
-        if not own:
+        hashes = entry.with_scheme(Scheme.H1)
+        if not hashes:
             return EntryPlatforms(())
         try:
             metadata, vouched = admitted(context, entry.address, entry.version, self.here)
         except LockLensError:
-            return EntryPlatforms((), len(own))
+            return EntryPlatforms((), len(hashes))
         listed = vouched.checksums.packages(entry.address.type, str(entry.version))
         platforms = {zh: platform for platform, zhs in listed.items() for zh in zhs}
         known = {h1: platforms[zh] for zh, h1 in self._session.cache.hashes(platforms).items()}
         known |= metadata.reported_h1s
         return EntryPlatforms(
-            tuple(sorted({known[h1] for h1 in own if h1 in known})), sum(h1 not in known for h1 in own)
+            tuple(sorted({known[h1] for h1 in hashes if h1 in known})), sum(h1 not in known for h1 in hashes)
         )
 
     def choose(self, wanted: Sequence[ProviderRequirement], tool: Dialect) -> Sequence[Version | Diagnostic]:
@@ -125,8 +125,8 @@ class RegistrySource:
         self, requests: Sequence[LockRequest], tool: Dialect
     ) -> Mapping[ProviderAddress, LockEntry | Diagnostic]:
         """Returns the new entry of each provider of one root, or the error."""
-        found = self._locker(tool).entries(requests)
-        return {request.address: one for request, one in zip(requests, found, strict=True)}
+        entries = self._locker(tool).entries(requests)
+        return {request.address: entry for request, entry in zip(requests, entries, strict=True)}
 
     def h1s(self, address: ProviderAddress, version: Version, tool: Dialect) -> Mapping[Platform, str]:
         """Returns the `h1` of the packages that this run fetched; no registry is asked."""

@@ -49,16 +49,16 @@ class Restore(Struct, frozen=True):
     @property
     def title(self) -> str:
         """A short title."""
-        roots = [root for one in self.restored for root in one.roots]
-        providers = tuple(dict.fromkeys(name for one in self.restored for name in one.providers))
+        roots = [root for restored in self.restored for root in restored.roots]
+        providers = tuple(dict.fromkeys(name for restored in self.restored for name in restored.providers))
         return f"Restore {listed_providers(providers)} from {self.revision} in {listed_roots(roots)}"
 
     def plan(self, *, on_root: Callable[[str], None] = no_progress) -> Plan:
         """Plans the restoration."""
         return joined_plans(
             [
-                restore(replace(self.where, roots=one.roots), one.providers, self.revision, on_root=on_root)
-                for one in self.restored
+                restore(replace(self.where, roots=restored.roots), restored.providers, self.revision, on_root=on_root)
+                for restored in self.restored
             ]
         )
 
@@ -95,7 +95,7 @@ def restore(
         replace(root, others=frozenset(locks[root.path].by_address) if root.path in locks else frozenset())
         for root in draft.roots
     ]
-    chosen = selected_by_root(providers, roots)
+    selected = selected_by_root(providers, roots)
     for root in roots:
         on_root(root.path)
         with draft.attempt(root.path):
@@ -106,7 +106,7 @@ def restore(
                 words = f"{printable_name(revision)} has no such file"
                 raise ConfigurationError(words, path=root.lock.path, hint="name another revision with --from")
             require_valid(lock)
-            _restore_root(draft, root, lock, chosen[root.path])
+            _restore_root(draft, root, lock, selected[root.path])
     command = command_line("restore", request, [*providers, *(["--from", revision] if revision != "HEAD" else [])])
     return draft.plan(command)
 
@@ -115,10 +115,10 @@ def _lock_of(data: bytes, path: str, revision: str) -> LockFile:
     return parse(data, f"{revision}:{lock_path(path)}")
 
 
-def _restore_root(draft: ScopedPlanBuilder, root: Root, lock: LockFile, chosen: frozenset[ProviderAddress]) -> None:
+def _restore_root(draft: ScopedPlanBuilder, root: Root, lock: LockFile, selected: frozenset[ProviderAddress]) -> None:
     going: dict[ProviderAddress, LockEntry | None] = {}
     now, then = root.lock.by_address, lock.by_address
-    for address in sorted(chosen):
+    for address in sorted(selected):
         name, entry = root.name_of(address), then.get(address)
         if address not in now and entry is None:
             words = f"{name} is locked neither now nor in {lock.path}"

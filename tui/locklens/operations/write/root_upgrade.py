@@ -112,11 +112,11 @@ class RootUpgrade:
 
     # The phases
 
-    def resolve(self, wanted: Mapping[ProviderAddress, Version | None]) -> None:
+    def resolve(self, providers: Mapping[ProviderAddress, Version | None]) -> None:
         """Selects versions and edits constraints.
 
         Args:
-            wanted: Providers, each with its version, or None for the newest that satisfies the constraints.
+            providers: Providers, each with its version, or None for the newest that satisfies the constraints.
 
         Raises:
             ConfigurationError: Nothing can be upgraded in the root.
@@ -125,9 +125,9 @@ class RootUpgrade:
         if missing := self._root.configuration.missing_modules:
             names = ", ".join(module.call for module in missing)
             self._draft.note(self.path, f"constraints of modules that cannot be read are ignored: {names}")
-        offered = self._source.listed(tuple(wanted), self.tool)
+        offered = self._source.listed(tuple(providers), self.tool)
         targets: dict[ProviderAddress, Version] = {}
-        for address, version in wanted.items():
+        for address, version in providers.items():
             try:
                 target = self._target(address, version, offered[address])
             except LockLensError as error:
@@ -149,8 +149,8 @@ class RootUpgrade:
                 self._moving[address] = version
         if not self._options.platforms:
             # An entry that replaces another registry's keeps the platforms of that one.
-            locked = {one: self._locked.get(self._migrated.get(one, one)) for one in self._moving}
-            self.priors = {one: prior for one, prior in locked.items() if prior is not None}
+            locked = {address: self._locked.get(self._migrated.get(address, address)) for address in self._moving}
+            self.priors = {address: prior for address, prior in locked.items() if prior is not None}
 
     def select_platforms(self, coverage: Mapping[ProviderAddress, EntryPlatforms]) -> None:
         """Makes the lock requests, for the platforms of the options, or else for those of each entry.
@@ -170,13 +170,13 @@ class RootUpgrade:
 
     def put(self) -> None:
         """Plans the entries."""
-        for address, found in self._source.entries(self.requests, self.tool).items() if self.requests else ():
-            if isinstance(found, Diagnostic):
+        for address, entry in self._source.entries(self.requests, self.tool).items() if self.requests else ():
+            if isinstance(entry, Diagnostic):
                 # The summary is `lock`'s own title.
                 name = self._root.name_of(address)
-                self._draft.diagnostics.append(replace(found, summary="", address=name, root=self.path))
+                self._draft.diagnostics.append(replace(entry, summary="", address=name, root=self.path))
             else:
-                self._entries[address] = replace(found, constraints=str(self._constraints(address)))
+                self._entries[address] = replace(entry, constraints=str(self._constraints(address)))
         required = self._root.configuration.required()
         moved = {new: old for new, old in self._migrated.items() if new in self._entries and old not in required}
         put_entries(self._draft, self._root, self._entries, edits=self._edits, moved=moved)
@@ -208,7 +208,7 @@ class RootUpgrade:
             return self._asked_for(address, version, offered)
         locked = entry.version if entry else None
         if self._options.edits_constraints:
-            usable = [one for one in offered if one.has_supported_protocol]
+            usable = [listed for listed in offered if listed.has_supported_protocol]
             newest = newest_of(requirements, usable, locked).overall
             if newest is not None and (locked is None or newest.compare(locked) > 0):
                 if combined(requirements).admits(newest):
@@ -234,7 +234,7 @@ class RootUpgrade:
     ) -> Version | None:
         requirements = self._root.configuration.of(address)
         entry = self._locked.get(address)
-        if all(one.version != version for one in offered):
+        if all(listed.version != version for listed in offered):
             newest = newest_of(requirements, offered, None).overall
             hint = f"the newest is {newest}" if newest else ""
             raise NotFoundError(f"the registry does not offer {version}", address=str(address), hint=hint)
@@ -273,19 +273,19 @@ class RootUpgrade:
             words = f"{version} is a pre-release, which only an exact constraint selects"
             raise ConfigurationError(words, hint=f'write "{version}" as the constraint')
         fetched = data_folder(self._draft.disk, self._root.path, os.environ)
-        found: dict[str, bytes] = {}
+        originals: dict[str, bytes] = {}
         planned: dict[str, bytes] = {}
         edits: list[ConstraintEdit] = []
-        for one in _excluding(requirements, version):
-            if reason := protection(self._draft.top, one.file, fetched):
-                words = f"{one.constraint.strip()} excludes {version}, and is not rewritten: {reason}"
-                raise ConfigurationError(words, path=one.file, line=one.line)
-            if one.file not in planned:
-                planned[one.file] = found[one.file] = self._draft.read(one.file)
-            planned[one.file], edit = admit(planned[one.file], one, version)
+        for requirement in _excluding(requirements, version):
+            if reason := protection(self._draft.top, requirement.file, fetched):
+                words = f"{requirement.constraint.strip()} excludes {version}, and is not rewritten: {reason}"
+                raise ConfigurationError(words, path=requirement.file, line=requirement.line)
+            if requirement.file not in planned:
+                planned[requirement.file] = originals[requirement.file] = self._draft.read(requirement.file)
+            planned[requirement.file], edit = admit(planned[requirement.file], requirement, version)
             edits.append(edit)
         for file, data in planned.items():
-            self._draft.put(PlannedFile(file, found[file], data))
+            self._draft.put(PlannedFile(file, originals[file], data))
         self._edits[address] = tuple(edits)
 
     def _reread(self, targets: Mapping[ProviderAddress, Version]) -> Root:
@@ -308,20 +308,27 @@ class RootUpgrade:
 
 def _excluding(requirements: Iterable[Requirement], version: Version) -> list[Requirement]:
     """Returns the requirements that exclude a version; of several in the same place, the first."""
-    found: dict[tuple[str, int, str], Requirement] = {}
-    for one in requirements:
-        if one.constraints.excluded_by(version):
-            found.setdefault((one.file, one.line, one.subject), one)
-    return list(found.values())
+    excluding: dict[tuple[str, int, str], Requirement] = {}
+    for requirement in requirements:
+        if requirement.constraints.excluded_by(version):
+            excluding.setdefault((requirement.file, requirement.line, requirement.subject), requirement)
+    return list(excluding.values())
 
 
-def _unedited(one: Requirement) -> tuple[object, ...]:
+def _unedited(requirement: Requirement) -> tuple[object, ...]:
     """Returns a requirement without its constraint, for comparison."""
-    return one.address, one.file, one.line, one.module, one.contributor, one.subject
+    return (
+        requirement.address,
+        requirement.file,
+        requirement.line,
+        requirement.module,
+        requirement.contributor,
+        requirement.subject,
+    )
 
 
-def _unselectable(found: Unselectable, address: ProviderAddress, root: Root) -> ConfigurationError:
-    conflict = "; ".join(" against ".join(map(str, demands)) for demands in found.conflicts[:1])
-    nearest = "; ".join(f"{held.newest}: {', '.join(map(str, held.holds))}" for held in found.held[:2])
+def _unselectable(selection: Unselectable, address: ProviderAddress, root: Root) -> ConfigurationError:
+    conflict = "; ".join(" against ".join(map(str, demands)) for demands in selection.conflicts[:1])
+    nearest = "; ".join(f"{held.newest}: {', '.join(map(str, held.holds))}" for held in selection.held[:2])
     hint = f"conflicting constraints: {conflict}" if conflict else nearest and f"nearest: {nearest}"
-    return ConfigurationError(found.words(address, root.tool), hint=hint)
+    return ConfigurationError(selection.words(address, root.tool), hint=hint)

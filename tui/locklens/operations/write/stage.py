@@ -56,7 +56,7 @@ class Stage(Struct, frozen=True):
     @property
     def title(self) -> str:
         """A short title."""
-        number = sum(one.number for one in self.chosen)
+        number = sum(blocks.number for blocks in self.chosen)
         places = self.chosen[0].root.path or "." if len(self.chosen) == 1 else f"{len(self.chosen)} roots"
         return f"Stage {counted(number, 'reviewed change')} in {places}"
 
@@ -79,7 +79,7 @@ def marked_blocks(review: Review, top: Path | None, marks: Collection[str]) -> S
     if review.head.kind != "worktree" or top is None:
         words = "only changes of the work tree can be staged"
         raise ConfigurationError(words, hint="run locklens review without --head, --staged and --old")
-    chosen = tuple(one for one in (_chosen(root, marks) for root in review.roots) if one is not None)
+    chosen = tuple(blocks for blocks in (_chosen(root, marks) for root in review.roots) if blocks is not None)
     if not chosen:
         raise ConfigurationError("nothing is marked as reviewed", hint="mark changes with space first")
     return Stage(top, chosen)
@@ -91,8 +91,10 @@ def _chosen(root: RootReview, marks: Collection[str]) -> StagedBlocks | None:
     if not marked:
         return None
     # A moved provider is two blocks: the old address is removed, the new one added.
-    providers = frozenset(address for one in marked for address in (one.address, one.moved_from) if address is not None)
-    left = tuple(one.address.short(root.tool.default_host) for one in changes if one.id not in marks)
+    providers = frozenset(
+        address for change in marked for address in (change.address, change.moved_from) if address is not None
+    )
+    left = tuple(change.address.short(root.tool.default_host) for change in changes if change.id not in marks)
     return StagedBlocks(root, providers, len(marked), left)
 
 
@@ -129,18 +131,18 @@ class _Staging:
 
     def run(self, chosen: Iterable[StagedBlocks]) -> None:
         """Plans every root; one with an error is left untouched."""
-        wanted = {one.root.lock_file: one for one in chosen}
-        before = self._index.read(tuple(wanted))
-        sound = {path: one for path, one in wanted.items() if self._is_sound(one, before[path])}
-        there = [path for path, one in sound.items() if one.root.status is not LockStatus.DELETED]
+        by_path = {blocks.root.lock_file: blocks for blocks in chosen}
+        before = self._index.read(tuple(by_path))
+        sound = {path: blocks for path, blocks in by_path.items() if self._is_sound(blocks, before[path])}
+        there = [path for path, blocks in sound.items() if blocks.root.status is not LockStatus.DELETED]
         added = self._added(there, sound)
-        for path, one in sound.items():
-            self._on_root(one.root.path)
+        for path, blocks in sound.items():
+            self._on_root(blocks.root.path)
             if path in added or path not in there:
                 # The file must still be the reviewed one after git has read it.
-                with self._draft.attempt(one.root.path):
-                    self._require_reviewed(one.root)
-                    self._stage(one, before[path], added.get(path))
+                with self._draft.attempt(blocks.root.path):
+                    self._require_reviewed(blocks.root)
+                    self._stage(blocks, before[path], added.get(path))
 
     def plan(self) -> Plan:
         """Returns the plan."""
@@ -148,16 +150,16 @@ class _Staging:
         commands += [("git", "add", "-p", "--", *self._partial)] if self._partial else []
         return self._draft.plan(" && ".join(map(shell_words, commands)))
 
-    def _is_sound(self, one: StagedBlocks, indexed: IndexedFile) -> bool:
-        with self._draft.attempt(one.root.path):
-            self._require_reviewed(one.root)
+    def _is_sound(self, blocks: StagedBlocks, indexed: IndexedFile) -> bool:
+        with self._draft.attempt(blocks.root.path):
+            self._require_reviewed(blocks.root)
             if indexed.problem is not None:
                 raise indexed.problem
-            if one.root.renamed_from is not None and indexed.data is None:
-                words = f"the lock file was moved from {one.root.renamed_from or '.'}, and a move is staged whole"
-                hint = f"git add {shell_word(one.root.lock_file)}, and git rm --cached the old one"
-                raise ConfigurationError(words, path=one.root.lock_file, hint=hint)
-        return not self._draft.has_failed(one.root.path)
+            if blocks.root.renamed_from is not None and indexed.data is None:
+                words = f"the lock file was moved from {blocks.root.renamed_from or '.'}, and a move is staged whole"
+                hint = f"git add {shell_word(blocks.root.lock_file)}, and git rm --cached the old one"
+                raise ConfigurationError(words, path=blocks.root.lock_file, hint=hint)
+        return not self._draft.has_failed(blocks.root.path)
 
     def _require_reviewed(self, root: RootReview) -> None:
         data = self._disk.read(root.lock_file)
@@ -173,25 +175,25 @@ class _Staging:
             if len(paths) == 1:
                 self._draft.fail(chosen[paths[0]].root.path, error)
                 return {}
-        return {path: found for one in paths for path, found in self._added([one], chosen).items()}
+        return {path: added for name in paths for path, added in self._added([name], chosen).items()}
 
-    def _stage(self, one: StagedBlocks, indexed: IndexedFile, added: IndexedFile | None) -> None:
-        root = one.root
-        new = self._grafted(one, indexed.data, added.data if added is not None else None)
+    def _stage(self, blocks: StagedBlocks, indexed: IndexedFile, added: IndexedFile | None) -> None:
+        root = blocks.root
+        new = self._grafted(blocks, indexed.data, added.data if added is not None else None)
         if new == indexed.data:
             self._draft.note(root.path, "already staged")
             return
         self._draft.put(PlannedFile(root.lock_file, indexed.data, new))
         is_whole = new == (added.data if added is not None else None)
         (self._whole if is_whole else self._partial).append(root.lock_file)
-        self._report(one, indexed.data, new, is_whole=is_whole)
+        self._report(blocks, indexed.data, new, is_whole=is_whole)
 
-    def _grafted(self, one: StagedBlocks, old: bytes | None, donor: bytes | None) -> bytes | None:
+    def _grafted(self, blocks: StagedBlocks, old: bytes | None, donor: bytes | None) -> bytes | None:
         try:
-            new = graft(old or b"", donor or b"", one.providers, dialect=one.root.tool)
+            new = graft(old or b"", donor or b"", blocks.providers, dialect=blocks.root.tool)
         except ConfigurationError as error:
-            hint = f"git add {shell_word(one.root.lock_file)} stages the whole file"
-            raise ConfigurationError(str(error), path=one.root.lock_file, hint=hint) from error
+            hint = f"git add {shell_word(blocks.root.lock_file)} stages the whole file"
+            raise ConfigurationError(str(error), path=blocks.root.lock_file, hint=hint) from error
         return None if donor is None and not new else new
 
     @staticmethod
@@ -200,8 +202,8 @@ class _Staging:
         is_reviewed = data == root.new.data and root.new.exists
         return root.new if is_reviewed else parse(data or b"", root.lock_file, dialect=root.tool)
 
-    def _report(self, one: StagedBlocks, old: bytes | None, new: bytes | None, *, is_whole: bool) -> None:
-        root = one.root
+    def _report(self, blocks: StagedBlocks, old: bytes | None, new: bytes | None, *, is_whole: bool) -> None:
+        root = blocks.root
         for address, before, after in differing(self._read(root, old), self._read(root, new)):
             name = address.short(root.tool.default_host)
             self._draft.changes.append(PlannedChange(root.path, address, name, before, after))
@@ -210,8 +212,8 @@ class _Staging:
             self._draft.describe(
                 f"{name}: the whole lock file is staged", dry_run=f"{name}: the whole lock file would be staged"
             )
-        elif one.left:
-            self._draft.note(root.path, f"left in the work tree: {', '.join(one.left)}")
+        elif blocks.left:
+            self._draft.note(root.path, f"left in the work tree: {', '.join(blocks.left)}")
 
 
 def _staged_words(change: PlannedChange) -> str:

@@ -90,10 +90,10 @@ def _staged_since(top: Path, written: Mapping[str, bytes | None], moment: str) -
     from locklens.project.git import Repository
 
     with Repository.discover(top) as repository:
-        found = repository.index.read(tuple(written))
+        indexed = repository.index.read(tuple(written))
         commits = {path: repository.touching(path, 1) for path in written}
     committed = {path for path, ones in commits.items() for _, date in ones if date[:_SECONDS] > moment[:_SECONDS]}
-    return [path for path, data in written.items() if found[path].data != data or path in committed]
+    return [path for path, data in written.items() if indexed[path].data != data or path in committed]
 
 
 def _top(folder: Path) -> Path:

@@ -111,7 +111,7 @@ class Upgrade(Struct, frozen=True):
         while waiting:
             waiting = self._plan_roots(waiting, targets, draft, source, no_progress if is_single else on_root)
         order = {root.path: number for number, root in enumerate(draft.roots)}
-        draft.diagnostics.sort(key=lambda one: order[one.root])
+        draft.diagnostics.sort(key=lambda diagnostic: order[diagnostic.root])
         _note_left_behind(draft)
         return draft.plan(_commands_of_picks(self, draft) if self.picks else _command(self))
 
@@ -148,7 +148,7 @@ class Upgrade(Struct, frozen=True):
                 if not upgrade.has_edits:
                     continue
                 draft.files = {**before, **done}
-                draft.diagnostics = [one for one in draft.diagnostics if one.root not in rest]
+                draft.diagnostics = [diagnostic for diagnostic in draft.diagnostics if diagnostic.root not in rest]
                 return rest
             if upgrade.lock_file in draft.files:
                 done[upgrade.lock_file] = draft.files[upgrade.lock_file]
@@ -160,19 +160,19 @@ def _list_versions(
 ) -> None:
     """Lists the versions of the providers of all roots, concurrently."""
     for tool in {root.tool.name: root.tool for root in roots}.values():
-        own = (address for root in roots if root.tool is tool for address in targets[root.path])
-        source.listed(tuple(dict.fromkeys(own)), tool)
+        addresses = (address for root in roots if root.tool is tool for address in targets[root.path])
+        source.listed(tuple(dict.fromkeys(addresses)), tool)
 
 
 def _fetch(upgrades: Sequence[RootUpgrade], source: ProviderSource) -> None:
     """Looks up the platforms of entries, then fetches the packages of all roots; each concurrently."""
-    for tool in {one.tool.name: one.tool for one in upgrades}.values():
-        own = [one for one in upgrades if one.tool is tool]
-        priors = [prior for one in own for prior in one.priors.values()]
+    for tool in {upgrade.tool.name: upgrade.tool for upgrade in upgrades}.values():
+        same_tool = [upgrade for upgrade in upgrades if upgrade.tool is tool]
+        priors = [prior for upgrade in same_tool for prior in upgrade.priors.values()]
         coverage = iter(source.coverage(priors, tool) if priors else ())
-        for one in own:
-            one.select_platforms({address: next(coverage) for address in one.priors})
-        if requests := [request for one in own for request in one.requests]:
+        for upgrade in same_tool:
+            upgrade.select_platforms({address: next(coverage) for address in upgrade.priors})
+        if requests := [request for upgrade in same_tool for request in upgrade.requests]:
             source.fetch(requests, tool)
 
 
@@ -217,8 +217,8 @@ def _commands_of_picks(request: Upgrade, draft: ScopedPlanBuilder) -> str:
     """Returns the commands for the picks; roots with the same picks share one."""
     groups: dict[tuple[str, ...], list[tuple[str, str]]] = {}
     for root, name in zip(draft.roots, request.where.roots, strict=True):
-        own = (pick for pick in request.picks if pick.root == root.path)
-        words = tuple(f"{root.name_of(pick.address)}={pick.version}" for pick in own)
+        picks = (pick for pick in request.picks if pick.root == root.path)
+        words = tuple(f"{root.name_of(pick.address)}={pick.version}" for pick in picks)
         groups.setdefault(words, []).append((root.path, name))
     edited = {change.root for change in draft.changes if change.edits}
     commands = []
