@@ -57,7 +57,7 @@ def _locked(command: str, arguments: Sequence[str], operands: Sequence[str]) -> 
     _add_reading_options(parser)
     options = parser.parse_args(arguments)
     options.roots = list(operands)
-    _refuse_what_is_not_built(options)
+    _refuse_unsupported(options)
     return options
 
 
@@ -77,7 +77,7 @@ def _review(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Names
     _add_reading_options(parser)
     options = parser.parse_args(arguments)
     options.roots = list(operands)
-    _refuse_what_is_not_built(options)
+    _refuse_unsupported(options)
     _check_sides(options)
     return options
 
@@ -100,7 +100,7 @@ def _demo(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespa
         raise UsageError(f"unexpected argument {operands[0]!r}", hint="see locklens demo --help")
     if not options.serve and (options.port or options.delay or options.fault):
         raise UsageError("--port, --delay and --fault require --serve")
-    _refuse_what_is_not_built(options)
+    _refuse_unsupported(options)
     return options
 
 
@@ -113,7 +113,7 @@ def _why(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespac
     _add_reading_options(parser)
     options = parser.parse_args(arguments)
     options.roots = list(operands)
-    _refuse_what_is_not_built(options)
+    _refuse_unsupported(options)
     if options.policy:
         raise NotSupportedYetError("--policy of why")
     if options.format == "tui":
@@ -169,7 +169,7 @@ def _add_reading_options(parser: argparse.ArgumentParser) -> None:
     add("--no-cache", action="store_true", help="neither read nor write the cache")
 
 
-def _refuse_what_is_not_built(options: argparse.Namespace) -> None:
+def _refuse_unsupported(options: argparse.Namespace) -> None:
     for name, word in _NOT_YET_OPTIONS.items():
         if getattr(options, name, None):
             raise NotSupportedYetError(word)

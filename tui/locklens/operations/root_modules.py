@@ -213,12 +213,12 @@ def _is_broken(tree: Tree, path: str) -> bool:
 
 def tool_of(tree: Tree, folder: str, lock: LockFile) -> Dialect:
     """Detects the tool of a root: by the lock's header, `.tofu` files, the hosts in it; else Terraform."""
-    return _told(tree, folder, lock) or TERRAFORM
+    return _detected_tool(tree, folder, lock) or TERRAFORM
 
 
 def tool_before(tree: Tree, folder: str, lock: LockFile) -> Dialect | None:
     """Returns the earlier tool of a root; None without a lock file or another sign. Arguments as of `tool_of`."""
-    return _told(tree, folder, lock) or (TERRAFORM if lock.exists else None)
+    return _detected_tool(tree, folder, lock) or (TERRAFORM if lock.exists else None)
 
 
 def is_of_registry_of(tool: Dialect, lock: LockFile) -> bool:
@@ -231,7 +231,7 @@ def is_of_registry_of(tool: Dialect, lock: LockFile) -> bool:
     return hosts & defaults == {tool.default_host}
 
 
-def _told(tree: Tree, folder: str, lock: LockFile) -> Dialect | None:
+def _detected_tool(tree: Tree, folder: str, lock: LockFile) -> Dialect | None:
     if lock.writer is not None:
         return lock.writer
     try:
@@ -240,4 +240,4 @@ def _told(tree: Tree, folder: str, lock: LockFile) -> Dialect | None:
         names = []  # reading the configuration reports the reason
     if any(name.endswith((".tofu", ".tofu.json")) for name in names):
         return OPENTOFU
-    return next((one for one in DIALECTS.values() if is_of_registry_of(one, lock)), None)
+    return next((dialect for dialect in DIALECTS.values() if is_of_registry_of(dialect, lock)), None)

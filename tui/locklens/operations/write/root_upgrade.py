@@ -39,7 +39,7 @@ class RootUpgradeOptions(Struct, frozen=True):
     Attributes:
         platforms: Platforms to lock; () for those that each entry covers.
         edits_constraints: True if constraints may be rewritten.
-        allows_missing: True if modules may be missing, whose constraints then do not count.
+        allows_missing: True if modules may be missing, whose constraints are then ignored.
         names_providers: True if the user named the providers, so that each that cannot be upgraded is an error.
     """
 
