@@ -1,4 +1,4 @@
-"""How the demo's registry answers: whole, or with the fault that strikes on the way."""
+"""Answers of the demo registry: intact, or with a transfer fault."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _STATUSES = {Fault.NOT_FOUND: 404, Fault.TOO_MANY_REQUESTS: 429, Fault.SERVER_ER
 
 
 class ServedAnswer(Struct, frozen=True):
-    """What is to be answered; `content_type` is "" for bytes of which nothing is known."""
+    """An answer; `content_type` is "" for bytes of no particular type."""
 
     status: int
     body: bytes
@@ -35,23 +35,23 @@ class ServedAnswer(Struct, frozen=True):
 
     @classmethod
     def of_json(cls, document: object) -> ServedAnswer:
-        """A document, well."""
+        """An answer with a JSON document."""
         return cls(200, json.dumps(document).encode(), "application/json")
 
     @classmethod
     def not_found(cls) -> ServedAnswer:
-        """There is no such thing."""
+        """The answer for a missing resource."""
         return cls(404, b'{"errors":["Not Found"]}', "application/json")
 
 
 def send(handler: BaseHTTPRequestHandler, answer: ServedAnswer, fault: Fault | None, stopping: threading.Event) -> None:
-    """Sends an answer, or lets the fault have its way with it.
+    """Send an answer, subject to a fault.
 
     Args:
-        handler: Of the request.
-        answer: What would be right.
-        fault: One of those that strike on the way, or None.
-        stopping: Set when the server ends: whatever waits, waits for this.
+        handler: Handler of the request.
+        answer: The intact answer.
+        fault: A transfer fault, or None.
+        stopping: Set when the server ends; ends every wait.
     """
     if fault is None:
         _send_whole(handler, answer)
@@ -91,7 +91,7 @@ def _send_head(
 
 
 def _redirect_elsewhere(handler: BaseHTTPRequestHandler, answer: ServedAnswer) -> None:
-    """Sends the client to the same server under its other name, where it gets the answer."""
+    """Redirect the client to the same server under its other name, which answers."""
     host, _, port = handler.headers.get("Host", "").partition(":")
     if host == "localhost":
         _send_whole(handler, answer)
@@ -124,6 +124,6 @@ def _send_badly(handler: BaseHTTPRequestHandler, answer: ServedAnswer, fault: Fa
         if fault is Fault.STALLED:
             stopping.wait()
         elif fault is Fault.CUT:
-            # Without lingering, closing is a reset: what the client's system has not handed out is lost.
+            # Without lingering, closing is a reset: bytes that the client has not read yet are lost.
             handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             handler.connection.close()

@@ -1,4 +1,4 @@
-"""What the paths of the demo's registry stand for: the provider registry protocol, once for each host."""
+"""Request paths of the demo registry: the provider registry protocol, once for each host."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ _DATES = {
     TERRAFORM.default_host: re.compile(rf"/v2/providers/{_NAMES}\Z"),
     OPENTOFU.default_host: re.compile(rf"/registry/docs/providers/{_NAMES}/index\.json\Z"),
 }
-"""Absolute paths, so that each can only be one registry's."""
+"""Absolute paths, so that each belongs to one registry only."""
 
 
 class RequestedPath(Struct, frozen=True):
-    """What a path asks for.
+    """The parsed path of a request.
 
     Attributes:
-        step: Which question it is.
-        host: The registry that is meant; "" for the server's own discovery.
-        namespace: Of the provider, "" for discovery.
-        type: Likewise.
-        version: "" where the question is about no version.
-        detail: OS_ARCH of a download, a file's name.
+        step: Kind of request.
+        host: The registry; "" for the server's own discovery.
+        namespace: Namespace of the provider; "" for discovery.
+        type: Type of the provider; "" for discovery.
+        version: The release; "" for requests that name no version.
+        detail: OS_ARCH of a download, or a file name.
     """
 
     step: Step
@@ -44,37 +44,37 @@ class RequestedPath(Struct, frozen=True):
 
     @property
     def provider(self) -> str:
-        """The full address."""
+        """The full provider address."""
         return f"{self.host}/{self.namespace}/{self.type}"
 
 
 def read_path(path: str) -> RequestedPath | None:
-    """Returns what a path without its query asks for; None where nothing is served."""
-    if found := _DISCOVERY.match(path):
-        return RequestedPath(Step.DISCOVERY, found["host"] or "")
-    if found := _VERSIONS.match(path):
-        return RequestedPath(Step.VERSIONS, found["host"], found["namespace"], found["type"])
-    if found := _DOWNLOAD.match(path):
+    """Parse a path without its query; None where nothing is served."""
+    if match := _DISCOVERY.match(path):
+        return RequestedPath(Step.DISCOVERY, match["host"] or "")
+    if match := _VERSIONS.match(path):
+        return RequestedPath(Step.VERSIONS, match["host"], match["namespace"], match["type"])
+    if match := _DOWNLOAD.match(path):
         return RequestedPath(
             Step.DOWNLOAD,
-            found["host"],
-            found["namespace"],
-            found["type"],
-            found["version"],
-            f"{found['os']}_{found['arch']}",
+            match["host"],
+            match["namespace"],
+            match["type"],
+            match["version"],
+            f"{match['os']}_{match['arch']}",
         )
-    if found := _FILE.match(path):
+    if match := _FILE.match(path):
         return RequestedPath(
-            _step_of_file(found["name"]),
-            found["host"],
-            found["namespace"],
-            found["type"],
-            found["version"],
-            found["name"],
+            _step_of_file(match["name"]),
+            match["host"],
+            match["namespace"],
+            match["type"],
+            match["version"],
+            match["name"],
         )
     for host, pattern in _DATES.items():
-        if found := pattern.match(path):
-            return RequestedPath(Step.DATES, host, found["namespace"], found["type"])
+        if match := pattern.match(path):
+            return RequestedPath(Step.DATES, host, match["namespace"], match["type"])
     return None
 
 

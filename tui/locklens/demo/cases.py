@@ -1,28 +1,28 @@
-"""The sample roots: what each has in the last commit and in the work tree, one story each.
+"""The sample roots: the contents of each in the last commit and in the work tree, one case each.
 
-| root | what its change shows |
+| root | case |
 |---|---|
 | infra/prod/network | an honest day: major (wider constraint), minor, patch, a provider added, one removed |
-| infra/prod/data | acme/demo 1.4.2 was published again; a downgrade; a major with a narrower constraint |
-| infra/prod/dns | acme/netbox: the version was edited by hand, not one hash followed; cloudflare gained an `h1` |
-| infra/prod/secrets | corp/vault-ext: another package for Linux alone; vault lost `h1` of three platforms |
-| infra/prod/cluster | kubernetes gained the `zh` that were missing; helm is a pre-release; a module is not fetched |
-| infra/prod/search | corp/search-sync 1.8.0 is new, with other packages than infra/stage/search has |
+| infra/prod/data | acme/demo 1.4.2 was republished; a downgrade; a major with a narrower constraint |
+| infra/prod/dns | acme/netbox: the version was edited by hand without the hashes; cloudflare gained an `h1` |
+| infra/prod/secrets | corp/vault-ext: another package for Linux only; vault lost `h1` of three platforms |
+| infra/prod/cluster | kubernetes gained the missing `zh`; helm is a pre-release; a module is not fetched |
+| infra/prod/search | corp/search-sync 1.8.0 is new, with other packages than in infra/stage/search |
 | infra/prod/cdn | an added root |
 | infra/stage/network | only the constraint changed |
 | infra/stage/data | only the line ends changed (CRLF) |
-| infra/stage/cluster | archive is still locked, and nothing requires it any more (the lock file did not change) |
+| infra/stage/cluster | archive is still locked, but no longer required (the lock file did not change) |
 | infra/stage/monitoring | `init` was forgotten: grafana's locked version is too old, pagerduty is not locked |
-| infra/stage/dns | an override file hides the constraint of the file that one looks into |
+| infra/stage/dns | an override file overrides the constraint in versions.tf |
 | infra/stage/registry | a merge left git's conflict markers |
-| infra/stage/messaging | a root that was infra/stage/queue; its lock has no hash for Macs, which are wanted |
+| infra/stage/messaging | moved from infra/stage/queue; its lock has no hash for Macs, a required platform |
 | infra/stage/search | unchanged, the other half of infra/prod/search |
 | infra/edge | from Terraform to OpenTofu: two providers moved to the other registry |
-| infra/tools/backup | corp/backup comes from a mirror: no `zh` at all |
-| infra/tools/runner | a hash that was cut short, and one of a scheme that no tool knows |
+| infra/tools/backup | corp/backup is from a mirror: no `zh` at all |
+| infra/tools/runner | a truncated hash, and one of an unknown scheme |
 | infra/tools/sandbox | a patch in a root whose main.tf is broken |
 | infra/legacy/ftp | a deleted root |
-| infra/teams/01 … 12 | the same bump twelve times; 03 has another constraint, 07 was locked on a Mac |
+| infra/teams/01 … 12 | the same upgrade twelve times; 03 has another constraint, 07 was locked on a Mac |
 
 The dangerous ones: prod/data, prod/dns, prod/secrets, prod/search. The owners `acme` and `corp` are invented.
 """
@@ -41,7 +41,7 @@ TEAMS = tuple(f"{number:02}" for number in range(1, 13))
 
 
 class SampleState(Struct, frozen=True):
-    """A root at one time: the bytes of its lock file, and its other files by name."""
+    """The state of a root: the bytes of its lock file, and its other files by name."""
 
     lock: bytes
     files: dict[str, str] = field(default_factory=dict)
@@ -52,9 +52,9 @@ class SampleRoot(Struct, frozen=True):
 
     Attributes:
         path: Its folder.
-        old: In the last commit, None where it is not there yet.
-        new: In the work tree, None where it is deleted.
-        old_path: Its folder in the last commit, "" where it is the same.
+        old: State in the last commit; None for an added root.
+        new: State in the work tree; None for a deleted root.
+        old_path: Folder in the last commit; "" if unchanged.
     """
 
     path: str
@@ -64,12 +64,12 @@ class SampleRoot(Struct, frozen=True):
 
 
 def sample_entry(source: str, version: str, constraints: str = "") -> SampleLock:
-    """Returns a provider of Terraform's registry, given by NAMESPACE/TYPE, locked on Linux."""
+    """Return a provider of Terraform's registry, given by NAMESPACE/TYPE, locked on Linux."""
     return SampleLock(f"{TERRAFORM_HOST}/{source}", version, constraints)
 
 
 def requires(*providers: tuple[str, str]) -> str:
-    """Returns a terraform block that requires (source, constraint)."""
+    """Return a terraform block that requires (source, constraint)."""
     lines = ["terraform {", "  required_providers {"]
     for source, constraint in providers:
         lines += [f"    {source.rpartition('/')[2]} = {{", f'      source  = "{source}"']
@@ -78,7 +78,7 @@ def requires(*providers: tuple[str, str]) -> str:
 
 
 def calls(name: str, source: str, version: str = "") -> str:
-    """Returns a module block."""
+    """Return a module block."""
     if not version:
         return f'module "{name}" {{\n  source = "{source}"\n}}\n'
     return f'module "{name}" {{\n  source  = "{source}"\n  version = "{version}"\n}}\n'
@@ -93,7 +93,7 @@ MODULES = {
     "modules/team/versions.tf": requires(("hashicorp/aws", ">= 5.60")),
     "modules/team/main.tf": 'resource "aws_iam_role" "deploy" {\n  name = "deploy"\n}\n',
 }
-"""Local modules, which do not change."""
+"""Local modules, unchanged between both states."""
 
 _AWS = sample_entry("hashicorp/aws", "5.84.0", "~> 5.0, >= 5.40.0")
 _RANDOM = sample_entry("hashicorp/random", "3.6.2", ">= 3.5.0")
@@ -159,7 +159,7 @@ def _dangerous() -> tuple[SampleRoot, ...]:
 
 
 def _with_foreign_package(provider: SampleLock) -> SampleLock:
-    """Returns a lock in which one platform's package is another than the publisher's: the quiet attack."""
+    """Return a lock in which one platform's package is not the publisher's: the quiet attack."""
     release, platform = (provider.provider, provider.version), "linux_amd64"
     foreign = zh(*release, platform, "foreign"), h1(*release, platform, "foreign")
     kept = tuple(name for name in provider.packed if name != platform)
@@ -274,10 +274,11 @@ def _stage() -> tuple[SampleRoot, ...]:
 
 
 def _conflict(ours: SampleLock, theirs: SampleLock) -> bytes:
-    """Returns the lock file of a merge in which both sides moved the only provider, as git leaves it."""
+    """Return the lock file after a conflicting merge, as git leaves it: both sides changed the only provider."""
     mine, other = (lock_file(side).decode().splitlines(keepends=True) for side in (ours, theirs))
-    first = next(number for number, (one, two) in enumerate(zip(mine, other, strict=True)) if one != two)
-    last = next(number for number, (one, two) in enumerate(zip(mine[::-1], other[::-1], strict=True)) if one != two)
+    first = next(number for number, (left, right) in enumerate(zip(mine, other, strict=True)) if left != right)
+    backwards = enumerate(zip(mine[::-1], other[::-1], strict=True))
+    last = next(number for number, (left, right) in backwards if left != right)
     middle = mine[first : len(mine) - last], other[first : len(other) - last]
     markers = "<<<<<<< HEAD\n", "=======\n", ">>>>>>> feature/newer-aws\n"
     text = [*mine[:first], markers[0], *middle[0], markers[1], *middle[1], markers[2], *mine[len(mine) - last :]]
@@ -348,7 +349,7 @@ def _team(number: str) -> SampleRoot:
 
 
 def cases() -> tuple[SampleRoot, ...]:
-    """Returns every sample root."""
+    """Return every sample root."""
     return (
         _honest_day(),
         *_dangerous(),

@@ -1,8 +1,8 @@
-"""Ed25519 signatures for the sample publishers (RFC 8032), from seeds that anybody may know.
+"""Ed25519 signatures for the sample publishers (RFC 8032), from public seeds.
 
-The demo signs on the spot, the same bytes on every machine: no gpg is needed to serve it, no agent is left behind, and
-the fingerprints that one sees in it are always those of the documentation. Nothing here resists an attacker who
-measures time: these keys protect nothing. What is signed is judged by the real gpg and the real tools.
+The demo signs at run time, the same bytes on every machine: no gpg is needed to serve it, no agent is left running, and
+the fingerprints are always those of the documentation. Not resistant to timing attacks: these keys protect nothing.
+The signatures are verified by the real gpg and the real tools.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ _NEUTRAL: _Point = (0, 1, 1, 0)
 
 
 def public_key(seed: bytes) -> bytes:
-    """Returns the 32 bytes of the public key that belongs to a seed of 32 bytes."""
+    """Return the 32-byte public key of a 32-byte seed."""
     scalar, _ = _secret(seed)
     return _encoded(_multiplied(scalar))
 
 
 def ed25519_signature(seed: bytes, message: bytes) -> bytes:
-    """Returns the 64 bytes of the signature, which depend on nothing but the arguments."""
+    """Return the 64-byte signature, which depends only on the arguments."""
     scalar, prefix = _secret(seed)
     nonce = int.from_bytes(sha512(prefix + message).digest(), "little") % _ORDER
     commitment = _encoded(_multiplied(nonce))

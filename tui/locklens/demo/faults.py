@@ -1,4 +1,4 @@
-"""What can be wrong with the demo's registry, on request: everywhere or in one place."""
+"""Faults of the demo registry, injected on request: everywhere or in one place."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from msgspec import Struct
 
 
 class Step(StrEnum):
-    """What is asked for, in the order in which a tool asks; for release dates no tool does."""
+    """A kind of request, in the order in which a tool sends them; no tool requests release dates."""
 
     DISCOVERY = "discovery"
     VERSIONS = "versions"
@@ -21,9 +21,9 @@ class Step(StrEnum):
 
 
 class Fault(StrEnum):
-    """One thing that goes wrong."""
+    """A kind of fault."""
 
-    # The release itself: what is published is whole, and is not what it was or should be.
+    # Faults of the release: the answer is complete, but its content has changed or is wrong.
     REPUBLISHED = "republished"
     OTHER_SIGNER = "other-signer"
     UNSIGNED = "unsigned"
@@ -44,7 +44,7 @@ class Fault(StrEnum):
     OTHER_CHECKSUM = "other-checksum"
     TAMPERED_PACKAGE = "tampered-package"
     WITHDRAWN = "withdrawn"
-    # The way to it: the answer does not arrive, or is another.
+    # Faults of the transfer: the answer does not arrive, or is a different one.
     TRUNCATED = "truncated"
     WRONG_LENGTH = "wrong-length"
     SLOW = "slow"
@@ -65,14 +65,14 @@ _OF_A_RELEASE = tuple(Fault)[: list(Fault).index(Fault.TRUNCATED)]
 
 
 class FaultRule(Struct, frozen=True):
-    """A fault and where it strikes; "" and None mean everywhere.
+    """A fault and its scope; "" and None mean everywhere.
 
     Attributes:
-        fault: What goes wrong.
+        fault: The kind of fault.
         provider: A full address, NAMESPACE/TYPE on every host, or a host.
-        version: Of the release.
-        step: Only for faults of the way.
-        times: After so many times it is over; 0 for never.
+        version: The release.
+        step: Only for faults of the transfer.
+        times: Number of times that it applies; 0 for always.
     """
 
     fault: Fault
@@ -82,7 +82,7 @@ class FaultRule(Struct, frozen=True):
     times: int = 0
 
     def strikes(self, provider: str, version: str, step: Step | None) -> bool:
-        """Whether it is for this request; `version` is "" for requests that are for no version."""
+        """True if the rule applies to a request; `version` is "" for requests that name no version."""
         return (
             self.provider in {"", provider, provider.partition("/")[0], provider.partition("/")[2]}
             and self.version in {"", version}
@@ -91,7 +91,7 @@ class FaultRule(Struct, frozen=True):
 
 
 class Faults:
-    """The rules that hold now; may be changed from any thread while the registry answers."""
+    """The current rules. Thread-safe: rules may change while the registry answers."""
 
     def __init__(self, rules: tuple[FaultRule, ...] = ()) -> None:
         self._lock = threading.Lock()
@@ -101,18 +101,18 @@ class Faults:
     def add(
         self, fault: Fault, provider: str = "", version: str = "", *, step: Step | None = None, times: int = 0
     ) -> None:
-        """Adds a rule; arguments as of `Rule`."""
+        """Add a rule; arguments as of `FaultRule`."""
         with self._lock:
             self._rules.append(FaultRule(fault, provider, version, step, times))
 
     def clear(self) -> None:
-        """Makes everything well."""
+        """Remove all rules."""
         with self._lock:
             self._rules.clear()
             self._struck.clear()
 
     def of_release(self, provider: str, version: str) -> frozenset[Fault]:
-        """What is wrong with a release."""
+        """The faults of a release."""
         with self._lock:
             return frozenset(
                 rule.fault
@@ -121,7 +121,7 @@ class Faults:
             )
 
     def on_the_way(self, provider: str, version: str, step: Step) -> Fault | None:
-        """What goes wrong with this one answer, the first rule that strikes."""
+        """The transfer fault of one answer: that of the first rule that applies."""
         with self._lock:
             for rule in self._rules:
                 if rule.fault in _OF_A_RELEASE or not rule.strikes(provider, version, step):
@@ -135,16 +135,16 @@ class Faults:
 
 
 def parse_rule(text: str) -> FaultRule:
-    """Reads a rule as a command line has it: `FAULT[:STEP][=PROVIDER[@VERSION]]`, e.g. `slow:sums=acme/demo@1.4.2`.
+    """Parse a rule in its command-line form: `FAULT[:STEP][=PROVIDER[@VERSION]]`, e.g. `slow:sums=acme/demo@1.4.2`.
 
     Raises:
-        ValueError: There is no such fault or step; str() names those that there are.
+        ValueError: Unknown fault or step; the message lists the known ones.
     """
-    what, _, where = text.partition("=")
-    fault, _, step = what.partition(":")
-    provider, _, version = where.partition("@")
+    kind, _, scope = text.partition("=")
+    fault, _, step = kind.partition(":")
+    provider, _, version = scope.partition("@")
     if fault not in set(Fault):
-        raise ValueError(f"{fault!r} is no fault: " + ", ".join(Fault))
+        raise ValueError(f"unknown fault {fault!r}; faults: " + ", ".join(Fault))
     if step and step not in set(Step):
-        raise ValueError(f"{step!r} is no step: " + ", ".join(Step))
+        raise ValueError(f"unknown step {step!r}; steps: " + ", ".join(Step))
     return FaultRule(Fault(fault), provider, version, Step(step) if step else None)

@@ -1,7 +1,7 @@
-"""OpenPGP keys and detached signatures of the sample publishers, as packets (RFC 4880, and EdDSA as gpg has it).
+"""OpenPGP keys and detached signatures of the sample publishers, as packets (RFC 4880, and EdDSA as in gpg).
 
-Only what the demo serves can be made: version 4 keys for Ed25519 with one user id, alive, expired or revoked, and
-binary signatures. Nothing is read or verified; see `locklens.trust.signature`.
+Limited to the demo's needs: version 4 keys for Ed25519 with one user id, valid, expired or revoked, and binary
+signatures. Nothing is read or verified here; see `locklens.trust.signature`.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ class SampleKey(Struct, frozen=True):
     """A sample publisher's key.
 
     Attributes:
-        seed: What the secret key is made from: no secret.
+        seed: Source of the secret key; itself public.
         user_id: Name and address.
         created: Seconds since 1970.
-        lifetime: Seconds from then on, 0 for ever. It is no part of the key: the same key may be published with
-            another one, and its fingerprint stays.
-        is_revoked: Whether it is published with its revocation.
+        lifetime: Seconds after creation, 0 for no expiry. Not covered by the fingerprint: the same key may be published
+            with another one.
+        is_revoked: True if it is published with its revocation.
     """
 
     seed: bytes
@@ -45,7 +45,7 @@ class SampleKey(Struct, frozen=True):
 
     @property
     def fingerprint(self) -> str:
-        """40 upper-case hex digits."""
+        """The fingerprint: 40 upper-case hex digits."""
         return (
             sha1(b"\x99" + struct.pack(">H", len(self._body)) + self._body, usedforsecurity=False).hexdigest().upper()
         )
@@ -74,12 +74,12 @@ class SampleKey(Struct, frozen=True):
         return armor("PUBLIC KEY BLOCK", b"".join(packets))
 
     def signature(self, data: bytes, made: int, lifetime: int = 0) -> bytes:
-        """Returns a detached signature.
+        """Return a detached signature.
 
         Args:
-            data: What is signed.
+            data: The signed bytes.
             made: Seconds since 1970.
-            lifetime: Seconds from then on, 0 for ever.
+            lifetime: Seconds after `made`, 0 for no expiry.
         """
         more = _subpacket(_EXPIRES, struct.pack(">I", lifetime)) if lifetime else b""
         return self._signature(_BINARY, data, made, more)
@@ -97,7 +97,7 @@ class SampleKey(Struct, frozen=True):
 
 
 def armor(kind: str, data: bytes) -> str:
-    """Returns packets as text: base64 between two lines that say what it is, with its checksum."""
+    """Return packets as ASCII armor: base64 between header and footer, with its checksum."""
     checksum = 0xB704CE
     for byte in data:
         checksum ^= byte << 16

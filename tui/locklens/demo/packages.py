@@ -1,6 +1,6 @@
-"""The packages of the sample releases: real zip files, small, and the same bytes everywhere.
+"""The packages of the sample releases: small real zip files, the same bytes everywhere.
 
-Entries are stored, not deflated: what a deflated entry looks like depends on the version of zlib.
+Entries are stored, not deflated: deflated bytes depend on the version of zlib.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MANIFEST_JSON = b"""{
         "protocol_versions": ["5.0"]
     }
 }"""
-"""A registry manifest that says nothing but protocol 5.0; thousands of real releases have the same."""
+"""A registry manifest with nothing but protocol 5.0; thousands of real releases have the same."""
 
 _DATE = (2024, 6, 1, 0, 0, 0)
 _UNIX = 3
@@ -29,7 +29,7 @@ _EXECUTABLE, _READABLE, _FOLDER, _LINK = 0o100755, 0o100644, 0o040755, 0o120777
 
 
 class PackageEntry(Struct, frozen=True):
-    """One entry of a package file; `mode` holds what Unix says of it, its kind too."""
+    """One entry of a package file; `mode` is the Unix mode, including the file type."""
 
     name: str
     content: bytes
@@ -37,44 +37,44 @@ class PackageEntry(Struct, frozen=True):
 
 
 def package_bytes(provider: str, version: str, platform: str, edition: str = "") -> bytes:
-    """Returns the bytes of a package file.
+    """Return the bytes of a package file.
 
     Args:
         provider: Full address.
-        version: Of the release.
+        version: The release.
         platform: OS_ARCH.
-        edition: "" for the first publication; one that `_contents` names for an odd package; any other text for
-            packages that took the place of the first.
+        edition: "" for the first publication; a name in `_contents` for a malformed package; any other text for a
+            republished one.
     """
     if edition == "no-zip":
         return b"<!DOCTYPE html>\n<html><body>Not here.</body></html>\n"
     stream = io.BytesIO()
     with ZipFile(stream, "w", ZIP_STORED) as archive:
-        for one in _entries(provider, version, platform, edition):
-            entry = ZipInfo(one.name, _DATE)
+        for file in _entries(provider, version, platform, edition):
+            entry = ZipInfo(file.name, _DATE)
             entry.create_system = _UNIX
-            entry.external_attr = one.mode << 16
-            archive.NameToInfo.clear()  # or it would warn of two entries of one name, which is one of the oddities
-            archive.writestr(entry, one.content)
+            entry.external_attr = file.mode << 16
+            archive.NameToInfo.clear()  # otherwise it warns about two entries of one name, which one edition has
+            archive.writestr(entry, file.content)
     return stream.getvalue()
 
 
 @lru_cache(maxsize=4096)
 def zh(provider: str, version: str, platform: str, edition: str = "") -> str:
-    """Returns the hash of a package file; arguments as of `package`."""
+    """Return the `zh` of a package; arguments as of `package_bytes`."""
     return zh_of(sha256(package_bytes(provider, version, platform, edition)).hexdigest())
 
 
 @lru_cache(maxsize=4096)
 def h1(provider: str, version: str, platform: str, edition: str = "") -> str:
-    """Returns the hash of the unpacked package; arguments as of `package`."""
-    files = (one for one in _entries(provider, version, platform, edition) if not one.name.endswith("/"))
-    return h1_of_digests((one.name.encode(), sha256(one.content).hexdigest()) for one in files)
+    """Return the `h1` of a package; arguments as of `package_bytes`."""
+    files = (file for file in _entries(provider, version, platform, edition) if not file.name.endswith("/"))
+    return h1_of_digests((file.name.encode(), sha256(file.content).hexdigest()) for file in files)
 
 
-def file_name(provider: str, version: str, what: str) -> str:
-    """Returns what a file of a release is called; `what` is e.g. `linux_amd64.zip` or `SHA256SUMS`."""
-    return f"terraform-provider-{provider.rpartition('/')[2]}_{version}_{what}"
+def file_name(provider: str, version: str, suffix: str) -> str:
+    """Return the name of a release's file; `suffix` is e.g. `linux_amd64.zip` or `SHA256SUMS`."""
+    return f"terraform-provider-{provider.rpartition('/')[2]}_{version}_{suffix}"
 
 
 def _entries(provider: str, version: str, platform: str, edition: str) -> list[PackageEntry]:
@@ -87,7 +87,7 @@ def _entries(provider: str, version: str, platform: str, edition: str) -> list[P
 
 
 def _contents(edition: str, program: PackageEntry, text: PackageEntry) -> list[PackageEntry]:
-    """Returns what is in a package, and what is wrong with it where the edition is an odd one."""
+    """Return the entries of a package; a named edition is malformed in the way that its name says."""
     match edition:
         case "empty":
             return []

@@ -1,4 +1,4 @@
-"""What the demo's registry publishes of a release: packages, checksums, signature, keys, whole or with faults."""
+"""A release of the demo registry: packages, checksums, signature and keys, intact or with faults."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 
 
 class SampleListing(Struct, frozen=True):
-    """A version that is not offered as the samples are.
+    """A listed version, for one that differs from the samples.
 
     Attributes:
         version: In normal form.
-        platforms: What it is built for.
-        protocols: Plugin protocols that it speaks, as the registry says them.
-        edition: Of its packages; see `locklens.demo.packages`.
-        listed: How the list of versions spells it; "" for the normal form.
-        days: Since its release, as the registry says; None where it says nothing.
+        platforms: Platforms with a package.
+        protocols: Plugin protocols, as the registry lists them.
+        edition: Edition of the packages; see `locklens.demo.packages`.
+        listed: Spelling in the version list; "" for the normal form.
+        days: Days since the release, as the registry reports them; None for no date.
     """
 
     version: str
@@ -45,10 +45,10 @@ class SampleListing(Struct, frozen=True):
 
 
 Catalog = dict[str, tuple[str, ...]]
-"""Versions by the provider's full address."""
+"""Versions by full provider address."""
 
 AGAIN = "again"
-"""The edition that takes the place of the first where a release was published again."""
+"""The edition of a republished release."""
 
 NEWER: Catalog = {
     "registry.terraform.io/acme/demo": ("1.4.1", "1.5.0"),
@@ -62,7 +62,7 @@ NEWER: Catalog = {
     "registry.terraform.io/hashicorp/vault": ("4.6.1", "4.8.0", "5.0.0"),
     "registry.terraform.io/pagerduty/pagerduty": ("3.16.0",),
 }
-"""Versions that no sample locks: there is something to upgrade to, and something that is held back."""
+"""Versions that no sample locks: upgrades that are available, and some that are held back."""
 
 
 DAYS: dict[tuple[str, str], int | None] = {
@@ -72,30 +72,30 @@ DAYS: dict[tuple[str, str], int | None] = {
     ("registry.terraform.io/hashicorp/helm", "3.0.0-pre2"): 5,
     ("registry.terraform.io/hashicorp/vault", "4.8.0"): 2,
 }
-"""Days since the release of versions that have to be waited for, or that are otherwise not as usual; None: no date."""
+"""Days since the release, for versions within the cooldown or with another unusual age; None for no date."""
 
 _NEWEST_DAYS, _DAYS_APART = 19, 34
 
 
 def sample_days(provider: str, versions: Iterable[str]) -> dict[str, int | None]:
-    """Returns how many days ago each version was released: the same every day, so that the samples do not grow old."""
+    """Return the age of each version in days: the same every day, so that the samples do not age."""
     newest_first = sorted(versions, key=lambda text: precedence(Version.parse(text)), reverse=True)
     usual = {version: _NEWEST_DAYS + _DAYS_APART * place for place, version in enumerate(newest_first)}
     return {version: DAYS.get((provider, version), days) for version, days in usual.items()}
 
 
 class Published(Struct, frozen=True):
-    """One release as the registry has it.
+    """One release as the registry serves it.
 
     Attributes:
         provider: Full address.
-        version: Of the release.
-        edition: Of its packages.
+        version: Version of the release.
+        edition: Edition of its packages.
         sums: SHA256SUMS.
         signature: Its detached signature.
         keys: Armored, as the registry lists them; empty where it lists none.
-        trust_signature: What the registry claims that HashiCorp's partners key made of the key.
-        platforms: What it is built for.
+        trust_signature: The signature by HashiCorp's partners key, as the registry claims.
+        platforms: Platforms with a package.
     """
 
     provider: str
@@ -114,20 +114,20 @@ class Published(Struct, frozen=True):
 
 @lru_cache(maxsize=1)
 def sample_catalog() -> Catalog:
-    """Returns every release that a sample lock file names, and some newer ones."""
-    found: dict[str, set[str]] = {provider: set(versions) for provider, versions in NEWER.items()}
+    """Return every release that a sample lock file names, and some newer ones."""
+    catalog: dict[str, set[str]] = {provider: set(versions) for provider, versions in NEWER.items()}
     for case in cases():
         for state in (case.old, case.new):
             for entry in parse(state.lock, case.path).entries if state else ():
-                found.setdefault(str(entry.address), set()).add(str(entry.version))
-    return {provider: tuple(sorted(versions)) for provider, versions in sorted(found.items())}
+                catalog.setdefault(str(entry.address), set()).add(str(entry.version))
+    return {provider: tuple(sorted(versions)) for provider, versions in sorted(catalog.items())}
 
 
 @lru_cache(maxsize=1024)
 def publish(
     provider: str, version: str, faults: frozenset[Fault] = frozenset(), offer: SampleListing | None = None
 ) -> Published:
-    """Returns a release with what is wrong with it; the same arguments give the same bytes."""
+    """Return a release with its faults; the same arguments give the same bytes."""
     offer = offer or SampleListing(version)
     namespace = ProviderAddress(*provider.split("/")).namespace
     edition = AGAIN if Fault.REPUBLISHED in faults else offer.edition
@@ -162,9 +162,9 @@ def publish(
 
 
 def hashes_by_platform(release: Published) -> dict[str, tuple[str, ...]]:
-    """Returns both hashes of each platform's package, as OpenTofu's registry says them."""
-    where = release.provider, release.version
-    return {name: (zh(*where, name, release.edition), h1(*where, name, release.edition)) for name in release.platforms}
+    """Return both hashes of each platform's package, as OpenTofu's registry reports them."""
+    key = release.provider, release.version
+    return {name: (zh(*key, name, release.edition), h1(*key, name, release.edition)) for name in release.platforms}
 
 
 def _sums(provider: str, offer: SampleListing, faults: frozenset[Fault]) -> bytes:

@@ -1,4 +1,4 @@
-"""The sample publishers: one for each namespace, with a key that is always the same."""
+"""The sample publishers: one for each namespace, each with a fixed key."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from msgspec.structs import replace
 from locklens.demo.openpgp import SampleKey
 
 SIGNED_AT = 1717200000
-"""When every release was signed: 1 June 2024, midnight UTC."""
+"""Signing time of every release, Unix time in seconds: 1 June 2024, midnight UTC."""
 
 _CREATED = 1705276800
 _YEAR, _MONTH = 365 * 86400, 30 * 86400
 
 
 class Publisher(Struct, frozen=True):
-    """Who signs the releases of a namespace.
+    """The signer of a namespace's releases.
 
     Attributes:
         name: The namespace.
-        key: As it is published where nothing is wrong.
+        key: As it is published without a fault.
     """
 
     name: str
@@ -30,7 +30,7 @@ class Publisher(Struct, frozen=True):
 
     @property
     def expired_key(self) -> SampleKey:
-        """The same key, published with an end that has passed; it was alive when the releases were signed."""
+        """The same key, published with an expiry in the past; it was valid when the releases were signed."""
         return replace(self.key, lifetime=_YEAR)
 
     @property
@@ -39,12 +39,12 @@ class Publisher(Struct, frozen=True):
         return replace(self.key, is_revoked=True)
 
     def signature(self, data: bytes, *, expired: bool = False) -> bytes:
-        """Returns a detached signature; an expired one ended a month after it was made."""
+        """Return a detached signature; an expired one is valid for a month."""
         return self.key.signature(data, SIGNED_AT, _MONTH if expired else 0)
 
 
 @lru_cache(maxsize=256)
 def publisher(name: str) -> Publisher:
-    """Returns the publisher of that name. Different names have different keys."""
+    """Return the publisher of a namespace. Different names have different keys."""
     seed = sha256(f"locklens demo key of {name}".encode()).digest()
     return Publisher(name, SampleKey(seed, f"{name} (locklens demo) <security@{name}.invalid>", _CREATED))

@@ -1,8 +1,8 @@
-"""The demo's registry: a real HTTP server on loopback, for locklens and for the real tools.
+"""The demo registry: a real HTTP server on loopback, for locklens and for the real tools.
 
-One server stands for several registries: what it serves for a host is below `/HOST/`, and a CLI configuration with
-`host` blocks points a tool there (see `locklens.demo.serving`). It speaks the provider registry protocol, plain HTTP.
-What goes wrong is in `locklens.demo.faults`, how in `locklens.demo.answers`.
+One server stands for several registries: the paths of a host are below `/HOST/`, and a CLI configuration with `host`
+blocks points a tool there (see `locklens.demo.serving`). It speaks the provider registry protocol over plain HTTP.
+The faults are defined in `locklens.demo.faults` and carried out in `locklens.demo.answers`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 _PROTOCOL = (Step.VERSIONS, Step.DOWNLOAD)
-"""What credentials are sent with; the files themselves are open to whoever knows their address."""
+"""Requests that carry credentials; the files themselves are public."""
 
 
 class Request(Struct, frozen=True):
@@ -37,10 +37,10 @@ class Request(Struct, frozen=True):
 
     Attributes:
         method: GET or HEAD.
-        path: With its query.
+        path: Path with its query.
         host: The Host header.
-        authorization: That header, "" where it was not sent.
-        step: None where nothing is served at that path.
+        authorization: The Authorization header; "" if absent.
+        step: Kind of request; None where nothing is served at that path.
     """
 
     method: str
@@ -54,11 +54,11 @@ class DemoRegistry:
     """The server; use it in a `with` statement, or call `start` and `stop`.
 
     Attributes:
-        faults: What goes wrong; may be changed while it serves.
+        faults: The faults; may be changed while it serves.
         delay: Seconds before each answer.
-        tokens: What is to be sent to a host that wants credentials.
-        warnings: What is said beside a provider's versions.
-        tells_packages: Whether OpenTofu's registry says the hashes of every platform's package.
+        tokens: Token that a host requires, by host.
+        warnings: Warnings beside a provider's versions, by provider.
+        tells_packages: True if OpenTofu's registry reports the hashes of every platform's package.
     """
 
     def __init__(
@@ -72,17 +72,17 @@ class DemoRegistry:
         warnings: Mapping[str, Sequence[str]] | None = None,
         tells_packages: bool = True,
     ) -> None:
-        """Gets ready, without serving yet.
+        """Prepare the server without starting it.
 
         Args:
-            catalog: What it offers, by full address; a version alone is offered as the samples are. The default are
-                the samples.
-            faults: What goes wrong.
+            catalog: Listed versions by full provider address; a version alone is listed as the samples are. The
+                default are the samples.
+            faults: The faults.
             delay: Seconds before each answer.
-            tls: With which it is `https://localhost:PORT`, for tools that are to find it without a `host` block.
-            tokens: What is to be sent to a host that wants credentials.
-            warnings: What is said beside a provider's versions.
-            tells_packages: Whether OpenTofu's registry says the hashes of every platform's package.
+            tls: Makes it `https://localhost:PORT`, for tools that discover it without a `host` block.
+            tokens: Token that a host requires, by host.
+            warnings: Warnings beside a provider's versions, by provider.
+            tells_packages: True if OpenTofu's registry reports the hashes of every platform's package.
         """
         self._offers = {
             provider: {offer.version: offer for offer in _offers(provider, offered)}
@@ -109,7 +109,7 @@ class DemoRegistry:
         self.stop()
 
     def start(self, port: int = 0) -> None:
-        """Serves from now on, on a free port unless one is named.
+        """Start serving, on a free port unless one is given.
 
         Raises:
             OSError: The port is in use.
@@ -117,7 +117,7 @@ class DemoRegistry:
         self.stopping.clear()
         self._server = _Server(("127.0.0.1", port), _Handler)
         if self._tls:
-            # A handshake here would let one client that says nothing keep all others waiting.
+            # A handshake here would let one silent client block all others.
             self._server.socket = self._tls.wrap_socket(
                 self._server.socket, server_side=True, do_handshake_on_connect=False
             )
@@ -128,7 +128,7 @@ class DemoRegistry:
         self._thread.start()
 
     def stop(self) -> None:
-        """Ends the server, and with it every answer that is still on its way."""
+        """Stop the server and every answer in progress."""
         self.stopping.set()
         if self._server is not None and self._thread is not None:
             self._server.shutdown()
@@ -138,18 +138,18 @@ class DemoRegistry:
 
     @property
     def port(self) -> int:
-        """Where it listens."""
+        """The TCP port."""
         assert self._server is not None, "not started"
         return int(self._server.server_address[1])
 
     @property
     def url(self) -> str:
-        """Without a slash at the end."""
+        """The base URL, without a trailing slash."""
         return f"https://localhost:{self.port}" if self._tls else f"http://127.0.0.1:{self.port}"
 
     @property
     def hosts(self) -> tuple[str, ...]:
-        """The registries that it stands for."""
+        """The registries that it serves."""
         return tuple(sorted({provider.partition("/")[0] for provider in self._offers}))
 
     def service_url(self, host: str) -> str:
@@ -162,11 +162,11 @@ class DemoRegistry:
 
     @property
     def requests(self) -> tuple[Request, ...]:
-        """What was asked so far, in the order of arrival."""
+        """The requests so far, in the order of arrival."""
         return tuple(self._requests)
 
     def release(self, provider: str, version: str) -> Published | None:
-        """What is published now of a release; None where there is no such release."""
+        """A release as it is published now; None where there is no such release."""
         offer = self._offer(provider, version)
         return publish(provider, version, self.faults.of_release(provider, version), offer) if offer else None
 
@@ -175,7 +175,7 @@ class DemoRegistry:
         return None if Fault.WITHDRAWN in self.faults.of_release(provider, version) else offer
 
     def answer(self, request: Request, asked: RequestedPath | None) -> tuple[ServedAnswer, Fault | None]:
-        """Returns what to answer, and what is to go wrong on the way."""
+        """Return the answer to a request, and its transfer fault."""
         self._requests.append(request)
         if self.delay:
             self.stopping.wait(self.delay)
@@ -211,19 +211,19 @@ class DemoRegistry:
             }
             for offer in offers
         ]
-        said = self.warnings.get(provider)
-        return ServedAnswer.of_json({"id": provider.partition("/")[2], "versions": versions, "warnings": said})
+        warnings = self.warnings.get(provider)
+        return ServedAnswer.of_json({"id": provider.partition("/")[2], "versions": versions, "warnings": warnings})
 
     def _dates(self, asked: RequestedPath, *, has_versions: bool) -> ServedAnswer:
-        """When versions were released: of Terraform's registry as JSON:API, of OpenTofu's as its documentation's index.
+        """Release dates: JSON:API for Terraform's registry, the documentation index for OpenTofu's.
 
         Args:
-            asked: About a provider.
-            has_versions: Whether JSON:API is asked to include them.
+            asked: A request for a provider's dates.
+            has_versions: True if JSON:API has to include the versions.
         """
         if asked.provider not in self._offers:
             return ServedAnswer.not_found()
-        offers = [one for version in self._offers[asked.provider] if (one := self._offer(asked.provider, version))]
+        offers = [offer for version in self._offers[asked.provider] if (offer := self._offer(asked.provider, version))]
         now = datetime.now(UTC)
         dates = {
             offer.version: (now - timedelta(days=offer.days, hours=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -248,8 +248,8 @@ class DemoRegistry:
         system, _, arch = asked.detail.partition("_")
         name = file_name(release.provider, release.version, f"{asked.detail}.zip")
         files = f"{self.url}/{quote(asked.host)}/files/{asked.namespace}/{asked.type}/{release.version}/"
-        said = self._said(release)
-        hashes = hashes_by_platform(publish(release.provider, release.version, said, offer))
+        faults = self._reported_faults(release)
+        hashes = hashes_by_platform(publish(release.provider, release.version, faults, offer))
         keys = [{"ascii_armor": key, "trust_signature": release.trust_signature} for key in release.keys]
         document: dict[str, object] = {
             "protocols": offer.protocols,
@@ -258,7 +258,7 @@ class DemoRegistry:
             "filename": name,
             "download_url": files + name,
             "shasum": "0" * 64
-            if Fault.OTHER_CHECKSUM in said
+            if Fault.OTHER_CHECKSUM in faults
             else hashes[asked.detail][0].removeprefix(Scheme.ZH.prefix),
             "shasums_url": files + file_name(release.provider, release.version, "SHA256SUMS"),
             "shasums_signature_url": files + file_name(release.provider, release.version, "SHA256SUMS.sig"),
@@ -271,19 +271,19 @@ class DemoRegistry:
             }
         return ServedAnswer.of_json(document)
 
-    def _said(self, release: Published) -> frozenset[Fault]:
-        """The faults that the registry's own words follow: it does not know that a package was tampered with."""
+    def _reported_faults(self, release: Published) -> frozenset[Fault]:
+        """The faults that the registry's own statements reflect: not that a package was tampered with."""
         return self.faults.of_release(release.provider, release.version) - {Fault.TAMPERED_PACKAGE}
 
 
 def _offers(provider: str, offered: Sequence[str | SampleListing]) -> list[SampleListing]:
     days = sample_days(provider, (version for version in offered if isinstance(version, str)))
-    return [one if isinstance(one, SampleListing) else SampleListing(one, days=days[one]) for one in offered]
+    return [item if isinstance(item, SampleListing) else SampleListing(item, days=days[item]) for item in offered]
 
 
 def _file(release: Published, name: str) -> ServedAnswer:
-    def named(what: str) -> bool:
-        return name == file_name(release.provider, release.version, what)
+    def named(suffix: str) -> bool:
+        return name == file_name(release.provider, release.version, suffix)
 
     if named("SHA256SUMS"):
         return ServedAnswer(200, release.sums, "text/plain")
@@ -304,7 +304,7 @@ class _Server(ThreadingHTTPServer):
     request_queue_size = 128
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Says nothing: a client that went away is what some of the faults are about."""
+        """Ignore errors: some faults make the client disconnect."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -331,4 +331,4 @@ class _Handler(BaseHTTPRequestHandler):
     do_HEAD = do_GET  # noqa: N815
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """Says nothing; `Registry.requests` has it."""
+        """Log nothing; `DemoRegistry.requests` records each request."""

@@ -1,7 +1,7 @@
-"""The sample providers' releases as lock files have them.
+"""The sample releases as lock files record them.
 
 A release has a package for each of PLATFORMS and, as real ones do, a registry manifest whose hash many releases share.
-The hashes are those of the packages that the demo's registry serves; see `locklens.demo.packages`.
+The hashes are those of the packages that the demo registry serves; see `locklens.demo.packages`.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ class SampleLock(Struct, frozen=True):
 
     Attributes:
         provider: Full address.
-        version: What the lock file says is selected.
+        version: The selected version.
         constraints: Canonical text, "" for none.
         unpacked: Platforms whose `h1` is recorded.
         packed: Platforms whose `zh` is recorded; with any, the manifest's is too.
-        edition: Which publication of the release the hashes are of.
-        hashes_of: The version that the hashes belong to; "" for that which is locked.
+        edition: Edition of the release that the hashes belong to.
+        hashes_of: Version that the hashes belong to; "" for the locked one.
         more: Hashes that belong to no release.
     """
 
@@ -50,24 +50,24 @@ class SampleLock(Struct, frozen=True):
     more: tuple[str, ...] = ()
 
     def at(self, version: str, constraints: str | None = None) -> SampleLock:
-        """Returns the same with another version, and other constraints where they are given."""
+        """Return the same entry with another version, and with other constraints if given."""
         return replace(self, version=version, constraints=self.constraints if constraints is None else constraints)
 
     def hashes(self) -> tuple[str, ...]:
-        """Returns the recorded hashes."""
+        """Return the recorded hashes."""
         release = self.provider, self.hashes_of or self.version
         unpacked = (h1(*release, platform, self.edition) for platform in self.unpacked)
         packed = (zh(*release, platform, self.edition) for platform in self.packed)
         return (*unpacked, *packed, *((MANIFEST,) if self.packed else ()), *self.more)
 
     def entry(self) -> LockEntry:
-        """Returns the block of the lock file."""
+        """Return the block of the lock file."""
         address = ProviderAddress(*self.provider.split("/"))
         return LockEntry(address, Version.parse(self.version), self.constraints, self.hashes(), line=0)
 
 
 def lock_file(*providers: SampleLock, dialect: Dialect = TERRAFORM) -> bytes:
-    """Returns a lock file as the tool would have written it."""
+    """Return a lock file as the tool writes it."""
     return render((provider.entry() for provider in providers), dialect)
 
 

@@ -1,6 +1,6 @@
-"""Writes the sample repository: a commit and, uncommitted, what is to be reviewed.
+"""The sample repository: one commit, and uncommitted changes to review.
 
-`locklens.demo.cases` is the table of what is in it.
+`locklens.demo.cases` lists its contents.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 _AUTHOR = ("Robin Example", "robin@example.com", "2026-11-02T09:00:00+00:00")
 _README = """# infra
 
-A sample of locklens: the last commit and the work tree differ in every way that lock files do.
+A sample repository of locklens: the work tree differs from the last commit in every way that lock files can.
 Run `locklens review` here.
 """
-_POLICY = """# Days that a release must be old.
+_POLICY = """# Minimum age of a release, in days.
 cooldown = 7
 
-# Platforms that must be able to install, each with why.
+# Required platforms, each with the reason.
 [platforms]
 linux_amd64 = "CI, production"
 darwin_arm64 = "laptops"
@@ -39,22 +39,22 @@ _TOP = {
     "README.md": _README,
     POLICY_FILE: _POLICY,
     ".gitignore": ".terraform/\n",
-    # One sample is about line ends: whoever looks at it must get those that were written.
+    # One sample is about line ends: a checkout must keep those that were written.
     ".gitattributes": "* -text\n",
 }
 
 
 def make_repository(folder: Path) -> Path:
-    """Writes the sample repository into a folder, which is made; its commit id is always the same.
+    """Write the sample repository into a folder, creating it; the commit id is always the same.
 
-    No configuration, template or hook of the user has a part in it.
+    No configuration, template or hook of the user takes part.
 
     Returns:
         The folder.
 
     Raises:
-        ConfigurationError: The folder has something in it, or cannot be written.
-        RepositoryError: There is no git, or it failed.
+        ConfigurationError: The folder is not empty, or cannot be written.
+        RepositoryError: git is missing or failed.
     """
     git = find_git()
     try:
@@ -117,7 +117,7 @@ def _remove(folder: Path, paths: set[str]) -> None:
 
 
 def _environment(folder: str) -> dict[str, str]:
-    """Returns an environment in which git sees neither another repository nor anybody's configuration."""
+    """Return an environment in which git sees neither another repository nor any user's configuration."""
     environment = {name: value for name, value in git_environment(folder).items() if not name.startswith("GIT_")}
     name, address, date = _AUTHOR
     return environment | {

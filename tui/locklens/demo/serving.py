@@ -1,4 +1,4 @@
-"""How a tool is pointed at the demo's registry: a CLI configuration file, and the environment that names it."""
+"""Configuration of a tool for the demo registry: a CLI configuration file, and the environment that names it."""
 
 from __future__ import annotations
 
@@ -22,15 +22,14 @@ SAMPLE_RULES = (
     FaultRule(Fault.EXPIRED_KEY, "registry.terraform.io/cloudflare/cloudflare"),
     FaultRule(Fault.SERVER_ERROR, "registry.opentofu.org"),
 )
-"""What goes wrong where the sample repository is shown: a package published again and by somebody else, a new version
-with another signer, an unsigned provider, an expired key, a registry that does not answer. All else is
-as it should be."""
+"""Faults beside the sample repository: a release republished with another key, a new version with another signer, an
+unsigned provider, an expired key, a registry that does not answer. Everything else is intact."""
 
-_COMMENT = "# Written by locklens demo: the registries below are on this machine, and what they serve is invented.\n"
+_COMMENT = "# Written by locklens demo: the registries below run on this machine and serve invented releases.\n"
 
 
 def cli_configuration(registry: DemoRegistry) -> str:
-    """Returns the text of a CLI configuration in which each of the registry's hosts is found on loopback."""
+    """Return a CLI configuration that maps each of the registry's hosts to loopback."""
     blocks = (
         f'host "{host}" {{\n  services = {{\n    "providers.v1" = "{registry.service_url(host)}"\n  }}\n}}\n'
         for host in registry.hosts
@@ -39,10 +38,10 @@ def cli_configuration(registry: DemoRegistry) -> str:
 
 
 def write_cli_configuration(registry: DemoRegistry, folder: Path) -> Path:
-    """Writes that text to a file in a folder that exists, and returns its path.
+    """Write the CLI configuration to a file in an existing folder, and return its path.
 
     Raises:
-        OSError: It cannot be written.
+        OSError: The file cannot be written.
     """
     path = folder / FILE_NAME
     path.write_text(cli_configuration(registry), "utf-8", newline="\n")
@@ -50,13 +49,13 @@ def write_cli_configuration(registry: DemoRegistry, folder: Path) -> Path:
 
 
 def environment(configuration: Path) -> dict[str, str]:
-    """Returns the variables with which terraform, tofu and locklens ask the demo's registry and nobody else."""
+    """Return the environment with which terraform, tofu and locklens use only the demo registry."""
     return {"TF_CLI_CONFIG_FILE": str(configuration), "CHECKPOINT_DISABLE": "1"}
 
 
 def serving_lines(registry: DemoRegistry, configuration: Path) -> list[str]:
-    """Returns what to tell whoever started the registry: where it is, and how to point a tool at it."""
-    lines = [f"The demo's registry answers at {registry.url}, until this is stopped. It stands for:"]
+    """Return the start message: the registry's address, and the settings for other tools."""
+    lines = [f"The demo registry listens at {registry.url} until it is stopped. It serves:"]
     lines += [f"  {host}" for host in registry.hosts]
     lines += ["", "In another terminal:"]
     lines += [f"  export {name}={shell_word(value)}" for name, value in environment(configuration).items()]
