@@ -144,8 +144,7 @@ def test_what_the_registry_offers_says_what_is_held_back_and_by_whom(tmp_path: P
         "  registry     newest 6.2.0, in range 5.90.0, same major 5.91.0, same minor 5.49.0\n"
         "  upgrade      selects 5.90.0\n"
         "  newer        5.91.0 to 6.2.0 (3 versions)  held back: < 5.91.0 (z_override.tf:3)\n"
-        "               5.92.0-beta1  held back: < 5.91.0 (z_override.tf:3); a pre-release, which only an exact constraint\n"
-        "                 selects\n"
+        "               5.92.0-beta1  held back: < 5.91.0 (z_override.tf:3); pre-release (needs an exact constraint)\n"
         "               5.60.0 to 5.90.0 (2 versions)  an upgrade takes the newest\n"
         "               5.50.0  held back: != 5.50.0 (main.tf:9)\n"
     ) in text

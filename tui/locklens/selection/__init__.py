@@ -1,7 +1,7 @@
-"""Which versions of a provider may be selected, which one is, and why not a newer one: pure rules over values.
+"""Version selection: the selectable versions of a provider, the selected one, and the reasons against newer ones.
 
-Nothing here asks anybody. What a registry offers is handed in, and only its version numbers decide: the tools look at
-platforms and plugin protocols after they have chosen, and choose no other version then. So do we, and say it.
+Pure rules over values, no I/O. Only version numbers decide: the tools check platforms and plugin protocols after the
+selection, and then do not select another version. The same is done and reported here.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The tools' own choice, for `init`, `init -upgrade` and `providers lock`."""
+"""The tools' version selection, for `init`, `init -upgrade` and `providers lock`."""
 
 from __future__ import annotations
 
@@ -17,24 +17,23 @@ if TYPE_CHECKING:
 
 
 def combined(requirements: Sequence[Requirement]) -> Constraints:
-    """Returns all constraints on one provider, which hold together, each comparison once."""
-    return Constraints(tuple(dict.fromkeys(term for one in requirements for term in one.constraints.terms)))
+    """Return the conjunction of all constraints on one provider, each comparison once."""
+    return Constraints(tuple(dict.fromkeys(term for entry in requirements for term in entry.constraints.terms)))
 
 
 def before_asking(requirements: Sequence[Requirement], locked: Version | None, *, upgrade: bool) -> Unselectable | None:
-    """Returns why no version can be selected as far as that needs no registry, as the tools find out before they ask.
+    """Return the obstacle that is known without a registry, as the tools check before any request; None for none.
 
     Args:
-        requirements: All that requires the provider.
-        locked: The version in the lock file, None where it has none.
-        upgrade: Whether the lock file does not count.
+        requirements: All requirements of the provider.
+        locked: The locked version; None if there is none.
+        upgrade: True if the lock file is ignored.
     """
     constraints = combined(requirements)
     if locked is None or upgrade or constraints.admits(locked):
         return None
     held = HeldBack((locked,), holds_against(locked, requirements))
-    found = conflicts(requirements)
-    return Unselectable(Obstacle.LOCKED_EXCLUDED, constraints, locked, held=(held,), conflicts=found)
+    return Unselectable(Obstacle.LOCKED_EXCLUDED, constraints, locked, held=(held,), conflicts=conflicts(requirements))
 
 
 def select(
@@ -44,22 +43,22 @@ def select(
     *,
     upgrade: bool,
 ) -> Selection | Unselectable:
-    """Chooses a version as the tools do: the locked one, or else the newest release that every constraint admits.
+    """Select a version as the tools do: the locked one, or else the newest release that satisfies every constraint.
 
-    A pre-release is chosen only where a constraint names exactly it, 0.0.0 never. Build metadata makes another version
-    for `=` and `!=` and for the lock file, and does not count in the order; where two differ in nothing else, the tools
-    throw dice, and here the greater text wins.
+    A pre-release is selected only by a constraint on exactly that version, 0.0.0 never. Build metadata makes a
+    different version for `=` and `!=` and for the lock file, and does not count in the order; between two versions that
+    differ only there, the tools select at random, and here the greater text wins.
 
     Args:
-        requirements: All that requires the provider.
-        offered: What the registry offers.
-        locked: The version in the lock file, None where it has none.
-        upgrade: Whether the lock file does not count. `providers lock` never upgrades.
+        requirements: All requirements of the provider.
+        offered: The versions that the registry lists.
+        locked: The locked version; None if there is none.
+        upgrade: True if the lock file is ignored. `providers lock` never upgrades.
     """
     if (refused := before_asking(requirements, locked, upgrade=upgrade)) is not None:
         return refused
     constraints = combined(requirements)
-    by_version = {one.version: one for one in offered}
+    by_version = {entry.version: entry for entry in offered}
     if not by_version:
         return Unselectable(Obstacle.NOTHING_OFFERED, constraints, locked)
     if locked is not None and not upgrade:
@@ -69,6 +68,6 @@ def select(
     version = newest_matching(tuple(by_version), constraints)
     if version is not None:
         return Selection(by_version[version], constraints, is_reused=False)
-    found = conflicts(requirements)
-    held = () if found else nearest(requirements, offered)
-    return Unselectable(Obstacle.NO_MATCH, constraints, locked, held=held, conflicts=found)
+    conflicting = conflicts(requirements)
+    held = () if conflicting else nearest(requirements, offered)
+    return Unselectable(Obstacle.NO_MATCH, constraints, locked, held=held, conflicts=conflicting)

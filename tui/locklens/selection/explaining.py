@@ -1,4 +1,4 @@
-"""All that there is to say of one provider in one root: who requires it, what that comes to, what it holds back."""
+"""Explanation of one provider in one root: its requirements, the selected version, and the versions held back."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 
 class RequiringModule(Struct, frozen=True):
-    """One module, the tests or the state, and what in it requires the provider.
+    """The requirements of one module, its tests and its state.
 
     Attributes:
-        module: Path of the module's call, "" for the root module; the root module has its tests and its state too.
-        declared: What has a constraint or declares the provider.
-        uses: What merely uses it.
+        module: Path of the module call; "" for the root module, which includes its tests and its state.
+        declared: Requirements with a constraint or a declaration of the provider.
+        uses: Plain uses of the provider.
     """
 
     module: str
@@ -36,14 +36,14 @@ class RequiringModule(Struct, frozen=True):
 
 
 class VersionChoices(Struct, frozen=True):
-    """What a registry's answer makes of it.
+    """The versions selected from a registry's list, and those held back.
 
     Attributes:
-        as_locked: What `init` selects.
-        upgraded: What `init -upgrade` selects.
-        has_locked: Whether the locked version is offered; true where none is locked.
+        as_locked: The selection of `init`.
+        upgraded: The selection of `init -upgrade`.
+        has_locked: True if the locked version is listed, or none is locked.
         newest: The newest versions of several kinds.
-        newer: What holds the versions back that are above the locked one, or above the selected one without it.
+        newer: Versions above the locked one (without one, above the selected one), with the holds on them.
     """
 
     as_locked: Selection | Unselectable
@@ -58,12 +58,12 @@ class Explanation(Struct, frozen=True):
 
     Attributes:
         address: The provider.
-        requirements: All that requires it.
-        locked: Its block in the lock file, None where there is none.
+        requirements: All of its requirements.
+        locked: Its block in the lock file; None if there is none.
         constraints: All constraints together.
-        essential: Those that decide: the others add nothing to them.
+        essential: The decisive constraints: the others are implied.
         conflicts: Smallest sets of constraints that cannot hold together.
-        against: What of the configuration the locked version does not satisfy; () where it does.
+        against: The holds on the locked version; None where it satisfies the configuration.
         offer: None where no registry was asked.
     """
 
@@ -78,19 +78,19 @@ class Explanation(Struct, frozen=True):
 
     @property
     def askers(self) -> tuple[RequiringModule, ...]:
-        """What requires it, by module, in the order of the modules' paths."""
+        """The requirements by module, in the order of the modules' paths."""
         modules: dict[str, list[Requirement]] = {}
-        for one in self.requirements:
-            modules.setdefault(one.module, []).append(one)
+        for requirement in self.requirements:
+            modules.setdefault(requirement.module, []).append(requirement)
         return tuple(_asker(module, modules[module]) for module in sorted(modules))
 
 
 def _asker(module: str, requirements: list[Requirement]) -> RequiringModule:
     declared: list[Requirement] = []
     uses: list[Requirement] = []
-    for one in requirements:
-        is_told = one.constraint or one.contributor in {Contributor.REQUIRED_PROVIDERS, Contributor.STATE}
-        (declared if is_told else uses).append(one)
+    for requirement in requirements:
+        declares = requirement.contributor in {Contributor.REQUIRED_PROVIDERS, Contributor.STATE}
+        (declared if requirement.constraint or declares else uses).append(requirement)
     return RequiringModule(module, tuple(declared), tuple(uses))
 
 
@@ -102,14 +102,14 @@ def explain_selection(
     *,
     platforms: Sequence[Platform] = (),
 ) -> Explanation:
-    """Explains a provider.
+    """Explain the selection of a provider.
 
     Args:
-        address: Which.
-        requirements: All that requires it, and nothing else.
-        locked: Its block in the lock file, None where there is none.
-        offered: What the registry offers; None where it was not asked.
-        platforms: For which packages are wanted.
+        address: The provider.
+        requirements: All of its requirements, and no others.
+        locked: Its block in the lock file; None if there is none.
+        offered: The versions that the registry lists; None where it was not asked.
+        platforms: Required platforms.
     """
     constraints = combined(requirements)
     against = None
@@ -135,7 +135,7 @@ def _offer(
 ) -> VersionChoices:
     version = locked.version if locked is not None else None
     upgraded = select(requirements, offered, version, upgrade=True)
-    has_locked = version is None or any(one.version == version for one in offered)
+    has_locked = version is None or any(entry.version == version for entry in offered)
     selected = upgraded.version if isinstance(upgraded, Selection) else None
     return VersionChoices(
         as_locked=upgraded if version is None else select(requirements, offered, version, upgrade=False),

@@ -1,4 +1,4 @@
-"""What came of a choice, as values."""
+"""Results of a version selection, as values."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PLACES_SHOWN = 3
 
 
 class Demand(Struct, frozen=True):
-    """One comparison of a constraint, and everything in the configuration that makes it.
+    """One comparison of a constraint, and the requirements that contain it.
 
     Attributes:
         term: Such as `~> 5.0`.
@@ -32,13 +32,13 @@ class Demand(Struct, frozen=True):
     requirements: tuple[Requirement, ...]
 
     def __str__(self) -> str:
-        places = list(dict.fromkeys(f"{one.file}:{one.line}" for one in self.requirements))
+        places = list(dict.fromkeys(f"{entry.file}:{entry.line}" for entry in self.requirements))
         more = f" and {len(places) - _PLACES_SHOWN} more" if len(places) > _PLACES_SHOWN else ""
         return f"{self.term} ({', '.join(places[:_PLACES_SHOWN])}{more})"
 
 
 class Reason(StrEnum):
-    """Why a version is not, or cannot be, used."""
+    """A reason why a version is not selected or cannot be installed."""
 
     CONSTRAINT = "constraint"
     PRERELEASE = "pre-release"
@@ -49,7 +49,7 @@ class Reason(StrEnum):
 
     @property
     def excludes(self) -> bool:
-        """Whether the tools pass such a version over; else they choose it, and fail to install it."""
+        """True if the tools skip such a version; otherwise they select it, and fail to install it."""
         return self not in {Reason.PROTOCOL, Reason.PLATFORM}
 
 
@@ -57,8 +57,8 @@ class Hold(Struct, frozen=True):
     """One thing that holds a version back.
 
     Attributes:
-        demand: Of a CONSTRAINT.
-        names: Of PROTOCOL the version's protocols, of PLATFORM the platforms that it lacks.
+        demand: The comparison, for a CONSTRAINT.
+        names: The version's protocols for PROTOCOL, the missing platforms for PLATFORM.
     """
 
     reason: Reason
@@ -66,28 +66,28 @@ class Hold(Struct, frozen=True):
     names: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        """In a few words, such as `~> 5.0 (main.tf:12)`; foreign text is as it was written."""
+        """A short form such as `~> 5.0 (main.tf:12)`; foreign text is unescaped."""
         match self.reason:
             case Reason.CONSTRAINT:
                 return str(self.demand)
             case Reason.PRERELEASE:
-                return "a pre-release, which only an exact constraint selects"
+                return "pre-release (needs an exact constraint)"
             case Reason.UNSPECIFIED:
                 return "0.0.0 is never selected"
             case Reason.ABSENT:
-                return "the registry does not offer it"
+                return "not offered by the registry"
             case Reason.PROTOCOL:
-                return f"needs plugin protocol {', '.join(self.names)}, which the tools do not speak"
+                return f"unsupported plugin protocol {', '.join(self.names)}"
             case Reason.PLATFORM:
-                return f"has no package for {', '.join(self.names)}"
+                return f"no package for {', '.join(self.names)}"
 
 
 class HeldBack(Struct, frozen=True):
-    """Versions that the same things hold back.
+    """Versions with the same holds.
 
     Attributes:
-        versions: The newest first.
-        holds: All of them; () where nothing does.
+        versions: Newest first.
+        holds: All holds; () if there are none.
     """
 
     versions: tuple[Version, ...]
@@ -95,40 +95,40 @@ class HeldBack(Struct, frozen=True):
 
     @property
     def newest(self) -> Version:
-        """The first of the versions."""
+        """The newest version."""
         return self.versions[0]
 
     @property
     def oldest(self) -> Version:
-        """The last of them."""
+        """The oldest version."""
         return self.versions[-1]
 
     @property
     def is_excluded(self) -> bool:
-        """Whether the tools pass them over."""
+        """True if the tools skip these versions."""
         return any(hold.reason.excludes for hold in self.holds)
 
 
 ConstraintConflict = tuple[Demand, ...]
-"""Constraints that cannot hold together, each of which could if another were gone."""
+"""A minimal set of constraints that no version satisfies together."""
 
 
 class Obstacle(StrEnum):
-    """Why no version can be selected."""
+    """The reason why no version can be selected."""
 
     LOCKED_EXCLUDED = "the locked version does not satisfy the constraints"
-    LOCKED_ABSENT = "the locked version is not offered any more"
+    LOCKED_ABSENT = "the locked version is no longer offered"
     NOTHING_OFFERED = "no version is offered"
     NO_MATCH = "no offered version satisfies the constraints"
 
 
 class Selection(Struct, frozen=True):
-    """The version that is selected.
+    """A selected version.
 
     Attributes:
-        listed: As the registry offers it.
-        constraints: Of the whole configuration, together.
-        is_reused: Whether the lock file alone decided.
+        listed: The version as the registry lists it.
+        constraints: All constraints of the configuration.
+        is_reused: True if the lock file alone decided.
     """
 
     listed: ListedVersion
@@ -137,7 +137,7 @@ class Selection(Struct, frozen=True):
 
     @property
     def version(self) -> Version:
-        """Which."""
+        """The selected version."""
         return self.listed.version
 
 
@@ -145,10 +145,10 @@ class Unselectable(Struct, frozen=True):
     """No version can be selected.
 
     Attributes:
-        constraints: Of the whole configuration, together.
-        locked: The version in the lock file, None where it has none.
-        held: What is nearest to being selected, and what stands against it: of LOCKED_EXCLUDED the locked version.
-        conflicts: Smallest sets of constraints that no version at all could satisfy; () where one could.
+        constraints: All constraints of the configuration.
+        locked: The locked version; None if there is none.
+        held: The nearest versions with their holds; for LOCKED_EXCLUDED the locked version.
+        conflicts: Minimal sets of constraints that no version satisfies; () if there are none.
     """
 
     obstacle: Obstacle
@@ -158,7 +158,7 @@ class Unselectable(Struct, frozen=True):
     conflicts: tuple[ConstraintConflict, ...] = ()
 
     def words(self, address: ProviderAddress, dialect: Dialect) -> str:
-        """Says it as the tool does."""
+        """The message of the tool for this case."""
         match self.obstacle:
             case Obstacle.LOCKED_EXCLUDED:
                 return (
@@ -183,10 +183,10 @@ class Newest(Struct, frozen=True):
     """The newest offered versions of several kinds; None where there is none.
 
     Attributes:
-        overall: Of the releases; of the pre-releases where nothing else is offered.
-        in_range: That the constraints admit: what an upgrade selects.
-        same_major: Of the releases with the locked version's major number, whatever the constraints say.
-        same_minor: Likewise with its minor number too.
+        overall: The newest release; the newest pre-release where nothing else is listed.
+        in_range: The newest version that satisfies the constraints: the selection of an upgrade.
+        same_major: The newest release with the locked version's major number, regardless of constraints.
+        same_minor: The newest release with the locked version's major and minor numbers, regardless of constraints.
     """
 
     overall: Version | None

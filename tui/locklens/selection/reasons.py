@@ -1,4 +1,4 @@
-"""Why a version is not selected: what in the configuration, or about the version, holds it back."""
+"""Holds on a version: the constraints, or the properties of the version, that prevent its selection."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ if TYPE_CHECKING:
 _LOWER = {Operator.GREATER, Operator.GREATER_EQUAL}
 _UPPER = {Operator.LESS, Operator.LESS_EQUAL}
 _MAX_NEAREST = 20
-"""Versions in between that are told; more than that are many pre-releases, of which the newest say enough."""
+"""Most versions in between; a longer list consists of pre-releases, of which the newest suffice."""
 
 
 def demands(requirements: Iterable[Requirement]) -> tuple[Demand, ...]:
-    """Returns each different comparison once, with all that makes it."""
-    found: dict[Term, list[Requirement]] = {}
-    for one in requirements:
-        for term in dict.fromkeys(one.constraints.terms):
-            found.setdefault(term, []).append(one)
-    return tuple(Demand(term, tuple(those)) for term, those in found.items())
+    """Return each distinct comparison once, with the requirements that contain it."""
+    by_term: dict[Term, list[Requirement]] = {}
+    for requirement in requirements:
+        for term in dict.fromkeys(requirement.constraints.terms):
+            by_term.setdefault(term, []).append(requirement)
+    return tuple(Demand(term, tuple(entries)) for term, entries in by_term.items())
 
 
 def conflicts(requirements: Sequence[Requirement]) -> tuple[ConstraintConflict, ...]:
-    """Returns the smallest sets of constraints that no version at all could satisfy; () where one could."""
+    """Return the minimal sets of constraints that no version satisfies; () if there are none."""
     by_term = {demand.term: demand for demand in demands(requirements)}
-    found = Constraints(tuple(by_term)).smallest_conflicts()
-    return tuple(tuple(by_term[term] for term in terms) for terms in found)
+    minimal = Constraints(tuple(by_term)).smallest_conflicts()
+    return tuple(tuple(by_term[term] for term in terms) for terms in minimal)
 
 
 def holds_against(version: Version, requirements: Sequence[Requirement]) -> tuple[Hold, ...]:
-    """Returns what in the configuration, or in the number itself, keeps a version from being selected."""
+    """Return the holds of the configuration, and of the version number itself, on a version."""
     return _Judge(requirements, ()).holds(version, None)
 
 
@@ -51,20 +51,20 @@ def held_back(
     platforms: Sequence[Platform] = (),
     expected: Iterable[Version] = (),
 ) -> tuple[HeldBack, ...]:
-    """Says of each version above a selected one what holds it back, those with the same answer as one.
+    """Return the holds on each version above a given one, grouped by equal holds.
 
     Args:
-        requirements: All that requires the provider.
-        offered: What the registry offers.
-        above: The version that is selected or locked; None: all that are offered.
-        platforms: For which a package is wanted.
-        expected: Versions that should be offered, such as the locked one; where they are not, that is said.
+        requirements: All requirements of the provider.
+        offered: The versions that the registry lists.
+        above: The selected or locked version; None for all listed versions.
+        platforms: Required platforms.
+        expected: Versions that should be listed, such as the locked one; a missing one is reported as absent.
 
     Returns:
-        The group with the newest version first. Nothing holds a group without `holds` back but that nobody upgraded.
+        The groups, that with the newest version first. A group without `holds` is available to an upgrade.
     """
     judge = _Judge(requirements, platforms)
-    listed = {one.version: one for one in offered}
+    listed = {entry.version: entry for entry in offered}
     pinned = [demand.term.version for demand in judge.demands if demand.term.is_pin]
     absent = [version for version in dict.fromkeys((*expected, *pinned)) if version not in listed]
     newer = [version for version in chain(listed, absent) if above is None or version.compare(above) > 0]
@@ -72,17 +72,17 @@ def held_back(
 
 
 def nearest(requirements: Sequence[Requirement], offered: Sequence[ListedVersion]) -> tuple[HeldBack, ...]:
-    """Says which offered versions come nearest to being selected, and what excludes them, where none is selected.
+    """Return the listed versions nearest to the constraints and the holds on them, where none is selected.
 
-    These are the oldest above what the constraints admit, the newest below it, and those in between, which are
+    These are the oldest above the range of the constraints, the newest below it, and those in between, which are
     excluded one by one or are pre-releases. Pre-releases above and below count only where there is no release.
 
     Args:
-        requirements: All that requires the provider; some version could satisfy them all.
-        offered: What the registry offers.
+        requirements: All requirements of the provider, without conflicts.
+        offered: The versions that the registry lists.
     """
     judge = _Judge(requirements, ())
-    listed = {one.version: one for one in offered}
+    listed = {entry.version: entry for entry in offered}
     sides: dict[int, list[Version]] = {-1: [], 0: [], 1: []}
     for version in _newest_first(listed):
         sides[judge.side(version)].append(version)
@@ -92,15 +92,15 @@ def nearest(requirements: Sequence[Requirement], offered: Sequence[ListedVersion
 
 
 def newest_of(requirements: Sequence[Requirement], offered: Sequence[ListedVersion], locked: Version | None) -> Newest:
-    """Returns the newest versions of several kinds.
+    """Return the newest versions of several kinds.
 
     Args:
-        requirements: All that requires the provider.
-        offered: What the registry offers.
-        locked: The version in the lock file, None where it has none.
+        requirements: All requirements of the provider.
+        offered: The versions that the registry lists.
+        locked: The locked version; None if there is none.
     """
     constraints = Constraints(tuple(demand.term for demand in demands(requirements)))
-    versions = [one.version for one in offered]
+    versions = [entry.version for entry in offered]
     releases = [version for version in versions if not version.prerelease and not version.is_unspecified]
     major = [version for version in releases if locked is not None and version.major == locked.major]
     minor = [version for version in major if locked is not None and version.minor == locked.minor]
@@ -125,13 +125,13 @@ def _grouped(versions: Iterable[Version], judge: _Judge, listed: dict[Version, L
     groups: dict[tuple[int, ...], tuple[tuple[Hold, ...], list[Version]]] = {}
     for version in _newest_first(versions):
         holds = judge.holds(version, listed.get(version), is_listed=version in listed)
-        # The judge has each hold once, so that nothing needs to be compared but which these are.
+        # The judge makes each hold once, so that their identities suffice as a key.
         groups.setdefault(tuple(map(id, holds)), (holds, []))[1].append(version)
-    return tuple(HeldBack(tuple(those), holds) for holds, those in groups.values())
+    return tuple(HeldBack(tuple(members), holds) for holds, members in groups.values())
 
 
 class _Judge:
-    """Judges versions by one provider's requirements."""
+    """Holds on versions by one provider's requirements."""
 
     def __init__(self, requirements: Iterable[Requirement], platforms: Sequence[Platform]) -> None:
         self.demands = demands(requirements)
@@ -141,32 +141,32 @@ class _Judge:
         self._others: dict[tuple[Reason, tuple[str, ...]], Hold] = {}
 
     def holds(self, version: Version, listed: ListedVersion | None, *, is_listed: bool = True) -> tuple[Hold, ...]:
-        """Returns what stands against a version.
+        """Return the holds on a version.
 
         Args:
-            version: Which.
-            listed: How the registry offers it, None where that does not matter.
-            is_listed: Whether it does at all.
+            version: The version.
+            listed: The version as the registry lists it; None if irrelevant.
+            is_listed: True if the registry lists it.
         """
-        found = [hold for term, hold in self._by_constraint if not term.holds(version)]
+        holds = [hold for term, hold in self._by_constraint if not term.holds(version)]
         if version.prerelease and version not in self._pins:
-            found.append(self._other(Reason.PRERELEASE))
+            holds.append(self._other(Reason.PRERELEASE))
         if version.is_unspecified:
-            found.append(self._other(Reason.UNSPECIFIED))
+            holds.append(self._other(Reason.UNSPECIFIED))
         if not is_listed:
-            found.append(self._other(Reason.ABSENT))
+            holds.append(self._other(Reason.ABSENT))
         if listed is not None and not listed.has_supported_protocol:
-            found.append(self._other(Reason.PROTOCOL, listed.protocols))
+            holds.append(self._other(Reason.PROTOCOL, listed.protocols))
         if listed is not None and listed.platforms:
             lacking = tuple(str(platform) for platform in self._platforms if platform not in listed.platforms)
-            found += [self._other(Reason.PLATFORM, lacking)] if lacking else []
-        return tuple(found)
+            holds += [self._other(Reason.PLATFORM, lacking)] if lacking else []
+        return tuple(holds)
 
     def _other(self, reason: Reason, names: tuple[str, ...] = ()) -> Hold:
         return self._others.setdefault((reason, names), Hold(reason, names=names))
 
     def side(self, version: Version) -> int:
-        """Returns -1 where a version is too old for a constraint, 1 where it is too new for one, else 0."""
+        """Return -1 for a version that is too old for a constraint, 1 for one that is too new, else 0."""
         for term, _ in self._by_constraint:
             if term.holds(version):
                 continue
