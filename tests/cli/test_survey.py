@@ -110,7 +110,7 @@ def test_the_list_as_text(run: Run, top: Path) -> None:
     status, out, _ = run("--list", "--root", "a")
     assert status == 0
     assert out.startswith(
-        "a\n=\n\nacme/demo 1.0.0 -> 1.1.0  registry.terraform.io\nSTATE        can upgrade now, safe\n"
+        "a\n=\n\nacme/demo 1.0.0 -> 1.1.0  registry.terraform.io\nSTATE        can upgrade now, eligible\n"
     )
     assert "BLOCKED BY   constraint: ~> 1.0 (a/main.tf:3)\n" in out
     assert "selected" not in out

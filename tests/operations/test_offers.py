@@ -55,7 +55,7 @@ def test_the_newest_in_range_that_is_old_enough() -> None:
     some = offer("1.0.0:90 1.1.0:40 1.2.0:9 1.3.0:3 2.0.0:50", "~> 1.0")
     assert suggested(some) == "1.2.0"
     assert suggested(some, UpgradePolicy()) == "1.3.0"
-    assert suggested(some, UpgradePolicy(cooldown=41)) == "held: ~> 1.0 (main.tf:1)"
+    assert suggested(some, UpgradePolicy(cooldown=41)) == "held back: ~> 1.0 (main.tf:1)"
     assert suggested(some, UpgradePolicy(cooldown=3)) == "1.3.0"
     assert recommend(some, WEEK).held_by == "~> 1.0 (main.tf:1)"
     assert some.in_range is not None
@@ -64,8 +64,8 @@ def test_the_newest_in_range_that_is_old_enough() -> None:
 
 def test_a_version_that_waits_for_the_cooldown_is_said() -> None:
     some = offer("1.0.0:90 1.1.0:3", "~> 1.0")
-    assert suggested(some) == "held: 1.1.0 is 3d old, cooldown 7 d"
-    assert suggested(offer("1.0.0:90 1.1.0:3", "~> 1.0", "1.0.0")) == "held: 1.0.0 (main.tf:2)"
+    assert suggested(some) == "held back: 1.1.0 is 3d old, cooldown 7 d"
+    assert suggested(offer("1.0.0:90 1.1.0:3", "~> 1.0", "1.0.0")) == "held back: 1.0.0 (main.tf:2)"
 
 
 def test_an_unknown_age_is_not_held_against_a_version() -> None:
@@ -79,16 +79,16 @@ def test_an_unknown_age_is_not_held_against_a_version() -> None:
 
 
 @pytest.mark.parametrize(
-    ("stay", "expected"), [(BumpLimit.ANYWHERE, "2.0.0"), (BumpLimit.MINOR, "1.3.0"), (BumpLimit.PATCH, "1.0.4")]
+    ("limit", "expected"), [(BumpLimit.ANYWHERE, "2.0.0"), (BumpLimit.MINOR, "1.3.0"), (BumpLimit.PATCH, "1.0.4")]
 )
-def test_how_far_it_may_go(stay: BumpLimit, expected: str) -> None:
+def test_the_upgrade_limit(limit: BumpLimit, expected: str) -> None:
     some = offer("1.0.0:90 1.0.4:80 1.3.0:70 2.0.0:60", ">= 1.0")
-    assert suggested(some, UpgradePolicy(stay=stay)) == expected
+    assert suggested(some, UpgradePolicy(limit=limit)) == expected
     alone = offer("1.0.0:90 2.0.0:60", ">= 1.0")
-    assert suggested(alone, UpgradePolicy(stay=BumpLimit.MINOR)) == "held: 2.0.0: same major version"
+    assert suggested(alone, UpgradePolicy(limit=BumpLimit.MINOR)) == "held back: 2.0.0: limited to the same major version"
 
 
-def test_stays_go_round() -> None:
+def test_the_upgrade_limit_cycles() -> None:
     assert BumpLimit.ANYWHERE.following.following.following is BumpLimit.ANYWHERE
 
 
@@ -100,13 +100,13 @@ def test_a_locked_version_that_is_not_admitted_may_move_down() -> None:
     some = offer("0.9.0:99 1.0.0:90", "< 1.0")
     assert some.is_excluded
     assert suggested(some) == "0.9.0"
-    assert suggested(offer("1.0.0:90", "< 1.0")) == "held: no version satisfies the constraints"
+    assert suggested(offer("1.0.0:90", "< 1.0")) == "held back: no version satisfies the constraints"
 
 
 def test_a_locked_version_that_is_withdrawn() -> None:
     some = offer("0.9.0:99", "<= 1.0")
     assert some.is_withdrawn
-    assert suggested(some) == "held: 1.0.0 is not offered any more"
+    assert suggested(some) == "held back: 1.0.0 is no longer offered"
     assert not offer("1.0.0:1", "<= 1.0").is_withdrawn
 
 
@@ -116,14 +116,14 @@ def test_what_is_not_locked_yet() -> None:
     assert some.bump(parsed("0.9.0")) is None
 
 
-def test_what_nothing_requires() -> None:
-    assert suggested(offer("1.0.0 1.1.0")) == "held: nothing requires it"
+def test_a_provider_that_is_not_required() -> None:
+    assert suggested(offer("1.0.0 1.1.0")) == "held back: not required by this root"
 
 
-def test_what_nobody_has_answered() -> None:
+def test_a_lookup_without_an_answer() -> None:
     some = replace(offer("1.0.0", "~> 1.0"), is_asked=False)
-    assert suggested(some) == "not known: "
-    assert suggested(replace(some, is_asked=True, problem="it is down")) == "not known: it is down"
+    assert suggested(some) == "unknown: "
+    assert suggested(replace(some, is_asked=True, problem="it is down")) == "unknown: it is down"
 
 
 def test_a_version_that_the_tools_cannot_run_is_not_suggested() -> None:
@@ -275,7 +275,7 @@ def test_one_provider_in_two_roots_is_asked_about_once(bench: Bench) -> None:
     assert [(one.root, one.name, suggested(one)) for one in found.providers] == [
         ("a", "acme/demo", "1.1.0"),
         ("b", "acme/demo", "2.0.0"),
-        ("b", "acme/netbox", "held: ~> 3.0 (b/main.tf:4)"),
+        ("b", "acme/netbox", "held back: ~> 3.0 (b/main.tf:4)"),
     ]
     assert not any(one.is_asked for one in seen[0].providers)
     steps = [one.step for one in bench.registry.requests]
@@ -287,7 +287,7 @@ def test_one_provider_in_two_roots_is_asked_about_once(bench: Bench) -> None:
 def test_orphans_and_what_is_not_locked(bench: Bench) -> None:
     bench.lay("", {"main.tf": requiring(netbox=">= 3.0")}, SampleLock(DEMO, "1.0.0"))
     demo, netbox = bench.offers().providers
-    assert suggested(demo) == "held: nothing requires it"
+    assert suggested(demo) == "held back: not required by this root"
     assert (netbox.locked, suggested(netbox)) == (None, "4.0.0")
 
 
@@ -299,7 +299,7 @@ def test_modules_that_are_not_fetched_are_no_obstacle_and_are_named(bench: Bench
     found = bench.offers()
     assert [(one.unread, suggested(one)) for one in found.providers] == [
         ("module x is not fetched", "1.1.0"),
-        ("module x is not fetched", "held: nothing that can be read requires it"),
+        ("module x is not fetched", "held back: not required by any readable module"),
     ]
 
 

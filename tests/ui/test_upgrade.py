@@ -1,4 +1,4 @@
-"""The screen of upgrades: what arrives, every key, and what is picked of it."""
+"""The Upgrade screen: arriving candidates, every key, and the selection."""
 
 from __future__ import annotations
 
@@ -166,13 +166,13 @@ def opening(samples: Samples, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 async def test_the_list_and_the_detail(opening: Opening) -> None:
     async with opening() as on:
         assert "upgrade  5 providers in 3 roots" in on.lines[0]
-        assert "2 can upgrade  2 held" in on.lines[0]
+        assert "2 can upgrade  2 held back" in on.lines[0]
         assert "[2 Upgrade]" in on.lines[1]
         assert on.rows == [
-            "CAN UPGRADE NOW  2", "[ ] acme/ready", "[ ] acme/twice", "HELD  2", "-  acme/held", "-  acme/young",
-            "UP TO DATE  1", "-  acme/current", "NOT KNOWN  1", "-  c",
+            "CAN UPGRADE NOW  2", "[ ] acme/ready", "[ ] acme/twice", "HELD BACK  2", "-  acme/held", "-  acme/young",
+            "UP TO DATE  1", "-  acme/current", "UNKNOWN  1", "-  c",
         ]  # fmt: skip
-        assert "held by" in on.lines[2]  # the first section is in sight, with the titles of the columns
+        assert "held back by" in on.lines[2]  # the first section is in sight, with the titles of the columns
         assert on.title == "acme/ready"
         assert "VERSIONS     2.0.0* 30d  [1.1.0 40d]  1.0.0 90d locked" in on.text
         assert "cooldown 7 d" in on.status
@@ -208,7 +208,7 @@ async def test_rows_arrive_as_registries_answer(opening: Opening) -> None:
 
 async def test_nothing_to_upgrade_and_what_failed(opening: Opening) -> None:
     async with opening(CandidateTable()) as on:
-        assert "there is nothing to upgrade" in on.text
+        assert "No provider is locked or required here." in on.text
 
     def failing(*_: object) -> CandidateTable:
         raise LockLensError("no way", hint="try another")
@@ -229,9 +229,9 @@ async def test_moving(opening: Opening) -> None:
         await on.press("down", "j", "k")
         assert on.title == "acme/ready"
         await on.press("right_square_bracket")
-        assert on.title == "HELD  2"
+        assert on.title == "HELD BACK  2"
         await on.press("]", "]", "]")
-        assert on.title == "NOT KNOWN  1"
+        assert on.title == "UNKNOWN  1"
         await on.press("left_square_bracket")
         assert on.title == "UP TO DATE  1"
         await on.press("n")
@@ -251,7 +251,7 @@ async def test_moving(opening: Opening) -> None:
 async def test_nothing_to_go_to(opening: Opening) -> None:
     async with opening(CandidateTable((CURRENT,))) as on:
         await on.press("n")
-        assert "nothing is held" in on.status
+        assert "no row is held back or has warnings" in on.status
 
 
 async def test_folding(opening: Opening) -> None:
@@ -264,19 +264,19 @@ async def test_folding(opening: Opening) -> None:
         await on.press("h")
         assert on.title == "acme/twice"
         await on.press("h")
-        assert on.rows[3] == "HELD  2"
+        assert on.rows[3] == "HELD BACK  2"
         await on.press("h")
         assert on.title == "CAN UPGRADE NOW  2"
 
 
-# Picking
+# Selection
 
 
 async def test_choosing(opening: Opening) -> None:
     async with opening() as on:
         await on.press("space")
         assert on.picks == {"a/ready": "1.1.0"}
-        assert "1 provider chosen in 1 root | fetches about 1 package, size not known" in on.status
+        assert "1 provider selected in 1 root | downloads about 1 package, size unknown" in on.status
         await on.press("j", "space")
         assert on.picks == {"a/ready": "1.1.0", "a/twice": "1.1.0", "b/twice": "1.1.0"}
         await on.press("l", "j", "space")
@@ -286,13 +286,13 @@ async def test_choosing(opening: Opening) -> None:
         assert on.picks == {"a/ready": "1.1.0"}
         await on.choose("acme/held")
         await on.press("space")
-        assert "held: ~> 1.0 (a/main.tf:1)" in on.status
+        assert "held back: ~> 1.0 (a/main.tf:1)" in on.status
         await on.choose("acme/current")
         await on.press("space")
         assert "acme/current is up to date" in on.status
         await on.choose("c")
         await on.press("space")
-        assert "nothing can be upgraded there" in on.status
+        assert "upgrades are not possible there" in on.status
         await on.choose("CAN UPGRADE NOW  2")
         await on.press("space")
         assert len(on.picks) == 3
@@ -303,24 +303,24 @@ async def test_all_that_is_safe(opening: Opening) -> None:
     async with opening(CandidateTable((*ALL.providers, undated))) as on:
         await on.press("a")
         assert on.picks == {"a/ready": "1.1.0", "a/twice": "1.1.0", "b/twice": "1.1.0"}
-        assert "chosen as safe: 2 providers; 1 left out, n goes to them" in on.status
+        assert "selected 2 eligible providers; 1 not eligible, n goes to them" in on.status
         await on.press("a")
         assert on.picks == {}
-        assert "nothing is chosen any more" in on.status
+        assert "selection cleared" in on.status
 
 
-async def test_what_was_chosen_as_safe_is_taken_back_where_somebody_else_signed_it(opening: Opening) -> None:
+async def test_an_eligible_selection_is_dropped_when_the_signer_changed(opening: Opening) -> None:
     facts = [known(READY, "1.0.0", ALICE), known(READY, "1.1.0", MALLORY)]
     facts += [known(TWICE[0], "1.0.0", ALICE), known(TWICE[0], "1.1.0", ALICE)]
     async with opening(known={one.facts.id: one for one in facts}) as on:
         await on.press("a")
         await on.look_up()
         assert on.picks == {"a/twice": "1.1.0", "b/twice": "1.1.0"}
-        assert "not chosen any more: acme/ready is signed otherwise than before" in on.status
+        assert "deselected acme/ready: the signer changed" in on.status
         assert "NEW KEY" in on.text
         await on.choose("acme/ready")
-        assert "NEW KEY: signed by another one than 1.0.0" in on.said
-        await on.press("space")  # Whoever chooses it now knows.
+        assert "NEW KEY: not the key that signed 1.0.0" in on.said
+        await on.press("space")  # Selected by hand it is kept.
         await on.look_up()
         assert "a/ready" in on.picks
 
@@ -346,33 +346,33 @@ async def test_versions(opening: Opening, newer: str, older: str) -> None:
         assert "2.0.0*" in on.text
         assert "*edit a/main.tf:1" in on.text
         await on.press(newer)
-        assert "there is no newer version that can be picked" in on.status
+        assert "no newer version can be selected" in on.status
         await on.press(older)
         assert on.picks == {"a/ready": "1.1.0"}
         await on.press(older)
         assert on.picks == {}
         await on.press(older)
-        assert "there is no older version that can be picked" in on.status
+        assert "no older version can be selected" in on.status
         await on.choose("acme/twice")
         await on.press("space", older)
         assert on.picks == {}
         await on.press("g", newer)
-        assert "choose a row with a provider" in on.status
+        assert "version: no provider on this row" in on.status
 
 
-async def test_how_far_suggestions_go(opening: Opening) -> None:
+async def test_the_upgrade_limit(opening: Opening) -> None:
     far = offer("1.0.0:90 1.0.1:60 1.1.0:40 2.0.0:30", ">= 1.0", root="a", name="far")
     async with opening(CandidateTable((far,))) as on:
         await on.press("space")
         assert on.picks == {"a/far": "2.0.0"}
         await on.press("m")
         assert on.picks == {"a/far": "1.1.0"}
-        assert "suggestions keep the same major version" in on.status
+        assert "upgrade limit: same major version" in on.status
         await on.press("m")
         assert on.picks == {"a/far": "1.0.1"}
         await on.press("m")
         assert on.picks == {"a/far": "2.0.0"}
-        assert "suggestions go to any version" in on.status
+        assert "upgrade limit: any version" in on.status
 
 
 async def test_cooldown(opening: Opening) -> None:
@@ -380,20 +380,20 @@ async def test_cooldown(opening: Opening) -> None:
         assert "-  acme/young" in on.rows
         await on.press("c")
         assert "[ ] acme/young" in on.rows
-        assert "releases of any age" in on.status
+        assert "no cooldown: releases of any age" in on.status
         await on.press("c")
-        assert "releases that are at least 30 days old" in on.status
+        assert "cooldown: 30 days" in on.status
     async with opening(cooldown=None) as on:
         assert "[ ] acme/young" in on.rows
         assert "no cooldown" in on.status
         await on.press("c")
-        assert "releases that are at least 7 days old" in on.status
+        assert "cooldown: 7 days" in on.status
 
 
 async def test_preview(opening: Opening, tmp_path: Path) -> None:
     async with opening() as on:
         await on.press("U")
-        assert "nothing is chosen yet" in on.status
+        assert "nothing selected" in on.status
         await on.press("space", "right", "U")
         (intent,) = on.intents
         assert isinstance(intent, Upgrade)
@@ -422,7 +422,7 @@ async def test_why(opening: Opening) -> None:
         await on.press("w")
         await on.choose("c")
         await on.press("w")
-        assert "why: choose a row with a provider" in on.status
+        assert "why: no provider on this row" in on.status
 
 
 async def test_handing_out(opening: Opening, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -444,8 +444,8 @@ async def test_handing_out(opening: Opening, tmp_path: Path, monkeypatch: pytest
         await on.press("e")
         assert seen == [["vim", "+1", str(tmp_path / "a/main.tf")]]
         await on.press("o")
-        assert on.app.clipboard.endswith("/acme/held/2.0.0")  # what one would have to wait for
-        await on.choose("HELD  2")
+        assert on.app.clipboard.endswith("/acme/held/2.0.0")  # the newest release
+        await on.choose("HELD BACK  2")
         await on.press("o")
         assert "release page: no provider on this row" in on.status
         await on.press("y")
@@ -459,7 +459,7 @@ async def test_all_versions(opening: Opening) -> None:
     async with opening() as on:
         assert "ALL VERSIONS" not in on.said
         await on.press("x")
-        assert "ALL VERSIONS  the newest first, 3" in on.said
+        assert "ALL VERSIONS  newest first, 3" in on.said
         await on.press("x")
         assert "ALL VERSIONS" not in on.said
 
@@ -467,7 +467,7 @@ async def test_all_versions(opening: Opening) -> None:
 async def test_filter(opening: Opening) -> None:
     async with opening() as on:
         await on.press("slash", *"held", "enter")
-        assert on.rows == ["HELD  2", "-  acme/held", "-  acme/young"]
+        assert on.rows == ["HELD BACK  2", "-  acme/held", "-  acme/young"]
         assert "filtered" in on.status
         await on.press("escape")
         assert len(on.rows) == 10
@@ -481,7 +481,7 @@ async def test_grouping(opening: Opening) -> None:
         await on.press("b")
         assert on.rows == [
             "a", "[ ] acme/ready", "[ ] acme/twice", "-  acme/held", "-  acme/young", "-  acme/current", "b",
-            "[ ] acme/twice", "c", "-  the whole root",
+            "[ ] acme/twice", "c", "-  entire root",
         ]  # fmt: skip
         assert "grouped by root" in on.status
         await on.press("b")
@@ -587,7 +587,7 @@ async def test_from_another_screen_to_a_provider(samples: Samples, tmp_path: Pat
 
 
 async def test_the_sample(tmp_path: Path) -> None:
-    """The whole way: the sample repository, its registry, the screen, and the plan of what was picked."""
+    """The whole way: the sample repository, its registry, the screen, and the plan of the selection."""
     with DemoRegistry(faults=Faults(SAMPLE_RULES)) as registry, Cache.in_memory() as cache:
         top = make_repository(tmp_path / "infra")
         environ = {**os.environ, **environment(write_cli_configuration(registry, tmp_path))}
@@ -601,12 +601,12 @@ async def test_the_sample(tmp_path: Path) -> None:
             await until(on, lambda: "NEW KEY" in on.text and "looking up" not in on.text)
             await on.look_up()
             standings = {
-                f"{one.root}/{one.address.type}": on.upgrades.picking.standing(one).held_by
+                f"{one.root}/{one.address.type}": on.upgrades.picking.recommendation(one).held_by
                 for one in on.upgrades.picking.offers.providers
             }
             assert standings["infra/prod/network/aws"] == "6.3.0 is 3d old, cooldown 7 d"
             assert standings["infra/prod/secrets/vault"] == "~> 4.6 (infra/prod/secrets/versions.tf:7)"
             assert "ec" not in {pick.address.type for pick in on.upgrades.picking.picks}
             assert on.picks["infra/stage/network/aws"] == "6.2.0"
-            assert "infra/stage/search/search-sync" not in on.picks  # nobody says how old it is
+            assert "infra/stage/search/search-sync" not in on.picks  # its release date is unknown
             assert len(on.upgrades.picking.offers.refused) == 2

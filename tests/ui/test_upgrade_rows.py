@@ -61,8 +61,8 @@ ALL = (CURRENT, HELD, READY, SILENT, YOUNG)
 
 def test_sections_in_order() -> None:
     assert titles(rows(picking(*ALL))) == [
-        "CAN UPGRADE NOW  1", "  acme/ready", "HELD  2", "  acme/held", "  acme/young", "UP TO DATE  1", "  acme/current",
-        "NOT KNOWN  1", "  acme/silent",
+        "CAN UPGRADE NOW  1", "  acme/ready", "HELD BACK  2", "  acme/held", "  acme/young", "UP TO DATE  1", "  acme/current",
+        "UNKNOWN  1", "  acme/silent",
     ]  # fmt: skip
     assert titles(rows(picking(*ALL, cooldown=None)))[:3] == ["CAN UPGRADE NOW  2", "  acme/ready", "  acme/young"]
 
@@ -70,15 +70,15 @@ def test_sections_in_order() -> None:
 def test_what_is_still_asked_about() -> None:
     found = rows(picking(replace(READY, is_asked=False)))
     assert titles(found) == ["ASKING  1", "  acme/ready"]
-    assert found[1].pick.text == "…"
+    assert found[1].target.text == "…"
 
 
 def test_cells() -> None:
     row = rows(picking(*ALL))[1]
-    cells = (row.mark, row.locked, row.pick.text, row.in_range, row.newest, row.age.text, row.bump.text, row.note.text)
+    cells = (row.mark, row.locked, row.target.text, row.in_range, row.newest, row.age.text, row.bump.text, row.note.text)
     assert cells == ("[ ]", "1.0.0", "1.1.0", "1.1.0", "1.1.0", "40d", "minor", "")
     held, young = rows(picking(*ALL))[3:5]
-    assert (held.mark, held.pick.text, held.note.text) == (" - ", "-", "~> 1.0 (a/main.tf:1)")
+    assert (held.mark, held.target.text, held.note.text) == (" - ", "-", "~> 1.0 (a/main.tf:1)")
     assert young.note.text == "1.1.0 is 2d old, cooldown 7 d"
     assert [row.is_warned for row in rows(picking(*ALL))] == [
         False,
@@ -103,8 +103,8 @@ def test_one_provider_in_several_roots_is_one_row_that_unfolds() -> None:
     section, group = rows(of)
     assert (section.title, group.title, group.kind, group.is_folded) == (
         "CAN UPGRADE NOW  1", "acme/x", RowKind.GROUP, True)  # fmt: skip
-    assert (group.locked, group.pick.text, group.mark, group.note.text) == (
-        "several", "1.1.0", "[ ]", "in 3 roots, 1 held")  # fmt: skip
+    assert (group.locked, group.target.text, group.mark, group.note.text) == (
+        "several", "1.1.0", "[ ]", "in 3 roots, 1 held back")  # fmt: skip
     assert titles(rows(of, By.PROVIDER, "", group.key))[1:] == ["  acme/x", "    a", "    b", "    ."]
     chosen = of.toggled(group.offers)
     assert [pick.root for pick in chosen.picks] == ["a"]
@@ -117,8 +117,8 @@ def test_a_root_with_modules_that_are_not_fetched_is_offered_and_doubtful() -> N
     unread = replace(READY, unread="module x is not fetched")
     of = picking(unread)
     _, row = rows(of)
-    assert (row.pick.text, row.is_warned) == ("1.1.0", True)
-    assert row.note.text.startswith("module x is not fetched, and may not admit it")
+    assert (row.target.text, row.is_warned) == ("1.1.0", True)
+    assert row.note.text.startswith("module x is not fetched: its constraints are unknown")
     assert not of.is_safe(unread)
     assert of.toggled([unread]).has_unread
     assert not picking(READY).toggled([READY]).has_unread
@@ -128,7 +128,7 @@ def test_by_root() -> None:
     error = ConfigurationError("git left a conflict", path="b/lock", line=3)
     found = rows(picking(*ALL, refused=(RefusedRoot("b", "b/lock", error),)), By.ROOT)
     assert titles(found) == [
-        "a", "  acme/ready", "  acme/held", "  acme/young", "  acme/current", "  acme/silent", "b", "  the whole root",
+        "a", "  acme/ready", "  acme/held", "  acme/young", "  acme/current", "  acme/silent", "b", "  entire root",
     ]  # fmt: skip
     assert "git left a conflict" in found[-1].note.text
 
@@ -141,7 +141,7 @@ def test_by_root() -> None:
         ("2.0.0", ["acme/held"]),
         ("minor", ["acme/ready"]),
         ("acme YOUNG", ["acme/young"]),
-        ("chosen", ["acme/ready"]),
+        ("selected", ["acme/ready"]),
         ("nothing like it", []),
     ],
 )
@@ -150,7 +150,7 @@ def test_filter(narrowed: str, expected: list[str]) -> None:
     assert [row.title for row in rows(of, By.PROVIDER, narrowed) if row.depth] == expected
 
 
-# Picking
+# Selection
 
 
 def test_versions_that_are_stepped_to() -> None:
@@ -158,7 +158,7 @@ def test_versions_that_are_stepped_to() -> None:
     assert of.picks == ()
     up = of.moved([HELD], 1)
     row = rows(up)[1]
-    assert (row.mark, row.pick.text, row.note.text) == ("[ ]", "2.0.0*", "*edit a/main.tf:1")
+    assert (row.mark, row.target.text, row.note.text) == ("[ ]", "2.0.0*", "*edit a/main.tf:1")
     assert up.toggled([HELD]).picks == (SelectedVersion("a", HELD.address, parsed("2.0.0")),)
     assert up.toggled([HELD]).moved([HELD], -1).picks == ()  # back at the locked version nothing moves
     assert up.moved([HELD], 1) == up
@@ -168,17 +168,17 @@ def test_versions_that_are_stepped_to() -> None:
 def test_a_version_that_cannot_be_edited_for_is_not_stepped_to() -> None:
     guarded = replace(HELD, guards={"a/main.tf": "the module is fetched"})
     assert picking(guarded).moved([guarded], 1).picks == ()
-    assert "cannot be picked" in text(upgrade_lines(rows(picking(guarded))[1], picking(guarded), in_full=True))
+    assert "cannot be selected" in text(upgrade_lines(rows(picking(guarded))[1], picking(guarded), in_full=True))
 
 
 def test_downgrades_are_possible_and_said() -> None:
     some = offer("0.9.0:99 1.0.0:90", "< 2.0")
     of = picking(some).moved([some], -1)
     row = rows(of)[1]
-    assert (row.pick.text, row.bump.text, row.note.text) == ("0.9.0", "down", "older than 1.0.0, which is locked")
+    assert (row.target.text, row.bump.text, row.note.text) == ("0.9.0", "down", "older than the locked 1.0.0")
 
 
-def test_terms_change_suggestions_and_keep_what_was_gone_to() -> None:
+def test_terms_change_recommendations_and_keep_the_stepped_versions() -> None:
     some = offer("1.0.0:90 1.0.1:50 1.1.0:40 2.0.0:30", ">= 1.0")
     of = picking(some).toggled([some])
     assert [str(pick.version) for pick in of.picks] == ["2.0.0"]
@@ -189,7 +189,7 @@ def test_terms_change_suggestions_and_keep_what_was_gone_to() -> None:
     assert of.with_terms(UpgradePolicy(1000)).picks == ()
 
 
-def test_what_was_locked_meanwhile_is_not_chosen_any_more() -> None:
+def test_a_provider_locked_meanwhile_is_deselected() -> None:
     of = picking(READY, HELD).moved([HELD], 1).toggled([READY, HELD])
     assert len(of.picks) == 2
     assert READY.entry is not None
@@ -239,13 +239,13 @@ def test_detail() -> None:
     of = picking(READY).toggled([READY]).with_known([known(READY, "1.0.0", ALICE), known(READY, "1.1.0", MALLORY)])
     lines = list(upgrade_lines(rows(of)[1], of))
     said = text(lines)
-    assert lines[0].text == "acme/ready 1.0.0 -> 1.1.0  chosen  a  registry.terraform.io"
+    assert lines[0].text == "acme/ready 1.0.0 -> 1.1.0  selected  a  registry.terraform.io"
     assert lines[0].copied == "registry.terraform.io/acme/ready 1.0.0 -> 1.1.0"
     for words in (
-        "THINK ABOUT  ! NEW KEY: signed by another one than 1.0.0",
+        "CAUTION      ! NEW KEY: not the key that signed 1.0.0",
         "VERSIONS     [1.1.0 40d]  1.0.0 90d locked",
         "CONSTRAINTS  ~> 1.0         a/main.tf:1",
-        "RELEASED     2026-10-12 11:00 UTC  40 days ago, as the registry says",
+        "RELEASED     2026-10-12 11:00 UTC  40 days ago, reported by the registry",
         "PLATFORMS    linux_amd64, windows_amd64",
         "PROTOCOL     5.0",
         "different key than 1.0.0",
@@ -255,15 +255,15 @@ def test_detail() -> None:
         assert words in said, words
     assert next(line for line in lines if "~> 1.0" in line.text).place == FilePlace("a/main.tf", 1)
     assert "ALL VERSIONS" not in said
-    assert "ALL VERSIONS  the newest first, 2" in text(upgrade_lines(rows(of)[1], of, in_full=True))
+    assert "ALL VERSIONS  newest first, 2" in text(upgrade_lines(rows(of)[1], of, in_full=True))
 
 
 def test_detail_of_what_is_held() -> None:
     some = offer("1.0.0:90 1.1.0:3 2.0.0:40 2.1.0:30 3.0.0-rc1:2", "~> 1.0", ">= 0.5", root="a")
     of = picking(some)
     said = text(upgrade_lines(rows(of)[1], of))
-    assert "NOT NEWER    3.0.0-rc1  ~> 1.0 (a/main.tf:1); a pre-release" in said
-    assert "2.0.0 … 2.1.0 (2)  ~> 1.0 (a/main.tf:1)" in said
+    assert "HELD BACK    3.0.0-rc1 by ~> 1.0 (a/main.tf:1); pre-release (needs an exact constraint)" in said
+    assert "2.0.0 to 2.1.0 (2 versions) by ~> 1.0 (a/main.tf:1)" in said
 
 
 def test_detail_of_other_rows() -> None:
@@ -275,10 +275,10 @@ def test_detail_of_other_rows() -> None:
     assert "settle it first" in text(refused)
     assert [line.place for line in refused if line.place] == [FilePlace("b/lock", 3)]
     silent = text(upgrade_lines(found["acme/silent"], of))
-    assert "NOT KNOWN    it is down" in silent
+    assert "UNKNOWN      it is down" in silent
     assert "wait" in silent
     orphan = offer("1.0.0:90 1.1.0:40", root="a")
-    assert "nothing requires it" in text(upgrade_lines(rows(picking(orphan))[1], picking(orphan)))
+    assert "not required by this root: prune removes it" in text(upgrade_lines(rows(picking(orphan))[1], picking(orphan)))
 
 
 def test_detail_of_a_group() -> None:
@@ -308,14 +308,14 @@ def test_hostile_words_stay_words() -> None:
 def test_head_and_status() -> None:
     of = picking(*ALL)
     assert plain(upgrade_head(of)[0]).split() == (
-        ["locklens", "upgrade", "5", "providers", "in", "1", "root", "1", "can", "upgrade", "2", "held"])  # fmt: skip
-    assert "nothing chosen" in plain(upgrade_status(of, DownloadEstimate(), asking="", is_narrowed=False)[0])
+        ["locklens", "upgrade", "5", "providers", "in", "1", "root", "1", "can", "upgrade", "2", "held", "back"])  # fmt: skip
+    assert "nothing selected: space selects" in plain(upgrade_status(of, DownloadEstimate(), asking="", is_narrowed=False)[0])
     told = plain(
         upgrade_status(
             of.toggled([READY]), DownloadEstimate(3, 5_000_000, 2, is_sure=False), asking="x", is_narrowed=True
         )[0]
     )
-    for words in ("1 provider chosen in 1 root", "fetches about 3 packages", "2 hashed before", "cooldown 7 d",
+    for words in ("1 provider selected in 1 root", "downloads about 3 packages", "2 already hashed", "cooldown 7 d",
                   "filtered"):  # fmt: skip
         assert words in told, words
     assert plain(upgrade_status(of, DownloadEstimate(), asking="", is_narrowed=False, message="hello")[0]) == " hello"
@@ -324,12 +324,12 @@ def test_head_and_status() -> None:
 @pytest.mark.parametrize(
     ("fetch", "words"),
     [
-        (DownloadEstimate(), "nothing to fetch"),
-        (DownloadEstimate(0, 0, 2), "nothing to fetch, 2 hashed before"),
-        (DownloadEstimate(1, None), "fetches 1 package, size not known"),
+        (DownloadEstimate(), "nothing to download"),
+        (DownloadEstimate(0, 0, 2), "nothing to download, 2 already hashed"),
+        (DownloadEstimate(1, None), "downloads 1 package, size unknown"),
     ],
 )
-def test_what_is_fetched(fetch: DownloadEstimate, words: str) -> None:
+def test_the_download_estimate(fetch: DownloadEstimate, words: str) -> None:
     assert fetch_words(fetch) == words
 
 
@@ -339,7 +339,7 @@ def test_reports(samples: Samples) -> None:
     said = report.as_text(of)
     assert "acme/ready 1.0.0 -> 1.1.0  selected" in said
     assert "ALL VERSIONS" in said
-    assert f"b\n=\n\nnothing can be upgraded here\n  {error}\n" in said
+    assert f"b\n=\n\nupgrades are not possible here\n  {error}\n" in said
     document = json.loads(report.as_json(of, samples.review(), is_offline=False))
     jsonschema.validate(document, report.candidates_schema(), cls=jsonschema.Draft202012Validator)
     assert {(one["provider"], one["recommended"], one["safe"]) for one in document["candidates"]} >= {

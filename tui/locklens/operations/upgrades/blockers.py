@@ -1,4 +1,4 @@
-"""What keeps a provider from its newest version, as values that name file and line. Pure."""
+"""Blockers: the reasons against the newest version of a provider, with file and line. No I/O."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class BlockerKind(StrEnum):
-    """What kind of thing stands against a version."""
+    """The kind of a blocker."""
 
     CONSTRAINT = "constraint"
     PIN = "pin"
@@ -39,12 +39,13 @@ _KINDS = {
 
 
 class Blocker(Struct, frozen=True):
-    """One thing that stands against a version.
+    """One reason against a version.
 
     Attributes:
-        text: The constraint as it is written, or else a few words.
-        file: Where the constraint is; "" for anything else.
-        line: Its line, None for anything else.
+        kind: The kind of reason.
+        text: The constraint as written, or a short description.
+        file: File of the constraint; "" for other kinds.
+        line: Line of the constraint; None for other kinds.
     """
 
     kind: BlockerKind
@@ -54,24 +55,24 @@ class Blocker(Struct, frozen=True):
 
 
 def blockers(selection: UpgradeSelection, offer: UpgradeCandidates) -> tuple[Blocker, ...]:
-    """Returns what keeps a provider from its newest version, and what speaks against the recommended signer.
+    """Return the reasons against the newest version of a provider, and against the signer of the recommended one.
 
     Args:
-        selection: The cooldown, and what is known of releases.
+        selection: The cooldown and the known releases.
         offer: The provider in its root.
     """
-    recommended, newest = selection.standing(offer).suggested, offer.choice(offer.newest)
-    found = []
+    recommended, newest = selection.recommendation(offer).suggested, offer.choice(offer.newest)
+    blocking = []
     reached = recommended.version if recommended is not None else offer.locked
     if newest is not None and (reached is None or newest.version.compare(reached) > 0):
-        found += [one for hold in newest.holds for one in _of_hold(hold)]
+        blocking += [blocker for hold in newest.holds for blocker in _of_hold(hold)]
         if selection.terms.is_too_young(newest):
             words = f"{age_words(newest.days)} old, cooldown {selection.terms.cooldown} d"
-            found.append(Blocker(BlockerKind.COOLDOWN, words))
+            blocking.append(Blocker(BlockerKind.COOLDOWN, words))
     judged = recommended or newest
     if judged is not None and selection.is_suspect(offer, judged):
-        found.append(_of_signer(selection, offer, judged))
-    return tuple(dict.fromkeys(found))
+        blocking.append(_of_signer(selection, offer, judged))
+    return tuple(dict.fromkeys(blocking))
 
 
 def _of_hold(hold: Hold) -> Iterator[Blocker]:
@@ -79,12 +80,16 @@ def _of_hold(hold: Hold) -> Iterator[Blocker]:
         yield Blocker(_KINDS.get(hold.reason, BlockerKind.CONSTRAINT), str(hold))
         return
     kind = BlockerKind.PIN if hold.demand.term.is_pin else BlockerKind.CONSTRAINT
-    for one in hold.demand.requirements:
-        yield Blocker(kind, one.constraint.strip(), one.file, one.line)
+    for entry in hold.demand.requirements:
+        yield Blocker(kind, entry.constraint.strip(), entry.file, entry.line)
 
 
 def _of_signer(selection: UpgradeSelection, offer: UpgradeCandidates, choice: CandidateVersion) -> Blocker:
     facts = selection.facts(offer, choice.version)
     refusal = facts.authentication.refusal if facts is not None and facts.authentication is not None else None
-    words = f"{offer.tool.command} refuses it: {refusal}" if refusal else "signed otherwise than the locked version"
+    words = (
+        f"{offer.tool.command} refuses it: {refusal}"
+        if refusal
+        else "the signer differs from that of the locked version"
+    )
     return Blocker(BlockerKind.SIGNER, words)

@@ -1,6 +1,6 @@
-"""What a root's providers could be upgraded to, as values, and what of it is suggested. Nobody is asked here.
+"""Upgrade candidates of a root's providers, as values. No I/O.
 
-`locklens.operations.upgrades.lookup` finds it out; `locklens.operations.write.upgrade` plans what was picked of it.
+`locklens.operations.upgrades.lookup` looks them up; `locklens.operations.write.upgrade` plans the selected ones.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ if TYPE_CHECKING:
 
 
 class CandidateVersion(Struct, frozen=True):
-    """One version of a provider, as it looks from one root.
+    """One version of a provider, judged for one root.
 
     Attributes:
-        listed: As the registry offers it.
-        released: When, None where nobody says.
-        days: Since then.
-        holds: What stands against it; () where nothing does.
+        listed: The version as the registry lists it.
+        released: Release date; None if unknown.
+        days: Age in days; None if unknown.
+        holds: The holds on it; () if there are none.
     """
 
     listed: ListedVersion
@@ -48,47 +48,50 @@ class CandidateVersion(Struct, frozen=True):
 
     @property
     def version(self) -> Version:
-        """Which."""
+        """The version number."""
         return self.listed.version
 
     @property
     def is_in_range(self) -> bool:
-        """Whether the configuration admits it as it is."""
+        """True if it satisfies the constraints."""
         return not any(hold.reason.excludes for hold in self.holds)
 
     @property
     def is_usable(self) -> bool:
-        """Whether the tools could run it."""
+        """True if the tools support its plugin protocol."""
         return not any(hold.reason is Reason.PROTOCOL for hold in self.holds)
 
     @property
     def excluding(self) -> tuple[Requirement, ...]:
-        """The requirements whose constraint has to be edited for it, of each place the first."""
+        """The requirements whose constraint has to be edited for it, the first of each place."""
         demands = [hold.demand for hold in self.holds if hold.demand is not None]
-        found = {(one.file, one.line, one.subject): one for demand in demands for one in demand.requirements}
-        return tuple(found.values())
+        by_place = {
+            (entry.file, entry.line, entry.subject): entry for demand in demands for entry in demand.requirements
+        }
+        return tuple(by_place.values())
 
 
 class UpgradeCandidates(Struct, frozen=True):
-    """One provider in one root, and what its registry offers.
+    """One provider in one root, with its candidate versions.
 
     Attributes:
         root: The root's folder.
         lock_file: Its lock file.
-        tool: Whose rules count.
-        name: What the provider is called there.
-        entry: Its block in the lock file, None where it is not locked.
-        requirements: All that requires it.
-        choices: What is offered, the newest first: releases, and of the pre-releases those that may be chosen.
-        newest: The newest release, None where there is none.
-        newer: What holds back the versions that are above the locked one.
-        guards: Why files with constraints are not ours to edit, by file; the others are.
-        unread: That modules are not fetched, so that their constraints are not known; "" where all are read.
-        is_asked: Whether the registry has answered, or will not.
-        was_contacted: Whether the registry was asked, in this run or an earlier one.
-        problem: Why it is not known what is offered, "" where it is.
-        hint: What would help.
-        as_of: When the registry said so, ISO 8601 in UTC.
+        tool: The dialect of the root.
+        address: The provider.
+        name: Its name in messages.
+        entry: Its block in the lock file; None if it is not locked.
+        requirements: All of its requirements.
+        choices: The candidate versions, newest first: releases, and selectable pre-releases.
+        newest: The newest release; None if there is none.
+        newer: The versions above the locked one, with their holds.
+        guards: Reason why a file with constraints must not be edited, by file; absent for files that may be.
+        unread: Names the modules that are not fetched, whose constraints are unknown; "" if all are read.
+        is_asked: True if the lookup has ended, with or without an answer.
+        was_contacted: True if the registry was asked, in this run or an earlier one.
+        problem: Reason why the versions are unknown; "" if they are known.
+        hint: The next step after a problem.
+        as_of: Time of the registry's answer, ISO 8601 in UTC.
     """
 
     root: str
@@ -120,44 +123,44 @@ class UpgradeCandidates(Struct, frozen=True):
         return combined(self.requirements)
 
     def choice(self, version: Version | None) -> CandidateVersion | None:
-        """How a version is offered, None where it is not."""
-        return next((one for one in self.choices if one.version == version), None)
+        """The candidate for a version; None if the registry does not list it."""
+        return next((candidate for candidate in self.choices if candidate.version == version), None)
 
     @property
     def in_range(self) -> CandidateVersion | None:
-        """The newest version that the configuration admits: what `init -upgrade` selects."""
-        return next((one for one in self.choices if one.is_in_range), None)
+        """The newest version that satisfies the constraints: the selection of `init -upgrade`."""
+        return next((candidate for candidate in self.choices if candidate.is_in_range), None)
 
     @property
     def is_excluded(self) -> bool:
-        """Whether the configuration does not admit the locked version."""
+        """True if the locked version does not satisfy the constraints."""
         return self.locked is not None and bool(self.requirements) and not self.constraints.admits(self.locked)
 
     @property
     def is_withdrawn(self) -> bool:
-        """Whether the registry does not offer the locked version any more."""
+        """True if the registry no longer lists the locked version."""
         return self.locked is not None and bool(self.choices) and self.choice(self.locked) is None
 
     def is_newer(self, version: Version) -> bool:
-        """Whether a version is above the locked one."""
+        """True if a version is above the locked one, or none is locked."""
         return self.locked is None or version.compare(self.locked) > 0
 
     def bump(self, version: Version) -> Bump | None:
-        """What kind of step a version is from the locked one; None where nothing is locked."""
+        """The kind of step from the locked version; None if none is locked."""
         return bump_of(self.locked, version) if self.locked is not None else None
 
     def refusal(self, choice: CandidateVersion) -> str:
-        """Why a version cannot be picked, not even with an edited constraint; "" where it can."""
+        """The reason why a version cannot be selected, even with an edited constraint; "" if it can."""
         other = [hold for hold in choice.holds if hold.reason.excludes and hold.demand is None]
         if other:
             return str(other[0])
-        for one in choice.excluding:
-            if reason := self.guards.get(one.file, ""):
-                return f"{one.constraint.strip()} ({one.file}:{one.line}) excludes it: {reason}"
+        for entry in choice.excluding:
+            if reason := self.guards.get(entry.file, ""):
+                return f"{entry.constraint.strip()} ({entry.file}:{entry.line}) excludes it: {reason}"
         return ""
 
     def lost_platforms(self, version: Version) -> tuple[Platform, ...]:
-        """The platforms that the locked version has a package for, and another one has not, as far as both say."""
+        """The platforms with a package of the locked version but none of another; () if the lists are unknown."""
         before, after = self.choice(self.locked), self.choice(version)
         if before is None or after is None or not after.listed.platforms:
             return ()
@@ -165,7 +168,7 @@ class UpgradeCandidates(Struct, frozen=True):
 
 
 class RefusedRoot(Struct, frozen=True):
-    """A root in which nothing can be upgraded, and why."""
+    """A root in which upgrades are not possible, with the reason."""
 
     root: str
     lock_file: str
@@ -173,12 +176,12 @@ class RefusedRoot(Struct, frozen=True):
 
 
 class CandidateTable(Struct, frozen=True):
-    """What there is to upgrade in some roots.
+    """The upgrade candidates of several roots.
 
     Attributes:
-        providers: By root, then by address.
-        refused: The roots in which nothing can be upgraded.
-        notes: What limits it as a whole, each a sentence.
+        providers: In the order of roots, then addresses.
+        refused: The roots in which upgrades are not possible.
+        notes: Limits of the whole lookup, each a sentence.
     """
 
     providers: tuple[UpgradeCandidates, ...] = ()
@@ -189,14 +192,14 @@ class CandidateTable(Struct, frozen=True):
 def candidates_of(
     offer: UpgradeCandidates, offered: Sequence[ListedVersion], dates: ReleaseDates, *, now: datetime, as_of: str = ""
 ) -> UpgradeCandidates:
-    """Returns an offer with what the registry says.
+    """Return the candidates with the registry's answer.
 
     Args:
-        offer: What is known of the root.
-        offered: The versions that are listed.
-        dates: When they were released.
+        offer: The candidates before the lookup.
+        offered: The versions that the registry lists.
+        dates: Their release dates.
         now: The time, for their ages.
-        as_of: When the registry said so.
+        as_of: Time of the registry's answer.
     """
     from msgspec.structs import replace
 
@@ -204,10 +207,10 @@ def candidates_of(
     groups = held_back(offer.requirements, offered, None)
     holds = {version: group.holds for group in groups for version in group.versions}
     choices = []
-    for one in sorted(offered, key=lambda one: (precedence(one.version), str(one.version)), reverse=True):
-        released = dates.of(one.version)
-        choice = CandidateVersion(one, released, days_old(released, now), holds[one.version])
-        if choice.is_in_range or one.version == locked or not (one.version.prerelease or one.version.is_unspecified):
+    for listed in sorted(offered, key=lambda entry: (precedence(entry.version), str(entry.version)), reverse=True):
+        version, released = listed.version, dates.of(listed.version)
+        choice = CandidateVersion(listed, released, days_old(released, now), holds[version])
+        if choice.is_in_range or version == locked or not (version.prerelease or version.is_unspecified):
             choices.append(choice)
     return replace(
         offer,
@@ -221,17 +224,17 @@ def candidates_of(
 
 
 def edits_in_short(choice: CandidateVersion) -> str:
-    """Where constraints have to be edited for a version, such as "main.tf:4", "main.tf:4 +1"; "" for nowhere."""
-    places = list(dict.fromkeys(f"{one.file}:{one.line}" for one in choice.excluding))
+    """The places of the constraints to edit for a version, such as "main.tf:4", "main.tf:4 +1"; "" for none."""
+    places = list(dict.fromkeys(f"{entry.file}:{entry.line}" for entry in choice.excluding))
     more = f" +{len(places) - 1}" if len(places) > 1 else ""
     return f"{places[0]}{more}" if places else ""
 
 
 def candidates_before_lookup(root: Root, address: ProviderAddress, guards: Mapping[str, str]) -> UpgradeCandidates:
-    """Returns what is known of a provider without any registry."""
+    """Return the candidates of a provider before any lookup."""
     entry = root.lock.by_address.get(address)
     requirements = root.configuration.of(address)
-    own = {one.file: guards[one.file] for one in requirements if guards.get(one.file)}
+    guarded = {entry.file: guards[entry.file] for entry in requirements if guards.get(entry.file)}
     return UpgradeCandidates(
         root.path,
         root.lock.path,
@@ -240,13 +243,13 @@ def candidates_before_lookup(root: Root, address: ProviderAddress, guards: Mappi
         root.name_of(address),
         entry,
         requirements,
-        guards=own,
+        guards=guarded,
         unread=_unread(root),
     )
 
 
 def _unread(root: Root) -> str:
-    """Says which modules of a root cannot be read, the first by name; "" where all can."""
+    """The modules of a root that cannot be read, the first by name; "" if all can."""
     missing = root.configuration.missing_modules
     if not missing:
         return ""

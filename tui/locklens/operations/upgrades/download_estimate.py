@@ -1,4 +1,4 @@
-"""What is known of versions that may be picked: who signed them, and what it takes to lock them. Pure."""
+"""Signer comparison and download estimate for candidate versions. No I/O."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 
 class KnownRelease(Struct, frozen=True):
-    """What is known of one version, and the `h1` of its packages that were hashed here, by `zh`."""
+    """The facts of one release, and the `h1` of its packages that were hashed here, by `zh`."""
 
     facts: ReleaseFacts
     hashed: Mapping[str, str]
 
 
 def signer_change(old: ReleaseFacts | None, new: ReleaseFacts | None) -> SignerChange:
-    """Compares who signed the locked version and another one; UNKNOWN unless the tool would take both."""
+    """Compare the signers of the locked version and another one; UNKNOWN unless the tool would accept both."""
     keys, known = [], []
     for facts in (old, new):
         judged = facts.authentication if facts is not None else None
@@ -41,19 +41,19 @@ def signer_change(old: ReleaseFacts | None, new: ReleaseFacts | None) -> SignerC
 
 
 def is_refused(facts: ReleaseFacts | None) -> bool:
-    """Whether the tool would refuse a release, as far as that is known."""
+    """True if the tool is known to refuse a release."""
     judged = facts.authentication if facts is not None else None
     return judged is not None and judged.outcome is AuthenticationOutcome.REFUSED
 
 
 class DownloadEstimate(Struct, frozen=True):
-    """What it takes to lock what was picked.
+    """The downloads that locking the selected versions takes.
 
     Attributes:
-        packages: How many have to be downloaded.
-        size: Bytes of them together, None where that is not known.
-        hashed: How many need not be, since they were hashed here before.
-        is_sure: Whether that is known of every package, or only likely.
+        packages: Number of packages to download.
+        size: Their total size in bytes; None if unknown.
+        hashed: Number of packages that were hashed here before and need no download.
+        is_sure: True if the numbers are exact, False for an estimate.
     """
 
     packages: int = 0
@@ -65,49 +65,49 @@ class DownloadEstimate(Struct, frozen=True):
 def estimate_download(
     picks: Iterable[tuple[UpgradeCandidates, CandidateVersion]], known: Mapping[ReleaseId, KnownRelease], here: Platform
 ) -> DownloadEstimate:
-    """Says what it takes to lock picks: each release once, for all platforms that an entry of it does for.
+    """Estimate the downloads for selected versions: each release once, for all platforms of its entries.
 
     Args:
-        picks: What was picked.
-        known: What is known of releases, of the locked ones and the picked ones.
-        here: The platform that is locked where an entry tells of no other.
+        picks: The selected versions.
+        known: Known releases, both locked and selected ones.
+        here: The platform that is locked where an entry records no other.
     """
-    wanted: dict[ReleaseId, set[Platform]] = {}
+    needed: dict[ReleaseId, set[Platform]] = {}
     is_sure = True
     for offer, choice in picks:
-        platforms, all_told = _platforms(offer, known, here)
-        wanted.setdefault(release_id(offer, choice.version), set()).update(platforms)
-        is_sure = is_sure and all_told
+        platforms, is_complete = _platforms(offer, known, here)
+        needed.setdefault(release_id(offer, choice.version), set()).update(platforms)
+        is_sure = is_sure and is_complete
     packages = hashed = 0
     size: int | None = 0
-    for release, needed in wanted.items():
-        found = known.get(release)
-        by_platform = {platform: zh for zh, platform in found.facts.platforms.items()} if found is not None else {}
-        is_sure = is_sure and found is not None
-        for platform in needed:
+    for release, release_platforms in needed.items():
+        entry = known.get(release)
+        by_platform = {platform: zh for zh, platform in entry.facts.platforms.items()} if entry is not None else {}
+        is_sure = is_sure and entry is not None
+        for platform in release_platforms:
             zh = by_platform.get(platform, "")
-            if found is not None and zh in found.hashed:
+            if entry is not None and zh in entry.hashed:
                 hashed += 1
                 continue
             packages += 1
-            own = found.facts.sizes.get(zh) if found is not None else None
-            size = None if size is None or own is None else size + own
+            package_size = entry.facts.sizes.get(zh) if entry is not None else None
+            size = None if size is None or package_size is None else size + package_size
     return DownloadEstimate(packages, size, hashed, is_sure)
 
 
 def _platforms(
     offer: UpgradeCandidates, known: Mapping[ReleaseId, KnownRelease], here: Platform
 ) -> tuple[frozenset[Platform], bool]:
-    """The platforms that an entry has an `h1` for, and whether all of its `h1` are told."""
-    own = offer.entry.with_scheme(Scheme.H1) if offer.entry is not None else frozenset()
-    found = known.get(release_id(offer, offer.entry.version)) if offer.entry is not None else None
-    if found is None or not own:
-        return frozenset({here}), not own
-    of_zh = found.facts.platforms
-    told = dict(found.facts.reported) | {h1: of_zh[zh] for zh, h1 in found.hashed.items() if zh in of_zh}
-    return frozenset(told[h1] for h1 in own if h1 in told) or frozenset({here}), own <= told.keys()
+    """The platforms that an entry has an `h1` for; True if the platform of each `h1` is known."""
+    locked = offer.entry.with_scheme(Scheme.H1) if offer.entry is not None else frozenset()
+    release = known.get(release_id(offer, offer.entry.version)) if offer.entry is not None else None
+    if release is None or not locked:
+        return frozenset({here}), not locked
+    of_zh = release.facts.platforms
+    of_h1 = dict(release.facts.reported) | {h1: of_zh[zh] for zh, h1 in release.hashed.items() if zh in of_zh}
+    return frozenset(of_h1[h1] for h1 in locked if h1 in of_h1) or frozenset({here}), locked <= of_h1.keys()
 
 
 def release_id(offer: UpgradeCandidates, version: Version) -> ReleaseId:
-    """The question about a version of an offer."""
+    """The release of a candidate version."""
     return ReleaseId(offer.tool.name, offer.address, version)

@@ -1,4 +1,4 @@
-"""Finds out what roots could be upgraded to: registries are asked for versions and dates, and later for signatures."""
+"""Lookup of upgrade candidates: versions and release dates first, signatures on demand."""
 
 from __future__ import annotations
 
@@ -42,16 +42,16 @@ if TYPE_CHECKING:
     from locklens.versions import Version
 
 LOOKUP_BATCH_SECONDS = 0.1
-"""What is known is passed on at most this often."""
+"""Shortest interval between two partial results."""
 
 
 class CandidateRequest(Struct, frozen=True):
-    """What is asked about.
+    """The roots of a lookup, and its network settings.
 
     Attributes:
-        top: What the roots' folders are relative to.
-        roots: As they were read.
-        asking: Whom to ask; None for nobody.
+        top: The folder that the roots' paths are relative to.
+        roots: The root modules.
+        asking: Network settings; None for no requests.
         base: Hosts that the base's lock files name, comparison form.
     """
 
@@ -62,7 +62,7 @@ class CandidateRequest(Struct, frozen=True):
 
     @classmethod
     def of_review(cls, review: Review, top: Path, asking: NetworkSettings | None) -> CandidateRequest:
-        """Asks about every root of a review whose configurations are read; those without a lock file are left out."""
+        """Make a request for the roots of a review with configurations; roots with a deleted lock file are left out."""
         roots = (
             Root(root.path, root.tool, root.new, root.configuration)
             for root in review.roots
@@ -78,12 +78,12 @@ def look_up_candidates(
     cancel: threading.Event | None = None,
     now: datetime | None = None,
 ) -> CandidateTable:
-    """Returns what each provider of each root could be upgraded to.
+    """Return the upgrade candidates of each provider of each root.
 
     Args:
-        request: What is asked about.
-        on_known: Called in this thread with what is known so far, first without any registry's word, and then at most
-            every BATCH_SECONDS.
+        request: The roots, and the network settings.
+        on_known: Called in this thread with partial results: first before any request, then at most every
+            LOOKUP_BATCH_SECONDS.
         cancel: Set by another thread to stop.
         now: The time, for ages.
 
@@ -92,29 +92,29 @@ def look_up_candidates(
     """
     drafted = _drafted(request)
     if request.asking is None:
-        unasked = (_unanswered(one, "the registry was not asked") for one in drafted.providers)
+        unasked = (_unanswered(offer, "the registry was not asked") for offer in drafted.providers)
         return CandidateTable(tuple(unasked), drafted.refused)
     on_known(drafted)
-    known = {(one.root, one.address): one for one in drafted.providers}
+    known = {(offer.root, offer.address): offer for offer in drafted.providers}
     waiting: dict[tuple[Dialect, ProviderAddress], list[UpgradeCandidates]] = {}
-    for one in drafted.providers:
-        waiting.setdefault((one.tool, one.address), []).append(one)
-    moment, told = now or datetime.now(UTC), time.monotonic()
+    for offer in drafted.providers:
+        waiting.setdefault((offer.tool, offer.address), []).append(offer)
+    moment, reported_at = now or datetime.now(UTC), time.monotonic()
     with ReleaseSession(request.asking, request.base, cancel) as session:
         lookup = ReleaseLookup(session)
-        locked = {which: frozenset(one.locked for one in own if one.locked) for which, own in waiting.items()}
-        for which, listing, dates in session.map_unordered(partial(_ask, lookup), locked.items()):
-            for one in waiting[which]:
-                known[one.root, one.address] = _answered(one, listing, dates, moment)
-            if time.monotonic() - told >= LOOKUP_BATCH_SECONDS:
+        locked = {key: frozenset(offer.locked for offer in offers if offer.locked) for key, offers in waiting.items()}
+        for key, listing, dates in session.map_unordered(partial(_ask, lookup), locked.items()):
+            for offer in waiting[key]:
+                known[offer.root, offer.address] = _answered(offer, listing, dates, moment)
+            if time.monotonic() - reported_at >= LOOKUP_BATCH_SECONDS:
                 on_known(CandidateTable(tuple(known.values()), drafted.refused))
-                told = time.monotonic()
+                reported_at = time.monotonic()
         return CandidateTable(tuple(known.values()), drafted.refused, session.notes)
 
 
 def _drafted(request: CandidateRequest) -> CandidateTable:
-    """What is known without any registry."""
-    found: list[UpgradeCandidates] = []
+    """The candidates before any request."""
+    drafts: list[UpgradeCandidates] = []
     refused: list[RefusedRoot] = []
     guards: dict[tuple[str, str | None], str] = {}
     tree = FileSystem(request.top)
@@ -125,27 +125,27 @@ def _drafted(request: CandidateRequest) -> CandidateTable:
             refused.append(RefusedRoot(root.path, root.lock.path, error))
             continue
         fetched = data_folder(tree, root.path, os.environ)
-        own = {}
-        for file in {one.file for one in root.configuration.requirements if one.constraint}:
+        guarded = {}
+        for file in {entry.file for entry in root.configuration.requirements if entry.constraint}:
             if (file, fetched) not in guards:
                 guards[file, fetched] = protection(request.top, file, fetched)
-            own[file] = guards[file, fetched]
-        wanted = root.configuration.required() | frozenset(root.lock.by_address)
-        found += [candidates_before_lookup(root, address, own) for address in sorted(wanted)]
-    return CandidateTable(tuple(found), tuple(refused))
+            guarded[file] = guards[file, fetched]
+        addresses = root.configuration.required() | frozenset(root.lock.by_address)
+        drafts += [candidates_before_lookup(root, address, guarded) for address in sorted(addresses)]
+    return CandidateTable(tuple(drafts), tuple(refused))
 
 
 def _ask(
-    lookup: ReleaseLookup, what: tuple[tuple[Dialect, ProviderAddress], frozenset[Version]]
+    lookup: ReleaseLookup, request: tuple[tuple[Dialect, ProviderAddress], frozenset[Version]]
 ) -> tuple[tuple[Dialect, ProviderAddress], Listing, ReleaseDates]:
-    (tool, address), locked = what
+    (tool, address), locked = request
     listing = lookup.answer(ListingId(tool.name, address))
     assert isinstance(listing, Listing)
     if listing.is_known and not all(map(listing.has, locked)):
-        # What is remembered may be older than a locked version.
+        # A cached list may be older than a locked version.
         listing = lookup.answer(ListingId(tool.name, address, is_fresh=True))
         assert isinstance(listing, Listing)
-    return what[0], listing, lookup.release_dates(address, tool)
+    return request[0], listing, lookup.release_dates(address, tool)
 
 
 def _answered(offer: UpgradeCandidates, listing: Listing, dates: ReleaseDates, now: datetime) -> UpgradeCandidates:
@@ -169,11 +169,11 @@ def look_up_releases(
     *,
     cancel: threading.Event | None = None,
 ) -> Iterator[KnownRelease]:
-    """Finds out who signed versions, and what their packages are; yields each as soon as it is known.
+    """Look up the signers and packages of releases; yield each as soon as it is known.
 
     Args:
-        wanted: Which.
-        asking: Whom to ask.
+        wanted: The releases.
+        asking: Network settings.
         base: Hosts that the base's lock files name, comparison form.
         cancel: Set by another thread to stop.
 

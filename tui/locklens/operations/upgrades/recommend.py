@@ -1,4 +1,4 @@
-"""Which version is suggested of those that are offered, and what holds a provider back. Pure."""
+"""The recommended version of a provider, and the reason against its newest one. No I/O."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 
 USUAL_COOLDOWN = 7
-"""Days, where somebody wants a cooldown and the policy names none."""
+"""Days of the cooldown where the policy sets none."""
 
 
 class BumpLimit(StrEnum):
-    """How far a suggestion may go from the locked version."""
+    """The upgrade limit: the largest step from the locked version to a recommended one."""
 
     ANYWHERE = "any version"
     MINOR = "same major version"
@@ -27,50 +27,52 @@ class BumpLimit(StrEnum):
 
     @property
     def following(self) -> BumpLimit:
-        """The next one, round and round."""
+        """The next value, cyclically."""
         order = list(BumpLimit)
         return order[(order.index(self) + 1) % len(order)]
 
-    def admits(self, version: Version, locked: Version | None) -> bool:
-        """Whether a version is near enough to the locked one."""
+    def allows(self, version: Version, locked: Version | None) -> bool:
+        """True if a version is within the limit."""
         same = 0 if locked is None else {BumpLimit.ANYWHERE: 0, BumpLimit.MINOR: 1, BumpLimit.PATCH: 2}[self]
         return locked is None or version.numbers[:same] == locked.numbers[:same]
 
 
 class UpgradePolicy(Struct, frozen=True):
-    """What a suggestion is bound to.
+    """The conditions on a recommended version.
 
     Attributes:
-        cooldown: Days that a release must be old; None where that does not matter.
+        cooldown: Minimum age of a release in days; None for no cooldown.
+        limit: The largest step from the locked version.
     """
 
     cooldown: int | None = None
-    stay: BumpLimit = BumpLimit.ANYWHERE
+    limit: BumpLimit = BumpLimit.ANYWHERE
 
     def is_too_young(self, choice: CandidateVersion) -> bool:
-        """Whether a version is known to be too young; of an unknown age nobody can say so."""
+        """True if a version is known to be within the cooldown; False for an unknown age."""
         return self.cooldown is not None and choice.days is not None and choice.days < self.cooldown
 
     def is_of_unknown_age(self, choice: CandidateVersion) -> bool:
-        """Whether it matters that nobody knows how old a version is."""
+        """True if a cooldown applies and the release date is unknown."""
         return self.cooldown is not None and choice.days is None
 
 
 class Eligibility(StrEnum):
-    """Where a provider stands; declared in the order in which they are shown."""
+    """The upgrade state of a provider, in display order."""
 
     READY = "can upgrade now"
-    HELD = "held"
+    HELD = "held back"
     CURRENT = "up to date"
-    UNKNOWN = "not known"
+    UNKNOWN = "unknown"
 
 
 class Recommendation(Struct, frozen=True):
-    """What is suggested for a provider, and what holds it back.
+    """The recommended version of a provider, and what holds it back.
 
     Attributes:
-        suggested: None where nothing is.
-        held_by: What keeps it from the newest version, in a few words; "" where nothing does.
+        state: The upgrade state.
+        suggested: The recommended version; None if there is none.
+        held_by: The reason against the newest version, in a few words; "" for none.
     """
 
     state: Eligibility
@@ -79,18 +81,18 @@ class Recommendation(Struct, frozen=True):
 
 
 def recommend(offer: UpgradeCandidates, terms: UpgradePolicy) -> Recommendation:
-    """Says where a provider stands.
+    """Determine the state of a provider.
 
-    Suggested is the newest version that the configuration admits as it is, that is newer than the locked one (or any,
-    where the locked one is not admitted), near enough, and not known to be too young.
+    The recommended version is the newest one that satisfies the constraints, is newer than the locked one (or any,
+    where the locked one does not satisfy them), is within the upgrade limit, and not known to be within the cooldown.
     """
     if not offer.is_asked or offer.problem:
         return Recommendation(Eligibility.UNKNOWN, held_by=offer.problem)
     if not offer.requirements:
-        held_by = "nothing that can be read requires it" if offer.unread else "nothing requires it"
+        held_by = "not required by any readable module" if offer.unread else "not required by this root"
         return Recommendation(Eligibility.HELD, held_by=held_by)
-    eligible = [one for one in offer.choices if _is_eligible(offer, one)]
-    suggested = next((one for one in eligible if _is_fit(offer, one, terms)), None)
+    eligible = [candidate for candidate in offer.choices if _is_eligible(offer, candidate)]
+    suggested = next((candidate for candidate in eligible if _is_fit(offer, candidate, terms)), None)
     held_by = _held_by(offer, eligible, suggested, terms)
     if suggested is not None:
         return Recommendation(Eligibility.READY, suggested, held_by)
@@ -106,7 +108,7 @@ def _is_eligible(offer: UpgradeCandidates, choice: CandidateVersion) -> bool:
 
 
 def _is_fit(offer: UpgradeCandidates, choice: CandidateVersion, terms: UpgradePolicy) -> bool:
-    return choice.is_usable and terms.stay.admits(choice.version, offer.locked) and not terms.is_too_young(choice)
+    return choice.is_usable and terms.limit.allows(choice.version, offer.locked) and not terms.is_too_young(choice)
 
 
 def _held_by(
@@ -115,21 +117,22 @@ def _held_by(
     suggested: CandidateVersion | None,
     terms: UpgradePolicy,
 ) -> str:
-    """What keeps the provider from its newest version, or else from the newest that is admitted."""
+    """The reason against the newest version, or else against the newest one in range."""
     reached = suggested.version if suggested is not None else offer.locked
     newest = offer.choice(offer.newest)
-    above = [one for one in (newest, *eligible) if one is not None and (reached is None or _is_above(one, reached))]
-    for one in above:
-        if one.holds:
-            return str(one.holds[0])
-        if terms.is_too_young(one):
-            return f"{one.version} is {age_words(one.days)} old, cooldown {terms.cooldown} d"
-        if not terms.stay.admits(one.version, offer.locked):
-            return f"{one.version}: {terms.stay}"
+    for candidate in (newest, *eligible):
+        if candidate is None or (reached is not None and not _is_above(candidate, reached)):
+            continue
+        if candidate.holds:
+            return str(candidate.holds[0])
+        if terms.is_too_young(candidate):
+            return f"{candidate.version} is {age_words(candidate.days)} old, cooldown {terms.cooldown} d"
+        if not terms.limit.allows(candidate.version, offer.locked):
+            return f"{candidate.version}: limited to the {terms.limit}"
     if offer.is_excluded:
         return "no version satisfies the constraints" if not eligible else ""
     if offer.is_withdrawn:
-        return f"{offer.locked} is not offered any more"
+        return f"{offer.locked} is no longer offered"
     return ""
 
 
@@ -141,7 +144,7 @@ _DAYS_OF_YEARS = 730
 
 
 def age_words(days: int | None) -> str:
-    """An age in few characters: days, from two years on whole years; "?" where it is not known."""
+    """An age in short form: days, from two years on whole years; "?" if unknown."""
     if days is None:
         return "?"
     return f"{days}d" if days < _DAYS_OF_YEARS else f"{days // 365}y"

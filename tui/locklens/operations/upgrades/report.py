@@ -30,7 +30,7 @@ _LABEL = 13
 
 
 def candidates_schema() -> CandidateJson:
-    """Returns the JSON Schema that every document satisfies."""
+    """Return the JSON Schema of the document."""
     from pathlib import Path
 
     loaded: CandidateJson = json.loads(Path(__file__).with_name("candidates.schema.json").read_text("utf-8"))
@@ -38,45 +38,45 @@ def candidates_schema() -> CandidateJson:
 
 
 def as_json(selection: UpgradeSelection, review: Review, *, is_offline: bool) -> Printable:
-    """Returns the document as indented text; arguments as of `document`."""
+    """Return the document as indented text; arguments as of `document`."""
     return json_text(document(selection, review, is_offline=is_offline))
 
 
 def document(selection: UpgradeSelection, review: Review, *, is_offline: bool) -> CandidateJson:
-    """Returns the candidates of every root as plain values.
+    """Return the candidates of every root as plain values.
 
     Args:
-        selection: What is available, and the cooldown.
-        review: What the candidates were looked up for.
-        is_offline: Whether registries were not to be asked.
+        selection: The candidates, and the cooldown.
+        review: The review that the candidates were looked up for.
+        is_offline: True if registries were not to be asked.
     """
     table = selection.offers
     run = {"offline": is_offline, "hosts": _hosts(selection), "notes": [*review.notes, *table.notes]}
     return {
         "schema": CANDIDATES_SCHEMA,
         "run": {**run_document(review), **run},
-        "candidates": [_candidate(selection, one) for one in table.providers],
-        "refused": [{"root": one.root or ".", "reason": str(one.error)} for one in table.refused],
+        "candidates": [_candidate(selection, offer) for offer in table.providers],
+        "refused": [{"root": refused.root or ".", "reason": str(refused.error)} for refused in table.refused],
     }
 
 
 def _hosts(selection: UpgradeSelection) -> list[CandidateJson]:
     by_host: dict[str, list[UpgradeCandidates]] = {}
-    for one in selection.offers.providers:
-        by_host.setdefault(one.address.host, []).append(one)
+    for offer in selection.offers.providers:
+        by_host.setdefault(offer.address.host, []).append(offer)
     return [
         {
             "host": display_host(host),
-            "asked": any(one.was_contacted for one in own),
-            "as_of": min((one.as_of for one in own if one.as_of), default=None),
-            "error": next((one.problem for one in own if one.problem and one.was_contacted), None),
+            "asked": any(offer.was_contacted for offer in offers),
+            "as_of": min((offer.as_of for offer in offers if offer.as_of), default=None),
+            "error": next((offer.problem for offer in offers if offer.problem and offer.was_contacted), None),
         }
-        for host, own in sorted(by_host.items())
+        for host, offers in sorted(by_host.items())
     ]
 
 
 def _candidate(selection: UpgradeSelection, offer: UpgradeCandidates) -> CandidateJson:
-    recommended = selection.standing(offer).suggested
+    recommended = selection.recommendation(offer).suggested
     judged = recommended or offer.choice(offer.newest)
     new = selection.facts(offer, judged.version) if judged is not None else None
     changed = signer_change(selection.facts(offer, offer.locked), new)
@@ -90,8 +90,8 @@ def _candidate(selection: UpgradeSelection, offer: UpgradeCandidates) -> Candida
         "newest": _text(offer.newest),
         "safe": selection.is_safe(offer),
         "blocked_by": [
-            {"kind": one.kind.value, "file": one.file or None, "line": one.line, "text": one.text}
-            for one in blockers(selection, offer)
+            {"kind": blocker.kind.value, "file": blocker.file or None, "line": blocker.line, "text": blocker.text}
+            for blocker in blockers(selection, offer)
         ],
         "released": f"{released:%Y-%m-%dT%H:%M:%SZ}" if released is not None else None,
         "signer_changed": changed in {SignerChange.OTHER, SignerChange.LOST},
@@ -104,48 +104,50 @@ def _text(value: object) -> str | None:
 
 
 def as_text(selection: UpgradeSelection) -> Printable:
-    """Returns every provider of every root with all that is known of it, root by root."""
+    """Return every provider of every root with all known facts, root by root."""
     lines: list[str] = []
     table = selection.offers
-    refused = {one.root: one for one in table.refused}
-    for root in sorted({one.root for one in table.providers} | refused.keys()):
+    refused = {entry.root: entry for entry in table.refused}
+    for root in sorted({offer.root for offer in table.providers} | refused.keys()):
         title = root or "."
         lines += ["", title, "=" * min(_RULE, len(title))]
         if root in refused:
-            lines += ["", "nothing can be upgraded here", f"  {refused[root].error}"]
+            lines += ["", "upgrades are not possible here", f"  {refused[root].error}"]
             lines += [f"  {refused[root].error.hint}"] if refused[root].error.hint else []
         for offer in table.providers:
             if offer.root == root:
                 lines += ["", *_candidate_lines(selection, offer)]
-    return page(lines[1:] or ["nothing is locked or required here"])
+    return page(lines[1:] or ["no provider is locked or required here"])
 
 
 def _candidate_lines(selection: UpgradeSelection, offer: UpgradeCandidates) -> Iterator[str]:
-    choice, standing = selection.picked(offer), selection.standing(offer)
+    choice, standing = selection.target(offer), selection.recommendation(offer)
     target = f" -> {choice.version}" if choice is not None else ""
-    selected = "  selected" if selection.is_chosen(offer) else ""
+    selected = "  selected" if selection.is_selected(offer) else ""
     yield f"{offer.name} {offer.locked or 'not locked'}{target}{selected}  {display_host(offer.address.host)}"
-    safe = ", safe" if selection.is_safe(offer) else ""
-    yield _labelled("STATE", f"{standing.state}{safe}")
+    eligible = ", eligible" if selection.is_safe(offer) else ""
+    yield _labelled("STATE", f"{standing.state}{eligible}")
     if offer.problem:
-        yield _labelled("NOT KNOWN", offer.problem)
+        yield _labelled("UNKNOWN", offer.problem)
         if offer.hint:
             yield _labelled("", offer.hint)
     warnings = upgrade_warnings(selection, offer, choice)
-    yield from _several("WARNINGS", [f"! {one.words}" for one in warnings])
-    told = (one for one in offer.requirements if one.constraint)
-    constraints = [f"{one.constraint.strip():<14} {one.file}:{one.line}" for one in told]
-    yield from _several("CONSTRAINTS", constraints or ["none" if offer.requirements else "nothing requires it"])
-    places = (
-        f"{one.kind}: {one.text}{f' ({one.file}:{one.line})' if one.file else ''}" for one in blockers(selection, offer)
-    )
-    yield from _several("BLOCKED BY", list(places))
+    yield from _several("WARNINGS", [f"! {warning.words}" for warning in warnings])
+    constraints = [
+        f"{entry.constraint.strip():<14} {entry.file}:{entry.line}" for entry in offer.requirements if entry.constraint
+    ]
+    yield from _several("CONSTRAINTS", constraints or ["none" if offer.requirements else "not required by this root"])
+    blocked_by = []
+    for blocker in blockers(selection, offer):
+        place = f" ({blocker.file}:{blocker.line})" if blocker.file else ""
+        blocked_by.append(f"{blocker.kind}: {blocker.text}{place}")
+    yield from _several("BLOCKED BY", blocked_by)
     if choice is not None:
         yield from _release_lines(selection, offer, choice)
     if offer.choices:
-        yield f"ALL VERSIONS  the newest first, {len(offer.choices)}"
-        for one in offer.choices:
-            yield _version_line(offer, one, is_picked=one is choice)
+        yield f"ALL VERSIONS  newest first, {len(offer.choices)}"
+        for candidate in offer.choices:
+            yield _version_line(offer, candidate, is_target=candidate is choice)
 
 
 def _release_lines(selection: UpgradeSelection, offer: UpgradeCandidates, choice: CandidateVersion) -> Iterator[str]:
@@ -164,7 +166,7 @@ def _release_lines(selection: UpgradeSelection, offer: UpgradeCandidates, choice
     yield _labelled("SIGNER", f"{signer.tier.value}{key}" if signer is not None else unknown)
 
 
-def _version_line(offer: UpgradeCandidates, choice: CandidateVersion, *, is_picked: bool) -> str:
+def _version_line(offer: UpgradeCandidates, choice: CandidateVersion, *, is_target: bool) -> str:
     bump = offer.bump(choice.version) if choice.version != offer.locked else None
     notes = []
     if choice.version == offer.locked:
@@ -176,8 +178,8 @@ def _version_line(offer: UpgradeCandidates, choice: CandidateVersion, *, is_pick
     else:
         notes.append("in range")
     if not choice.is_usable:
-        notes.append("plugin protocol")
-    sign = "  > " if is_picked else "    "
+        notes.append("unsupported plugin protocol")
+    sign = "  > " if is_target else "    "
     age = "age ?" if choice.days is None else age_words(choice.days)
     return f"{sign}{choice.version!s:<14}{age:>6}  {bump or '':<10}  {'; '.join(notes)}"
 

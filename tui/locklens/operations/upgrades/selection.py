@@ -1,4 +1,4 @@
-"""What the user has picked on the screen of upgrades, as a value: each key makes another one of it. Pure."""
+"""The selection on the Upgrade screen as a value: each key makes a changed copy. No I/O."""
 
 from __future__ import annotations
 
@@ -24,159 +24,161 @@ if TYPE_CHECKING:
     from locklens.versions import Version
 
 _LOOKED_UP = 60
-"""Ready upgrades whose signers are looked up although they are neither highlighted nor selected."""
+"""Available upgrades whose signers are looked up although they are neither highlighted nor selected."""
 
 CandidateKey = tuple[str, "ProviderAddress"]
 """Root and provider."""
 
 
 def candidate_key(offer: UpgradeCandidates) -> CandidateKey:
-    """What an offer is found by, also after a reload."""
+    """The key of a provider in a root, stable across reloads."""
     return offer.root, offer.address
 
 
 class UpgradeSelection(Struct, frozen=True):
-    """What is offered, what is suggested of it, and what was chosen.
+    """The upgrade candidates, the recommended versions, and the selected providers.
 
     Attributes:
-        offers: What there is.
-        terms: What suggestions are bound to.
-        known: What is known of releases.
-        standings: Where each provider stands.
-        chosen: Those that are to be moved.
-        stepped: The versions that the user went to, where that is not the suggested one.
-        as_safe: Those of `chosen` that were selected because nothing known spoke against them.
+        offers: The candidates.
+        terms: The conditions on recommended versions.
+        known: The known releases.
+        recommendations: State and recommended version of each provider.
+        selected: The providers to upgrade.
+        stepped: The versions that the user stepped to, other than the recommended ones.
+        as_safe: Members of `selected` that were selected as eligible.
     """
 
     offers: CandidateTable = CandidateTable()
     terms: UpgradePolicy = UpgradePolicy()
     known: Mapping[ReleaseId, KnownRelease] = MappingProxyType({})
-    standings: Mapping[CandidateKey, Recommendation] = MappingProxyType({})
-    chosen: frozenset[CandidateKey] = frozenset()
+    recommendations: Mapping[CandidateKey, Recommendation] = MappingProxyType({})
+    selected: frozenset[CandidateKey] = frozenset()
     stepped: Mapping[CandidateKey, Version] = MappingProxyType({})
     as_safe: frozenset[CandidateKey] = frozenset()
 
-    # What there is
+    # Candidates
 
     def with_offers(self, offers: CandidateTable) -> UpgradeSelection:
-        """The same choices of other offers, but for what is locked at another version or not offered any more."""
-        before = {candidate_key(one): one.locked for one in self.offers.providers}
+        """Replace the candidates; deselect providers that are now locked at another version or no longer listed."""
+        before = {candidate_key(offer): offer.locked for offer in self.offers.providers}
         moved = {
-            candidate_key(one) for one in offers.providers if before.get(candidate_key(one), one.locked) != one.locked
+            candidate_key(offer)
+            for offer in offers.providers
+            if before.get(candidate_key(offer), offer.locked) != offer.locked
         }
         stepped = {key: version for key, version in self.stepped.items() if key not in moved}
-        return replace(self, offers=offers, stepped=stepped, chosen=self.chosen - moved).judged()
+        return replace(self, offers=offers, stepped=stepped, selected=self.selected - moved).judged()
 
     def with_terms(self, terms: UpgradePolicy) -> UpgradeSelection:
-        """The same choices with other suggestions; versions that the user went to stay."""
+        """Replace the conditions; versions that the user stepped to are kept."""
         return replace(self, terms=terms).judged()
 
     def with_known(self, known: Iterable[KnownRelease]) -> UpgradeSelection:
-        """The same with more known."""
-        return replace(self, known={**self.known, **{one.facts.id: one for one in known}})
+        """Add known releases."""
+        return replace(self, known={**self.known, **{release.facts.id: release for release in known}})
 
     def judged(self) -> UpgradeSelection:
-        """Everything that follows from offers and terms, anew."""
-        standings = {candidate_key(one): recommend(one, self.terms) for one in self.offers.providers}
-        stepped = {key: version for key, version in self.stepped.items() if key in standings}
-        found = replace(self, standings=standings, stepped=stepped)
-        pending = {candidate_key(one) for one in self.offers.providers if not one.is_asked}
-        picked = {candidate_key(one) for one in self.offers.providers if found.picked(one) is not None}
-        return replace(found, chosen=self.chosen & (picked | pending))
+        """Recompute everything that depends on candidates and conditions."""
+        recommendations = {candidate_key(offer): recommend(offer, self.terms) for offer in self.offers.providers}
+        stepped = {key: version for key, version in self.stepped.items() if key in recommendations}
+        judged = replace(self, recommendations=recommendations, stepped=stepped)
+        pending = {candidate_key(offer) for offer in self.offers.providers if not offer.is_asked}
+        with_target = {candidate_key(offer) for offer in self.offers.providers if judged.target(offer) is not None}
+        return replace(judged, selected=self.selected & (with_target | pending))
 
-    # What is picked
+    # Selected versions
 
-    def standing(self, offer: UpgradeCandidates) -> Recommendation:
-        """Where a provider stands."""
-        return self.standings.get(candidate_key(offer)) or Recommendation(Eligibility.UNKNOWN)
+    def recommendation(self, offer: UpgradeCandidates) -> Recommendation:
+        """The state and the recommended version of a provider."""
+        return self.recommendations.get(candidate_key(offer)) or Recommendation(Eligibility.UNKNOWN)
 
-    def picked(self, offer: UpgradeCandidates) -> CandidateVersion | None:
-        """The version that choosing the provider would move it to; None where there is none."""
+    def target(self, offer: UpgradeCandidates) -> CandidateVersion | None:
+        """The version that an upgrade of the provider would lock; None if there is none."""
         version = self.stepped.get(candidate_key(offer))
         if version is not None:
             return offer.choice(version) if version != offer.locked else None
-        return self.standing(offer).suggested
+        return self.recommendation(offer).suggested
 
-    def is_chosen(self, offer: UpgradeCandidates) -> bool:
-        """Whether the provider is to be moved."""
-        return candidate_key(offer) in self.chosen
+    def is_selected(self, offer: UpgradeCandidates) -> bool:
+        """True if the provider is selected."""
+        return candidate_key(offer) in self.selected
 
     @property
     def choices(self) -> tuple[tuple[UpgradeCandidates, CandidateVersion], ...]:
-        """What is to be moved, and where to."""
-        chosen = (one for one in self.offers.providers if candidate_key(one) in self.chosen)
-        return tuple((one, choice) for one in chosen if (choice := self.picked(one)) is not None)
+        """The selected providers with their target versions."""
+        selected = (offer for offer in self.offers.providers if candidate_key(offer) in self.selected)
+        return tuple((offer, choice) for offer in selected if (choice := self.target(offer)) is not None)
 
     @property
     def picks(self) -> tuple[SelectedVersion, ...]:
-        """The same, as a plan takes it."""
-        return tuple(SelectedVersion(one.root, one.address, choice.version) for one, choice in self.choices)
+        """The selected versions, as a plan takes them."""
+        return tuple(SelectedVersion(offer.root, offer.address, choice.version) for offer, choice in self.choices)
 
     @property
     def has_unread(self) -> bool:
-        """Whether something is to be moved in a root of which not all constraints are known."""
-        return any(one.unread for one, _ in self.choices)
+        """True if a provider is selected in a root with unread modules."""
+        return any(offer.unread for offer, _ in self.choices)
 
     # Keys
 
     def toggled(self, offers: Collection[UpgradeCandidates]) -> UpgradeSelection:
-        """Chooses all of these that have a version to move to, or takes the choice back where all are chosen."""
-        keys = frozenset(candidate_key(one) for one in offers if self.picked(one) is not None)
-        chosen = self.chosen - keys if keys <= self.chosen else self.chosen | keys
-        return replace(self, chosen=chosen, as_safe=self.as_safe - keys)
+        """Select all of the given providers that have a target version; deselect them if all are selected."""
+        keys = frozenset(candidate_key(offer) for offer in offers if self.target(offer) is not None)
+        selected = self.selected - keys if keys <= self.selected else self.selected | keys
+        return replace(self, selected=selected, as_safe=self.as_safe - keys)
 
     def without_any(self) -> UpgradeSelection:
-        """Selects nothing."""
-        return replace(self, chosen=frozenset(), as_safe=frozenset())
+        """Clear the selection."""
+        return replace(self, selected=frozenset(), as_safe=frozenset())
 
     @property
     def safe(self) -> tuple[UpgradeCandidates, ...]:
-        """The providers that may be upgraded without a doubt, as far as is known."""
-        return tuple(one for one in self.offers.providers if self.is_safe(one))
+        """The providers with an eligible upgrade."""
+        return tuple(offer for offer in self.offers.providers if self.is_safe(offer))
 
     def with_safe(self) -> UpgradeSelection:
-        """Selects every safe upgrade beside what is selected already."""
+        """Add every eligible upgrade to the selection."""
         keys = frozenset(map(candidate_key, self.safe))
-        return replace(self, chosen=self.chosen | keys, as_safe=keys)
+        return replace(self, selected=self.selected | keys, as_safe=keys)
 
     def without_suspects(self) -> tuple[UpgradeSelection, tuple[UpgradeCandidates, ...]]:
-        """Deselects what was selected as safe and is known by now to have another signer, or none.
+        """Deselect providers that were selected as eligible and are now known to have another signer, or none.
 
         Returns:
             The selection, and the providers that were deselected.
         """
-        found = tuple(
+        suspects = tuple(
             offer
             for offer, choice in self.choices
             if candidate_key(offer) in self.as_safe and self.is_suspect(offer, choice)
         )
-        keys = frozenset(map(candidate_key, found))
-        return replace(self, chosen=self.chosen - keys, as_safe=self.as_safe - keys), found
+        keys = frozenset(map(candidate_key, suspects))
+        return replace(self, selected=self.selected - keys, as_safe=self.as_safe - keys), suspects
 
     def unknown_releases(self, first: Iterable[UpgradeCandidates]) -> tuple[ReleaseId, ...]:
-        """Returns the releases whose signers bear on a selection: of `first`, of what is selected, of what is ready.
+        """Return the releases to look up: of `first`, of the selected providers, of the available upgrades.
 
         Args:
-            first: The most wanted providers, such as the highlighted ones.
+            first: Providers to look up first, such as the highlighted ones.
         """
-        chosen = (offer for offer, _ in self.choices)
-        ready = [one for one in self.offers.providers if self.standing(one).state is Eligibility.READY][:_LOOKED_UP]
-        found: dict[ReleaseId, None] = {}
-        for offer in (*first, *chosen, *ready):
-            choice = self.picked(offer)
+        selected_offers = (offer for offer, _ in self.choices)
+        ready = [offer for offer in self.offers.providers if self.recommendation(offer).state is Eligibility.READY][
+            :_LOOKED_UP
+        ]
+        releases: dict[ReleaseId, None] = {}
+        for offer in (*first, *selected_offers, *ready):
+            choice = self.target(offer)
             if choice is not None:
                 versions = (choice.version, *((offer.locked,) if offer.locked is not None else ()))
-                found |= dict.fromkeys(release_id(offer, version) for version in versions)
-        return tuple(found)
+                releases |= dict.fromkeys(release_id(offer, version) for version in versions)
+        return tuple(releases)
 
     def is_safe(self, offer: UpgradeCandidates) -> bool:
-        """Whether nothing that is known speaks against what is suggested.
+        """True if the recommended version is eligible: no known fact speaks against it.
 
-        It is in range of all constraints and old enough, and neither refused nor signed by somebody else, as far as
-        that is known.
+        It satisfies all constraints and the cooldown, and is neither known to be refused nor to have another signer.
         """
-        found = self.standing(offer)
-        choice = found.suggested
+        choice = self.recommendation(offer).suggested
         if (
             choice is None
             or offer.unread
@@ -187,64 +189,64 @@ class UpgradeSelection(Struct, frozen=True):
         return not self.is_suspect(offer, choice)
 
     def is_suspect(self, offer: UpgradeCandidates, choice: CandidateVersion) -> bool:
-        """Whether a version is known to be refused, or to be signed by another key or by nobody any more."""
+        """True if a version is known to be refused, to have another signer, or to be no longer signed."""
         new = self.facts(offer, choice.version)
         changed = signer_change(self.facts(offer, offer.locked), new)
         return is_refused(new) or changed in {SignerChange.OTHER, SignerChange.LOST}
 
     def facts(self, offer: UpgradeCandidates, version: Version | None) -> ReleaseFacts | None:
-        """What is known of a version; None where nobody asked yet."""
-        found = self.known.get(release_id(offer, version)) if version is not None else None
-        return found.facts if found is not None else None
+        """The known facts of a version; None before the lookup."""
+        release = self.known.get(release_id(offer, version)) if version is not None else None
+        return release.facts if release is not None else None
 
     def moved(self, offers: Collection[UpgradeCandidates], by: int) -> UpgradeSelection:
-        """Goes to the next newer or older version: of one root its own, of several roots the same in all.
+        """Step to the next newer or older version, the same one in all given roots.
 
         Args:
-            offers: Of one provider.
+            offers: One provider in one or more roots.
             by: 1 for newer, -1 for older.
         """
-        asked = [one for one in offers if one.choices]
+        asked = [offer for offer in offers if offer.choices]
         versions = sorted_versions(asked)
         if not versions:
             return self
         here = self._position(asked, versions)
         target = versions[max(0, min(here - by, len(versions) - 1))]
         stepped = dict(self.stepped)
-        for one in asked:
-            choice = one.choice(target)
-            if choice is None or (one.refusal(choice) and target != one.locked):
+        for offer in asked:
+            choice = offer.choice(target)
+            if choice is None or (offer.refusal(choice) and target != offer.locked):
                 continue
-            suggested = self.standing(one).suggested
+            suggested = self.recommendation(offer).suggested
             if suggested is not None and suggested.version == target:
-                stepped.pop(candidate_key(one), None)
+                stepped.pop(candidate_key(offer), None)
             else:
-                stepped[candidate_key(one)] = target
-        found = replace(self, stepped=stepped)
-        gone = {candidate_key(one) for one in asked if found.picked(one) is None}
-        return replace(found, chosen=self.chosen - gone)
+                stepped[candidate_key(offer)] = target
+        moved = replace(self, stepped=stepped)
+        gone = {candidate_key(offer) for offer in asked if moved.target(offer) is None}
+        return replace(moved, selected=self.selected - gone)
 
     def _position(self, offers: Collection[UpgradeCandidates], versions: list[Version]) -> int:
-        """Where the picks are among the versions: at the newest of them."""
-        now = [self.stepped.get(candidate_key(one)) for one in offers]
-        for place, one in enumerate(offers):
-            if now[place] is None:
-                suggested = self.standing(one).suggested
-                now[place] = suggested.version if suggested is not None else one.locked
-        places = [versions.index(version) for version in now if version in versions]
-        return min(places, default=len(versions))
+        """The index of the newest target version."""
+        targets = [self.stepped.get(candidate_key(offer)) for offer in offers]
+        for index, offer in enumerate(offers):
+            if targets[index] is None:
+                suggested = self.recommendation(offer).suggested
+                targets[index] = suggested.version if suggested is not None else offer.locked
+        indexes = [versions.index(version) for version in targets if version in versions]
+        return min(indexes, default=len(versions))
 
 
 def sorted_versions(offers: Collection[UpgradeCandidates]) -> list[Version]:
-    """The versions that can be gone to, the newest first; the locked ones are among them."""
+    """The selectable versions and the locked ones, newest first."""
     from locklens.versions import precedence
 
-    own = [[choice.version for choice in one.choices if _can_be_gone_to(one, choice)] for one in offers]
-    if len(own) == 1:
-        return own[0]
-    found = {version for versions in own for version in versions}
-    return sorted(found, key=lambda version: (precedence(version), str(version)), reverse=True)
+    by_root = [[choice.version for choice in offer.choices if _is_reachable(offer, choice)] for offer in offers]
+    if len(by_root) == 1:
+        return by_root[0]
+    distinct = {version for versions in by_root for version in versions}
+    return sorted(distinct, key=lambda version: (precedence(version), str(version)), reverse=True)
 
 
-def _can_be_gone_to(offer: UpgradeCandidates, choice: CandidateVersion) -> bool:
+def _is_reachable(offer: UpgradeCandidates, choice: CandidateVersion) -> bool:
     return choice.version == offer.locked or (choice.is_usable and not (choice.holds and offer.refusal(choice)))

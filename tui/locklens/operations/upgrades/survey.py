@@ -1,4 +1,4 @@
-"""What can be upgraded, as it is known without a screen."""
+"""Upgrade candidates and their selection, for use without a screen."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 class UpgradeSurvey(Struct, frozen=True):
-    """What can be upgraded.
+    """The upgrade candidates of a repository.
 
     Attributes:
-        review: Of all that is locked, from files alone.
-        top: What its paths are relative to.
-        selection: The candidates; what is safe is selected.
+        review: Review of all locked providers, from files alone.
+        top: The folder that its paths are relative to.
+        selection: The candidates; eligible upgrades are selected.
     """
 
     review: Review

@@ -1,4 +1,4 @@
-"""What speaks against an upgrade before it is planned. Pure."""
+"""Warnings about an upgrade before it is planned. No I/O."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 
 class UpgradeWarning(Struct, frozen=True):
-    """One thing to consider before a version is locked.
+    """A warning about a candidate version.
 
     Attributes:
-        severity: BLOCK where the tool refuses the version, INFO where nothing is wrong.
-        words: A sentence without its full stop.
+        severity: BLOCK where the tool refuses the version, INFO for a remark.
+        words: A sentence without a full stop.
     """
 
     severity: Severity
@@ -34,12 +34,12 @@ class UpgradeWarning(Struct, frozen=True):
 def upgrade_warnings(
     selection: UpgradeSelection, offer: UpgradeCandidates, choice: CandidateVersion | None
 ) -> tuple[UpgradeWarning, ...]:
-    """Returns what to consider before a version is locked, the worst first.
+    """Return the warnings about a candidate version, the worst first.
 
     Args:
-        selection: What is known of releases, and the cooldown.
+        selection: The known releases and the cooldown.
         offer: The provider in its root.
-        choice: The version; None for none, of which there is nothing to say.
+        choice: The candidate version; None for no warnings.
     """
     if choice is None:
         return ()
@@ -58,41 +58,41 @@ def _of_the_signature(
         yield UpgradeWarning(Severity.BLOCK, f"{offer.tool.command} refuses it: {new.authentication.refusal}")
     changed = signer_change(old, new)
     if changed is SignerChange.OTHER:
-        yield _warning(f"NEW KEY: signed by another one than {offer.locked}")
+        yield _warning(f"NEW KEY: not the key that signed {offer.locked}")
     if changed is SignerChange.LOST:
-        yield _warning(f"not signed, and {offer.locked} was")
+        yield _warning(f"NOT SIGNED: {offer.locked} was signed")
 
 
 def _of_the_age(
     selection: UpgradeSelection, offer: UpgradeCandidates, choice: CandidateVersion
 ) -> Iterator[UpgradeWarning]:
     if offer.unread:
-        yield _warning(f"{offer.unread}, and may not admit it ({offer.tool.command} get fetches modules)")
+        yield _warning(f"{offer.unread}: its constraints are unknown ({offer.tool.command} get fetches modules)")
     days = counted(selection.terms.cooldown or 0, "day")
     if selection.terms.is_too_young(choice):
-        yield _warning(f"{counted(choice.days or 0, 'day')} old, and the cooldown is {days}")
+        yield _warning(f"{counted(choice.days or 0, 'day')} old, cooldown {days}")
     if selection.terms.is_of_unknown_age(choice):
         yield _warning(f"release date unknown: the {selection.terms.cooldown}-day cooldown cannot be checked")
 
 
 def _of_the_version(offer: UpgradeCandidates, choice: CandidateVersion) -> Iterator[UpgradeWarning]:
     if choice.excluding:
-        yield _warning(f"the configuration excludes it: {edits_in_short(choice)} would be edited")
+        yield _warning(f"excluded by the configuration: {edits_in_short(choice)} would be edited")
     if offer.locked is not None and not offer.is_newer(choice.version):
-        yield _warning(f"older than {offer.locked}, which is locked")
+        yield _warning(f"older than the locked {offer.locked}")
     if lost := offer.lost_platforms(choice.version):
-        yield _warning(f"has no package for {', '.join(map(str, lost))}, which {offer.locked} has")
+        yield _warning(f"no package for {', '.join(map(str, lost))}, unlike {offer.locked}")
     if not choice.is_usable:
         yield _warning(str(choice.holds[-1]))
     if choice.version.prerelease:
-        yield _warning("a pre-release")
+        yield _warning("pre-release")
     if offer.is_excluded:
-        words = f"the configuration does not admit {offer.locked}, which is locked: something has to be done"
+        words = f"needs action: the locked {offer.locked} does not satisfy the constraints"
         yield UpgradeWarning(Severity.INFO, words)
     if offer.is_withdrawn:
-        yield _warning(f"the registry does not offer {offer.locked} any more, which is locked")
+        yield _warning(f"the registry no longer offers the locked {offer.locked}")
     if offer.bump(choice.version) is Bump.MAJOR and offer.is_newer(choice.version):
-        yield UpgradeWarning(Severity.INFO, "a major version: read its release notes")
+        yield UpgradeWarning(Severity.INFO, "major version: read the release notes")
 
 
 def _warning(words: str) -> UpgradeWarning:

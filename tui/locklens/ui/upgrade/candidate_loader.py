@@ -1,4 +1,4 @@
-"""Looks up upgrade candidates and their signers: a child of the Upgrade screen that draws nothing itself."""
+"""Background lookup of upgrade candidates and their signers: an invisible child of the Upgrade screen."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ if TYPE_CHECKING:
     from locklens.review.model import Review
 
 _BATCH = 16
-"""Releases looked up together, so that a row highlighted meanwhile need not wait for long."""
+"""Releases per lookup; small, so that a row highlighted meanwhile waits only briefly."""
 
 
 class CandidateLoader(Widget):
     """Owns the threads that ask registries for versions and signers.
 
     Args:
-        source: Asks the registries.
+        source: Performs the lookups.
     """
 
     DEFAULT_CSS = "CandidateLoader { display: none; }"
 
     @dataclass
     class Read(Message):
-        """More candidates are known; `is_final` with the last of them."""
+        """More candidates are known; `is_final` for the complete table."""
 
         run: int
         offers: CandidateTable
@@ -52,7 +52,7 @@ class CandidateLoader(Widget):
 
     @dataclass
     class SignersKnown(Message):
-        """More is known of releases; `is_final` where the lookup has ended."""
+        """More releases are known; `is_final` if the lookup has ended."""
 
         releases: tuple[KnownRelease, ...] = ()
         is_final: bool = False
@@ -61,24 +61,24 @@ class CandidateLoader(Widget):
         super().__init__()
         self._source = source
         self.is_reading = False
-        """Whether registries are being asked for versions."""
+        """True during a lookup of versions."""
         self.is_looking_up = False
-        """Whether registries are being asked for signers."""
+        """True during a lookup of signers."""
         self._run = 0
         self._tried: frozenset[ReleaseId] = frozenset()
 
     def stop(self) -> None:
-        """Drops what the running lookup still sends."""
+        """Discard further results of the running lookup."""
         self._run += 1
         self.is_reading = False
 
     def read(self, review: Review, top: Path | None, *, is_fresh: bool) -> None:
-        """Starts to ask for the candidates of a review's roots.
+        """Start the lookup of candidates for a review's roots.
 
         Args:
-            review: With configurations.
-            top: What its paths are relative to; None where they are not on disk.
-            is_fresh: Whether registries are asked again, whatever is cached.
+            review: A review with configurations.
+            top: The folder that its paths are relative to; None if they are not on disk.
+            is_fresh: True to bypass the cache.
         """
         self._run += 1
         self.is_reading = True
@@ -90,13 +90,13 @@ class CandidateLoader(Widget):
     def _read(self, run: int, review: Review, top: Path | None, *, is_fresh: bool) -> None:
         cancel = get_current_worker().cancelled_event
 
-        def tell(offers: CandidateTable) -> None:
+        def post_partial(offers: CandidateTable) -> None:
             self.post_message(self.Read(run, offers))
 
         try:
             if top is None:
-                raise LockLensError("what is shown is not on disk, so nothing can be upgraded there")
-            offers = self._source.candidates(review, top, on_known=tell, cancel=cancel, is_fresh=is_fresh)
+                raise LockLensError("upgrades need a work tree: the shown revision is not on disk")
+            offers = self._source.candidates(review, top, on_known=post_partial, cancel=cancel, is_fresh=is_fresh)
         except RunCancelledError:
             return
         except LockLensError as error:
@@ -113,15 +113,15 @@ class CandidateLoader(Widget):
             self.is_reading = False
 
     def look_up(self, review: Review, wanted: Iterable[ReleaseId]) -> None:
-        """Starts to ask who signed releases that were not asked for before; one lookup at a time.
+        """Start the lookup of signers of releases not looked up before; one lookup at a time.
 
         Args:
-            review: Whose roots they are for.
-            wanted: Releases, the most wanted first.
+            review: The review of their roots.
+            wanted: Releases in order of priority.
         """
         if self.is_looking_up:
             return
-        batch = [one for one in wanted if one not in self._tried][:_BATCH]
+        batch = [release for release in wanted if release not in self._tried][:_BATCH]
         if batch:
             self.is_looking_up = True
             self._tried |= frozenset(batch)
@@ -131,15 +131,15 @@ class CandidateLoader(Widget):
     def _look_up(self, review: Review, wanted: list[ReleaseId]) -> None:
         cancel = get_current_worker().cancelled_event
 
-        def tell(one: KnownRelease) -> None:
-            self.post_message(self.SignersKnown((one,)))
+        def post_release(release: KnownRelease) -> None:
+            self.post_message(self.SignersKnown((release,)))
 
         try:
-            self._source.releases(review, wanted, on_known=tell, cancel=cancel)
+            self._source.releases(review, wanted, on_known=post_release, cancel=cancel)
         except RunCancelledError:
             return
         except LockLensError:
-            pass  # The releases then have no facts, and the rows say that nothing is known.
+            pass  # The releases then have no facts, and the rows show the signer as unknown.
         finally:
             self.post_message(self.SignersKnown(is_final=True))
 

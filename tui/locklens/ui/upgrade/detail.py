@@ -1,4 +1,4 @@
-"""What the detail of the screen of upgrades says of a row, and why a provider is not newer. Pure."""
+"""The detail of a row of the Upgrade screen: warnings, constraints, holds, release and versions. No I/O."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from locklens.ui.text.spans import FilePlace, Line, Role, Span, heading, line
 from locklens.ui.upgrade.rows import RowKind, UpgradeRow, signer_span, warning_spans
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from locklens.operations.upgrades.candidates import CandidateVersion, RefusedRoot, UpgradeCandidates
     from locklens.operations.upgrades.selection import UpgradeSelection
@@ -24,45 +24,45 @@ if TYPE_CHECKING:
 
 _LABEL = 13
 _VERSIONS_SHOWN, _STEPS_BEFORE = 8, 3
-"""Around the pick, in one line."""
+"""Versions around the target in one line, and those above it."""
 
 _GROUPS_SHOWN = 6
 
 _MEANINGS = {
-    Eligibility.READY: "A newer version is in range, near enough, and old enough. space chooses, left and right step to"
-    " another version, U shows what would be written.",
-    Eligibility.HELD: "There is a newer version, and something holds it back. w says all of it, e opens the line; with"
-    " right a version can be chosen for which a constraint is edited.",
-    Eligibility.CURRENT: "Nothing newer is released.",
-    Eligibility.UNKNOWN: "The registry has not said what there is, or nothing can be upgraded in the root.",
+    Eligibility.READY: "A newer version satisfies the constraints, the cooldown and the upgrade limit. space selects"
+    " it, left and right step to another version, U previews the upgrade.",
+    Eligibility.HELD: "A newer version exists but is held back. w explains it, e opens the line of the constraint,"
+    " right steps to a version that needs an edited constraint.",
+    Eligibility.CURRENT: "No newer version is released.",
+    Eligibility.UNKNOWN: "The registry did not list the versions, or upgrades are not possible in the root.",
 }
 
 
 def upgrade_lines(
-    row: UpgradeRow, picking: UpgradeSelection, *, in_full: bool = False, is_asking: bool = False
+    row: UpgradeRow, selection: UpgradeSelection, *, in_full: bool = False, is_asking: bool = False
 ) -> Iterator[Line]:
     """The detail of a row.
 
     Args:
-        row: Which.
-        picking: What is offered and picked.
-        in_full: Whether all versions are listed, each with what there is to say of it.
-        is_asking: Whether signers are still being asked about.
+        row: The row.
+        selection: The candidates and the selection.
+        in_full: True to list all versions, one per line.
+        is_asking: True during a lookup of signers.
     """
     if row.kind is RowKind.SECTION:
         yield from _section_lines(row)
     elif row.refused is not None:
         yield from _refused_lines(row)
     elif row.offer is not None:
-        yield _head(row.offer, picking)
-        yield from _offer_lines(row.offer, picking, in_full=in_full, is_asking=is_asking)
+        yield _head(row.offer, selection)
+        yield from _offer_lines(row.offer, selection, in_full=in_full, is_asking=is_asking)
     else:
-        yield from _group_lines(row, picking, in_full=in_full, is_asking=is_asking)
+        yield from _group_lines(row, selection, in_full=in_full, is_asking=is_asking)
 
 
 def _section_lines(row: UpgradeRow) -> Iterator[Line]:
     yield line(Span(row.title, Role.STRONG))
-    state = next((one for one in Eligibility if row.key == f"state:{one}"), None)
+    state = next((state for state in Eligibility if row.key == f"state:{state}"), None)
     meaning = _MEANINGS[state] if state is not None else "One root with all of its providers."
     yield line(Span(meaning, Role.DIM), hanging=0)
 
@@ -70,142 +70,156 @@ def _section_lines(row: UpgradeRow) -> Iterator[Line]:
 def _refused_lines(row: UpgradeRow) -> Iterator[Line]:
     assert row.refused is not None
     error = row.refused.error
-    yield line(Span(row.title, Role.STRONG), Span("  nothing can be upgraded here", Role.WARN))
+    yield line(Span(row.title, Role.STRONG), Span("  upgrades are not possible here", Role.WARN))
     yield line(str(error), hanging=2, copied=str(error), place=refused_place(row.refused))
     if error.hint:
         yield line(Span(error.hint, Role.DIM), hanging=2)
 
 
 def refused_place(refused: RefusedRoot) -> FilePlace:
-    """Where the reason is that nothing can be upgraded in a root; its lock file where the error names no file."""
+    """The place of the error that prevents upgrades in a root; its lock file if the error names none."""
     file, number = refused.error.place or (refused.lock_file, None)
     return FilePlace(file, number or 1)
 
 
-def _head(offer: UpgradeCandidates, picking: UpgradeSelection) -> Line:
-    choice = picking.picked(offer)
+def _head(offer: UpgradeCandidates, selection: UpgradeSelection) -> Line:
+    choice = selection.target(offer)
     target = f" -> {choice.version}" if choice is not None else ""
     copied = f"{offer.address} {offer.locked or 'not locked'}{target}"
-    chosen = Span("  chosen" if picking.is_chosen(offer) else "", Role.GOOD)
+    selected = Span("  selected" if selection.is_selected(offer) else "", Role.GOOD)
     root = Span(f"  {offer.root or '.'}", Role.PLACE)
     host = Span(f"  {display_host(offer.address.host)}", Role.DIM)
     place = FilePlace(offer.lock_file, offer.entry.line if offer.entry is not None else 1)
     name = f"{offer.name} {offer.locked or 'not locked'}{target}"
-    return line(Span(name, Role.STRONG), chosen, root, host, copied=copied, place=place)
+    return line(Span(name, Role.STRONG), selected, root, host, copied=copied, place=place)
 
 
 def _offer_lines(
-    offer: UpgradeCandidates, picking: UpgradeSelection, *, in_full: bool, is_asking: bool
+    offer: UpgradeCandidates, selection: UpgradeSelection, *, in_full: bool, is_asking: bool
 ) -> Iterator[Line]:
-    choice = picking.picked(offer)
+    choice = selection.target(offer)
     if offer.problem:
-        yield _labelled("NOT KNOWN", Span(offer.problem, Role.WARN), copied=offer.problem)
+        yield _labelled("UNKNOWN", Span(offer.problem, Role.WARN), copied=offer.problem)
         if offer.hint:
             yield _labelled("", Span(offer.hint, Role.DIM))
     if not offer.is_asked:
-        yield _labelled("ASKING", Span("the registry is being asked which versions there are", Role.DIM))
-    for number, doubt in enumerate(warning_spans(picking, offer, choice)):
-        yield _labelled("" if number else "THINK ABOUT", Span("! ", doubt.role), Span(doubt.text), copied=doubt.text)
-    yield from _step_line([offer], picking)
+        yield _labelled("ASKING", Span("version list requested from the registry", Role.DIM))
+    yield from _warning_lines(offer, selection)
+    yield from _step_line([offer], selection)
     yield from _constraint_lines(offer, choice)
-    yield from _held_lines(offer, picking)
+    yield from _held_lines(offer, selection)
     if choice is not None:
-        yield from _release_lines(offer, choice, picking, is_asking=is_asking)
+        yield from _release_lines(offer, choice, selection, is_asking=is_asking)
     if in_full:
-        yield from _version_lines([offer], picking)
+        yield from _version_lines([offer], selection)
 
 
-def _group_lines(row: UpgradeRow, picking: UpgradeSelection, *, in_full: bool, is_asking: bool) -> Iterator[Line]:
+def _warning_lines(offer: UpgradeCandidates, selection: UpgradeSelection) -> Iterator[Line]:
+    for number, warning in enumerate(warning_spans(selection, offer, selection.target(offer))):
+        label = "" if number else "CAUTION"
+        yield _labelled(label, Span("! ", warning.role), Span(warning.text), copied=warning.text)
+
+
+def _group_lines(row: UpgradeRow, selection: UpgradeSelection, *, in_full: bool, is_asking: bool) -> Iterator[Line]:
     roots = counted(len(row.offers), "root")
     yield line(Span(row.title, Role.STRONG), Span(f"  in {roots}", Role.DIM), copied=str(row.offers[0].address))
     for offer in row.offers:
-        choice = picking.picked(offer)
-        mark = "[x] " if picking.is_chosen(offer) else "[ ] " if choice is not None else " -  "
+        choice = selection.target(offer)
+        mark = "[x] " if selection.is_selected(offer) else "[ ] " if choice is not None else " -  "
         target = Span(f" -> {choice.version}" if choice is not None else "", Role.STRONG)
         edit = Span(f"  *edit {edits_in_short(choice)}" if choice is not None and choice.excluding else "", Role.WARN)
-        held = picking.standing(offer).held_by if choice is None else ""
+        held = selection.recommendation(offer).held_by if choice is None else ""
         place = FilePlace(offer.lock_file, offer.entry.line if offer.entry is not None else 1)
         name = Span(offer.root or ".", Role.PLACE)
-        told = f"  {offer.locked or 'not locked'}"
-        yield line(f"  {mark}", name, told, target, edit, Span(f"  {held}", Role.DIM), hanging=6, place=place)
-    first = next((one for one in row.offers if picking.picked(one) is not None), row.offers[0])
+        locked = f"  {offer.locked or 'not locked'}"
+        yield line(f"  {mark}", name, locked, target, edit, Span(f"  {held}", Role.DIM), hanging=6, place=place)
+    first = next((offer for offer in row.offers if selection.target(offer) is not None), row.offers[0])
     yield line()
-    yield from _step_line(row.offers, picking)
+    yield from _step_line(row.offers, selection)
     yield line(Span(f"As in {first.root or '.'}:", Role.DIM))
-    choice = picking.picked(first)
-    for number, doubt in enumerate(warning_spans(picking, first, choice)):
-        yield _labelled("" if number else "THINK ABOUT", Span("! ", doubt.role), Span(doubt.text), copied=doubt.text)
-    yield from _held_lines(first, picking)
+    choice = selection.target(first)
+    yield from _warning_lines(first, selection)
+    yield from _held_lines(first, selection)
     if choice is not None:
-        yield from _release_lines(first, choice, picking, is_asking=is_asking)
+        yield from _release_lines(first, choice, selection, is_asking=is_asking)
     if in_full:
-        yield from _version_lines(row.offers, picking)
+        yield from _version_lines(row.offers, selection)
 
 
 # The constraints
 
 
 def _constraint_lines(offer: UpgradeCandidates, choice: CandidateVersion | None) -> Iterator[Line]:
-    excluding = {(one.file, one.line, one.subject) for one in choice.excluding} if choice is not None else set()
-    told = [one for one in offer.requirements if one.constraint]
+    excluding = choice.excluding if choice is not None else ()
+    excluding_places = {(entry.file, entry.line, entry.subject) for entry in excluding}
+    constraints = [entry for entry in offer.requirements if entry.constraint]
     if not offer.requirements:
-        words = "nothing requires it: prune removes it (P in Review)"
+        reason = "not required by this root: prune removes it (P in Review)"
         if offer.unread:
-            words = f"nothing that can be read requires it; {offer.unread}"
-        yield _labelled("CONSTRAINTS", Span(words, Role.WARN))
+            reason = f"not required by any readable module; {offer.unread}"
+        yield _labelled("CONSTRAINTS", Span(reason, Role.WARN))
         return
-    if not told:
+    if not constraints:
         first = offer.requirements[0]
-        what = f"none; required by {first.subject}  "
         place = FilePlace(first.file, first.line)
-        yield _labelled("CONSTRAINTS", what, Span(str(place), Role.PLACE), place=place)
-    for number, one in enumerate(told):
-        edited = Span("  excludes it", Role.WARN) if (one.file, one.line, one.subject) in excluding else Span("")
-        yield _requirement_line("" if number else "CONSTRAINTS", one, edited, offer.guards.get(one.file, ""))
+        yield _labelled(
+            "CONSTRAINTS", f"none; required by {first.subject}  ", Span(str(place), Role.PLACE), place=place
+        )
+    for number, entry in enumerate(constraints):
+        is_excluding = (entry.file, entry.line, entry.subject) in excluding_places
+        verdict = Span("  excludes it" if is_excluding else "", Role.WARN)
+        yield _requirement_line("" if number else "CONSTRAINTS", entry, verdict, offer.guards.get(entry.file, ""))
     if choice is not None and choice.excluding and offer.refusal(choice):
         yield _labelled("", Span(offer.refusal(choice), Role.WARN))
 
 
-def _requirement_line(label: str, one: Requirement, edited: Span, guard: str) -> Line:
-    place = FilePlace(one.file, one.line)
-    module = Span(f"  module {one.module}" if one.module else "", Role.DIM)
+def _requirement_line(label: str, entry: Requirement, verdict: Span, guard: str) -> Line:
+    place = FilePlace(entry.file, entry.line)
+    module = Span(f"  module {entry.module}" if entry.module else "", Role.DIM)
     hidden = ""
-    if one.overrides is not None:
-        over = one.overrides
-        hidden = f"  hides {over.constraint} ({over.file}:{over.line})"
-    fixed = Span(f"  {guard}" if guard and edited.text else "", Role.WARN)
-    spans = Span(f"{one.constraint.strip():<14} "), Span(str(place), Role.PLACE), module, Span(hidden, Role.WARN)
-    return _labelled(label, *spans, edited, fixed, copied=f"{one.constraint.strip()}", place=place)
+    if entry.overrides is not None:
+        base = entry.overrides
+        hidden = f"  overrides {base.constraint} ({base.file}:{base.line})"
+    guarded = Span(f"  {guard}" if guard and verdict.text else "", Role.WARN)
+    constraint = entry.constraint.strip()
+    spans = Span(f"{constraint:<14} "), Span(str(place), Role.PLACE), module, Span(hidden, Role.WARN)
+    return _labelled(label, *spans, verdict, guarded, copied=constraint, place=place)
 
 
-def _held_lines(offer: UpgradeCandidates, picking: UpgradeSelection) -> Iterator[Line]:
-    """What holds back the versions above the suggested one, in short."""
-    found = picking.standing(offer)
-    reached = found.suggested.version if found.suggested is not None else offer.locked
-    groups = [_above(group, reached) for group in offer.newer]
-    number = 0
-    for told in (one for group, one in zip(offer.newer, groups, strict=True) if one and group.holds):
-        if number == _GROUPS_SHOWN:
-            yield _labelled("", Span("w says the rest", Role.DIM))
-            return
-        yield _labelled("" if number else "NOT NEWER", *told[0], place=told[1])
-        number += 1
-    if found.held_by and not number:
-        yield _labelled("NOT NEWER", found.held_by)
+def _held_lines(offer: UpgradeCandidates, selection: UpgradeSelection) -> Iterator[Line]:
+    """The holds on the versions above the recommended one, in short."""
+    recommendation = selection.recommendation(offer)
+    reached = recommendation.suggested.version if recommendation.suggested is not None else offer.locked
+    groups = [(_above(group, reached), group.holds) for group in offer.newer if group.holds]
+    shown = [(versions, holds) for versions, holds in groups if versions]
+    for number, (versions, holds) in enumerate(shown[:_GROUPS_SHOWN]):
+        spans = Span(f"{_version_range(versions)} {_by(holds)}"), Span("; ".join(map(str, holds)), Role.WARN)
+        yield _labelled("" if number else "HELD BACK", *spans, place=blocker_place(holds))
+    if len(shown) > _GROUPS_SHOWN:
+        yield _labelled("", Span("w lists the rest", Role.DIM))
+    if recommendation.held_by and not shown:
+        yield _labelled("HELD BACK", recommendation.held_by)
 
 
-def _above(group: HeldBack, reached: Version | None) -> tuple[tuple[Span, ...], FilePlace | None] | None:
-    versions = [one for one in group.versions if reached is None or one.compare(reached) > 0]
-    if not versions:
-        return None
-    names = str(versions[0]) if len(versions) == 1 else f"{versions[-1]} … {versions[0]} ({len(versions)})"
-    return (Span(f"{names}  "), Span("; ".join(map(str, group.holds)), Role.WARN)), blocker_place(group.holds)
+def _above(group: HeldBack, reached: Version | None) -> list[Version]:
+    return [version for version in group.versions if reached is None or version.compare(reached) > 0]
+
+
+def _version_range(versions: Sequence[Version]) -> str:
+    if len(versions) == 1:
+        return str(versions[0])
+    return f"{versions[-1]} to {versions[0]} ({len(versions)} versions)"
+
+
+def _by(holds: Iterable[Hold]) -> str:
+    """The word before holds: "by " before a constraint, none before a sentence."""
+    return "by " if next(iter(holds)).demand is not None else " "
 
 
 def blocker_place(holds: Iterable[Hold]) -> FilePlace | None:
-    """The first line of the configuration that holds something back."""
+    """The first line of the configuration among some holds; None if there is none."""
     demands = (hold.demand for hold in holds if hold.demand is not None)
-    first = next((one for demand in demands for one in demand.requirements), None)
+    first = next((entry for demand in demands for entry in demand.requirements), None)
     return FilePlace(first.file, first.line) if first is not None else None
 
 
@@ -213,93 +227,94 @@ def blocker_place(holds: Iterable[Hold]) -> FilePlace | None:
 
 
 def _release_lines(
-    offer: UpgradeCandidates, choice: CandidateVersion, picking: UpgradeSelection, *, is_asking: bool
+    offer: UpgradeCandidates, choice: CandidateVersion, selection: UpgradeSelection, *, is_asking: bool
 ) -> Iterator[Line]:
     if choice.released is None:
-        yield _labelled("RELEASED", Span("nobody says when", Role.DIM))
+        yield _labelled("RELEASED", Span("release date unknown", Role.DIM))
     else:
         moment = f"{choice.released:%Y-%m-%d %H:%M} UTC"
-        ago = f"  {counted(choice.days or 0, 'day')} ago, as the registry says"
+        ago = f"  {counted(choice.days or 0, 'day')} ago, reported by the registry"
         yield _labelled("RELEASED", moment, Span(ago, Role.DIM), copied=moment)
-    names = ", ".join(map(str, choice.listed.platforms)) or "the registry does not say"
+    names = ", ".join(map(str, choice.listed.platforms)) or "platforms unknown"
     yield _labelled("PLATFORMS", names)
-    protocols = ", ".join(choice.listed.protocols) or "the registry does not say"
+    protocols = ", ".join(choice.listed.protocols) or "protocol unknown"
     yield _labelled("PROTOCOL", protocols)
-    new, old = picking.facts(offer, choice.version), picking.facts(offer, offer.locked)
+    new, old = selection.facts(offer, choice.version), selection.facts(offer, offer.locked)
     if new is None:
-        told = "being asked" if is_asking else "not asked yet"
-        yield _labelled("SIGNER", Span(told, Role.DIM))
+        state = "lookup in progress" if is_asking else "not looked up yet"
+        yield _labelled("SIGNER", Span(state, Role.DIM))
         return
-    unknown = new.trouble.words if new.trouble is not None else "the signature says nothing"
+    unknown = new.trouble.words if new.trouble is not None else "no information in the signature"
     yield from signer_change_lines(old.signer if old is not None else None, new.signer, unknown=unknown)
 
 
 # The versions
 
 
-def _step_line(offers: Iterable[UpgradeCandidates], picking: UpgradeSelection) -> Iterator[Line]:
-    """The versions that left and right go to, those around the pick."""
-    asked = [one for one in offers if one.choices]
+def _step_line(offers: Iterable[UpgradeCandidates], selection: UpgradeSelection) -> Iterator[Line]:
+    """The versions around the target, to which left and right step."""
+    asked = [offer for offer in offers if offer.choices]
     versions = sorted_versions(asked)
     if not versions:
         return
-    picked = {choice.version for one in asked if (choice := picking.picked(one)) is not None}
-    locked = {one.locked for one in asked}
-    places = [index for index, version in enumerate(versions) if version in picked or version in locked]
+    targets = {choice.version for offer in asked if (choice := selection.target(offer)) is not None}
+    locked = {offer.locked for offer in asked}
+    places = [index for index, version in enumerate(versions) if version in targets or version in locked]
     first = max(0, min(places, default=0) - _STEPS_BEFORE)
     spans = [Span(f"{counted(first, 'newer')} …  " if first else "", Role.DIM)]
     for version in versions[first : first + _VERSIONS_SHOWN]:
-        choice = next(choice for one in asked if (choice := one.choice(version)) is not None)
+        choice = next(choice for offer in asked if (choice := offer.choice(version)) is not None)
         text = f"{version}{'*' if choice.excluding else ''} {age_words(choice.days)}"
         text += " locked" if version in locked else ""
-        spans.append(Span(f"[{text}]  ", Role.STRONG) if version in picked else Span(f"{text}  "))
+        spans.append(Span(f"[{text}]  ", Role.STRONG) if version in targets else Span(f"{text}  "))
     rest = len(versions) - first - _VERSIONS_SHOWN
     spans.append(Span(f"… {rest} older" if rest > 0 else "", Role.DIM))
     yield _labelled("VERSIONS", *spans)
 
 
-def _version_lines(offers: Iterable[UpgradeCandidates], picking: UpgradeSelection) -> Iterator[Line]:
-    """Each version in a line of its own."""
-    asked = [one for one in offers if one.choices]
+def _version_lines(offers: Iterable[UpgradeCandidates], selection: UpgradeSelection) -> Iterator[Line]:
+    """All versions, one per line."""
+    asked = [offer for offer in offers if offer.choices]
     if not asked:
         return
     versions = [choice.version for choice in asked[0].choices] if len(asked) == 1 else sorted_versions(asked)
-    picked = {choice.version for one in asked if (choice := picking.picked(one)) is not None}
-    yield from heading(f"ALL VERSIONS  the newest first, {len(versions)}")
+    targets = {choice.version for offer in asked if (choice := selection.target(offer)) is not None}
+    yield from heading(f"ALL VERSIONS  newest first, {len(versions)}")
     for version in versions:
-        yield _version_line(version, asked, picking, is_picked=version in picked)
+        yield _version_line(version, asked, selection, is_target=version in targets)
 
 
 def _version_line(
-    version: Version, offers: list[UpgradeCandidates], picking: UpgradeSelection, *, is_picked: bool
+    version: Version, offers: list[UpgradeCandidates], selection: UpgradeSelection, *, is_target: bool
 ) -> Line:
     offer, choice = next(
-        ((one, choice) for one in offers if (choice := one.choice(version)) is not None), (offers[0], None)
+        ((each, choice) for each in offers if (choice := each.choice(version)) is not None), (offers[0], None)
     )
     assert choice is not None
     age = "age ?" if choice.days is None else age_words(choice.days)
     bump = offer.bump(version)
-    told: list[Span] = []
-    if any(one.locked == version for one in offers):
-        told.append(Span("locked", Role.GOOD))
+    notes: list[Span] = []
+    if any(each.locked == version for each in offers):
+        notes.append(Span("locked", Role.GOOD))
     if len(offers) > 1:
-        able = sum((own := one.choice(version)) is not None and own.is_in_range for one in offers)
-        told.append(Span(f"in range in {able} of {len(offers)}", Role.DIM))
+        choices = [each.choice(version) for each in offers]
+        in_range = sum(each is not None and each.is_in_range for each in choices)
+        notes.append(Span(f"in range in {in_range} of {len(offers)} roots", Role.DIM))
     elif refusal := offer.refusal(choice):
-        told.append(Span(f"cannot be picked: {refusal}", Role.DIM))
+        notes.append(Span(f"cannot be selected: {refusal}", Role.DIM))
     elif choice.excluding:
-        told.append(Span(f"*edit {edits_in_short(choice)}", Role.WARN))
+        notes.append(Span(f"*edit {edits_in_short(choice)}", Role.WARN))
     elif version != offer.locked:
-        told.append(Span("in range", Role.DIM))
-    if picking.terms.is_too_young(choice) and version != offer.locked:
-        told.append(Span("too young", Role.WARN))
+        notes.append(Span("in range", Role.DIM))
+    if selection.terms.is_too_young(choice) and version != offer.locked:
+        notes.append(Span("in cooldown", Role.WARN))
     if not choice.is_usable:
-        told.append(Span("plugin protocol", Role.WARN))
-    if (signer := signer_span(picking, offer, choice)).text and version != offer.locked:
-        told.append(signer)
-    joined = [span for one in told for span in (Span("  "), one)]
-    sign = "  > " if is_picked else "    "
-    role = Role.STRONG if is_picked else Role.PLAIN
+        notes.append(Span("unsupported plugin protocol", Role.WARN))
+    if (signer := signer_span(selection, offer, choice)).text and version != offer.locked:
+        notes.append(signer)
+    joined = [span for note in notes for span in (Span("  "), note)]
+    sign = "  > " if is_target else "    "
+    role = Role.STRONG if is_target else Role.PLAIN
     spans = Span(sign, Role.STRONG), Span(f"{version!s:<14}", role), f"{age:>6}  {bump or '':<10}"
     return line(*spans, *joined, hanging=6, copied=f"{offer.address} {version}")
 

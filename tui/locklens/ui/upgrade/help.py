@@ -15,29 +15,30 @@ if TYPE_CHECKING:
 
 
 def upgrade_help() -> Iterator[Line]:
-    """The keys of the screen of upgrades, and its words."""
+    """The keys and the terms of the Upgrade screen."""
     yield from key_help(UPGRADE_KEYS)
-    yield from help_section("IN THE LIST", _UPGRADE_SIGNS)
-    yield from help_section("SIGNER, against that of the locked version", _UPGRADE_SIGNERS)
+    yield from help_section("LIST", _UPGRADE_SIGNS)
+    yield from help_section("SIGNER  compared with the locked version", _UPGRADE_SIGNERS)
     yield from help_section("SIGNED BY", TIER_MEANINGS)
 
 
 _UPGRADE_SIGNS = {
-    "[x] [ ] [-]": "chosen, not chosen, chosen in some of the roots",
-    "-": "there is no version to choose: right steps to one that needs an edited constraint",
-    "*": "the configuration excludes the version: its constraint is edited, which Preview shows",
-    "in range": "the newest version that the constraints admit as they are: what init -upgrade would select",
-    "newest": "the newest release there is",
-    "age": "days since the release, as the registry says, unsigned; ? where it does not say",
-    "held by": "what keeps it from the newest version: a constraint with its line, the cooldown, or how far it may go",
+    "[x] [ ] [-]": "selected, not selected, selected in some roots",
+    "-": "no version to select: right steps to one that needs an edited constraint",
+    "*": "excluded by the configuration: the upgrade edits the constraint, as Preview shows",
+    "target": "the version that an upgrade would lock",
+    "in range": "the newest version that satisfies the constraints: the selection of init -upgrade",
+    "newest": "the newest release",
+    "age": "days since the release, reported by the registry, unsigned; ? if unknown",
+    "held back by": "the reason against the newest version: a constraint, the cooldown, or the upgrade limit",
 }
 
 
 _UPGRADE_SIGNERS = {
     "partner =": "the same key",
-    "NEW KEY": "another key; the detail has both",
-    "NOT SIGNED": "nobody signed it, and somebody signed the locked version",
-    "partner +": "signed, and the locked version was not",
-    "REFUSED": "the tool would refuse it",
-    "?": "not known; the detail says why",
+    "NEW KEY": "a different key; both are in the detail",
+    "NOT SIGNED": "not signed, unlike the locked version",
+    "partner +": "signed, unlike the locked version",
+    "REFUSED": "the tool would refuse the release",
+    "?": "unknown; the reason is in the detail",
 }

@@ -1,4 +1,4 @@
-"""The keys of the screen of upgrades."""
+"""The keys of the Upgrade screen."""
 
 from __future__ import annotations
 
@@ -11,64 +11,90 @@ UPGRADE_KEYS = KeyTable(
             (
                 Key("", "j k, arrows", "", "next and previous row or line", "move"),
                 Key("", "g G", "", "first and last row"),
-                Key("", "h l", "", "fold and unfold a provider's roots; h goes from a root to its provider", "fold"),
-                Key("tab,shift+tab", "tab", "other_pane", "between the list and the detail", "pane"),
-                Key("", "enter", "", "open the detail; below 100 columns it fills the screen", "detail"),
-                Key("n", "n", "warned(1)", "next row that is held or doubtful", "next held"),
-                Key("N", "N", "warned(-1)", "previous row that is held or doubtful"),
+                Key("", "h l", "", "fold and unfold a provider's roots; h on a root goes to its provider", "fold"),
+                Key("tab,shift+tab", "tab", "other_pane", "switch pane: between list and detail", "pane"),
+                Key("", "enter", "", "open the detail; full screen on narrow terminals", "detail"),
+                Key("n", "n", "warned(1)", "next warning: next row that is held back or has warnings", "next warning"),
+                Key("N", "N", "warned(-1)", "previous warning: previous row that is held back or has warnings"),
                 Key("left_square_bracket", "[", "section(-1)", "previous section or root"),
                 Key("right_square_bracket", "]", "section(1)", "next section or root"),
-                Key("escape", "esc", "back", "back: from the detail, from a filter, to the screen before", "back"),
+                Key("escape", "esc", "back", "back: from the detail, from a filter, to the previous screen", "back"),
             ),
         ),
         KeyGroup(
-            "Picking",
+            "Selection",
             (
                 Key(
-                    "space", "space", "choose", "choose the row, or all roots of the provider; once more: not", "choose"
+                    "space",
+                    "space",
+                    "select",
+                    "select provider: in the root, or in all of its roots; again: deselect",
+                    "select",
                 ),
                 Key(
                     "a",
                     "a",
-                    "choose_safe",
-                    "choose all that is safe: in range, old enough, signed as before as far as that is known; once"
-                    " more: none",
-                    "all safe",
+                    "select_eligible",
+                    "select eligible: upgrades that satisfy the constraints and the cooldown, without a known change of"
+                    " signer; again: deselect all",
+                    "all eligible",
                 ),
                 Key(
                     "",
                     "< >, left right",
                     "",
-                    "older and newer version, of a provider the same in all of its roots; * means that a constraint"
-                    " would be edited",
+                    "older and newer version, the same in all roots of a provider; * if a constraint would be edited",
                     "version",
                 ),
-                Key("m", "m", "stay", "stay within the major version, within the minor version, go anywhere", "stay"),
-                Key(
-                    "c", "c", "cooldown", "heed the policy's cooldown (7 days where it has none), or do not", "cooldown"
-                ),
-                Key("U", "U", "upgrade", "Preview of what was chosen; nothing is written before it", "Preview"),
+                Key("m", "m", "limit", "upgrade limit: same major version, same minor version, any version", "limit"),
+                Key("c", "c", "cooldown", "toggle cooldown: that of the policy, 7 days by default", "cooldown"),
+                Key("U", "U", "upgrade", "preview upgrade: nothing is written before it is applied there", "Preview"),
             ),
         ),
         KeyGroup(
             "Reading",
             (
-                Key("w", "w", "why", "why not newer: constraints with file and line, and what they hold back", "why"),
-                Key("e", "e", "edit", "open the line that holds it back in $VISUAL or $EDITOR", "edit"),
-                Key("o", "o", "open_page", "open the page of the picked release on the registry, or copy its address"),
-                Key("y", "y", "copy", "copy provider and versions, or the highlighted line's fact", "copy"),
+                Key(
+                    "w",
+                    "w",
+                    "why",
+                    "explain version: constraints with file and line, and the versions held back",
+                    "why",
+                ),
+                Key(
+                    "e",
+                    "e",
+                    "edit",
+                    "edit constraint: the line that holds the provider back, in $VISUAL or $EDITOR",
+                    "edit",
+                ),
+                Key(
+                    "o",
+                    "o",
+                    "open_page",
+                    "open release page: of the target version on the registry; copies the URL without a browser",
+                ),
+                Key("y", "y", "copy", "copy row: provider and versions, or the highlighted line of the detail", "copy"),
                 Key(
                     "x",
                     "x",
                     "expand",
-                    "all versions with what there is to say of each, or those around the pick in one line",
+                    "toggle all versions: one per line, or those near the target in one line",
                 ),
-                Key("slash", "/", "filter", "filter by provider, root, version, kind, signer, held, chosen", "filter"),
-                Key("b", "b", "group", "group by provider, by root", "group"),
-                Key("r", "r", "reload", "read everything and ask the registries again", "ask again"),
+                Key(
+                    "slash",
+                    "/",
+                    "filter",
+                    "filter rows: by provider, root, version, kind, signer, held back, selected",
+                    "filter",
+                ),
+                Key("b", "b", "group", "toggle grouping: by provider, by root", "group"),
+                Key("r", "r", "reload", "reload: read all files, and ask the registries again", "reload"),
             ),
         ),
-        KeyGroup("Program", (UNDO, *EVERYWHERE, Key("q", "q", "leave", "back to the screen before, or quit", "back"))),
+        KeyGroup(
+            "Program", (UNDO, *EVERYWHERE, Key("q", "q", "leave", "back: to the previous screen, or quit", "back"))
+        ),
         elsewhere("U"),
         UNSUPPORTED,
     ),

@@ -1,4 +1,4 @@
-"""The screen of upgrades: what each provider could be moved to, and what of it is to be moved."""
+"""The Upgrade screen: candidate versions of each provider, and the selection of upgrades."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from textual.binding import Binding
 
 from locklens.addresses import Platform
 from locklens.operations.upgrades.download_estimate import estimate_download
-from locklens.operations.upgrades.recommend import USUAL_COOLDOWN, BumpLimit, Eligibility
+from locklens.operations.upgrades.recommend import USUAL_COOLDOWN, Eligibility
 from locklens.operations.upgrades.selection import UpgradeSelection, candidate_key
 from locklens.operations.write.upgrade import Upgrade
 from locklens.project.clifiles import this_platform
@@ -47,18 +47,18 @@ if TYPE_CHECKING:
     from locklens.ui.widgets.bar import BarLayout
 
 _LOOK_UP_SECONDS = 0.25
-"""After the cursor came to rest: signers are looked up for the row it stays on, not for those it passes."""
+"""Delay of the lookup of signers after a cursor movement, so that rows in passing cause none."""
 
 _FOLLOW_SECONDS = 0.04
-"""After which the detail follows the cursor: whoever holds a key down wants to see the list move."""
+"""Delay of the detail after a cursor movement, so that the list scrolls smoothly while a key is held down."""
 
 
 class UpgradeScreen(RowActionsScreen):
-    """Shows what could be upgraded, and lets one pick."""
+    """Lists upgrade candidates, selects them, and opens the Preview of the selection."""
 
     TABLE = UPGRADE_KEYS
     VIEW = views.UPGRADE
-    FILTER_WORDS = "text: provider, root, version, kind, signer, held, chosen"
+    FILTER_WORDS = "text: provider, root, version, kind, signer, held back, selected"
     BINDINGS: ClassVar[list[BindingType]] = [
         *view_bindings(UPGRADE_KEYS),
         Binding("less_than_sign", "version(-1)", "Older version", show=False),
@@ -70,26 +70,26 @@ class UpgradeScreen(RowActionsScreen):
         self.candidates = CandidateLoader(source)
         self.picking = UpgradeSelection()
         self.has_offers = False
-        """Whether all registries have answered once."""
+        """True after the first complete lookup."""
         self._is_fresh = False
         self._has_terms = False
-        """Whether the policy's cooldown was applied once; the user may have switched it off since."""
+        """True after the policy's cooldown was applied; the user may have switched it off since."""
         self.by = By.PROVIDER
         self.in_full = False
         self._unfolded: frozenset[str] = frozenset()
         self._wanted: tuple[str, ProviderAddress] | None = None
-        """What is to be highlighted once it is there."""
+        """The provider to highlight once it is listed."""
         self._timer_of_detail: Timer | None = None
         self._timer_of_signers: Timer | None = None
         self._here = Platform.parse(this_platform())
 
     def compose(self) -> ComposeResult:
-        """The two panes, and the loader of candidates."""
+        """Yield the two panes, and the loader of candidates."""
         yield self.candidates
         yield from super().compose()
 
     def make_list(self) -> UpgradeList:
-        """Returns the list of providers."""
+        """Return the list of providers."""
         return UpgradeList(id="upgrades")
 
     @property
@@ -104,48 +104,49 @@ class UpgradeScreen(RowActionsScreen):
 
     @property
     def row_target(self) -> RowTarget:
-        """Provider and versions, the line that holds it back, the release that is picked or the newest."""
+        """Provider and versions, the line that holds it back, and the target release or else the newest."""
         row = self.row
         if row is None or not row.offers or row.kind is RowKind.SECTION:
             refused = row.refused if row is not None else None
             return RowTarget("", refused_place(refused) if refused is not None else None)
         offer = row.offers[0]
-        choice = self.picking.picked(offer)
+        choice = self.picking.target(offer)
         version = choice.version if choice is not None else offer.newest or offer.locked
         target = f" -> {choice.version}" if choice is not None else ""
-        held = next((place for one in row.offers for group in one.newer if (place := blocker_place(group.holds))), None)
-        own = FilePlace(offer.lock_file, offer.entry.line if offer.entry is not None else 1)
+        groups = (group for candidates in row.offers for group in candidates.newer)
+        held = next((place for group in groups if (place := blocker_place(group.holds))), None)
+        entry = FilePlace(offer.lock_file, offer.entry.line if offer.entry is not None else 1)
         copied = f"{offer.address} {offer.locked or 'not locked'}{target}"
-        return RowTarget(copied, held or own, (offer.address, str(version)) if version is not None else None)
+        return RowTarget(copied, held or entry, (offer.address, str(version)) if version is not None else None)
 
     def report(self, review: Review, form: Literal["json", "text"]) -> Printable:
-        """Returns the candidates of every root, as `locklens upgrade --list` prints them."""
+        """Return the candidates of every root, as `locklens upgrade --list` prints them."""
         from locklens.operations.upgrades import report
 
         if form == "text":
             return report.as_text(self.picking)
         return report.as_json(self.picking, review, is_offline=self.source.is_offline)
 
-    # What is available
+    # Candidates
 
     @property
     def asking_words(self) -> str:
-        """What registries are being asked; "" for nothing."""
+        """The lookup in progress, in words; "" for none."""
         if self.progress.words:
             return self.progress.words
         if self.candidates.is_reading:
-            waiting = sum(not one.is_asked for one in self.picking.offers.providers)
+            waiting = sum(not offer.is_asked for offer in self.picking.offers.providers)
             return f"asking registries, {counted(waiting, 'provider')} to go" if waiting else "asking registries again"
         return "looking up signers" if self.candidates.is_looking_up else ""
 
     def reload(self, *, is_fresh: bool = False) -> None:
-        """Reads everything again; the selection stays."""
+        """Reload everything; the selection is kept."""
         self._is_fresh = self._is_fresh or is_fresh
         self.candidates.stop()
         super().reload(is_fresh=is_fresh)
 
     def review_arrived(self) -> None:
-        """Asks registries once the configurations are read."""
+        """Start the lookup once the configurations are read."""
         if self.review is not None and not self._has_terms:
             self._has_terms = True
             self.picking = self.picking.with_terms(replace(self.picking.terms, cooldown=self.review.policy.cooldown))
@@ -156,7 +157,7 @@ class UpgradeScreen(RowActionsScreen):
 
     @on(CandidateLoader.Read)
     def _take_candidates(self, event: CandidateLoader.Read) -> None:
-        # While all is asked once more, what was known stays on the screen.
+        # During a further lookup, the previous candidates stay on the screen.
         if not (event.is_final or not self.has_offers):
             return
         self.picking = self.picking.with_offers(event.offers)
@@ -174,14 +175,14 @@ class UpgradeScreen(RowActionsScreen):
         if event.releases:
             self.picking, dropped = self.picking.with_known(event.releases).without_suspects()
             if dropped:
-                names = ", ".join(sorted({one.name for one in dropped}))
-                self.say(f"not chosen any more: {names} is signed otherwise than before")
+                names = ", ".join(sorted({offer.name for offer in dropped}))
+                self.say(f"deselected {names}: the signer changed")
         if event.is_final:
             self._look_up()
             self.refresh_list()
 
     def look_up_soon(self) -> None:
-        """Looks up signers once the cursor rests on a row."""
+        """Schedule a lookup of signers for the highlighted row."""
         if self._timer_of_signers is not None:
             self._timer_of_signers.stop()
         self._timer_of_signers = after(self, _LOOK_UP_SECONDS, self._look_up)
@@ -191,10 +192,10 @@ class UpgradeScreen(RowActionsScreen):
             highlighted = self.row.offers if self.row is not None and self.row.kind is not RowKind.SECTION else ()
             self.candidates.look_up(self.review, self.picking.unknown_releases(highlighted))
 
-    # What is shown
+    # Display
 
     def refresh_list(self, *, cursor_key: str | None = None) -> None:
-        """Shows the rows that the filter admits."""
+        """Show the rows that match the filter."""
         if self.review is None or not self.is_open:
             return
         rows = upgrade_rows(self.picking, by=self.by, narrowed=self.filter_text, unfolded=self._unfolded)
@@ -207,7 +208,7 @@ class UpgradeScreen(RowActionsScreen):
             self.show_provider(*self._wanted)
 
     def show_provider(self, root: str, address: ProviderAddress) -> None:
-        """Highlights a provider of a root, once it is there."""
+        """Highlight a provider of a root, once it is listed."""
         self._wanted = (root, address)
         if not self.has_offers or not self.is_open:
             return
@@ -221,29 +222,29 @@ class UpgradeScreen(RowActionsScreen):
         self.left.focus()
 
     def nothing_to_list(self, review: Review) -> tuple[Line, ...]:
-        """Returns the placeholder of an empty list."""
+        """Return the placeholder of an empty list."""
         if any(root.configuration is None for root in review.roots):
             return one_sentence("Reading configurations …", is_final=False)
-        return one_sentence("Nothing is locked or required here, so there is nothing to upgrade.")
+        return one_sentence("No provider is locked or required here.")
 
     def head_layouts(self) -> tuple[BarLayout, ...]:
-        """How much there is."""
+        """The counts of the head line."""
         return upgrade_head(self.picking)
 
     def status_layouts(self) -> tuple[BarLayout, ...]:
-        """What was chosen and what that takes, or a message."""
+        """The selection and its download, or a message."""
         fetch = estimate_download(self.picking.choices, self.picking.known, self._here)
         return upgrade_status(
             self.picking, fetch, asking=self.asking_words, is_narrowed=self.is_narrowed, message=self.status_text
         )
 
     def help_lines(self) -> Iterable[Line]:
-        """All keys, and what the columns mean."""
+        """The keys and the columns."""
         return upgrade_help()
 
     @on(UpgradeList.Highlighted)
     def _follow(self, event: UpgradeList.Highlighted) -> None:
-        """Shows the detail of the row: at once where it is the same one, else when the cursor stays there."""
+        """Show the detail of the row: immediately for the same row, delayed for another one."""
         key = event.row.key if event.row is not None else ""
         if self._timer_of_detail is not None:
             self._timer_of_detail.stop()
@@ -278,135 +279,137 @@ class UpgradeScreen(RowActionsScreen):
 
     @on(UpgradeList.MarkToggled)
     def _toggle(self, event: UpgradeList.MarkToggled) -> None:
-        self._choose(event.row)
+        self._select(event.row)
 
-    # Moving
+    # Movement
 
     def action_warned(self, by: int) -> None:
-        """Goes to the next or previous row that is held or doubtful, round and round."""
+        """Go to the next or previous row with a warning, cyclically."""
         rows, here = self.left.rows, self.left.cursor
-        found = [index for index, row in enumerate(rows) if row.is_warned]
-        if not found:
-            self.say("nothing is held, and nothing that is picked is doubtful")
+        warned = [index for index, row in enumerate(rows) if row.is_warned]
+        if not warned:
+            self.say("no row is held back or has warnings")
             return
-        ahead = [index for index in found if (index - here) * by > 0]
-        self.left.cursor = (ahead or found)[0 if by > 0 else -1]
+        ahead = [index for index in warned if (index - here) * by > 0]
+        self.left.cursor = (ahead or warned)[0 if by > 0 else -1]
 
     def action_section(self, by: int) -> None:
-        """Goes to the next or previous section."""
+        """Go to the next or previous section."""
         here = self.left.cursor
         ahead = [index for index, row in enumerate(self.left.rows) if not row.depth and (index - here) * by > 0]
         if ahead:
             self.left.cursor = ahead[0] if by > 0 else ahead[-1]
 
-    # Picking
+    # Selection
 
-    def action_choose(self) -> None:
-        """Chooses what the highlighted row stands for, or takes the choice back."""
+    def action_select(self) -> None:
+        """Select the providers of the highlighted row, or deselect them."""
         if self.row is not None:
-            self._choose(self.row)
+            self._select(self.row)
 
-    def _choose(self, row: UpgradeRow) -> None:
-        able = [one for one in row.offers if self.picking.picked(one) is not None]
-        if not able:
-            self.say(_why_nothing(row, self.picking))
+    def _select(self, row: UpgradeRow) -> None:
+        selectable = [offer for offer in row.offers if self.picking.target(offer) is not None]
+        if not selectable:
+            self.say(_why_not_selectable(row, self.picking))
             return
-        self.picking = self.picking.toggled(able)
+        self.picking = self.picking.toggled(selectable)
         self.refresh_list()
         self.look_up_soon()
 
-    def action_choose_safe(self) -> None:
-        """Chooses all that is safe, or takes all choices back."""
+    def action_select_eligible(self) -> None:
+        """Select all eligible upgrades, or clear the selection."""
         picking = self.picking
-        safe = picking.safe
-        if frozenset(map(candidate_key, safe)) <= picking.chosen:
-            self.say("nothing is chosen any more" if picking.chosen else "nothing is safe to upgrade")
+        eligible = picking.safe
+        if frozenset(map(candidate_key, eligible)) <= picking.selected:
+            self.say("selection cleared" if picking.selected else "no eligible upgrades")
             self.picking = picking.without_any()
         else:
             self.picking = picking.with_safe()
+            addresses = {offer.address for offer in eligible}
             ready = {
-                one.address for one in picking.offers.providers if picking.standing(one).state is Eligibility.READY
+                offer.address
+                for offer in picking.offers.providers
+                if picking.recommendation(offer).state is Eligibility.READY
             }
-            doubtful = len(ready - {one.address for one in safe})
-            left = f"; {doubtful} left out, n goes to them" if doubtful else ""
-            names = len({one.address for one in safe})
-            self.say(f"chosen as safe: {counted(names, 'provider')}{left}")
+            excluded = len(ready - addresses)
+            rest = f"; {excluded} not eligible, n goes to them" if excluded else ""
+            self.say(f"selected {counted(len(addresses), 'eligible provider')}{rest}")
         self.refresh_list()
         self.look_up_soon()
 
     def action_version(self, by: int) -> None:
-        """Goes to a newer or older version of the highlighted provider."""
+        """Step to a newer or older version of the highlighted provider."""
         row = self.row
         if row is None or not row.offers or row.kind is RowKind.SECTION:
-            self.say("a version: choose a row with a provider")
+            self.say("version: no provider on this row")
             return
         before = self.picking
         self.picking = before.moved(row.offers, by)
         if self.picking.stepped == before.stepped:
-            self.say(f"there is no {'newer' if by > 0 else 'older'} version that can be picked")
+            self.say(f"no {'newer' if by > 0 else 'older'} version can be selected")
         self.refresh_list(cursor_key=row.key)
 
-    def action_stay(self) -> None:
-        """Lets suggestions go less far, or anywhere again."""
-        stay = self.picking.terms.stay.following
-        self.picking = self.picking.with_terms(replace(self.picking.terms, stay=stay))
+    def action_limit(self) -> None:
+        """Set the next upgrade limit."""
+        limit = self.picking.terms.limit.following
+        self.picking = self.picking.with_terms(replace(self.picking.terms, limit=limit))
         self.refresh_list()
-        self.say("suggestions go to any version" if stay is BumpLimit.ANYWHERE else f"suggestions keep the {stay}")
+        self.say(f"upgrade limit: {limit}")
 
     def action_cooldown(self) -> None:
-        """Heeds the cooldown, or does not."""
+        """Switch the cooldown on or off."""
         terms = self.picking.terms
         days = self._usual_cooldown if terms.cooldown is None else None
         self.picking = self.picking.with_terms(replace(terms, cooldown=days))
         self.refresh_list()
-        self.say("releases of any age" if days is None else f"releases that are at least {counted(days, 'day')} old")
+        self.say("no cooldown: releases of any age" if days is None else f"cooldown: {counted(days, 'day')}")
 
     @property
     def _usual_cooldown(self) -> int:
-        own = self.review.policy.cooldown if self.review is not None else None
-        return USUAL_COOLDOWN if own is None else own
+        cooldown = self.review.policy.cooldown if self.review is not None else None
+        return USUAL_COOLDOWN if cooldown is None else cooldown
 
     def action_upgrade(self) -> None:
-        """Shows what it would be to move what was chosen."""
+        """Open the Preview of the selected upgrades."""
         picks = self.picking.picks
         if not picks or self.top is None:
-            self.say("nothing is chosen yet: space chooses the row, a all that is safe")
+            self.say("nothing selected: space selects the row, a selects all eligible")
             return
         where = partial(self.source.where, self.top)
         self.preview(Upgrade.of_picks(picks, where, allows_missing=self.picking.has_unread))
 
-    # Reading
+    # Details
 
     def action_group(self) -> None:
-        """Groups by the other thing."""
+        """Switch the grouping."""
         self.by = By.ROOT if self.by is By.PROVIDER else By.PROVIDER
         self.refresh_list()
         self.say(f"grouped by {self.by}")
 
     def action_expand(self) -> None:
-        """Lists all versions, or those around the pick."""
+        """List all versions, or those near the target."""
         self.in_full = not self.in_full
         self.left.tell_highlighted()
-        self.say("all versions" if self.in_full else "the versions around the pick")
+        self.say("all versions" if self.in_full else "versions near the target")
 
     def action_why(self) -> None:
-        """Shows who requires the provider, and what keeps it from a newer version."""
+        """Show the requirements of the provider, and the holds on newer versions."""
         row = self.row
         if row is None or not row.offers or row.kind is RowKind.SECTION:
-            self.say("why: choose a row with a provider")
+            self.say("why: no provider on this row")
             return
         first, *others = row.offers
-        self.show_why(first.root, first.address, others=[one.root for one in others])
+        self.show_why(first.root, first.address, others=[offer.root for offer in others])
 
 
-def _why_nothing(row: UpgradeRow, picking: UpgradeSelection) -> str:
-    """Why there is nothing to choose in a row."""
+def _why_not_selectable(row: UpgradeRow, selection: UpgradeSelection) -> str:
+    """The reason why a row has no target version."""
     if row.refused is not None:
-        return f"nothing can be upgraded there: {row.refused.error}"
+        return f"upgrades are not possible there: {row.refused.error}"
     if row.kind is RowKind.SECTION or not row.offers:
-        return "there is nothing to choose here"
-    found = picking.standing(row.offers[0])
-    if found.state is Eligibility.CURRENT:
+        return "nothing to select on this row"
+    recommendation = selection.recommendation(row.offers[0])
+    if recommendation.state is Eligibility.CURRENT:
         return f"{row.offers[0].name} is up to date"
-    reason = f": {found.held_by}" if found.held_by else ""
-    return f"held{reason}; right goes to a version that can be picked all the same"
+    reason = f": {recommendation.held_by}" if recommendation.held_by else ""
+    return f"held back{reason}; right steps to a selectable version"

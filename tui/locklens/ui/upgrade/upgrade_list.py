@@ -1,4 +1,4 @@
-"""The list of the screen of upgrades: a line for each provider, and for each root of one that is unfolded."""
+"""The list of the Upgrade screen: a line for each provider, and for each root of an unfolded one."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _AGE, _BUMP, _SIGNER = 4, 5, 13
 _NAME_LEAST, _NAME_MOST = 18, 34
 _IN_RANGE_FROM_WIDTH = 96
 _SIGNER_FROM_WIDTH = 92
-"""On narrow screens the last column says what is wrong with a signer."""
+"""On narrower screens the last column shows a change of signer."""
 
 
 class UpgradeList(RowList[UpgradeRow]):
-    """The providers by section; sections have the titles of the columns."""
+    """The providers by section; section lines carry the column titles."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("h", "fold", "Fold", show=False),
@@ -41,25 +41,25 @@ class UpgradeList(RowList[UpgradeRow]):
 
     @dataclass
     class Highlighted(Message):
-        """Another row, or the same one with other content, is under the cursor; None where there are none."""
+        """Another row, or changed content, is highlighted; None for an empty list."""
 
         row: UpgradeRow | None
 
     @dataclass
     class Opened(Message):
-        """The user wants to see a row's detail."""
+        """The detail of a row is requested."""
 
         row: UpgradeRow
 
     @dataclass
     class Turned(Message):
-        """A group is to be folded or unfolded."""
+        """Folding or unfolding of a group is requested."""
 
         row: UpgradeRow
 
     @dataclass
     class Stepped(Message):
-        """The user wants a newer (1) or older (-1) version."""
+        """A newer (1) or older (-1) version is requested."""
 
         by: int
 
@@ -70,25 +70,25 @@ class UpgradeList(RowList[UpgradeRow]):
         row: UpgradeRow
 
     def tell_highlighted(self) -> None:
-        """Says what is under the cursor."""
+        """Post the highlighted row."""
         self.post_message(self.Highlighted(self.current))
 
     def action_open(self) -> None:
-        """Opens the row's detail."""
+        """Open the row's detail."""
         if self.current is not None:
             self.post_message(self.Opened(self.current))
 
     def action_version(self, by: int) -> None:
-        """Asks for another version."""
+        """Request another version."""
         self.post_message(self.Stepped(by))
 
     def action_unfold(self) -> None:
-        """Shows a group's roots."""
+        """Show a group's roots."""
         if self.current is not None and self.current.is_folded:
             self.post_message(self.Turned(self.current))
 
     def action_fold(self) -> None:
-        """Hides a group's roots; from one of them, goes to the group."""
+        """Hide a group's roots; on one of them, go to the group."""
         row = self.current
         if row is None:
             return
@@ -99,13 +99,13 @@ class UpgradeList(RowList[UpgradeRow]):
             self.cursor = next(above, self.cursor)
 
     def show_cursor(self) -> None:
-        """Shows the section's row too, where the cursor is just below it: it has the titles."""
+        """Scroll to the cursor, and to the section line just above it: it has the column titles."""
         above = self.rows[self.cursor - 1] if 0 < self.cursor < len(self.rows) else None
         more = 1 if above is not None and above.kind is RowKind.SECTION else 0
         self.scroll_to_region(Region(0, self.cursor - more, 1, 1 + more), animate=False, force=True)
 
     def clicked(self, row: UpgradeRow, event: events.Click) -> None:
-        """A click on the mark chooses, on a fold sign unfolds; a second one opens the detail."""
+        """Select on the mark, unfold on the fold marker; a second click opens the detail."""
         left = _LEAD + 2 * max(0, row.depth - 1)
         if row.offers and row.depth and left <= event.x < left + 3:
             self.post_message(self.MarkToggled(row))
@@ -115,13 +115,13 @@ class UpgradeList(RowList[UpgradeRow]):
             super().clicked(row, event)
 
     def lay_out(self, rows: tuple[UpgradeRow, ...], width: int) -> None:
-        """Shares the width: the name takes what it needs, what holds back the rest."""
+        """Share the width: the name takes its need, the last column the rest."""
         body = [row for row in rows if row.depth]
         self._version_width = _longest((text for row in body for text in (row.locked, row.newest)), _VERSION_LEAST)
-        self._pick_width = _longest((row.pick.text for row in body), _VERSION_LEAST)
+        self._target_width = _longest((row.target.text for row in body), _VERSION_LEAST)
         self._has_in_range = width >= _IN_RANGE_FROM_WIDTH
         self._has_signer = width >= _SIGNER_FROM_WIDTH
-        columns = [self._version_width, self._pick_width, self._version_width, _AGE, _BUMP]
+        columns = [self._version_width, self._target_width, self._version_width, _AGE, _BUMP]
         columns += [self._version_width] if self._has_in_range else []
         columns += [_SIGNER] if self._has_signer else []
         room = width - _LEAD - _MARK - sum(columns) - len(columns) - 1
@@ -130,7 +130,7 @@ class UpgradeList(RowList[UpgradeRow]):
         self._note_width = max(0, room - self._name_width)
 
     def painted(self, row: UpgradeRow, width: int, *, cursor: bool) -> StyledPiece:
-        """Paints mark, name, versions, age, kind of step, signer, and what holds it back."""
+        """Paint mark, name, versions, age, kind of step, signer, and the note."""
         lead = Span("> " if cursor else "  ", Role.STRONG)
         if row.kind is RowKind.SECTION:
             return [lead, *self._section(row)]
@@ -162,13 +162,13 @@ class UpgradeList(RowList[UpgradeRow]):
             "",
             "",
             locked="locked",
-            pick=Span("pick", Role.DIM),
+            target=Span("target", Role.DIM),
             in_range="in range",
             newest="newest",
             age=Span("age", Role.DIM),
             bump=Span("kind", Role.DIM),
             signer=Span("signer", Role.DIM),
-            note=Span("held by", Role.DIM),
+            note=Span("held back by", Role.DIM),
         )
         room = _MARK + self._name_width
         if len(row.title) > room:
@@ -182,7 +182,7 @@ class UpgradeList(RowList[UpgradeRow]):
         version = self._version_width
         spans = [
             Span(f" {fitted(row.locked, version)}"),
-            Span(f" {fitted(row.pick.text, self._pick_width)}", row.pick.role),
+            Span(f" {fitted(row.target.text, self._target_width)}", row.target.role),
         ]
         if self._has_in_range:
             spans.append(Span(f" {fitted(row.in_range, version)}", Role.DIM))
