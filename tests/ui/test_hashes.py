@@ -1,4 +1,4 @@
-"""The screen of hashes: what is locked, for which platforms, what proves it; marks, proving and locking."""
+"""The Hashes screen: locked hashes, platforms and proof; marks, verifying and locking."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def test_rows_by_root(repository: Review) -> None:
     assert [row.severity for row in rows[:2]] == [None, Severity.WARN]
 
 
-def test_rows_of_nobody_asked_and_of_nobody_asked_yet(samples: Samples, repository: Review) -> None:
+def test_rows_during_and_after_a_review_without_facts(samples: Samples, repository: Review) -> None:
     bare = replace(locked(samples, "acme/bare", ()), evidence=None)
     asking, ended = (
         hash_rows(replace(repository, roots=(samples.root("r", [bare]),)), asked=one)[1]
@@ -189,8 +189,8 @@ def test_rows_of_nobody_asked_and_of_nobody_asked_yet(samples: Samples, reposito
         ("whole", ["infra/prod", "acme/whole"]),
         ("infra/stage", ["infra/stage", "acme/open", "corp/vault"]),
         ("not-covered", ["infra/prod", "acme/demo", "infra/stage", "corp/vault"]),
-        ("not-proven", ["infra/stage", "acme/open", "corp/vault"]),
-        ("not-proven -vault", ["infra/stage", "acme/open"]),
+        ("unverified", ["infra/stage", "acme/open", "corp/vault"]),
+        ("unverified -vault", ["infra/stage", "acme/open"]),
         (f"{MAC} computed acme/top", [".", "acme/top"]),
         (H1[""].lower(), ["infra/stage", "acme/open", "corp/vault"]),
         ("LK009", ["infra/prod", "acme/demo"]),
@@ -215,15 +215,15 @@ def test_the_detail_of_a_provider(repository: Review) -> None:
         "* linux_amd64   signed   computed ok",
         "* darwin_arm64  signed   -        MISSING",
         "  linux_arm64   signed   -",
-        "COVER  wanted platforms, by install path",
+        "COVERAGE  required platforms, by install path",
         "  direct         2 of 2    zh or h1 is enough",
         "  plugin-cache   1 of 2    h1 alone counts",
         "    missing       darwin_arm64",
-        "  -> L locks what is missing, and shows it first",
-        "HASHES  4 of 4 explained",
-        "  proven by download, now or before: linux_amd64",
-        "  signed   3 zh       a zh in the publisher's signed SHA256SUMS",
-        "WANTED PLATFORMS  locklens.toml of HEAD",
+        "  -> L locks the missing platforms, with a Preview",
+        "HASHES  4 of 4 verified",
+        "  verified by download: linux_amd64",
+        "  signed   3 zh       a zh that the publisher's signed SHA256SUMS lists",
+        "REQUIRED PLATFORMS  locklens.toml of HEAD",
         "  linux_amd64   CI, prod",
     ):
         assert words in lines, words
@@ -233,24 +233,24 @@ def test_the_detail_of_a_provider(repository: Review) -> None:
     assert any(H1[LINUX] in line for line in detail(repository, "acme/demo", in_full=True))
 
 
-def test_the_detail_of_what_nobody_knows(repository: Review) -> None:
+def test_the_detail_of_unknown_facts(repository: Review) -> None:
     lines = detail(repository, "corp/vault")
     for words in (
-        "  not known  a.example: it is down",
+        "  unknown  a.example: it is down",
         "  -> try again",
         "* linux_amd64   -        -        ?",
-        "  of no known platform: 1 h1",
-        "    nobody knows  linux_amd64, darwin_arm64",
+        "  of unknown platform: 1 h1",
+        "    unknown       linux_amd64, darwin_arm64",
     ):
         assert words in lines, words
-    proving = "  -> v hashes at most 2 packages, 3.0 MiB, and says first how much that is"
-    assert proving in detail(repository, "acme/open")
-    assert proving not in lines
+    verifying = "  -> v verifies with up to 2 package downloads, 3.0 MiB"
+    assert verifying in detail(repository, "acme/open")
+    assert verifying not in lines
 
 
 def test_the_detail_of_a_root(repository: Review) -> None:
     lines = detail(repository, "infra/prod")
-    assert "PROVIDERS  2, 9 of 9 hashes explained" in lines
+    assert "PROVIDERS  2, 9 of 9 hashes verified" in lines
     assert any("acme/demo" in line and line.endswith("covers 1 of 2") for line in lines)
     assert "  plugin-cache  h1 alone counts" in lines
 
@@ -259,7 +259,7 @@ def test_without_a_policy_the_known_platforms_count(repository: Review) -> None:
     review = replace(repository, policy=Policy.none(), policy_side=PolicySide.NONE)
     assert [row.cover.text for row in hash_rows(review, asked=LookupState())][:3] == ["", "3/3", "3/3"]
     lines = detail(review, "acme/demo")
-    assert "COVER  known platforms, by install path" in lines
+    assert "COVERAGE  known platforms, by install path" in lines
     assert sum("name wanted platforms in locklens.toml" in line for line in lines) == 2
     assert "wanted  no platform in particular" in hashes_text.render(review)
 
@@ -308,9 +308,9 @@ async def test_moving(repository: Review, opened: Opened) -> None:
         on = HashesDriver(app, pilot)
         await on.settle()
         assert "hashes  5 providers in 3 lock files" in on.lines[0]
-        assert "21 hashes  2 not proven  1 not covered" in on.lines[0]
-        assert "2 wanted platforms" in on.lines[-2]
-        for words in ("wanted platforms         linux_amd64    CI, prod", "direct, plugin-cache (h1 alone)"):
+        assert "21 hashes  2 unverified  1 not covered" in on.lines[0]
+        assert "2 required platforms" in on.lines[-2]
+        for words in ("required platforms       linux_amd64    CI, prod", "direct, plugin-cache (h1 only)"):
             assert words in on.text
         left = on.hashes.left
         for key, row in (
@@ -329,7 +329,7 @@ async def test_moving(repository: Review, opened: Opened) -> None:
         assert on.names == ["infra/prod", "acme/whole"]
         assert "filtered" in on.lines[-2]
         await on.press("n")
-        assert "no findings among the rows shown" in on.lines[-2]
+        assert "no findings in the rows shown" in on.lines[-2]
         await on.press("slash", *"xyz", "enter")
         assert "Nothing matches the filter." in on.text
         await on.press("escape")
@@ -365,7 +365,7 @@ async def test_reading(repository: Review, opened: Opened, monkeypatch: pytest.M
         assert app.clipboard == "https://registry.terraform.io/providers/acme/demo/1.0.0"
         await on.press("x")
         assert zh(LINUX, "acme/demo") in on.said
-        assert "whole hashes" in on.lines[-2]
+        assert "full hashes and rules" in on.lines[-2]
         await on.press("x", "escape")
         assert zh(LINUX, "acme/demo") not in on.said
         await on.press("question_mark")
@@ -378,7 +378,7 @@ async def test_reading(repository: Review, opened: Opened, monkeypatch: pytest.M
         assert "Hashes is the current screen" in on.lines[-2]
         await on.choose("infra/prod")
         await on.press("w")
-        assert "why: choose a row with a provider" in on.lines[-2]
+        assert "why: no provider on this row" in on.lines[-2]
         await on.press("o")
         assert "release page: no provider on this row" in on.lines[-2]
 
@@ -402,12 +402,12 @@ async def test_marks_say_what_v_and_l_are_for(samples: Samples, repository: Revi
         await on.press("space")
         assert "marked 1 provider for v and L" in on.lines[-2]
         assert "1 provider marked" in on.lines[-2]
-        assert [row.chosen for row in on.hashes.left.rows][:3] == [1, 1, 0]
+        assert [row.marked for row in on.hashes.left.rows][:3] == [1, 1, 0]
         assert "- infra/prod" in on.lines[2]
         assert "> x acme/demo" in on.lines[3]
         await on.choose("infra/stage")
         await on.press("space")
-        assert len(on.hashes.chosen) == 3
+        assert len(on.hashes.marked) == 3
         await on.press("v")
         await on.settle()
         names = {(f"infra/{root}/.terraform.lock.hcl", name) for root, name in (
@@ -415,15 +415,15 @@ async def test_marks_say_what_v_and_l_are_for(samples: Samples, repository: Revi
         )}  # fmt: skip
         assert source.proofs == [frozenset((file, samples.address(name)) for file, name in names)]
         await on.press("space")
-        assert len(on.hashes.chosen) == 1
+        assert len(on.hashes.marked) == 1
         await on.press("a")
-        assert len(on.hashes.chosen) == 5
+        assert len(on.hashes.marked) == 5
         await on.press("a")
-        assert not on.hashes.chosen
+        assert not on.hashes.marked
         await on.press("slash", *"not-covered", "enter")
         await on.choose("infra/prod")
         await on.press("space")
-        assert on.hashes.chosen == {("infra/prod/.terraform.lock.hcl", samples.address("acme/demo"))}, (
+        assert on.hashes.marked == {("infra/prod/.terraform.lock.hcl", samples.address("acme/demo"))}, (
             "of a root what the filter shows"
         )
 
@@ -488,7 +488,7 @@ async def test_what_is_still_asked_about_waits(repository: Review, opened: Opene
         assert "the registry is being asked" in on.said
         gate.set()
         await until(on, lambda: "… of " not in on.text)
-        assert len(on.hashes.chosen) == 1, "marks stay"
+        assert len(on.hashes.marked) == 1, "marks stay"
         assert on.hashes.left.current is not None
         assert on.hashes.left.current.name == "corp/vault", "and the cursor"
 

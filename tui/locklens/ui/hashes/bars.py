@@ -1,4 +1,4 @@
-"""What the bars and the panel of the screen of hashes say. Builds layouts from values; draws nothing."""
+"""Head, status line and facts panel of the Hashes screen. No I/O."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 
 
 def hashes_head(review: Review | None) -> tuple[BarLayout, ...]:
-    """The first line: how much is locked, and how much of it nothing explains."""
+    """The head line: counts of locked, unverified and uncovered."""
     name = (Piece(" locklens  ", Role.STRONG), Piece("hashes", Role.DIM))
     if review is None:
         return (BarLayout(name),)
     changes = [change for root in review.roots for change in root.changes if change.new is not None]
     facts = [fact for change in changes for fact in change.locked]
-    open_ones = sum(not fact.is_explained for fact in facts)
-    short = sum(any(one.rule == "LK009" for one in change.findings) for change in changes)
+    unverified = sum(not fact.is_explained for fact in facts)
+    uncovered = sum(any(finding.rule == "LK009" for finding in change.findings) for change in changes)
     counts = [Piece(f"  {counted(len(facts), 'hash', 'hashes')}")]
-    counts.append(Piece(f"  {open_ones} not proven", Role.WARN if open_ones else Role.DIM, "only('not-proven')"))
+    counts.append(Piece(f"  {unverified} unverified", Role.WARN if unverified else Role.DIM, "only('unverified')"))
     if review.policy.platforms:
-        counts.append(Piece(f"  {short} not covered", Role.WARN if short else Role.DIM, "only('not-covered')"))
+        counts.append(Piece(f"  {uncovered} not covered", Role.WARN if uncovered else Role.DIM, "only('not-covered')"))
     counts.append(Piece(" "))
     locks = f"{counted(len(changes), 'provider')} in {counted(len(review.roots), 'lock file')}"
     return (
@@ -43,7 +43,7 @@ def hashes_head(review: Review | None) -> tuple[BarLayout, ...]:
 def hashes_status(
     review: Review | None, progress: Reading, *, marked: int, is_narrowed: bool, message: str = ""
 ) -> tuple[BarLayout, ...]:
-    """The line above the keys."""
+    """The status line above the keys."""
     parts: list[Piece] = []
     if marked:
         parts.append(Piece(f"{counted(marked, 'provider')} marked", Role.STRONG))
@@ -55,31 +55,30 @@ def hashes_status(
         parts.append(Piece(counted(len(review.notes), "note"), Role.WARN))
     if is_narrowed:
         parts.append(Piece("filtered", Role.WARN))
-    standing = joined_parts(parts)
+    state = joined_parts(parts)
     if message:
-        told = Piece(f" {message}", Role.STRONG)
-        return BarLayout((told,), (Piece("  "), *standing, Piece(" "))), BarLayout((told,))
-    wanted = _wanted_in_short(review)
-    return BarLayout((Piece(" "), *standing), (Piece(wanted, Role.DIM),)), BarLayout((Piece(" "), *standing))
+        shown = Piece(f" {message}", Role.STRONG)
+        return BarLayout((shown,), (Piece("  "), *state, Piece(" "))), BarLayout((shown,))
+    required = _required_in_short(review)
+    return BarLayout((Piece(" "), *state), (Piece(required, Role.DIM),)), BarLayout((Piece(" "), *state))
 
 
-def _wanted_in_short(review: Review | None) -> str:
+def _required_in_short(review: Review | None) -> str:
     if review is None:
         return ""
     number = len(review.policy.platforms)
-    return f"{counted(number, 'wanted platform')} " if number else "no platform is wanted in particular "
+    return f"{counted(number, 'required platform')} " if number else "no required platforms configured "
 
 
 def hashes_facts(review: Review, progress: Reading) -> Iterator[Line]:
-    """The panel below the list: what is wanted, on which paths, and of whom it was asked."""
+    """The panel below the list: required platforms, install paths, policy and registries."""
     policy = review.policy
     if not policy.platforms:
-        yield fact_line("wanted platforms", Span("none in particular: ? says how to name them", Role.DIM))
-    for number, one in enumerate(policy.platforms):
-        yield fact_line(
-            "" if number else "wanted platforms", Span(f"{one.platform!s:<14}"), Span(f" {one.why}", Role.DIM)
-        )
-    paths = ", ".join(f"{path.value}{' (h1 alone)' if path.needs_h1 else ''}" for path in policy.paths_in_order)
+        yield fact_line("required platforms", Span("none configured: ? shows an example", Role.DIM))
+    for number, required in enumerate(policy.platforms):
+        label = "" if number else "required platforms"
+        yield fact_line(label, Span(f"{required.platform!s:<14}"), Span(f" {required.why}", Role.DIM))
+    paths = ", ".join(f"{path.value}{' (h1 only)' if path.needs_h1 else ''}" for path in policy.paths_in_order)
     yield fact_line("install paths", Span(paths))
     yield fact_line("policy", Span(source_words(review), Role.DIM))
     yield from registry_lines(review, progress)

@@ -1,4 +1,4 @@
-"""What the right pane says of a locked provider or root: platforms by scheme, paths, each hash with its proof. Pure."""
+"""The detail of a locked provider or root: platforms by scheme, install paths, hashes with proof. No I/O."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from locklens.hashes import Scheme, registry_manifests, scheme_of
 from locklens.review.coverage import ProviderCoverage, coverage
 from locklens.review.model import ChangeKind, Proof
-from locklens.review.reports.cover import NAME_THEM, in_words, needs_words, source_words
+from locklens.review.reports.cover import NAME_THEM, needs_words, source_words
 from locklens.text import counted, shell_words, size_words
 from locklens.ui.review.detail import finding_lines
 from locklens.ui.review.root_detail import asked_lines
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
 
 _PLATFORM = 14
 _CELL = 9
-_NOWHERE = "of no known platform"
+_NOWHERE = "of unknown platform"
 
 
 def hash_detail(row: HashRow, review: Review, *, in_full: bool = False, is_asking: bool = False) -> Iterator[Line]:
     """The detail of a row.
 
     Args:
-        row: A provider's or a root's.
-        review: For the policy, and for whom it asked.
-        in_full: Show hashes whole, and what the findings' rules mean.
-        is_asking: Whether the review is still on its way.
+        row: The row of a provider or a root.
+        review: The review, with policy and registries.
+        in_full: True for full hashes and explanations of rules.
+        is_asking: True while the review is incomplete.
     """
     if row.change is None:
         yield from _root_lines(row.root, review, in_full=in_full, is_asking=is_asking)
@@ -50,16 +50,16 @@ def _provider_lines(
     place = FilePlace(root.lock_file, change.new.line)
     yield line(Span(f"{change.address} {change.new.version}", Role.STRONG), hanging=2, copied=change_copied(change))
     yield line(Span(str(place), Role.PLACE), Span(_changed(change, review), Role.DIM), hanging=2, place=place)
-    found = coverage(change, review.policy)
+    platforms = coverage(change, review.policy)
     if change.evidence is None:
         yield line(Span("  … " if is_asking else "  ? ", Role.STRONG), unsettled(is_asking=is_asking), hanging=4)
     elif change.evidence.problems:
         for problem in change.evidence.problems:
-            yield line(Span("  not known  ", Role.WARN), problem, hanging=13, copied=problem)
+            yield line(Span("  unknown  ", Role.WARN), problem, hanging=11, copied=problem)
         if change.evidence.hint:
             yield line(Span("  -> ", Role.DIM), change.evidence.hint, hanging=5, copied=change.evidence.hint)
-    yield from _matrix_lines(change, root, found, review.policy, is_asking=is_asking)
-    yield from _path_lines(found)
+    yield from _matrix_lines(change, root, platforms, review.policy, is_asking=is_asking)
+    yield from _path_lines(platforms)
     if change.findings:
         yield from heading("FINDINGS")
         for finding in change.findings:
@@ -72,11 +72,8 @@ def _provider_lines(
 def _changed(change: Change, review: Review) -> str:
     if change.kind is ChangeKind.UNCHANGED:
         return f"  as in {review.base.name}"
-    old = (
-        f", {change.old.version} before"
-        if change.old and change.new and change.old.version != change.new.version
-        else ""
-    )
+    has_other_version = change.old and change.new and change.old.version != change.new.version
+    old = f" from {change.old.version}" if change.old and has_other_version else ""
     return f"  changed since {review.base.name}: {change.kind.value}{old}"
 
 
@@ -86,39 +83,40 @@ def _changed(change: Change, review: Review) -> str:
 def _matrix_lines(
     change: Change, root: RootReview, found: ProviderCoverage, policy: Policy, *, is_asking: bool
 ) -> Iterator[Line]:
-    """A line for each platform: what proves its zh and its h1, and whether it is wanted and does not install."""
+    """A line for each platform: proof of its zh and h1, required or not, installable or not."""
     yield from heading("PLATFORMS".ljust(_PLATFORM + 2) + Scheme.ZH.ljust(_CELL) + Scheme.H1.ljust(_CELL))
     if not is_settled(change) and is_asking:
-        yield line(Span("  … the registry is being asked of which platform each hash is", Role.DIM), hanging=4)
-    wanted = [str(one.platform) for one in policy.platforms]
+        yield line(Span("  … looking up the platform of each hash", Role.DIM), hanging=4)
+    required = [str(entry.platform) for entry in policy.platforms]
     by_platform: dict[str | None, list[HashFact]] = {}
     for fact in change.locked:
         by_platform.setdefault(fact.platform, []).append(fact)
-    known = sorted(platform for platform in by_platform if platform)
+    known = {platform for platform in by_platform if platform}
     offered = set(change.evidence.offered or ()) if change.evidence is not None else set()
-    for platform in (*wanted, *(one for one in sorted({*known, *offered}) if one not in wanted)):
+    others = sorted((known | offered) - set(required))
+    for platform in (*required, *others):
         facts = by_platform.get(platform, [])
         yield _platform_line(platform, facts, change, root, found, policy)
-    if others := [fact for fact in by_platform.get(None, []) if fact.hash not in registry_manifests()]:
-        counts = ", ".join(f"{number} {scheme}" for scheme, number in sorted(Counter(map(_scheme, others)).items()))
+    if unplaced := [fact for fact in by_platform.get(None, []) if fact.hash not in registry_manifests()]:
+        counts = ", ".join(f"{number} {scheme}" for scheme, number in sorted(Counter(map(_scheme, unplaced)).items()))
         yield line(Span(f"  {_NOWHERE}: {counts}", Role.DIM), hanging=4)
-    if wanted:
-        yield line(Span("  * wanted", Role.DIM))
+    if required:
+        yield line(Span("  * required", Role.DIM))
 
 
 def _platform_line(
     platform: str, facts: Sequence[HashFact], change: Change, root: RootReview, found: ProviderCoverage, policy: Policy
 ) -> Line:
     assert change.new is not None
-    is_wanted = any(str(one.platform) == platform for one in policy.platforms)
+    is_required = any(str(entry.platform) == platform for entry in policy.platforms)
     spans = [
-        Span("* " if is_wanted else "  ", Role.STRONG),
-        Span(platform.ljust(_PLATFORM), Role.STRONG if is_wanted else Role.PLAIN),
+        Span("* " if is_required else "  ", Role.STRONG),
+        Span(platform.ljust(_PLATFORM), Role.STRONG if is_required else Role.PLAIN),
     ]
     for scheme in (Scheme.ZH, Scheme.H1):
-        own = [fact for fact in facts if _scheme(fact) == scheme]
-        shown = proof_span(own[0].proof) if own else Span("-", Role.DIM)
-        number = f"{len(own)} " if len(own) > 1 else ""
+        of_scheme = [fact for fact in facts if _scheme(fact) == scheme]
+        shown = proof_span(of_scheme[0].proof) if of_scheme else Span("-", Role.DIM)
+        number = f"{len(of_scheme)} " if len(of_scheme) > 1 else ""
         spans.append(Span((number + shown.text).ljust(_CELL), shown.role))
     if platform in found.platforms and is_settled(change):
         spans.append(_state(platform, found))
@@ -127,28 +125,28 @@ def _platform_line(
 
 
 def _state(platform: str, found: ProviderCoverage) -> Span:
-    """Whether a platform installs, in a word; the paths are said below."""
+    """The state of a platform in a word; the install paths are listed below."""
     if found.paths_without(platform):
         return Span("MISSING ", Role.WARN)
     return Span("?       ", Role.DIM) if found.paths_in_doubt(platform) else Span("ok      ", Role.GOOD)
 
 
 def _path_lines(found: ProviderCoverage) -> Iterator[Line]:
-    """How many platforms each way of installing does for."""
-    which = "wanted platforms" if found.is_wanted else "known platforms"
-    yield from heading(f"COVER  {which}, by install path")
+    """The coverage of each install path."""
+    scope = "required platforms" if found.is_wanted else "known platforms"
+    yield from heading(f"COVERAGE  {scope}, by install path")
     for path in found.paths:
-        count = f"{len(path.covered)} of {len(found.platforms)}" if found.platforms else "not known"
-        is_whole = len(path.covered) == len(found.platforms)
-        role = Role.GOOD if is_whole else Role.WARN if path.at_least_missing else Role.DIM
+        count = f"{len(path.covered)} of {len(found.platforms)}" if found.platforms else "unknown"
+        is_complete = len(path.covered) == len(found.platforms)
+        role = Role.GOOD if is_complete else Role.WARN if path.at_least_missing else Role.DIM
         needs = Span(needs_words(path.path), Role.DIM)
         yield line(f"  {path.path.value:<{_PLATFORM + 1}}", Span(f"{count:<10}", role), needs, hanging=4)
         if path.missing:
             yield line(Span("    missing       ", Role.WARN), ", ".join(path.missing), hanging=18)
         if path.doubtful:
-            yield line(Span("    nobody knows  ", Role.DIM), ", ".join(path.doubtful), hanging=18)
+            yield line(Span("    unknown       ", Role.DIM), ", ".join(path.doubtful), hanging=18)
     if found.is_wanted and (found.missing or found.is_short):
-        yield line(Span("  -> L locks what is missing, and shows it first", Role.DIM), hanging=5)
+        yield line(Span("  -> L locks the missing platforms, with a Preview", Role.DIM), hanging=5)
     elif not found.is_wanted:
         yield line(Span(f"  -> {NAME_THEM}", Role.DIM), hanging=5)
 
@@ -159,8 +157,8 @@ def _path_lines(found: ProviderCoverage) -> Iterator[Line]:
 def _hash_lines(change: Change, root: RootReview, *, in_full: bool, is_asking: bool) -> Iterator[Line]:
     assert change.new is not None
     facts = change.locked
-    explained = sum(fact.is_explained for fact in facts)
-    yield from heading(f"HASHES  {explained} of {len(facts)} explained")
+    verified = sum(fact.is_explained for fact in facts)
+    yield from heading(f"HASHES  {verified} of {len(facts)} verified")
     pending = Span("…", Role.DIM) if is_asking and not is_settled(change) else None
     added = {fact.hash for fact in change.added} if change.kind is not ChangeKind.UNCHANGED else set()
     for fact in sorted(facts, key=_by_platform):
@@ -172,19 +170,19 @@ def _hash_lines(change: Change, root: RootReview, *, in_full: bool, is_asking: b
         proof = pending or proof_span(fact.proof, is_gone=True)
         yield hash_line("-", Role.REMOVED, fact, proof, in_full=in_full)
     if added and change.old is not None:
-        yield line(Span("  + came with the change, - was locked of this version before", Role.DIM), hanging=4)
+        yield line(Span("  + added, - removed by the change; same version", Role.DIM), hanging=4)
     yield from _proving_lines(change)
 
 
 def _proving_lines(change: Change) -> Iterator[Line]:
-    """What was proven by download, and what it takes to prove the rest."""
+    """The hashes verified by download, and the downloads that verify the rest."""
     computed = sorted(fact.platform or "" for fact in change.locked if fact.proof is Proof.COMPUTED)
     if computed:
-        told = f"  proven by download, now or before: {', '.join(filter(None, computed))}"
-        yield line(Span(told, Role.GOOD), hanging=4)
-    unproven = sum(_scheme(fact) == Scheme.H1 and not fact.is_explained for fact in change.locked)
+        platforms = ", ".join(filter(None, computed))
+        yield line(Span(f"  verified by download: {platforms}", Role.GOOD), hanging=4)
+    unverified = sum(_scheme(fact) == Scheme.H1 and not fact.is_explained for fact in change.locked)
     evidence = change.evidence
-    if not unproven or evidence is None or evidence.offered is None:
+    if not unverified or evidence is None or evidence.offered is None:
         return
     left = len(set(evidence.offered) - set(evidence.hashed))
     if not left:
@@ -192,18 +190,18 @@ def _proving_lines(change: Change) -> Iterator[Line]:
     size = (
         f", {size_words(evidence.to_prove_bytes)}" if evidence.to_prove_bytes is not None and evidence.to_prove else ""
     )
-    told = f"  -> v hashes at most {counted(left, 'package')}{size}, and says first how much that is"
-    yield line(Span(told, Role.DIM), hanging=5)
+    yield line(Span(f"  -> v verifies with up to {counted(left, 'package download')}{size}", Role.DIM), hanging=5)
 
 
 def _ladder_lines(facts: Sequence[HashFact]) -> Iterator[Line]:
-    """How many hashes stand on each rung, and what the rungs are."""
+    """The proof ladder with the number of hashes on each rung."""
     yield from heading("PROOF")
     counts = Counter((_scheme(fact), proof_span(fact.proof).text) for fact in facts)
     for word, meaning in PROOFS.items():
-        own = ", ".join(f"{counts[scheme, word]} {scheme}" for scheme in (Scheme.ZH, Scheme.H1) if counts[scheme, word])
-        shown = Span(f"  {word:<9}", Role.STRONG if own else Role.DIM)
-        yield line(shown, f"{own:<11}", Span(meaning, Role.DIM), hanging=22)
+        schemes = [scheme for scheme in (Scheme.ZH, Scheme.H1) if counts[scheme, word]]
+        numbers = ", ".join(f"{counts[scheme, word]} {scheme}" for scheme in schemes)
+        shown = Span(f"  {word:<9}", Role.STRONG if numbers else Role.DIM)
+        yield line(shown, f"{numbers:<11}", Span(meaning, Role.DIM), hanging=22)
 
 
 def _scheme(fact: HashFact) -> str:
@@ -219,43 +217,52 @@ def _by_platform(fact: HashFact) -> tuple[bool, str, bool]:
 
 def _root_lines(root: RootReview, review: Review, *, in_full: bool, is_asking: bool) -> Iterator[Line]:
     place = FilePlace(root.lock_file, 1)
-    yield line(Span(root.path or ". (the top folder)", Role.STRONG), hanging=2, copied=root.path or ".")
+    yield line(Span(root.path or ". (top folder)", Role.STRONG), hanging=2, copied=root.path or ".")
     yield line(Span(root.lock_file, Role.PLACE), Span(f"  {root.tool.product}", Role.DIM), hanging=2, place=place)
     if root.findings:
-        yield from heading("FINDINGS ABOUT THE ROOT")
+        yield from heading("ROOT-LEVEL FINDINGS")
         for finding in root.findings:
             yield from finding_lines(finding, in_full=in_full)
     changes = [change for change in root.changes if change.new is not None]
     if changes:
         facts = [fact for change in changes for fact in change.locked]
-        explained = sum(fact.is_explained for fact in facts)
-        yield from heading(
-            f"PROVIDERS  {len(changes)}, {explained} of {counted(len(facts), 'hash', 'hashes')} explained"
-        )
+        verified = sum(fact.is_explained for fact in facts)
+        hashes = counted(len(facts), "hash", "hashes")
+        yield from heading(f"PROVIDERS  {len(changes)}, {verified} of {hashes} verified")
         width = min(max(len(change.address.short(root.tool.default_host)) for change in changes), 30)
-        for change in sorted(changes, key=lambda one: one.address.sort_key):
+        for change in sorted(changes, key=lambda change: change.address.sort_key):
             name = change.address.short(root.tool.default_host).ljust(width)
-            told = in_words(coverage(change, review.policy)) if is_settled(change) else "…"
-            told = told.removesuffix(" wanted platforms")
+            covered = _covered(coverage(change, review.policy)) if is_settled(change) else "…"
             entry = FilePlace(root.lock_file, change.new.line if change.new else 1)
             version = str(change.new.version) if change.new else ""
             yield line(
-                f"  {name} {version:<9} ", Span(told, Role.DIM), hanging=4, copied=change_copied(change), place=entry
+                f"  {name} {version:<9} ", Span(covered, Role.DIM), hanging=4, copied=change_copied(change), place=entry
             )
     yield from policy_detail(review)
     yield from _ladder_lines([fact for change in changes for fact in change.locked])
     yield from asked_lines(review, is_asking=is_asking)
 
 
+def _covered(found: ProviderCoverage) -> str:
+    """The coverage in short; the platforms are the required ones unless it says otherwise."""
+    if not found.platforms:
+        return "platforms unknown"
+    scope = "" if found.is_wanted else " known platforms"
+    unknown = f", {len(found.doubtful)} unknown" if found.doubtful else ""
+    return f"covers {len(found.covered)} of {len(found.platforms)}{scope}{unknown}"
+
+
 def policy_detail(review: Review) -> Iterator[Line]:
-    """Which platforms are wanted and why, and how packages arrive."""
+    """The required platforms with their reasons, and the install paths."""
     policy = review.policy
-    yield from heading(f"WANTED PLATFORMS  {source_words(review) if policy.file else 'no locklens.toml'}")
-    for one in policy.platforms:
-        place = FilePlace(policy.file, one.line) if review.policy_side.value != "given" else None
-        yield line(f"  {one.platform!s:<{_PLATFORM}}", Span(one.why, Role.DIM), hanging=_PLATFORM + 2, place=place)
+    yield from heading(f"REQUIRED PLATFORMS  {source_words(review) if policy.file else 'no locklens.toml'}")
+    for required in policy.platforms:
+        place = FilePlace(policy.file, required.line) if review.policy_side.value != "given" else None
+        yield line(
+            f"  {required.platform!s:<{_PLATFORM}}", Span(required.why, Role.DIM), hanging=_PLATFORM + 2, place=place
+        )
     if not policy.platforms:
-        yield line(Span("  none in particular", Role.DIM))
+        yield line(Span("  none configured", Role.DIM))
         yield line(Span(f"  -> {NAME_THEM}", Role.DIM), hanging=5)
     yield from heading("INSTALL PATHS")
     for path in policy.paths_in_order:

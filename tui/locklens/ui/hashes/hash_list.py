@@ -1,4 +1,4 @@
-"""The list on the left of the screen of hashes: a line for each root and, below it, for each provider."""
+"""The list of the Hashes screen: a line for each root and, below it, for each provider."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _LEAD = 4
 _SEVERITY = 5
-_COVER = 7
+_COVER = 9
 _PROOF = 10
 _MOST_VERSION = 14
 
@@ -28,13 +28,13 @@ class HashList(RowList[HashRow]):
 
     @dataclass
     class Highlighted(Message):
-        """Another row, or the same one with other content, is under the cursor; None where there are none."""
+        """Another row, or changed content, is highlighted; None for an empty list."""
 
         row: HashRow | None
 
     @dataclass
     class Opened(Message):
-        """The user wants to see a row's detail."""
+        """The detail of a row is requested."""
 
         row: HashRow
 
@@ -49,35 +49,35 @@ class HashList(RowList[HashRow]):
         self._room = self._version_room = 0
 
     def tell_highlighted(self) -> None:
-        """Says what is under the cursor."""
+        """Post the highlighted row."""
         self.post_message(self.Highlighted(self.current))
 
     def action_open(self) -> None:
-        """Opens the row's detail."""
+        """Open the row's detail."""
         if self.current is not None:
             self.post_message(self.Opened(self.current))
 
     def clicked(self, row: HashRow, event: events.Click) -> None:
-        """Marks where the mark is, or opens the detail at the second click."""
+        """Toggle the mark, or open the detail at the second click."""
         if event.x < _LEAD:
             self.post_message(self.MarkToggled(row))
         else:
             super().clicked(row, event)
 
     def lay_out(self, rows: tuple[HashRow, ...], width: int) -> None:
-        """Leaves to the names what the other columns do not need."""
+        """Give the names the width that the other columns leave."""
         self._version_room = min(max((len(row.version) for row in rows), default=0), _MOST_VERSION)
         self._room = max(0, width - _LEAD - _SEVERITY - self._version_room - 2 - _COVER - _PROOF)
 
     def painted(self, row: HashRow, width: int, *, cursor: bool) -> StyledPiece:
-        """Paints a root or a provider."""
+        """Paint a root or a provider."""
         lead = [Span("> " if cursor else "  ", Role.STRONG), self._mark(row)]
         tail = 1 + _COVER + _PROOF
         if row.change is None:
             room = max(0, width - _LEAD - _SEVERITY - tail)
             name = harmless(row.name)
             shown = fitted_end(name, room) if cell_len(name) > room else fitted(name, room)
-            heads = Span(f"{'cover':>{_COVER}}{'proof':>{_PROOF}}" if row.named else "", Role.DIM)
+            heads = Span(f"{'coverage':>{_COVER}}{'proof':>{_PROOF}}" if row.named else "", Role.DIM)
             return [*lead, Span(shown + " ", Role.HEADING), _severity(row), heads]
         return [
             *lead,
@@ -90,9 +90,9 @@ class HashList(RowList[HashRow]):
 
     @staticmethod
     def _mark(row: HashRow) -> Span:
-        if not row.chosen:
+        if not row.marked:
             return Span("· " if row.change is not None else "  ", Role.DIM)
-        return Span("x " if row.chosen == len(row.named) else "- ", Role.STRONG)
+        return Span("x " if row.marked == len(row.named) else "- ", Role.STRONG)
 
 
 def _severity(row: HashRow) -> Span:

@@ -14,31 +14,31 @@ if TYPE_CHECKING:
 
 
 def hashes_help() -> Iterator[Line]:
-    """The keys of the screen of hashes, its columns and its words."""
+    """The keys, the columns and the terms of the Hashes screen."""
     yield from key_help(HASHES_KEYS)
     yield from help_section("COLUMNS", _HASH_COLUMNS)
     yield from help_section("PROOF OF A HASH", PROOFS)
     yield from help_section("INSTALL PATHS", _INSTALL_PATHS)
-    yield from heading("WANTED PLATFORMS, in locklens.toml at the repository's top; that of the last commit counts")
+    yield from heading("REQUIRED PLATFORMS  in locklens.toml at the repository's top, as of the last commit")
     for text in _POLICY_SAMPLE:
         yield line(Span(f"  {text}", Role.PLACE), copied=text)
     yield from help_section("FILTER", _HASH_FILTER)
 
 
 _HASH_COLUMNS = {
-    "3/4": "3 of 4 wanted platforms install on every path; without wanted ones: of those that are known",
-    "3/4?": "and of some of the others nobody knows",
-    "5 of 10": "5 of 10 locked hashes are explained: signed, computed or reported",
-    "x": "marked for v and L; - some of a root's providers are",
-    "…": "the registry is being asked",
+    "3/4": "3 of 4 required platforms (or else known platforms) can be installed on every path",
+    "3/4?": "the state of some others is unknown",
+    "5 of 10": "5 of 10 locked hashes are verified: signed, computed or reported",
+    "x": "marked for v and L; - for some of a root's providers",
+    "…": "registry lookup in progress",
 }
 
 
 _INSTALL_PATHS = {
-    "direct": "from the registry: a platform's zh or h1 is enough",
-    "plugin-cache": "unpacked packages that several roots share: a platform's h1 alone counts",
-    "packed-mirror": "a network mirror, or a folder of zip files: its zh or h1 is enough",
-    "unpacked-mirror": "a folder of unpacked packages: its h1 alone counts",
+    "direct": "from the registry: needs a platform's zh or h1",
+    "plugin-cache": "unpacked packages shared by several roots: needs a platform's h1",
+    "packed-mirror": "a network mirror, or a folder of zip files: needs zh or h1",
+    "unpacked-mirror": "a folder of unpacked packages: needs h1",
 }
 
 
@@ -51,9 +51,9 @@ _POLICY_SAMPLE = (
 
 
 _HASH_FILTER = {
-    "text": "in provider, version, root, finding, platform, proof or hash",
-    "not-covered": "a wanted platform does not install on some path",
-    "not-proven": "not all of its hashes are explained",
-    "unknown": "has a hash with this proof; also stale, computed, signed",
-    "-word": "anything but that",
+    "text": "found in provider, version, root, finding, platform, proof or hash",
+    "not-covered": "a required platform cannot be installed on some path",
+    "unverified": "not all hashes are verified",
+    "unknown": "a hash with this proof; also stale, computed, signed",
+    "-word": "excludes the word",
 }

@@ -1,4 +1,4 @@
-"""The keys of the screen of hashes."""
+"""The keys of the Hashes screen."""
 
 from __future__ import annotations
 
@@ -11,64 +11,62 @@ HASHES_KEYS = KeyTable(
             (
                 Key("", "j k, arrows", "", "next and previous row or line", "move"),
                 Key("", "g G", "", "first and last row"),
-                Key("tab,shift+tab", "tab", "other_pane", "between the list and the detail", "pane"),
-                Key("", "enter", "", "open the detail of the row; below 100 columns it fills the screen", "open"),
-                Key("n", "n", "finding(1)", "next row with a finding", "next finding"),
-                Key("N", "N", "finding(-1)", "previous row with a finding"),
+                Key("tab,shift+tab", "tab", "other_pane", "switch pane: between list and detail", "pane"),
+                Key("", "enter", "", "open the detail; full screen on narrow terminals", "open"),
+                Key("n", "n", "finding(1)", "next finding: next row with a finding", "next finding"),
+                Key("N", "N", "finding(-1)", "previous finding: previous row with a finding"),
                 Key("left_square_bracket", "[", "root(-1)", "previous root"),
                 Key("right_square_bracket", "]", "root(1)", "next root"),
-                Key("escape", "esc", "back", "back: from the detail, from a filter, to the screen before", "back"),
+                Key("escape", "esc", "back", "back: from the detail, from a filter, to the previous screen", "back"),
             ),
         ),
         KeyGroup(
             "Reading",
             (
-                Key(
-                    "space", "space", "mark", "mark the provider or the whole root for v and L, or take it back", "mark"
-                ),
-                Key("a", "a", "mark_shown", "mark all that the filter shows, or take all marks back", "all"),
+                Key("space", "space", "mark", "mark provider: or the root, for v and L; again: unmark", "mark"),
+                Key("a", "a", "mark_shown", "mark all shown: for v and L; again: unmark", "all"),
                 Key(
                     "slash",
                     "/",
                     "filter",
-                    "filter by provider, root, platform, proof, hash, finding, not-covered, not-proven",
+                    "filter rows: by provider, root, platform, proof, hash, finding, not-covered, unverified",
                     "filter",
                 ),
-                Key("x", "x", "expand", "whole hashes, and what each rule means", "expand"),
+                Key("x", "x", "expand", "toggle full hashes: and the explanation of each rule", "expand"),
                 Key(
                     "w",
                     "w",
                     "why",
-                    "why it is there: who requires it, and what holds back newer versions",
+                    "explain provider: its requirements, and the holds on newer versions",
                     "why",
                 ),
-                Key("y", "y", "copy", "copy the whole hash, or what else is highlighted", "copy"),
-                Key("e", "e", "edit", "open the highlighted line of the lock file in $VISUAL or $EDITOR", "edit"),
-                Key("o", "o", "open_page", "open the release's page on the registry, or copy its address"),
+                Key("y", "y", "copy", "copy row: the full hash, or the highlighted line", "copy"),
+                Key("e", "e", "edit", "edit lock file: at the highlighted line, in $VISUAL or $EDITOR", "edit"),
+                Key("o", "o", "open_page", "open release page: on the registry; copies the URL without a browser"),
                 Key(
                     "v",
                     "v",
                     "prove",
-                    "prove by download the h1 that are not proven, of what is marked or else of the row; says first how"
-                    " much that is",
-                    "prove",
+                    "verify by download: the unverified h1 of the marked providers, or of the row; asks firstverify",
                 ),
-                Key("r", "r", "reload", "read everything and ask the registries again", "ask again"),
+                Key("r", "r", "reload", "reload: read all files, and ask the registries again", "reload"),
             ),
         ),
         KeyGroup(
-            "Writing, with a preview first",
+            "Writing, with a Preview",
             (
                 Key(
                     "L",
                     "L",
                     "lock",
-                    "lock the wanted platforms that are missing, of what is marked or else of the row",
+                    "lock missing platforms: required ones, of the marked providers, or of the row",
                     "lock",
                 ),
             ),
         ),
-        KeyGroup("Program", (UNDO, *EVERYWHERE, Key("q", "q", "leave", "back to the screen before, or quit", "back"))),
+        KeyGroup(
+            "Program", (UNDO, *EVERYWHERE, Key("q", "q", "leave", "back: to the previous screen, or quit", "back"))
+        ),
         elsewhere("L"),
         UNSUPPORTED,
     ),

@@ -1,4 +1,4 @@
-"""The screen of hashes: what is locked, for which platforms, and what proves it. Owns the marks for v and L."""
+"""The Hashes screen: locked hashes, their platforms and their proof. Owns the marks for v and L."""
 
 from __future__ import annotations
 
@@ -35,21 +35,21 @@ if TYPE_CHECKING:
 
 
 class HashesScreen(RowActionsScreen):
-    """Shows what is locked, root by root."""
+    """Lists the locked providers, root by root."""
 
     TABLE = HASHES_KEYS
     VIEW = views.HASHES
-    FILTER_WORDS = "text: provider, root, platform, proof, hash, finding; not-covered, not-proven"
+    FILTER_WORDS = "text: provider, root, platform, proof, hash, finding; not-covered, unverified"
     BINDINGS: ClassVar[list[BindingType]] = [*view_bindings(HASHES_KEYS)]
 
     def __init__(self, source: LockLens, keeper: MarkKeeper) -> None:
         super().__init__(source, keeper)
-        self.chosen: frozenset[Named] = frozenset()
-        """The providers that v and L are for; none: those of the highlighted row."""
+        self.marked: frozenset[Named] = frozenset()
+        """The marked providers, which v and L act on; if empty, they act on the highlighted row."""
         self.in_full = False
 
     def make_list(self) -> HashList:
-        """Returns the list of roots and providers."""
+        """Return the list of roots and providers."""
         return HashList(id="hashes")
 
     @property
@@ -70,49 +70,49 @@ class HashesScreen(RowActionsScreen):
         return RowTarget(change_copied(change), place, (change.address, str(change.new.version)))
 
     def report(self, review: Review, form: Literal["json", "text"]) -> Printable:
-        """Returns the report that the command line prints."""
+        """Return the report of the command line."""
         from locklens.review.reports import hashes_json, hashes_text
 
         return hashes_json.render(review) if form == "json" else hashes_text.render(review)
 
-    # What is shown
+    # Display
 
     def refresh_list(self, *, cursor_key: str | None = None) -> None:
-        """Shows the rows anew, with the marks and the filter as they are now."""
+        """Rebuild the rows with the current marks and filter."""
         if self.review is None or not self.is_open:
             return
         asked = LookupState(self.is_asking, self.review.offline)
-        rows = hash_rows(self.review, asked=asked, chosen=self.chosen, narrowed=self.filter_text)
+        rows = hash_rows(self.review, asked=asked, marked=self.marked, narrowed=self.filter_text)
         self.left.show_rows(rows, cursor_key=cursor_key)
         self.facts.show_lines(hashes_facts(self.review, self.progress))
         self.refresh_notice()
         self.refresh_bars()
 
     def review_arrived(self) -> None:
-        """Shows the new review; what is not locked any more is not marked any more either."""
+        """Show the new review; drop marks of providers that are no longer locked."""
         if self.review is not None:
-            self.chosen &= {
-                (root.lock_file, one.address) for root in self.review.roots for one in root.changes if one.new
+            self.marked &= {
+                (root.lock_file, change.address) for root in self.review.roots for change in root.changes if change.new
             }
         self.refresh_list()
 
     def nothing_to_list(self, review: Review) -> tuple[Line, ...]:
-        """Returns the placeholder of an empty list."""
+        """Return the placeholder of an empty list."""
         del review
         return one_sentence("No provider is locked here.")
 
     def head_layouts(self) -> tuple[BarLayout, ...]:
-        """How much is locked, proven and covered."""
+        """The counts of locked, unverified and uncovered."""
         return hashes_head(self.review)
 
     def status_layouts(self) -> tuple[BarLayout, ...]:
-        """How far the asking is, or a message."""
+        """The progress of the lookup, or a message."""
         return hashes_status(
-            self.review, self.progress, marked=len(self.chosen), is_narrowed=self.is_narrowed, message=self.status_text
+            self.review, self.progress, marked=len(self.marked), is_narrowed=self.is_narrowed, message=self.status_text
         )
 
     def help_lines(self) -> Iterable[Line]:
-        """All keys, columns, proofs, and how to want platforms."""
+        """The keys, the columns, the proofs, and the policy's platforms."""
         return hashes_help()
 
     @on(HashList.Highlighted)
@@ -129,46 +129,46 @@ class HashesScreen(RowActionsScreen):
         self.focus_detail()
 
     def action_expand(self) -> None:
-        """Shows the detail in full, or in short again."""
+        """Switch between full and short hashes and rules."""
         self.in_full = not self.in_full
         self.left.tell_highlighted()
-        self.say("whole hashes and rules" if self.in_full else "short hashes")
+        self.say("full hashes and rules" if self.in_full else "short hashes")
 
     def action_why(self) -> None:
-        """Shows who requires the provider."""
+        """Show the requirements of the provider."""
         row = self.left.current
         if row is None or row.change is None:
-            self.say("why: choose a row with a provider")
+            self.say("why: no provider on this row")
             return
         self.show_why(row.root.path, row.change.address)
 
-    # Moving
+    # Movement
 
     def action_finding(self, by: int) -> None:
-        """Goes to the next or previous row with a finding, round and round."""
-        found = [index for index, row in enumerate(self.left.rows) if row.severity is not None]
-        if not found:
-            self.say("no findings among the rows shown")
+        """Go to the next or previous row with a finding, cyclically."""
+        rows = [index for index, row in enumerate(self.left.rows) if row.severity is not None]
+        if not rows:
+            self.say("no findings in the rows shown")
             return
-        ahead = [index for index in found if (index - self.left.cursor) * by > 0]
-        self.left.cursor = (ahead or found)[0 if by > 0 else -1]
+        ahead = [index for index in rows if (index - self.left.cursor) * by > 0]
+        self.left.cursor = (ahead or rows)[0 if by > 0 else -1]
 
     def action_root(self, by: int) -> None:
-        """Goes to the next or previous root."""
+        """Go to the next or previous root."""
         roots = [index for index, row in enumerate(self.left.rows) if row.change is None]
         ahead = [index for index in roots if (index - self.left.cursor) * by > 0]
         if ahead:
             self.left.cursor = ahead[0] if by > 0 else ahead[-1]
 
-    # Marking
+    # Marks
 
     def action_mark(self) -> None:
-        """Marks the provider or the root, or takes the mark back."""
+        """Mark the provider or the root, or unmark it."""
         if self.left.current is not None:
             self._toggle((self.left.current,))
 
     def action_mark_shown(self) -> None:
-        """Marks all that the filter shows, or takes all marks back."""
+        """Mark all rows shown, or unmark them."""
         self._toggle([row for row in self.left.rows if row.change is not None])
 
     @on(HashList.MarkToggled)
@@ -178,35 +178,35 @@ class HashesScreen(RowActionsScreen):
     def _toggle(self, rows: Iterable[HashRow]) -> None:
         named = selected_hash_row(rows)
         if not named:
-            self.say("nothing is locked here that could be marked")
+            self.say("no locked provider to mark")
             return
-        is_marked = named <= self.chosen
-        self.chosen = self.chosen - named if is_marked else self.chosen | named
+        is_marked = named <= self.marked
+        self.marked = self.marked - named if is_marked else self.marked | named
         self.refresh_list()
         number = counted(len(named), "provider")
-        self.say(f"took the mark of {number} back" if is_marked else f"marked {number} for v and L")
+        self.say(f"unmarked {number}" if is_marked else f"marked {number} for v and L")
 
-    def _meant(self) -> frozenset[Named]:
-        """What v and L are for."""
-        return self.chosen or selected_hash_row((self.left.current,) if self.left.current is not None else ())
+    def _targets(self) -> frozenset[Named]:
+        """The providers that v and L act on."""
+        return self.marked or selected_hash_row((self.left.current,) if self.left.current is not None else ())
 
-    # Acting
+    # Actions
 
     def action_prove(self) -> None:
-        """Proves by download what is not proven."""
-        chosen = self._meant()
-        if self.review is None or not chosen:
-            self.say("prove: choose a row with a provider")
+        """Verify by download the unverified hashes."""
+        targets = self._targets()
+        if self.review is None or not targets:
+            self.say("verify: no provider on this row")
         else:
-            self.prove(chosen)
+            self.prove(targets)
 
     def action_lock(self) -> None:
-        """Plans to lock the wanted platforms that are missing."""
-        chosen = self._meant()
-        if self.review is None or not chosen:
-            self.say("lock: choose a row with a provider")
+        """Plan to lock the missing required platforms."""
+        targets = self._targets()
+        if self.review is None or not targets:
+            self.say("lock: no provider on this row")
             return
         if self.is_asking:
-            self.say("lock: the registries are still being asked; press L again when they have answered")
+            self.say("lock: registries are still being asked; press L again afterwards")
             return
-        self.decide("lock", lambda: locking(chosen, self.review, self.top, self.source.where))
+        self.decide("lock", lambda: locking(targets, self.review, self.top, self.source.where))
