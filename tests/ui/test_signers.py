@@ -127,12 +127,12 @@ async def test_signers_the_most_trusted_first(repository: Review, opened: Callab
     async with app.run_test(size=(120, 40)) as pilot:
         on = driving(app, pilot)
         await on.settle()
-        assert "keys  5 locked releases in 3 lock files" in on.lines[0]
-        assert "2 keys  1 unsigned  1 not known" in on.lines[0]
+        assert "signers  5 locked releases in 3 lock files" in on.lines[0]
+        assert "2 keys  1 unsigned  1 unknown" in on.lines[0]
         assert "[4 Signers]" in on.lines[1]
         assert on.names == ["alice <a@acme.example>", "mallory <m@acme.example>", "not signed", "not known"]
         assert "> alice <a@acme.example>" in on.lines[2]
-        assert "self-signed   2 not alone" in on.lines[2]
+        assert "self-signed   2 contested" in on.lines[2]
         assert "REVOKED" in on.lines[3]
         for words in (
             grouped(ALICE.fingerprint),
@@ -142,7 +142,7 @@ async def test_signers_the_most_trusted_first(repository: Review, opened: Callab
             "registry.terraform.io/acme/netbox 4.0.0",
             "infra/prod/.terraform.lock.hcl",
             "infra/stage/.terraform.lock.hcl",
-            "another version of it that is locked is signed with another key",
+            "another locked version is signed with another key",
             "only the registry vouches for",
         ):
             assert words in on.said, words
@@ -286,7 +286,7 @@ async def test_signers_become_known_one_by_one(repository: Review, opened: Calla
     app = opened(ServingSource(repository, gate=gate))
     async with app.run_test(size=(120, 40)) as pilot:
         on = driving(app, pilot)
-        await until(on, lambda: "being asked about" in on.text)
+        await until(on, lambda: "lookup in progress" in on.text)
         assert "…" in on.text
         await until(on, lambda: "mallory" in on.text)
         assert any(row.pending for row in on.signers.left.rows)
@@ -365,7 +365,7 @@ async def test_hostile_names(samples: Samples, opened: Callable[..., LockLensApp
             assert "\\x1b[31mred" in seen
 
 
-async def test_the_history_is_looked_up_when_it_is_wanted(
+async def test_the_history_is_looked_up_on_demand(
     samples: Samples, repository: Review, opened: Callable[..., LockLensApp]
 ) -> None:
     asked: list[SignerUses] = []
@@ -389,7 +389,7 @@ async def test_the_history_is_looked_up_when_it_is_wanted(
     async with app.run_test(size=(120, 40)) as pilot:
         on = driving(app, pilot)
         await on.settle()
-        assert "enter looks into git's history" in on.said
+        assert "enter reads the git history" in on.said
         assert not asked
         await on.press("enter")
         await until(on, lambda: "asking registries, 3/12 releases" in on.said)
@@ -407,7 +407,7 @@ async def test_the_history_is_looked_up_when_it_is_wanted(
         assert len(asked) == 1, "it is remembered while the screen is open"
         await on.press("escape", "r")
         await on.settle()
-        assert "enter looks into git's history" in on.said
+        assert "enter reads the git history" in on.said
 
 
 async def test_a_history_that_cannot_be_read_is_said_and_can_be_tried_again(
@@ -427,7 +427,7 @@ async def test_a_history_that_cannot_be_read_is_said_and_can_be_tried_again(
         await on.press("enter")
         await until(on, lambda: "[bold]git[/] went away; call it back" in on.said)
         await on.press("escape", "enter")
-        await until(on, lambda: "no other version was ever locked here" in on.said)
+        await until(on, lambda: "no other version was locked before" in on.said)
 
 
 async def test_another_signer_ends_the_search_of_the_one_before(
@@ -449,7 +449,7 @@ async def test_another_signer_ends_the_search_of_the_one_before(
         await on.press("enter", "escape", "j", "enter")
         await until(on, lambda: bool(ended) and "no other version" in on.said)
         await on.press("escape", "k")
-        assert "enter looks into git's history" in on.said
+        assert "enter reads the git history" in on.said
 
 
 async def test_from_the_review_to_the_keys_and_back(

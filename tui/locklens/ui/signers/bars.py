@@ -18,21 +18,21 @@ if TYPE_CHECKING:
     from locklens.review.model import Review
 
 
-def signers_head(review: Review | None, found: Collection[SignerUses]) -> tuple[BarLayout, ...]:
-    """The first line of the screen of keys: how much is locked, and how it is signed."""
-    name = (Piece(" locklens  ", Role.STRONG), Piece("keys", Role.DIM))
+def signers_head(review: Review | None, signers: Collection[SignerUses]) -> tuple[BarLayout, ...]:
+    """The head line: counts of locked releases, keys, unsigned and unknown releases."""
+    name = (Piece(" locklens  ", Role.STRONG), Piece("signers", Role.DIM))
     if review is None:
         return (BarLayout(name),)
-    releases = counted(sum(len(one.uses) for one in found), "locked release")
-    counts = [Piece(f"  {counted(sum(one.key is not None for one in found), 'key')}")]
-    for tier, word in ((Tier.UNSIGNED, "unsigned"), (Tier.UNKNOWN, "not known")):
-        number = sum(len(one.uses) for one in found if one.tier is tier)
+    releases = counted(sum(len(signer.uses) for signer in signers), "locked release")
+    counts = [Piece(f"  {counted(sum(signer.key is not None for signer in signers), 'key')}")]
+    for tier, word in ((Tier.UNSIGNED, "unsigned"), (Tier.UNKNOWN, "unknown")):
+        number = sum(len(signer.uses) for signer in signers if signer.tier is tier)
         counts.append(Piece(f"  {number} {word}", Role.WARN if number else Role.DIM))
     counts.append(Piece(" "))
     locks = counted(len(review.roots), "lock file")
     return (
         BarLayout((*name, Piece(f"  {releases} in {locks}")), tuple(counts)),
-        BarLayout((Piece(" keys", Role.DIM), Piece(f"  {releases}")), tuple(counts)),
+        BarLayout((Piece(" signers", Role.DIM), Piece(f"  {releases}")), tuple(counts)),
         BarLayout(tuple(counts)),
     )
 
@@ -40,7 +40,7 @@ def signers_head(review: Review | None, found: Collection[SignerUses]) -> tuple[
 def signers_status(
     review: Review | None, progress: Reading, *, is_narrowed: bool, message: str = ""
 ) -> tuple[BarLayout, ...]:
-    """The line above the keys of the screen of keys."""
+    """The status line above the keys."""
     parts: list[Piece] = []
     if progress.words:
         parts.append(Piece(progress.words, Role.INFO))
@@ -50,10 +50,10 @@ def signers_status(
         parts.append(Piece(counted(len(review.notes), "note"), Role.WARN))
     if is_narrowed:
         parts.append(Piece("filtered", Role.WARN))
-    standing = joined_parts(parts)
+    state = joined_parts(parts)
     if message:
-        told = Piece(f" {message}", Role.STRONG)
-        return BarLayout((told,), (Piece("  "), *standing, Piece(" "))), BarLayout((told,))
-    return BarLayout((Piece(" "), *standing), (Piece("compare all 40 digits, not the last 16 ", Role.DIM),)), BarLayout(
-        (Piece(" "), *standing)
+        shown = Piece(f" {message}", Role.STRONG)
+        return BarLayout((shown,), (Piece("  "), *state, Piece(" "))), BarLayout((shown,))
+    return BarLayout((Piece(" "), *state), (Piece("compare all 40 digits, not the last 16 ", Role.DIM),)), BarLayout(
+        (Piece(" "), *state)
     )

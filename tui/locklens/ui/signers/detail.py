@@ -1,4 +1,4 @@
-"""What the right pane says of a signer: its key in full, what it signed, what was locked before. Pure."""
+"""The detail of a signer: its full key, its locked releases, and its history. No I/O."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 
 
 class History(Struct, frozen=True):
-    """What was locked before of a signer's providers, as far as it was looked up.
+    """Earlier locked versions of a signer's providers, as far as they are looked up.
 
     Attributes:
-        is_read: Whether that is finished.
-        progress: How far it is, in words.
-        uses: The newest first.
-        problem: Why it cannot be read, "" where it can.
+        is_read: True if the lookup has ended.
+        progress: Its progress in words.
+        uses: The earlier versions, newest first.
+        problem: Reason why they cannot be read; "" for none.
     """
 
     is_read: bool = False
-    progress: str = "reading git's history"
+    progress: str = "reading the git history"
     uses: tuple[PastUse, ...] = ()
     problem: str = ""
 
@@ -40,9 +40,9 @@ def signer_detail(row: SignerRow, review: Review, history: History | None) -> It
     """The detail of a signer.
 
     Args:
-        row: The signer's.
-        review: For the time that it was made at.
-        history: None where nobody asked for it.
+        row: The row of the signer.
+        review: The review, with its time.
+        history: The history; None before its lookup.
     """
     signer = row.signer
     yield line(Span(row.name, Role.STRONG), copied=signer.key.fingerprint if signer.key else "")
@@ -54,9 +54,9 @@ def signer_detail(row: SignerRow, review: Review, history: History | None) -> It
         state = [] if signer.key.expired or signer.key.revoked else [Span("  neither expired nor revoked", Role.DIM)]
         if state:
             yield line(*state)
-        yield line(Span("  Compare all 40 digits: whoever wants can make a key with this name.", Role.DIM), hanging=2)
+        yield line(Span("  Compare all 40 digits: anyone can create a key with this name.", Role.DIM), hanging=2)
     releases = counted(len(signer.uses), "locked release")
-    title = "SIGNED" if signer.key is not None else "NOT SIGNED" if signer.tier is Tier.UNSIGNED else "NOT KNOWN"
+    title = "SIGNED" if signer.key is not None else "NOT SIGNED" if signer.tier is Tier.UNSIGNED else "UNKNOWN"
     moments = [since(use.as_of, review.at) if use.as_of and not use.problem else "" for use in signer.uses]
     common = moments[0] if len({*moments}) == 1 else ""
     yield Line()
@@ -71,40 +71,40 @@ def signer_detail(row: SignerRow, review: Review, history: History | None) -> It
 
 def _meaning(row: SignerRow) -> str:
     if row.is_pending:
-        return "the registries are being asked"
+        return "registry lookup in progress"
     if row.signer.tier is Tier.UNKNOWN:
-        return "why is said with each"
+        return "reason below each release"
     return TIERS[row.signer.tier]
 
 
 def _use_lines(use: Use, row: SignerRow, moment: str) -> Iterator[Line]:
     pending = "  …" if row.pending and not use.as_of and not use.problem else ""
-    told = f"  as of {moment}" if moment else pending
-    yield line(f"  {use.name}", Span(told, Role.DIM), hanging=4, copied=use.name)
+    state = f"  as of {moment}" if moment else pending
+    yield line(f"  {use.name}", Span(state, Role.DIM), hanging=4, copied=use.name)
     if use.problem:
         yield line(Span(f"    {use.problem}", Role.WARN), hanging=6, copied=use.problem)
     if use.doubt:
         yield line(Span(f"    {use.doubt}", Role.WARN), hanging=6)
     if use.address in row.contested:
-        yield line(Span("    another version of it that is locked is signed with another key", Role.WARN), hanging=6)
+        yield line(Span("    another locked version is signed with another key", Role.WARN), hanging=6)
     for name in use.lock_files:
         yield line("    ", Span(name, Role.PLACE), hanging=6, place=FilePlace(name, 1))
 
 
 def _history_lines(row: SignerRow, history: History | None) -> Iterator[Line]:
-    yield from heading("HISTORY  what was locked of these providers before")
+    yield from heading("HISTORY  earlier locked versions of these providers")
     if history is None:
-        told = "  enter looks into git's history, and asks the registries who signed what was locked"
-        yield line(Span(told, Role.DIM), hanging=2)
+        hint = "  enter reads the git history, and asks the registries for the signers"
+        yield line(Span(hint, Role.DIM), hanging=2)
         return
     if history.problem:
-        yield line(Span("  not known  ", Role.WARN), history.problem, hanging=4, copied=history.problem)
+        yield line(Span("  unknown  ", Role.WARN), history.problem, hanging=4, copied=history.problem)
     for use in history.uses:
         yield from _past_lines(use, row)
     if not history.is_read:
         yield line(Span("  … ", Role.STRONG), Span(history.progress, Role.DIM))
     elif not history.uses and not history.problem:
-        yield line(Span("  no other version was ever locked here", Role.DIM))
+        yield line(Span("  no other version was locked before", Role.DIM))
 
 
 def _past_lines(use: PastUse, row: SignerRow) -> Iterator[Line]:
@@ -115,10 +115,10 @@ def _past_lines(use: PastUse, row: SignerRow) -> Iterator[Line]:
         if is_same:
             yield line(Span("    same key", Role.GOOD), Span(f"  {use.tier.value}", Role.DIM))
         else:
-            told = Span("    another key  ", Role.WARN)
+            label = Span("    another key  ", Role.WARN)
             digits = Span(grouped(use.key.fingerprint), Role.STRONG)
-            yield line(told, digits, Span(f"  {use.tier.value}", Role.DIM), hanging=6, copied=use.key.fingerprint)
+            yield line(label, digits, Span(f"  {use.tier.value}", Role.DIM), hanging=6, copied=use.key.fingerprint)
             yield from key_lines(use.key)
         return
-    reason = use.problem or ("not signed" if use.tier is Tier.UNSIGNED else "not known any more")
+    reason = use.problem or ("not signed" if use.tier is Tier.UNSIGNED else "no longer known")
     yield line(Span(f"    {reason}", Role.WARN), hanging=6, copied=use.problem)

@@ -15,6 +15,6 @@ if TYPE_CHECKING:
 
 
 def signers_help() -> Iterator[Line]:
-    """The keys of the screen of signers, and its words."""
+    """The keys and the tiers of the Signers screen."""
     yield from key_help(SIGNERS_KEYS)
     yield from help_section("SIGNED BY", TIER_MEANINGS)

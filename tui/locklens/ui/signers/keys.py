@@ -1,4 +1,4 @@
-"""The keys of the screen of signing keys."""
+"""The keys of the Signers screen."""
 
 from __future__ import annotations
 
@@ -11,24 +11,35 @@ SIGNERS_KEYS = KeyTable(
             (
                 Key("", "j k, arrows", "", "next and previous signer or line", "move"),
                 Key("", "g G", "", "first and last"),
-                Key("tab,shift+tab", "tab", "other_pane", "between the signers and the detail", "pane"),
-                Key("", "enter", "", "open the signer's detail, and look up its history", "history"),
-                Key("escape", "esc", "back", "back: from the detail, from a filter, to the screen before", "back"),
+                Key("tab,shift+tab", "tab", "other_pane", "switch pane: between list and detail", "pane"),
+                Key("", "enter", "", "open the detail, and look up the signer's history", "history"),
+                Key("escape", "esc", "back", "back: from the detail, from a filter, to the previous screen", "back"),
             ),
         ),
         KeyGroup(
             "Reading",
             (
                 Key(
-                    "slash", "/", "filter", "filter by name, fingerprint, tier, provider, version, lock file", "filter"
+                    "slash",
+                    "/",
+                    "filter",
+                    "filter rows: by name, fingerprint, tier, provider, version, lock file",
+                    "filter",
                 ),
-                Key("y", "y", "copy", "copy the fingerprint, or the provider that is highlighted", "copy"),
-                Key("e", "e", "edit", "open the highlighted lock file in $VISUAL or $EDITOR", "edit"),
-                Key("o", "o", "open_page", "open the highlighted provider's page on the registry, or copy its address"),
-                Key("r", "r", "reload", "read everything and ask the registries again", "ask again"),
+                Key("y", "y", "copy", "copy fingerprint: or the highlighted provider", "copy"),
+                Key("e", "e", "edit", "edit lock file: the highlighted one, in $VISUAL or $EDITOR", "edit"),
+                Key(
+                    "o",
+                    "o",
+                    "open_page",
+                    "open release page: of the highlighted provider on the registry; copies the URL without a browser",
+                ),
+                Key("r", "r", "reload", "reload: read all files, and ask the registries again", "reload"),
             ),
         ),
-        KeyGroup("Program", (UNDO, *EVERYWHERE, Key("q", "q", "leave", "back to the screen before, or quit", "back"))),
+        KeyGroup(
+            "Program", (UNDO, *EVERYWHERE, Key("q", "q", "leave", "back: to the previous screen, or quit", "back"))
+        ),
         elsewhere(),
         UNSUPPORTED,
     ),

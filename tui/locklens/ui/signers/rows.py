@@ -1,4 +1,4 @@
-"""Who signed what is locked, as rows: one for each key, one for what nobody signed, one for what is not known."""
+"""The rows of the Signers screen: one for each key, one for unsigned releases, one for unknown signers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from locklens.trust.model import Tier
 from locklens.ui.text.spans import Role, Span
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection
 
     from locklens.addresses import ProviderAddress
     from locklens.review.keys import SignerUses, Use
@@ -20,9 +20,10 @@ class SignerRow(Struct, frozen=True):
     """One line of the list.
 
     Attributes:
-        key: The same for the same signer after a reload.
-        pending: How many of its releases are still being asked about.
-        contested: Its providers of which another key signed another locked version.
+        key: Stable across reloads.
+        signer: The signer with its locked releases.
+        pending: Number of its releases with a lookup in progress.
+        contested: Its providers with another locked version signed by another key.
     """
 
     key: str
@@ -32,44 +33,43 @@ class SignerRow(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """From outside: what the key claims to be called."""
-        return "being asked about" if self.is_pending else self.signer.name
+        """The name that the key claims; untrusted text."""
+        return "lookup in progress" if self.is_pending else self.signer.name
 
     @property
     def is_pending(self) -> bool:
-        """Whether all of it is still being asked about."""
+        """True if all of its releases have a lookup in progress."""
         return 0 < self.pending == len(self.signer.uses)
 
     @property
     def state(self) -> Span:
-        """What is wrong with the signer, in a word."""
+        """The state of the signer in a word; "" for none."""
         key = self.signer.key
         if key is not None and key.revoked:
             return Span("REVOKED", Role.BLOCK)
         if key is not None and key.expired:
             return Span("EXPIRED", Role.WARN)
         if self.contested:
-            return Span("not alone", Role.WARN)
+            return Span("contested", Role.WARN)
         return Span(f"…{self.pending}" if self.pending else "", Role.DIM)
 
 
-def signer_rows(found: Iterable[SignerUses], *, is_asking: bool, narrowed: str = "") -> tuple[SignerRow, ...]:
-    """Returns the rows that a filter admits, in the order given.
+def signer_rows(signers: Collection[SignerUses], *, is_asking: bool, narrowed: str = "") -> tuple[SignerRow, ...]:
+    """Return the rows that match a filter, in the given order.
 
     Args:
-        found: The signers.
-        is_asking: Whether the review is still on its way.
-        narrowed: Words that must all be somewhere in a signer.
+        signers: The signers.
+        is_asking: True while the review is incomplete.
+        narrowed: Words that a row must all contain.
     """
-    signers = tuple(found)
     contested = _contested(signers)
     words = narrowed.lower().split()
     rows = []
     for signer in signers:
         pending = sum(map(_is_pending, signer.uses)) if is_asking and signer.tier is Tier.UNKNOWN else 0
         fingerprint = signer.key.fingerprint if signer.key else ""
-        own = contested & frozenset(signer.addresses) if signer.key else frozenset()
-        row = SignerRow(f"{signer.tier}:{fingerprint}", signer, pending, own)
+        shared = contested & frozenset(signer.addresses) if signer.key else frozenset()
+        row = SignerRow(f"{signer.tier}:{fingerprint}", signer, pending, shared)
         if all(word in _text(row) for word in words):
             rows.append(row)
     return tuple(rows)
@@ -80,16 +80,16 @@ def _is_pending(use: Use) -> bool:
 
 
 def _contested(signers: Collection[SignerUses]) -> frozenset[ProviderAddress]:
-    """The providers that more than one key signs."""
+    """The providers signed by more than one key."""
     keys: dict[ProviderAddress, set[str]] = {}
     for signer in signers:
         for address in signer.addresses if signer.key is not None else ():
             keys.setdefault(address, set()).add(signer.key.fingerprint if signer.key else "")
-    return frozenset(address for address, found in keys.items() if len(found) > 1)
+    return frozenset(address for address, fingerprints in keys.items() if len(fingerprints) > 1)
 
 
 def _text(row: SignerRow) -> str:
-    """All that the filter looks at, in lower case."""
+    """The text that the filter searches, in lower case."""
     signer = row.signer
     parts = [row.name, signer.tier.value, row.state.text]
     if signer.key is not None:

@@ -1,4 +1,4 @@
-"""The screen of keys: who signed what is locked in the repository at the left, the highlighted one at the right."""
+"""The Signers screen: the signers of the locked releases, and the detail of the highlighted one."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ if TYPE_CHECKING:
 
 
 class SignersScreen(RowActionsScreen):
-    """Shows who signed what, the most trusted first."""
+    """Lists the signers of the locked releases, the most trusted first."""
 
     @dataclass
     class HistoryRead(Message):
-        """More is known of what was locked before of a signer's providers; `key` is the row's."""
+        """More is known of the history of a signer; `key` is that of the row."""
 
         key: str
         history: History
@@ -61,7 +61,7 @@ class SignersScreen(RowActionsScreen):
         self._histories: dict[str, History] = {}
 
     def make_list(self) -> SignerList:
-        """Returns the list of signers."""
+        """Return the list of signers."""
         return SignerList(id="signers")
 
     @property
@@ -71,32 +71,32 @@ class SignersScreen(RowActionsScreen):
 
     @property
     def row_target(self) -> RowTarget:
-        """The key of the highlighted signer, and the highlighted release or else the first that it signed."""
+        """The key of the highlighted signer, and the highlighted release or else the first one signed."""
         row = self.left.current
         if row is None:
             return RowTarget()
         copied = self.line.copied if self.line is not None else ""
         uses = row.signer.uses
         use = next((use for use in uses if use.name == copied), uses[0])
-        whole = row.signer.key.fingerprint if row.signer.key is not None else use.name
-        return RowTarget(whole, FilePlace(use.lock_files[0], 1), (use.address, use.version))
+        identity = row.signer.key.fingerprint if row.signer.key is not None else use.name
+        return RowTarget(identity, FilePlace(use.lock_files[0], 1), (use.address, use.version))
 
     def report(self, review: Review, form: Literal["json", "text"]) -> Printable:
-        """Returns the report that the command line prints."""
+        """Return the report of the command line."""
         from locklens.review.reports import keys_json, keys_text
 
         return keys_json.render(review) if form == "json" else keys_text.render(review)
 
-    # What is shown
+    # Display
 
     def review_arrived(self) -> None:
-        """Gathers the signers anew."""
+        """Collect the signers of the new review."""
         if self.review is not None:
             self._signers = signers(self.review)
         self.refresh_list()
 
     def refresh_list(self, *, cursor_key: str | None = None) -> None:
-        """Shows the signers that the filter admits."""
+        """Show the signers that match the filter."""
         if self.review is None or not self.is_open:
             return
         rows = signer_rows(self._signers, is_asking=self.is_asking, narrowed=self.filter_text)
@@ -106,20 +106,20 @@ class SignersScreen(RowActionsScreen):
         self.refresh_bars()
 
     def nothing_to_list(self, review: Review) -> tuple[Line, ...]:
-        """Returns the placeholder of an empty list."""
+        """Return the placeholder of an empty list."""
         del review
         return one_sentence("No provider is locked here.")
 
     def head_layouts(self) -> tuple[BarLayout, ...]:
-        """How much is locked and signed."""
+        """The counts of keys, unsigned and unknown releases."""
         return signers_head(self.review, self._signers)
 
     def status_layouts(self) -> tuple[BarLayout, ...]:
-        """How far the asking is, or a message."""
+        """The progress of the lookup, or a message."""
         return signers_status(self.review, self.progress, is_narrowed=self.is_narrowed, message=self.status_text)
 
     def help_lines(self) -> Iterable[Line]:
-        """All keys, and what the tiers mean."""
+        """The keys and the tiers."""
         return signers_help()
 
     @on(SignerList.Highlighted)
@@ -130,14 +130,14 @@ class SignersScreen(RowActionsScreen):
             history = self._histories.get(event.row.key)
             self.show_detail(event.row.key, signer_detail(event.row, self.review, history))
 
-    # The history
+    # History
 
     @on(SignerList.Opened)
     def _open_detail(self, event: SignerList.Opened) -> None:
         self.focus_detail()
         known = self._histories.get(event.row.key)
         if known is None or known.problem:
-            self._histories = {key: one for key, one in self._histories.items() if one.is_read}
+            self._histories = {key: history for key, history in self._histories.items() if history.is_read}
             self._histories[event.row.key] = History()
             self.left.tell_highlighted()
             self._read_history(event.row)
@@ -146,13 +146,13 @@ class SignersScreen(RowActionsScreen):
     def _read_history(self, row: SignerRow) -> None:
         cancel = get_current_worker().cancelled_event
 
-        def tell(event: ReviewEvent) -> None:
+        def post_progress(event: ReviewEvent) -> None:
             if isinstance(event, Progress):
-                told = f"asking registries, {event.done}/{event.total} releases"
-                self.post_message(self.HistoryRead(row.key, History(progress=told)))
+                progress = f"asking registries, {event.done}/{event.total} releases"
+                self.post_message(self.HistoryRead(row.key, History(progress=progress)))
 
         try:
-            uses = self.source.history(row.signer, on_event=tell, cancel=cancel)
+            uses = self.source.history(row.signer, on_event=post_progress, cancel=cancel)
         except RunCancelledError:
             return
         except LockLensError as error:
@@ -167,6 +167,6 @@ class SignersScreen(RowActionsScreen):
             self.left.tell_highlighted()
 
     def reload(self, *, is_fresh: bool = False) -> None:
-        """Reads everything again, histories too when they are wanted again."""
+        """Reload everything; histories are read again on demand."""
         self._histories = {}
         super().reload(is_fresh=is_fresh)

@@ -1,4 +1,4 @@
-"""The list on the left of the screen of keys: a line for each signer."""
+"""The list of the Signers screen: a line for each signer."""
 
 from __future__ import annotations
 
@@ -24,34 +24,34 @@ class SignerList(RowList[SignerRow]):
 
     @dataclass
     class Highlighted(Message):
-        """Another signer, or the same one with other content, is under the cursor; None where there are none."""
+        """Another signer, or changed content, is highlighted; None for an empty list."""
 
         row: SignerRow | None
 
     @dataclass
     class Opened(Message):
-        """The user wants to see a signer's detail."""
+        """The detail of a signer is requested."""
 
         row: SignerRow
 
     def tell_highlighted(self) -> None:
-        """Says who is under the cursor."""
+        """Post the highlighted row."""
         self.post_message(self.Highlighted(self.current))
 
     def action_open(self) -> None:
-        """Opens the signer's detail."""
+        """Open the signer's detail."""
         if self.current is not None:
             self.post_message(self.Opened(self.current))
 
     def lay_out(self, rows: tuple[SignerRow, ...], width: int) -> None:
-        """Leaves to the name what the other columns do not need."""
+        """Give the name the width that the other columns leave."""
         del rows
         self._is_wordy = width >= _WORDS_FROM_WIDTH
         count = _COUNT_IN_WORDS if self._is_wordy else _COUNT
         self._room = max(0, width - 2 - _TIER - count - _STATE - 3)
 
     def painted(self, row: SignerRow, width: int, *, cursor: bool) -> StyledPiece:
-        """Paints name, tier, number of providers, and what is wrong."""
+        """Paint name, tier, number of providers, and state."""
         del width
         signer, tier = row.signer, tier_span(row.signer.tier)
         number = len(signer.addresses)
