@@ -199,16 +199,16 @@ async def test_a_plan_is_told_and_written_when_enter_is_pressed(opening: Opening
         assert "nothing written yet" in on.lines[0]
         assert "PLAN  1 provider, 2 roots, 2 files" in on.plan
         assert "^ hashicorp/aws  5.84.0 -> 5.86.1  ok  2 roots" in on.plan
-        assert "4 providers stay as before" in on.plan
-        assert "ok  review it" in on.plan
-        assert "--  write  2 files in one step, when enter is pressed" in on.plan
-        assert "explained 10 of 12" in on.plan
+        assert "4 providers unchanged" in on.plan
+        assert "ok  review" in on.plan
+        assert "--  write  2 files, all or none, on enter" in on.plan
+        assert "verified 10 of 12" in on.plan
         assert "LK027" not in on.plan  # it is what was committed
         assert "then 2 providers differ from HEAD in the lock files written" in on.plan
         assert "  locklens restore hashicorp/aws --root a --root b\n" in on.plan
         assert "  Upgrade aws to 5.86.1 in a and b\n" in on.plan
         assert "  Lock-Review: 2 upgrades, 2 findings (2 warn), 10/12 hashes verified\n" in on.plan
-        assert f"a/{LOCK}  will change" in on.shown
+        assert f"a/{LOCK}  to be changed" in on.shown
         assert '-   version     = "5.84.0"' in on.shown
         assert '+   version     = "5.86.1"' in on.shown
         assert "+     6 hashes of 5.86.1  5 zh and 1 h1" in on.shown
@@ -228,15 +228,15 @@ async def test_a_plan_is_told_and_written_when_enter_is_pressed(opening: Opening
 async def test_what_is_highlighted_is_what_the_right_pane_is_about(opening: Opening, top: Path) -> None:
     async with opening() as on:
         await on.open(Prune(where(top, "a", "b")))
-        assert f"b/{LOCK}  will change" in on.shown
+        assert f"b/{LOCK}  to be changed" in on.shown
         await on.to_plan_line("- hashicorp/random")
         assert "The same change in 2 roots: one decision, one mark." in on.shown
         assert "VERSION      3.6.2 -> -" in on.shown
         await on.to_plan_line(f"b/{LOCK}")
-        assert f"b/{LOCK}  will change" in on.shown
+        assert f"b/{LOCK}  to be changed" in on.shown
         assert f"a/{LOCK}" not in on.shown
         await on.press("g")
-        assert f"a/{LOCK}  will change" in on.shown
+        assert f"a/{LOCK}  to be changed" in on.shown
 
 
 async def test_every_key(opening: Opening, top: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -254,7 +254,7 @@ async def test_every_key(opening: Opening, top: Path, tmp_path: Path, monkeypatc
         assert '"h1:' not in on.shown
         await on.press("x")
         assert '+     "h1:' in on.shown
-        assert "whole hashes and rules" in on.status
+        assert "full hashes and rules" in on.status
         await on.press("x")
         assert '"h1:' not in on.shown
         await on.press("d")
@@ -289,13 +289,13 @@ async def test_every_key(opening: Opening, top: Path, tmp_path: Path, monkeypatc
         assert "Nothing is on disk before enter." in on.text
         await on.press("question_mark")
         await on.press("Z")
-        assert "leave this first (esc)" in on.status
+        assert "leave the Preview first (esc), then press Z" in on.status
         await on.press("r")
         await on.ready()
         assert "PLAN  1 provider, 2 roots, 2 files" in on.plan
         await on.press("colon")
         await until(on, lambda: bool(on.app.screen.query(Input)))
-        await on.press(*"the whole diff")
+        await on.press(*"show full diff")
         await until(on, lambda: "The whole diff, as git apply takes it" in on.text)
         await on.press("escape")
         await until(on, lambda: on.app.screen is on.preview)
@@ -319,7 +319,7 @@ async def test_any_size(opening: Opening, top: Path, size: tuple[int, int]) -> N
             assert all(len(line) <= size[0] and line.isprintable() for line in on.lines)
         if size[0] < 100:
             await on.press("tab")
-            assert "will change" in on.text
+            assert "to be changed" in on.text
             assert "STEPS" not in on.text
             await on.press("tab")
         assert on.lines[-1].strip().startswith("enter apply")
@@ -338,7 +338,7 @@ async def test_prune_and_format_from_the_review(opening: Opening, top: Path) -> 
         await on.press("P")
         await on.ready()
         assert "Prune hashicorp/random in 2 roots" in on.lines[0]
-        assert "- hashicorp/random  3.6.2 is removed" in on.plan
+        assert "- hashicorp/random  remove 3.6.2" in on.plan
         assert "  locklens prune hashicorp/random --root a --root b\n" in on.plan
         await on.press("enter")
         await until(on, lambda: "wrote 2 files" in on.status)
@@ -364,7 +364,7 @@ async def test_restore_brings_back_what_was_removed(opening: Opening, top: Path)
         await on.press("R")
         await on.ready()
         assert "+ acme/demo  new 1.4.1" in on.plan
-        assert "then nothing differs from HEAD" in on.plan
+        assert "then no provider differs from HEAD" in on.plan
         await on.press("enter")
         await until(on, lambda: "wrote 1 file" in on.status)
     assert git(top, "status", "--porcelain") == ""
@@ -384,7 +384,7 @@ async def test_keys_that_have_nothing_to_do(opening: Opening, top: Path) -> None
         await until(on, lambda: "NO PLAN" in on.plan)
         assert "nothing to undo here" in on.plan
         await on.press("enter")
-        assert "there is no plan" in on.status
+        assert "no plan: r plans again" in on.status
         await on.press("x", "d", "y", "e", "tab", "tab")
         await on.press("escape")
         assert not on.has_preview()
@@ -451,9 +451,9 @@ async def test_enter_waits_until_it_is_ready(opening: Opening, top: Path, monkey
         await until(on, on.has_preview)
         await until(on, lambda: "..  plan  1 root  a" in on.plan)
         await on.press("enter")
-        assert "not ready yet: the plan is being made" in on.status
+        assert "not ready: planning in progress" in on.status
         await on.press("r")
-        assert "not now: not ready yet" in on.status
+        assert "not possible now: not ready" in on.status
         await on.press("d", "y", "e", "x")
         on.want(Slow())
         await on.pilot.pause()
@@ -463,14 +463,14 @@ async def test_enter_waits_until_it_is_ready(opening: Opening, top: Path, monkey
         await on.press("escape")
 
 
-async def test_a_stale_file_is_planned_anew(opening: Opening, top: Path) -> None:
+async def test_a_stale_file_is_planned_again(opening: Opening, top: Path) -> None:
     async with opening() as on:
         await on.open(Prune(where(top, "a")))
         lock = top / "a" / LOCK
         lock.write_bytes(b"# mine\n" + lock.read_bytes())
         now = contents(top)
         await on.press("enter")
-        await until(on, lambda: "r plans anew" in on.status)
+        await until(on, lambda: "r plans again" in on.status)
         assert contents(top) == now
         assert "NOT WRITTEN" in on.plan
         assert f"a/{LOCK}: changed on disk since it was read" in on.plan
@@ -502,11 +502,11 @@ async def test_a_root_that_fails_stays_and_the_others_are_written(opening: Openi
     (top / "b" / LOCK).write_bytes(b"provider {\n")
     async with opening() as on:
         await on.open(Prune(where(top, "a", "b")))
-        assert "FAILED: this root stays as it is" in on.plan
+        assert "FAILED: this root is left unchanged" in on.plan
         assert f"b/{LOCK}:1: " in on.plan
         assert "1 failure" in on.status
         await on.press("enter")
-        await until(on, lambda: "wrote 1 file; 1 root stayed as before" in on.status)
+        await until(on, lambda: "wrote 1 file; 1 root failed and left unchanged" in on.status)
         assert (top / "b" / LOCK).read_bytes() == b"provider {\n"
         assert b"random" not in (top / "a" / LOCK).read_bytes()
 
@@ -516,8 +516,8 @@ async def test_all_roots_fail(opening: Opening, top: Path) -> None:
         (top / root / LOCK).write_bytes(b"provider {\n")
     async with opening() as on:
         on.want(Prune(where(top, "a", "b")))
-        await until(on, lambda: "nothing to write: it failed everywhere" in on.status)
-        assert "FAILED: these 2 roots stay as they are" in on.plan
+        await until(on, lambda: "nothing to write: all roots failed" in on.status)
+        assert "FAILED: these 2 roots are left unchanged" in on.plan
 
 
 async def test_offline_only_what_needs_no_registry(opening: Opening, top: Path) -> None:

@@ -60,10 +60,10 @@ def test_before_there_is_a_plan() -> None:
         "",
         "STEPS",
         "  ..  plan  2 roots  b/c",
-        "  --  review it  ",
-        "  --  write  all files in one step, when enter is pressed",
+        "  --  review  ",
+        "  --  write  all files, all or none, on enter",
     ]
-    assert refusal(standing) == "not ready yet: the plan is being made"
+    assert refusal(standing) == "not ready: planning in progress"
     assert list(preview_detail(standing, None, in_full=False)) == []
 
 
@@ -88,17 +88,17 @@ def test_a_plan_for_many_roots_is_told_once(samples: Samples) -> None:
     standing = PlanProgress("Upgrade aws", PlanStage.REVIEWING, plan, asking="asking registries, 1/2 changes settled")
     text = said(standing)
     assert text.startswith("PLAN  1 provider, 40 roots, 40 files\n  ^ hashicorp/aws  5.1.0 -> 5.2.0    40 roots\n")
-    assert text.count("m/versions.tf:3  ~> 5.1.0 becomes ~> 5.2.0") == 1
-    assert "  ..  review it  asking registries, 1/2 changes settled\n" in text
-    assert "RESULT WHEN DONE\n  …\n" in text
+    assert text.count("m/versions.tf:3  ~> 5.1.0 -> ~> 5.2.0") == 1
+    assert "  ..  review  asking registries, 1/2 changes settled\n" in text
+    assert "RESULT\n  …\n" in text
     assert text.count(LOCK) == 40
-    assert refusal(standing).startswith("not ready yet")
+    assert refusal(standing).startswith("not ready: review in progress")
     found = next(item.about for item in items(standing, 0.0) if "^ hashicorp/aws" in item.line.text)
     assert isinstance(found, Group)
     assert len(found.changes) == 40
     detail = [one.text for one in preview_detail(standing, None, in_full=False)]
-    assert sum(one.endswith("will change") for one in detail) == 8
-    assert detail[-1] == "32 more files: choose one at the left, or d for the whole diff"
+    assert sum(one.endswith("to be changed") for one in detail) == 8
+    assert detail[-1] == "32 more files: highlight one at the left, or press d for the full diff"
     assert sum(one.text.startswith("--- ") for one in raw_diff(plan.proposal.files)) == 40
 
 
@@ -113,13 +113,13 @@ def test_the_result(samples: Samples) -> None:
     standing = PlanProgress("Upgrade aws", PlanStage.READY, plan, PlanReview(review, 3, "HEAD", 0))
     text = said(standing)
     assert "^ hashicorp/aws  5.1.0 -> 5.2.0  WARN  \n" in text
-    assert "  3 providers stay as before\n" in text
-    assert "  hashes 4 come, 4 go   explained 0 of 4\n" in text
-    assert "  findings  1 WARN  1 INFO  \n" in text
+    assert "  3 providers unchanged\n" in text
+    assert "  hashes: +4 -4   verified 0 of 4\n" in text
+    assert "  findings: 1 WARN  1 INFO  \n" in text
     assert text.index("LK004  Downgrade") < text.index("LK013  Major version")
-    assert "  then nothing differs from HEAD in the lock files written\n" in text
-    assert "  not known: it is down\n  note: gpg is missing\n" in text
-    assert "THE SAME AS A COMMAND\n  locklens upgrade aws\n" in text
+    assert "  then no provider differs from HEAD in the lock files written\n" in text
+    assert "  unknown: it is down\n  note: gpg is missing\n" in text
+    assert "EQUIVALENT COMMAND\n  locklens upgrade aws\n" in text
     assert "COMMIT MESSAGE\n  Upgrade aws to 5.2.0 in a\n  \n  Lock-Review: 1 upgrade, 2 findings" in text
     assert refusal(standing) == ""
     detail = "\n".join(one.text for one in preview_detail(standing, None, in_full=False))
@@ -147,18 +147,18 @@ def test_what_failed_is_told_by_root(samples: Samples) -> None:
         Diagnostic.note("nothing to prune"),
     )
     text = said(PlanProgress("x", PlanStage.READY, planned(samples, "a", diagnostics=diagnostics)))
-    assert "FAILED: these 6 roots stay as they are\n" in text
+    assert "FAILED: these 6 roots are left unchanged\n" in text
     assert "  !! 5 roots: aws: the registry is down\n     -> try later\n" in text
     assert "  !! z/main.tf:3: it is broken\n" in text
-    assert "REMARKS\n  a: hashicorp/tls: 5.1.0 is the newest\n  .: nothing to prune\n" in text
+    assert "NOTES\n  a: hashicorp/tls: 5.1.0 is the newest\n  .: nothing to prune\n" in text
 
 
 @pytest.mark.parametrize(
     ("stage", "title", "words"),
     [
-        (PlanStage.STALE, "NOT WRITTEN", "a file changed on disk since the plan was made: r plans anew"),
-        (PlanStage.WRITING, "NOT WRITTEN", "it is being written"),
-        (PlanStage.FAILED, "NO PLAN", "there is no plan: r tries again, esc leaves"),
+        (PlanStage.STALE, "NOT WRITTEN", "a file changed on disk after planning: r plans again"),
+        (PlanStage.WRITING, "NOT WRITTEN", "writing in progress"),
+        (PlanStage.FAILED, "NO PLAN", "no plan: r plans again, esc leaves"),
     ],
 )
 def test_why_it_cannot_be_written(samples: Samples, stage: PlanStage, title: str, words: str) -> None:
@@ -173,8 +173,8 @@ def test_nothing_to_write(samples: Samples) -> None:
     assert refusal(PlanProgress("x", PlanStage.READY, nothing)) == "nothing to write"
     failed = replace(nothing, diagnostics=(Diagnostic.of(LockLensError("no"), root="a"),))
     standing = PlanProgress("x", PlanStage.READY, failed)
-    assert refusal(standing) == "nothing to write: it failed everywhere"
-    assert "FAILED: this root stays as it is\n  !! a: no\n" in said(standing)
+    assert refusal(standing) == "nothing to write: all roots failed"
+    assert "FAILED: this root is left unchanged\n  !! a: no\n" in said(standing)
     assert "write" not in said(standing).split("STEPS")[1].split("FAILED")[0]
     assert [one.text for one in preview_detail(standing, None, in_full=False)] == ["No file would change."]
 
@@ -182,7 +182,7 @@ def test_nothing_to_write(samples: Samples) -> None:
 def test_a_review_that_failed(samples: Samples) -> None:
     standing = PlanProgress("x", PlanStage.READY, planned(samples, "a"), unforeseen=LockLensError("git is gone"))
     assert "  not reviewed: git is gone\n" in said(standing)
-    assert "  !!  review it" in said(standing)
+    assert "  !!  review" in said(standing)
     assert refusal(standing) == ""
 
 
@@ -212,7 +212,7 @@ def test_hashes_are_folded(samples: Samples) -> None:
     new = entry(samples, "5.2.0", "h1:" + "B" * 43 + "=", "h1:" + "C" * 43 + "=", "zh:" + "2" * 64, kept)
     file = PlannedFile(f"a/{LOCK}", render([old], TERRAFORM), render([new], TERRAFORM))
     assert lines(file) == [
-        f"a/{LOCK}  will change",
+        f"a/{LOCK}  to be changed",
         "@@ line 2",
         "  # Manual edits may be lost in future updates.",
         "  ",
@@ -223,7 +223,7 @@ def test_hashes_are_folded(samples: Samples) -> None:
         "    hashes = [",
         "-     2 hashes of 5.1.0  1 zh and 1 h1",
         "+     3 hashes of 5.2.0  1 zh and 2 h1",
-        "      … hashes that stay",
+        "      … unchanged hashes",
         "    ]",
         "  }",
     ]
@@ -239,17 +239,17 @@ def test_a_hunk_inside_a_block_is_named_by_it(samples: Samples) -> None:
     assert lines(file)[1:] == [
         '@@ provider "registry.terraform.io/hashicorp/aws"',
         "+     1 hash of 5.1.0  1 zh",
-        "      … hashes that stay",
+        "      … unchanged hashes",
         "    ]",
         "  }",
     ]
 
 
 def test_new_removed_and_other_files() -> None:
-    assert lines(PlannedFile("a.tf", None, b"a\n")) == ["a.tf  new file", "+ a"]
-    assert lines(PlannedFile("a.tf", b"a\n", None)) == ["a.tf  is removed", "- a"]
+    assert lines(PlannedFile("a.tf", None, b"a\n")) == ["a.tf  to be added", "+ a"]
+    assert lines(PlannedFile("a.tf", b"a\n", None)) == ["a.tf  to be removed", "- a"]
     odd = PlannedFile(LOCK, b"provider {\r\n", b'\xff"zh:00",\n"zh:01",\n')
-    assert lines(odd)[0].endswith("will change")
+    assert lines(odd)[0].endswith("to be changed")
     assert all(one.place is None for one in planned_lines(PlannedFile("a", None, b"x"), in_full=True))
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def preview_head(standing: PlanProgress) -> tuple[BarLayout, ...]:
-    """The first line of the Preview: what is wanted, and that nothing is written."""
+    """The head line: the operation, and that nothing is written yet."""
     name = (Piece(" locklens  ", Role.STRONG), Piece("preview  ", Role.DIM))
     title = Piece(standing.title)
     done = standing.words.done
@@ -28,17 +28,17 @@ def preview_head(standing: PlanProgress) -> tuple[BarLayout, ...]:
 
 
 def preview_status(standing: PlanProgress, reason: str, message: str) -> tuple[BarLayout, ...]:
-    """The line above the keys of the Preview: a message, or whether it can be applied."""
+    """The status line: a message, or the readiness of the plan."""
     failed = len(standing.plan.failures) if standing.plan is not None else 0
     if message:
-        told = Piece(f" {message}", Role.STRONG)
+        shown = Piece(f" {message}", Role.STRONG)
     elif reason:
-        told = Piece(
+        shown = Piece(
             f" {reason}", Role.INFO if standing.stage in {PlanStage.PLANNING, PlanStage.REVIEWING} else Role.WARN
         )
     else:
         files = counted(len(standing.plan.proposal.files), "file") if standing.plan is not None else ""
-        told = Piece(f" ready: enter {standing.words.third} {files}", Role.GOOD)
+        shown = Piece(f" ready: enter {standing.words.third} {files}", Role.GOOD)
     right = (Piece(f"  {counted(failed, 'failure')} ", Role.BLOCK),) if failed else ()
-    safe = (*right, Piece("  esc leaves nothing behind ", Role.DIM))
-    return BarLayout((told,), safe), BarLayout((told,), right), BarLayout((told,))
+    safe = (*right, Piece("  esc cancels, nothing is written ", Role.DIM))
+    return BarLayout((shown,), safe), BarLayout((shown,), right), BarLayout((shown,))

@@ -1,4 +1,4 @@
-"""The right pane of the Preview: each file's diff and how it is judged, or one change as a review has it."""
+"""The right pane of the Preview: the diff and the review of each file, or the review of one change."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
     from locklens.ui.preview.plan_pane import PlanProgress
 
 _FILES = 8
-"""Files of which the diffs are shown under each other."""
+"""Files whose diffs are shown one after another."""
 
 
 def preview_detail(standing: PlanProgress, about: Group | str | None, *, in_full: bool) -> Iterator[Line]:
-    """Returns what to show beside the highlighted line.
+    """Yield the detail of the highlighted line.
 
     Args:
-        standing: Where it stands.
-        about: What the highlighted line is about, as `Item.about`.
-        in_full: Whole hashes, and what each rule means.
+        standing: The progress of the plan.
+        about: The subject of the highlighted line, as `Item.about`.
+        in_full: True for full hashes and explanations of rules.
     """
     plan = standing.plan
     if plan is None:
@@ -54,8 +54,8 @@ def preview_detail(standing: PlanProgress, about: Group | str | None, *, in_full
 
 
 def raw_diff(files: Iterable[PlannedFile]) -> tuple[Line, ...]:
-    """Returns the whole diff of all files."""
-    return tuple(one for file in files for one in file_diff_lines(file.path, file.old, file.new))
+    """Return the full diff of all files."""
+    return tuple(shown for file in files for shown in file_diff_lines(file.path, file.old, file.new))
 
 
 def _file_lines(files: tuple[PlannedFile, ...], review: Review | None, *, in_full: bool) -> Iterator[Line]:
@@ -74,12 +74,12 @@ def _file_lines(files: tuple[PlannedFile, ...], review: Review | None, *, in_ful
                 yield from _judged_lines(root, in_full=in_full)
     if len(files) > _FILES:
         yield Line()
-        told = f"{len(files) - _FILES} more files: choose one at the left, or d for the whole diff"
-        yield line(Span(told, Role.DIM))
+        rest = f"{len(files) - _FILES} more files: highlight one at the left, or press d for the full diff"
+        yield line(Span(rest, Role.DIM))
 
 
 def _judged_lines(root: RootReview, *, in_full: bool) -> Iterator[Line]:
-    """What the changes of a root are, and the findings about them."""
+    """The changes of a root, and their findings."""
     yield Line()
     yield line(Span(f"AS REVIEWED  {root.path or '.'}", Role.HEADING))
     for change in root.changes:
@@ -93,18 +93,18 @@ def _judged_lines(root: RootReview, *, in_full: bool) -> Iterator[Line]:
     for finding in root.findings:
         yield from finding_lines(finding, in_full=in_full)
     if not root.changes and not root.findings:
-        told = "the same providers, versions and hashes; the bytes differ"
-        yield line(Span(f"  {told}" if root.lock_file.endswith(LOCK_FILE) else "", Role.DIM), hanging=4)
+        same = "same providers, versions and hashes; only the bytes differ"
+        yield line(Span(f"  {same}" if root.lock_file.endswith(LOCK_FILE) else "", Role.DIM), hanging=4)
 
 
 def _node(group: Group, review: Review) -> Node | None:
-    """The row that a review of the plan has for a group, that with the most of its roots."""
-    wanted = {(change.root, change.address) for change in group.changes}
+    """The row of the plan's review for a group: the one with most of its roots."""
+    keys = {(change.root, change.address) for change in group.changes}
     best, most = None, 0
     for section in outline(review, Grouping.ROOT):
         for node in section.children:
             hits = sum(
-                (subject.root.path, address) in wanted
+                (subject.root.path, address) in keys
                 for subject in node.subjects
                 for address in {subject.change.address, subject.change.moved_from}
             )

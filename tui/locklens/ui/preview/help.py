@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 def preview_help() -> Iterator[Line]:
-    """The keys of the Preview, and its signs."""
-    yield line("Nothing is on disk before enter. Then each file is replaced in one step, all of them or none,")
-    yield line("and Z on any screen undoes it, also in a later run, as long as the files are still the ones written.")
+    """The keys and the signs of the Preview."""
+    yield line("Nothing is written before enter. Then each file is replaced atomically, all of them or none.")
+    yield line("Z on any other screen undoes it, also in a later run, while the files are still as written.")
     yield line()
     yield from key_help(PREVIEW_KEYS)
-    yield from help_section("STEPS", {"ok": "done", "..": "going on", "--": "still to come", "!!": "failed"})
+    yield from help_section("STEPS", {"ok": "done", "..": "in progress", "--": "pending", "!!": "failed"})
     yield from help_section("SIGNS", SIGN_MEANINGS)

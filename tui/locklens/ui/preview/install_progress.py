@@ -1,4 +1,4 @@
-"""What the installer tells, taken as packages on their way. Pure, but for the value that it is put into."""
+"""Download rows from the installer's events. No I/O."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 
 def take(downloads: Downloads, event: InstallEvent, now: float) -> None:
-    """Takes an event.
+    """Record an event.
 
     Args:
-        downloads: The packages so far.
-        event: What happened.
-        now: Of a clock that never goes back.
+        downloads: The downloads so far.
+        event: The event.
+        now: Seconds of a monotonic clock.
     """
     match event:
         case FetchStarted(provider, version, platform) if platform is not None:
@@ -40,7 +40,7 @@ def take(downloads: Downloads, event: InstallEvent, now: float) -> None:
             note = "in an earlier run" if was_remembered else ""
             downloads.end(f"{provider} {version} {platform}", now, note=note)
         case ProviderFailed(provider, _, words, _):
-            for label in _meant(downloads, provider, words):
+            for label in _failed_packages(downloads, provider, words):
                 downloads.end(label, now, problem=words)
         case (
             FetchStarted()
@@ -57,7 +57,8 @@ def take(downloads: Downloads, event: InstallEvent, now: float) -> None:
             assert_never(event)
 
 
-def _meant(downloads: Downloads, provider: str, words: str) -> list[str]:
-    """The packages that a failure is about: the one that it names, else all of the provider that are not done."""
-    own = [one.label for one in downloads.in_order if one.ended is None and one.label.startswith(f"{provider} ")]
-    return [label for label in own if all(part in words for part in label.split(" "))] or own
+def _failed_packages(downloads: Downloads, provider: str, words: str) -> list[str]:
+    """The packages of a failure: the named one, else all unfinished ones of the provider."""
+    unfinished = [row.label for row in downloads.in_order if row.ended is None]
+    candidates = [label for label in unfinished if label.startswith(f"{provider} ")]
+    return [label for label in candidates if all(part in words for part in label.split(" "))] or candidates

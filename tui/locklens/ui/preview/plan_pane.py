@@ -1,4 +1,4 @@
-"""What the Preview says: the plan, how far it is, what it would come to, and why it cannot be written. Pure."""
+"""The left pane of the Preview: the plan, its progress, its result, and errors. No I/O."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 
 COMMAND = "command"
 _SIGNS = {"upgrade": "^", "downgrade": "v", "add": "+", "remove": "-", "change": "#", "move": "@"}
-"""Before the plan is reviewed; then the sign is that of the review."""
+"""Signs before the review of the plan; afterwards those of the review are used."""
 _FINDINGS = 8
 _ROOTS_NAMED = 3
 
 
 class PlanStage(StrEnum):
-    """How far it is."""
+    """The stage of a plan."""
 
     PLANNING = "planning"
     REVIEWING = "reviewing"
@@ -46,7 +46,7 @@ class PlanStage(StrEnum):
 
 
 class Words(NamedTuple):
-    """What pressing enter does: to write, it writes, it is written, it wrote."""
+    """Verb forms for the apply action."""
 
     verb: str = "write"
     third: str = "writes"
@@ -58,18 +58,18 @@ _STAGING = Words("stage", "stages", "staged", "staged")
 
 
 class PlanProgress(Struct, frozen=True):
-    """All that the left pane depends on.
+    """The content of the left pane.
 
     Attributes:
-        title: What is wanted.
-        stage: How far it is.
-        plan: None until it is made.
-        foreseen: None until the plan was reviewed, or where it could not be.
-        roots: Those that the planning came to, in order.
-        downloads: Packages on their way, or hashed.
-        asking: How far the review of the plan is, in words.
-        error: Why there is no plan, or why nothing was written.
-        unforeseen: Why the plan could not be reviewed.
+        title: The operation.
+        stage: Its stage.
+        plan: The plan; None until it is made.
+        foreseen: The review of the plan; None before, or if it failed.
+        roots: The roots reached by planning, in order.
+        downloads: Downloads in progress or finished.
+        asking: Progress of the review, in words.
+        error: The error of planning or writing.
+        unforeseen: The error of the review.
     """
 
     title: str
@@ -84,37 +84,37 @@ class PlanProgress(Struct, frozen=True):
 
     @property
     def has_files(self) -> bool:
-        """Whether there is something to write."""
+        """True if there is something to write."""
         return self.plan is not None and bool(self.plan.proposal.files)
 
     @property
     def words(self) -> Words:
-        """What enter does: what goes into git's index is staged."""
+        """The verb of the apply action: "stage" for git's index, otherwise "write"."""
         return _STAGING if self.plan is not None and self.plan.proposal.target is WriteTarget.INDEX else Words()
 
     @property
     def message(self) -> str:
-        """The commit message; "" where nothing would be written."""
+        """The commit message; "" if nothing would be written."""
         review = self.foreseen.review if self.foreseen is not None else None
         return commit_message(self.plan, review) if self.plan is not None else ""
 
 
 class Group(NamedTuple):
-    """The same thing done to one provider in one or more roots."""
+    """The same change of one provider in one or more roots."""
 
     changes: tuple[PlannedChange, ...]
 
     @property
     def first(self) -> PlannedChange:
-        """One of them."""
+        """The first change."""
         return self.changes[0]
 
 
 class Item(NamedTuple):
-    """A line of the left pane, and what the right pane is about while the cursor is on it.
+    """A line of the left pane, and the subject of the right pane for it.
 
     Attributes:
-        about: A group, a file's path, COMMAND; None for all of the plan.
+        about: A group, a file's path, or COMMAND; None for the entire plan.
     """
 
     line: Line
@@ -122,41 +122,41 @@ class Item(NamedTuple):
 
 
 def refusal(standing: PlanProgress) -> str:
-    """Why nothing can be written now; "" where it can."""
+    """The reason why the plan cannot be applied now; "" if it can."""
     match standing.stage:
         case PlanStage.PLANNING:
-            return "not ready yet: the plan is being made"
+            return "not ready: planning in progress"
         case PlanStage.REVIEWING:
-            return "not ready yet: what it comes to is being looked at"
+            return "not ready: review in progress"
         case PlanStage.WRITING:
-            return f"it is being {standing.words.done}"
+            return "writing in progress" if standing.words.verb == "write" else "staging in progress"
         case PlanStage.STALE:
-            return "a file changed on disk since the plan was made: r plans anew"
+            return "a file changed on disk after planning: r plans again"
         case PlanStage.FAILED:
-            return "there is no plan: r tries again, esc leaves"
+            return "no plan: r plans again, esc leaves"
         case PlanStage.READY:
             pass
     if standing.has_files:
         return ""
-    everywhere = ": it failed everywhere" if standing.plan and standing.plan.failures else ""
+    everywhere = ": all roots failed" if standing.plan and standing.plan.failures else ""
     return f"nothing to {standing.words.verb}{everywhere}"
 
 
 def groups(plan: Plan) -> tuple[Group, ...]:
-    """The plan's changes, those that are alike together, in the order of the plan."""
-    found: dict[tuple[object, ...], list[PlannedChange]] = {}
+    """The plan's changes, grouped by provider and versions, in the order of the plan."""
+    alike: dict[tuple[object, ...], list[PlannedChange]] = {}
     for change in plan.changes:
         versions = (str(change.old.version) if change.old else "", str(change.new.version) if change.new else "")
-        found.setdefault((change.address, versions), []).append(change)
-    return tuple(Group(tuple(changes)) for changes in found.values())
+        alike.setdefault((change.address, versions), []).append(change)
+    return tuple(Group(tuple(changes)) for changes in alike.values())
 
 
 def items(standing: PlanProgress, now: float) -> Iterator[Item]:
-    """The left pane.
+    """Yield the items of the left pane.
 
     Args:
-        standing: Where it stands.
-        now: Of the clock that the downloads go by.
+        standing: The progress of the plan.
+        now: Seconds of the downloads' clock.
     """
     yield from _plan_items(standing)
     yield from (Item(one) for one in _step_lines(standing, now))
@@ -174,14 +174,14 @@ def items(standing: PlanProgress, now: float) -> Iterator[Item]:
         yield from (Item(one) for one in _remark_lines(plan))
     if standing.has_files:
         yield from _file_items(plan)
-    yield from (Item(one) for one in heading("THE SAME AS A COMMAND"))
+    yield from (Item(one) for one in heading("EQUIVALENT COMMAND"))
     yield Item(line(f"  {plan.proposal.command}", hanging=4, copied=ShellText(plan.proposal.command)), COMMAND)
     if message := standing.message:
         yield from (Item(one) for one in heading("COMMIT MESSAGE"))
         yield from (Item(line(f"  {text}", hanging=4, copied=text)) for text in message.split("\n"))
 
 
-# The plan
+# Plan
 
 
 def _plan_items(standing: PlanProgress) -> Iterator[Item]:
@@ -189,30 +189,32 @@ def _plan_items(standing: PlanProgress) -> Iterator[Item]:
     if plan is None:
         yield Item(line(Span("PLAN  ", Role.HEADING), standing.title, hanging=6, copied=standing.title))
         return
-    found = groups(plan)
+    grouped = groups(plan)
     yield Item(line(Span("PLAN  ", Role.HEADING), _extent(plan), hanging=6, copied=standing.title))
-    width = min(max((len(group.first.name) for group in found), default=0), 32)
+    width = min(max((len(group.first.name) for group in grouped), default=0), 32)
     review = standing.foreseen.review if standing.foreseen is not None else None
     roots = {change.root for change in plan.changes}
-    for group in found:
+    for group in grouped:
         yield Item(_group_line(group, width, review, is_alone=len(roots) < 2), group)
         for text in dict.fromkeys(
-            f"{edit.file}:{edit.line}  {edit.old} becomes {edit.new}" for one in group.changes for edit in one.edits
+            f"{edit.file}:{edit.line}  {edit.old} -> {edit.new}" for change in group.changes for edit in change.edits
         ):
             yield Item(line(f"      {text}", hanging=8), group)
-    own = len(plan.changes)
-    yield from (Item(line(f"  {words}", hanging=4)) for words in plan.proposal.words[own:])
+    listed = len(plan.changes)
+    yield from (Item(line(f"  {words}", hanging=4)) for words in plan.proposal.words[listed:])
     if standing.foreseen is not None and standing.foreseen.untouched:
-        told = f"  {counted(standing.foreseen.untouched, 'provider stays', 'providers stay')} as before"
-        yield Item(line(Span(told, Role.DIM)))
+        unchanged = f"  {counted(standing.foreseen.untouched, 'provider')} unchanged"
+        yield Item(line(Span(unchanged, Role.DIM)))
 
 
 def _file_items(plan: Plan) -> Iterator[Item]:
     yield from (Item(one) for one in heading("FILES"))
     for file in plan.proposal.files:
-        what = "  new" if file.old is None else "  removed" if file.new is None else ""
+        action = "  added" if file.old is None else "  removed" if file.new is None else ""
         place = FilePlace(file.path, 1)
-        shown = line("  ", Span(file.path, Role.PLACE), Span(what, Role.DIM), hanging=4, copied=file.path, place=place)
+        shown = line(
+            "  ", Span(file.path, Role.PLACE), Span(action, Role.DIM), hanging=4, copied=file.path, place=place
+        )
         yield Item(shown, file.path)
 
 
@@ -229,15 +231,17 @@ def _group_line(group: Group, width: int, review: Review | None, *, is_alone: bo
     change = group.first
     old = str(change.old.version) if change.old else ""
     new = str(change.new.version) if change.new else ""
-    versions = f"{old} -> {new}" if old and new else f"new {new}" if new else f"{old} is removed"
+    versions = f"{old} -> {new}" if old and new else f"new {new}" if new else f"remove {old}"
     versions = new if old == new else versions
     where = "" if is_alone else (change.root or ".") if len(group.changes) == 1 else f"{len(group.changes)} roots"
-    found = judged_words(change, review) if review is not None else None
-    lead = kind_sign(found[1].kind) if found is not None else _SIGNS[change.kind]
+    reviewed = reviewed_change(change, review) if review is not None else None
+    lead = kind_sign(reviewed[1].kind) if reviewed is not None else _SIGNS[change.kind]
     place = FilePlace(f"{change.root}/.terraform.lock.hcl".lstrip("/"), change.old.line) if change.old else None
     spans = [Span(f"  {lead:<2}"), Span(f"{change.name:<{width}}", Role.STRONG), Span(f"  {versions}  ")]
     if review is not None:
-        worst = min((one.severity for one in _findings_of(group, review)), key=lambda one: one.rank, default=None)
+        worst = min(
+            (finding.severity for finding in _findings_of(group, review)), key=lambda each: each.rank, default=None
+        )
         spans.append(severity_span(worst))
     spans.append(Span(f"  {where}", Role.PLACE))
     return line(*spans, hanging=6, copied=f"{change.address} {versions}", place=place)
@@ -245,21 +249,24 @@ def _group_line(group: Group, width: int, review: Review | None, *, is_alone: bo
 
 def _findings_of(group: Group, review: Review) -> Iterator[Finding]:
     for change in group.changes:
-        if (found := judged_words(change, review)) is not None:
-            yield from (one for one in found[1].findings if one.accepted is None and one.severity is not Severity.OFF)
+        if (reviewed := reviewed_change(change, review)) is None:
+            continue
+        for finding in reviewed[1].findings:
+            if finding.accepted is None and finding.severity is not Severity.OFF:
+                yield finding
 
 
-def judged_words(change: PlannedChange, review: Review) -> tuple[RootReview, ReviewedChange] | None:
-    """Returns the review of a planned change; None where it is in no listed change."""
+def reviewed_change(change: PlannedChange, review: Review) -> tuple[RootReview, ReviewedChange] | None:
+    """Return the review of a planned change; None if it has none."""
     for root in review.roots:
         if root.path == change.root:
-            for one in root.changes:
-                if change.address in {one.address, one.moved_from}:
-                    return root, one
+            for reviewed in root.changes:
+                if change.address in {reviewed.address, reviewed.moved_from}:
+                    return root, reviewed
     return None
 
 
-# The steps
+# Steps
 
 
 def _step_lines(standing: PlanProgress, now: float) -> Iterator[Line]:
@@ -270,7 +277,7 @@ def _step_lines(standing: PlanProgress, now: float) -> Iterator[Line]:
     read = counted(len(standing.roots), "root") if standing.roots else ""
     yield _step("ok" if plan is not None else "!!" if is_over else "..", "plan", read + here)
     if standing.downloads:
-        done = sum(one.ended is not None for one in standing.downloads)
+        done = sum(row.ended is not None for row in standing.downloads)
         is_done = done == len(standing.downloads)
         yield _step("ok" if is_done else "..", "hash packages", f"{done} of {len(standing.downloads)}")
         yield from download_lines(standing.downloads, now, indent="      ")
@@ -283,22 +290,23 @@ def _step_lines(standing: PlanProgress, now: float) -> Iterator[Line]:
     else:
         sign = ".." if stage is PlanStage.REVIEWING else "--"
     if plan is None or standing.has_files:
-        yield _step(sign, "review it", standing.asking if stage is PlanStage.REVIEWING else "")
+        yield _step(sign, "review", standing.asking if stage is PlanStage.REVIEWING else "")
         files = counted(len(plan.proposal.files), "file") if plan is not None else "all files"
-        told = f"{files} in one step, when enter is pressed"
-        yield _step(".." if stage is PlanStage.WRITING else "--", standing.words.verb, told)
+        yield _step(
+            ".." if stage is PlanStage.WRITING else "--", standing.words.verb, f"{files}, all or none, on enter"
+        )
 
 
-def _step(sign: str, what: str, more: str) -> Line:
+def _step(sign: str, name: str, detail: str) -> Line:
     role = {"ok": Role.GOOD, "..": Role.INFO, "!!": Role.BLOCK}.get(sign, Role.DIM)
-    return line(Span(f"  {sign}  ", role), f"{what}  ", Span(more, Role.DIM), hanging=6)
+    return line(Span(f"  {sign}  ", role), f"{name}  ", Span(detail, Role.DIM), hanging=6)
 
 
-# What it comes to
+# Result
 
 
 def _result_lines(standing: PlanProgress) -> Iterator[Line]:
-    yield from heading("RESULT WHEN DONE")
+    yield from heading("RESULT")
     if standing.unforeseen is not None:
         yield line(Span("  not reviewed: ", Role.WARN), str(standing.unforeseen), hanging=4)
         return
@@ -308,50 +316,50 @@ def _result_lines(standing: PlanProgress) -> Iterator[Line]:
     foreseen = standing.foreseen
     review = foreseen.review
     added = sum(len(change.added) for change in review.changes)
-    gone = sum(len(change.removed) for change in review.changes)
-    explained = sum(change.explained for change in review.changes)
-    told = Span(f"explained {explained} of {added}", Role.GOOD if explained == added else Role.WARN)
-    yield line(f"  hashes {added} come, {gone} go   ", *([told] if added else []))
+    removed = sum(len(change.removed) for change in review.changes)
+    verified = sum(change.explained for change in review.changes)
+    proof = Span(f"verified {verified} of {added}", Role.GOOD if verified == added else Role.WARN)
+    yield line(f"  hashes: +{added} -{removed}   ", *([proof] if added else []))
     counts = severity_counts(review)
     spans = [severity_and_number(severity, number) for severity, number in counts.items() if number]
-    yield line("  findings  ", *(spans or [Span("none", Role.GOOD)]))
+    yield line("  findings: ", *(spans or [Span("none", Role.GOOD)]))
     yield from _finding_lines(review)
     if foreseen.against:
         left = foreseen.left
-        rest = counted(left, "provider differs", "providers differ") if left else "nothing differs"
+        rest = counted(left, "provider differs", "providers differ") if left else "no provider differs"
         rest += f" from {foreseen.against} in the lock files {standing.words.done}"
         yield line(Span(f"  then {rest}", Role.DIM), hanging=4)
     for host in review.hosts:
         if host.error is not None:
-            yield line(Span("  not known: ", Role.WARN), host.error, hanging=4)
+            yield line(Span("  unknown: ", Role.WARN), host.error, hanging=4)
     for note in review.notes:
         yield line(Span("  note: ", Role.WARN), note, hanging=4)
 
 
 def severity_and_number(severity: Severity, number: int) -> Span:
-    """How many findings of a severity there are."""
+    """The number of findings of a severity."""
     return Span(f"{number} {severity.value.upper()}  ", severity_span(severity).role)
 
 
 def _finding_lines(review: Review) -> Iterator[Line]:
     """The worst findings, each rule and message once."""
-    found: dict[tuple[str, str], list[Finding]] = {}
-    counting = (one for one in review.findings if one.accepted is None)
-    for one in sorted(counting, key=lambda finding: finding.severity.rank):
-        found.setdefault((one.rule, one.message), []).append(one)
-    for alike in list(found.values())[:_FINDINGS]:
-        one, roots = alike[0], len({each.file for each in alike})
-        title = RULES[one.rule].title if one.rule in RULES else one.message
-        place = FilePlace(one.file, one.line) if one.file and one.line else None
-        times = f"  in {roots} files" if roots > 1 else f"  {len(alike)} times" if len(alike) > 1 else ""
+    by_message: dict[tuple[str, str], list[Finding]] = {}
+    counting = (finding for finding in review.findings if finding.accepted is None)
+    for finding in sorted(counting, key=lambda each: each.severity.rank):
+        by_message.setdefault((finding.rule, finding.message), []).append(finding)
+    for alike in list(by_message.values())[:_FINDINGS]:
+        first, files = alike[0], len({finding.file for finding in alike})
+        title = RULES[first.rule].title if first.rule in RULES else first.message
+        place = FilePlace(first.file, first.line) if first.file and first.line else None
+        times = f"  in {files} files" if files > 1 else f"  {len(alike)} times" if len(alike) > 1 else ""
         more = Span(times, Role.DIM)
-        lead = ("  ", severity_span(one.severity, width=6), Span(f"{one.rule}  ", Role.STRONG))
-        yield line(*lead, title, more, hanging=15, copied=finding_copied(one), place=place)
-    if len(found) > _FINDINGS:
-        yield line(Span(f"        and {len(found) - _FINDINGS} more", Role.DIM))
+        lead = ("  ", severity_span(first.severity, width=6), Span(f"{first.rule}  ", Role.STRONG))
+        yield line(*lead, title, more, hanging=15, copied=finding_copied(first), place=place)
+    if len(by_message) > _FINDINGS:
+        yield line(Span(f"        and {len(by_message) - _FINDINGS} more", Role.DIM))
 
 
-# What else is to be said
+# Errors and notes
 
 
 def _error_lines(title: str, error: LockLensError) -> Iterator[Line]:
@@ -367,23 +375,23 @@ def _place(place: Place | None) -> FilePlace | None:
 
 def _failure_lines(plan: Plan) -> Iterator[Line]:
     roots = {failed.root for failed in plan.failures}
-    stay = "this root stays as it is" if len(roots) == 1 else f"these {len(roots)} roots stay as they are"
-    yield from heading(f"FAILED: {stay}")
+    unchanged = "this root is left unchanged" if len(roots) == 1 else f"these {len(roots)} roots are left unchanged"
+    yield from heading(f"FAILED: {unchanged}")
     alike: dict[tuple[str, str, str], list[Diagnostic]] = {}
     for failed in plan.failures:
         alike.setdefault((failed.address, failed.sentence, failed.hint), []).append(failed)
-    for (name, words, hint), own in alike.items():
-        where = _named([failed.root or "." for failed in own])
+    for (name, words, hint), members in alike.items():
+        where = _named([failed.root or "." for failed in members])
         lead = f"{where}: {name}: " if name and name not in words else f"{where}: "
-        lead = "" if len(own) == 1 and words.startswith(f"{where}/") else lead
+        lead = "" if len(members) == 1 and words.startswith(f"{where}/") else lead
         spans = Span("  !! ", Role.BLOCK), Span(lead, Role.PLACE), words
-        yield line(*spans, hanging=5, copied=words, place=_place(own[0].place))
+        yield line(*spans, hanging=5, copied=words, place=_place(members[0].place))
         if hint:
             yield line(Span("     -> ", Role.DIM), hint, hanging=8)
 
 
 def _remark_lines(plan: Plan) -> Iterator[Line]:
-    yield from heading("REMARKS")
+    yield from heading("NOTES")
     alike: dict[tuple[str, str], list[str]] = {}
     for remark in plan.remarks:
         alike.setdefault((remark.address, remark.sentence), []).append(remark.root or ".")

@@ -1,4 +1,4 @@
-"""A planned file's diff to read: runs of hashes are one line each, since nobody reads hashes. Pure."""
+"""The diff of a planned file: runs of hashes are folded into one line each. No I/O."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ class _Row(Struct, frozen=True):
 
     Attributes:
         sign: "+", "-", " ", or "@" for a hunk's head.
-        text: Behind the sign.
-        old: The line of the file as it is that it stands at, from 1.
-        new: The line of the file as it would be.
+        text: The text after the sign.
+        old: Line number in the current file, from 1.
+        new: Line number in the planned file, from 1.
     """
 
     sign: str
@@ -44,21 +44,21 @@ class _Row(Struct, frozen=True):
 
     @property
     def hash(self) -> str:
-        """The hash that is all the line has; "" for any other line."""
-        found = _HASH.fullmatch(self.text) if self.sign != "@" else None
-        return found[1] if found else ""
+        """The hash of a line with nothing else; "" for any other line."""
+        match = _HASH.fullmatch(self.text) if self.sign != "@" else None
+        return match[1] if match else ""
 
 
 def planned_lines(file: PlannedFile, *, in_full: bool) -> Iterator[Line]:
-    """Returns the diff of a planned file below its name.
+    """Yield the diff of a planned file below its name.
 
     Args:
-        file: What is planned.
-        in_full: Whether hashes are shown one by one.
+        file: The planned file.
+        in_full: True to show each hash.
     """
-    what = "new file" if file.old is None else "is removed" if file.new is None else "will change"
+    action = "to be added" if file.old is None else "to be removed" if file.new is None else "to be changed"
     place = FilePlace(file.path, 1) if file.old is not None else None
-    yield line(Span(file.path, Role.PLACE), Span(f"  {what}", Role.DIM), hanging=2, copied=file.path, place=place)
+    yield line(Span(file.path, Role.PLACE), Span(f"  {action}", Role.DIM), hanging=2, copied=file.path, place=place)
     rows = _rows(file.old or b"", file.new or b"")
     is_lock = file.path.rpartition("/")[2] == LOCK_FILE
     if in_full or not is_lock:
@@ -90,7 +90,7 @@ def _rows(old_data: bytes, new_data: bytes) -> Iterator[_Row]:
 
 
 def _headed(rows: Iterable[_Row]) -> Iterator[_Row]:
-    """Leaves a hunk's head without words where the first line of a block is in it, which says what it is about."""
+    """Clear the text of hunk heads whose hunk already shows the first line of the block."""
     hunk: list[_Row] = []
     for row in (*rows, None):
         if row is None or row.sign == "@":
@@ -108,7 +108,7 @@ def _with_short_head(hunk: list[_Row]) -> list[_Row]:
 
 
 def _runs(rows: Iterable[_Row]) -> Iterator[list[_Row]]:
-    """Puts hashes that follow each other together; any other line is alone."""
+    """Group consecutive hash lines; any other line is a group of its own."""
     run: list[_Row] = []
     for row in rows:
         if row.hash:
@@ -132,24 +132,24 @@ def _shown(row: _Row, file: PlannedFile) -> Line:
 
 def _folded(run: list[_Row], file: PlannedFile, versions: dict[str, list[tuple[int, str]]]) -> Iterator[Line]:
     for sign in "-+":
-        own = [row for row in run if row.sign == sign]
-        if not own:
+        hashes = [row for row in run if row.sign == sign]
+        if not hashes:
             continue
-        number = own[0].old if sign == "-" else own[0].new
-        version = next((text for start, text in reversed(versions[sign]) if start <= number), "")
-        told = counted(len(own), "hash", "hashes") + (f" of {version}" if version else "")
-        place = FilePlace(file.path, own[0].old) if file.old is not None else None
+        number = hashes[0].old if sign == "-" else hashes[0].new
+        version = next((name for start, name in reversed(versions[sign]) if start <= number), "")
+        text = counted(len(hashes), "hash", "hashes") + (f" of {version}" if version else "")
+        place = FilePlace(file.path, hashes[0].old) if file.old is not None else None
         yield line(
-            Span(f"{sign}     {told}", ROLES[sign]),
-            Span(f"  {count_by_scheme(row.hash for row in own)}", Role.DIM),
+            Span(f"{sign}     {text}", ROLES[sign]),
+            Span(f"  {count_by_scheme(row.hash for row in hashes)}", Role.DIM),
             hanging=6,
-            copied=told,
+            copied=text,
             place=place,
         )
     if any(row.sign == " " for row in run):
-        yield line(Span("      … hashes that stay", Role.DIM))
+        yield line(Span("      … unchanged hashes", Role.DIM))
 
 
 def _versions(data: bytes | None, path: str) -> list[tuple[int, str]]:
-    """The line that each entry begins at, with its version, in order."""
+    """The first line of each entry with its version, in order."""
     return sorted((entry.line, str(entry.version)) for entry in parse(data or b"", path).entries)

@@ -1,4 +1,4 @@
-"""The Preview: what would be written, before it is; nothing touches the disk before enter."""
+"""The Preview screen: a plan, its review, and its application; nothing is written before enter."""
 
 from __future__ import annotations
 
@@ -52,18 +52,18 @@ _MOVING = frozenset({PlanStage.PLANNING, PlanStage.REVIEWING, PlanStage.WRITING}
 
 
 class Applied(NamedTuple):
-    """What was written, in words."""
+    """The result of an apply, in words."""
 
     words: str
 
 
 class PreviewScreen(LockLensScreen[Applied | None]):
-    """Plans in a worker, shows the plan, and writes it on enter; esc leaves at any time.
+    """Plans in a worker, shows the plan, and applies it on enter; esc cancels at any time.
 
     Args:
-        source: Plans, reviews the plan, and writes it.
-        intent: What is wanted.
-        review: What it was made from; None where nothing could be reviewed.
+        source: Plans, reviews and applies.
+        intent: The requested operation.
+        review: The review that it refers to; None if there is none.
     """
 
     TABLE = PREVIEW_KEYS
@@ -78,15 +78,15 @@ class PreviewScreen(LockLensScreen[Applied | None]):
             self.plan = plan
 
     class Reviewed(Message):
-        """It is known what the plan comes to, or why not."""
+        """The plan is reviewed, or the review failed."""
 
-        def __init__(self, run: int, found: PlanReview | LockLensError) -> None:
+        def __init__(self, run: int, outcome: PlanReview | LockLensError) -> None:
             super().__init__()
             self.run = run
-            self.found = found
+            self.outcome = outcome
 
     class NotPlanned(Message):
-        """There is no plan."""
+        """Planning failed."""
 
         def __init__(self, run: int, error: LockLensError) -> None:
             super().__init__()
@@ -94,7 +94,7 @@ class PreviewScreen(LockLensScreen[Applied | None]):
             self.error = error
 
     class Written(Message):
-        """All is written, or nothing and why."""
+        """All files are written, or none with an error."""
 
         def __init__(self, notices: tuple[str, ...] = (), error: LockLensError | None = None) -> None:
             super().__init__()
@@ -123,7 +123,7 @@ class PreviewScreen(LockLensScreen[Applied | None]):
         self._in_full = False
 
     def compose(self) -> ComposeResult:
-        """Head, the plan beside its detail, status and keys."""
+        """Yield head, plan, detail, status and keys."""
         yield Bar(id="head")
         with Horizontal(id="panes"):
             with Vertical(id="left"):
@@ -133,7 +133,7 @@ class PreviewScreen(LockLensScreen[Applied | None]):
         yield Bar(id="keys")
 
     def on_mount(self) -> None:
-        """Begins to plan."""
+        """Start planning."""
         self.left.focus()
         self._work()
         self.set_interval(_REDRAW_SECONDS, self._redraw_moving)
@@ -152,7 +152,7 @@ class PreviewScreen(LockLensScreen[Applied | None]):
 
     @property
     def standing(self) -> PlanProgress:
-        """Where it stands."""
+        """The progress of the plan."""
         return PlanProgress(
             self._intent.title,
             self._stage,
@@ -167,10 +167,10 @@ class PreviewScreen(LockLensScreen[Applied | None]):
 
     @property
     def is_writing(self) -> bool:
-        """Whether it is being written now."""
+        """True while files are being written."""
         return self._stage is PlanStage.WRITING
 
-    # The work
+    # Work
 
     @work(thread=True, group="plan")
     def _work_on(self, run: int) -> None:
@@ -181,11 +181,11 @@ class PreviewScreen(LockLensScreen[Applied | None]):
             if run == self._run:
                 self._roots = (*self._roots, root)
 
-        def hear(event: InstallEvent) -> None:
+        def on_event(event: InstallEvent) -> None:
             take(downloads, event, time.monotonic())
 
         try:
-            plan = self._source.plan(self._intent, self._review, on_root=reach, on_event=hear, cancel=cancel)
+            plan = self._source.plan(self._intent, self._review, on_root=reach, on_event=on_event, cancel=cancel)
         except RunCancelledError:
             return
         except LockLensError as error:
@@ -195,16 +195,16 @@ class PreviewScreen(LockLensScreen[Applied | None]):
         if not plan.proposal.files:
             return
         try:
-            found = self._foresee(plan, cancel)
+            outcome = self._foresee(plan, cancel)
         except RunCancelledError:
             return
         except LockLensError as error:
-            found = error
-        self.post_message(self.Reviewed(run, found))
+            outcome = error
+        self.post_message(self.Reviewed(run, outcome))
 
     def _foresee(self, plan: Plan, cancel: threading.Event) -> PlanReview | LockLensError:
         if self._review is None:
-            return LockLensError("what is there now could not be reviewed, so that nothing tells whose rules count")
+            return LockLensError("the current lock files could not be reviewed, so that the policy is unknown")
         return self._source.review_plan(plan, self._review, on_event=self._hear_review, cancel=cancel)
 
     def _work(self) -> None:
@@ -225,10 +225,10 @@ class PreviewScreen(LockLensScreen[Applied | None]):
     @on(Reviewed)
     def _take_review(self, event: Reviewed) -> None:
         if event.run == self._run:
-            if isinstance(event.found, LockLensError):
-                self._unforeseen = event.found
+            if isinstance(event.outcome, LockLensError):
+                self._unforeseen = event.outcome
             else:
-                self._foreseen = event.found
+                self._foreseen = event.outcome
             self._stage = PlanStage.READY
             self._show()
             self._show_detail()
@@ -240,7 +240,7 @@ class PreviewScreen(LockLensScreen[Applied | None]):
             self._show()
             self._show_detail()
 
-    # What is shown
+    # Display
 
     def _redraw_moving(self) -> None:
         if self._stage in _MOVING:
@@ -249,14 +249,14 @@ class PreviewScreen(LockLensScreen[Applied | None]):
     def _show(self) -> None:
         if not self.is_open:
             return
-        # Until there is a plan, packages on their way have all the room.
+        # Until there is a plan, downloads use the full width.
         self.set_class(self._plan is None, "-planning")
         self._items = tuple(items(self.standing, time.monotonic()))
         self.left.show_lines((item.line for item in self._items), keep_place=True)
         self.refresh_bars()
 
     def refresh_bars(self) -> None:
-        """Shows head, status and keys anew."""
+        """Update head, status and keys."""
         if not self.is_open:
             return
         standing = self.standing
@@ -265,7 +265,7 @@ class PreviewScreen(LockLensScreen[Applied | None]):
         self.query_one("#keys", Bar).show_layouts(*bars.key_line(self.TABLE, in_detail=self.detail.has_focus))
 
     def help_lines(self) -> Iterable[Line]:
-        """All keys."""
+        """The keys and signs."""
         return preview_help()
 
     @property
@@ -278,10 +278,10 @@ class PreviewScreen(LockLensScreen[Applied | None]):
         if self.is_open:
             self.detail.show_lines(preview_detail(self.standing, self._about, in_full=self._in_full))
 
-    # The keys
+    # Keys
 
     def action_apply(self) -> None:
-        """Writes all files, or says why it cannot."""
+        """Write all files, or show the reason against it."""
         reason = refusal(self.standing)
         if reason or self._plan is None:
             self.say(reason)
@@ -308,24 +308,24 @@ class PreviewScreen(LockLensScreen[Applied | None]):
             self.say(refusal(self.standing) or f"nothing was written: {event.error}")
             return
         plan = self._plan
-        files = counted(len(plan.proposal.files), "file") if plan is not None else "it"
+        files = counted(len(plan.proposal.files), "file") if plan is not None else "the files"
         roots = len({failed.root for failed in plan.failures}) if plan is not None else 0
-        left = f"; {counted(roots, 'root')} stayed as before, see there" if roots else ""
-        told = "; ".join(event.notices) or "Z undoes it"
-        self.dismiss(Applied(f"{self.standing.words.past} {files}{left}; {told}"))
+        failed = f"; {counted(roots, 'root')} failed and left unchanged" if roots else ""
+        rest = "; ".join(event.notices) or "Z undoes it"
+        self.dismiss(Applied(f"{self.standing.words.past} {files}{failed}; {rest}"))
 
     def action_cancel(self) -> None:
-        """Leaves; what is going on stops, and nothing is written."""
+        """Close the screen; stop the work in progress without writing."""
         if self.is_writing:
-            self.say("it is being written: each file becomes old or new as a whole, in a moment")
+            self.say("writing in progress: each file is replaced as a whole")
             return
         self._worker.cancel()
         self.dismiss(None)
 
     def action_plan_anew(self) -> None:
-        """Makes the plan again from what is on disk now."""
+        """Plan again from the current files."""
         if self._stage in _MOVING:
-            self.say("not now: " + refusal(self.standing))
+            self.say("not possible now: " + refusal(self.standing))
             return
         in_full = self._in_full
         self.action_focus_list()
@@ -336,35 +336,35 @@ class PreviewScreen(LockLensScreen[Applied | None]):
         self._show_detail()
 
     def action_other_pane(self) -> None:
-        """Goes to the pane that has not the focus; it fills the screen where that is narrow."""
+        """Focus the other pane; on narrow terminals it fills the screen."""
         if self._plan is None:
-            self.say("there is nothing at the right before the plan is made")
+            self.say("no detail before the plan is ready")
             return
         is_left = self.left.has_focus
         self.set_class(is_left, "-detail")
         (self.detail if is_left else self.left).focus()
 
     def action_focus_list(self) -> None:
-        """Goes to the plan."""
+        """Focus the plan."""
         self.remove_class("-detail")
         self.left.focus()
 
     def action_expand(self) -> None:
-        """Shows the detail in full, or in short again."""
+        """Switch between full and short hashes and rules."""
         self._in_full = not self._in_full
         self.detail.show_lines(preview_detail(self.standing, self._about, in_full=self._in_full), keep_place=True)
-        self.say("whole hashes and rules" if self._in_full else "short hashes")
+        self.say("full hashes and rules" if self._in_full else "short hashes")
 
     def action_diff(self) -> None:
-        """Shows the whole diff."""
+        """Show the full diff."""
         lines = raw_diff(self._plan.proposal.files) if self._plan is not None else ()
         if not lines:
             self.say("no file would change")
             return
-        self.app.push_screen(TextDialog("The whole diff", lines, closing="d"))
+        self.app.push_screen(TextDialog("Full diff", lines, closing="d"))
 
     def action_copy(self) -> None:
-        """Copies the commit message, or what is highlighted in the detail, or the command line."""
+        """Copy the commit message, the highlighted line of the detail, or the command line."""
         line = self.detail.current if self.detail.has_focus else None
         if line is not None and line.copied:
             self.app.copy_to_clipboard(copied_line(line.copied))
@@ -374,13 +374,13 @@ class PreviewScreen(LockLensScreen[Applied | None]):
             self.say("copied: the command line")
         elif message := self.standing.message:
             self.app.copy_to_clipboard(message)
-            is_whole = self._foreseen is not None
-            self.say("copied: the commit message" + ("" if is_whole else ", without trailers: it is not reviewed yet"))
+            trailers = "" if self._foreseen is not None else ", without trailers (not reviewed yet)"
+            self.say(f"copied: the commit message{trailers}")
         else:
             self.say("nothing to copy: no file would change")
 
     def action_edit(self) -> None:
-        """Opens the highlighted line's file as it is on disk."""
+        """Open the file of the highlighted line, as it is on disk."""
         view = self.detail if self.detail.has_focus else self.left
         place = view.current.place if view.current is not None else None
         if self._plan is None or place is None:
@@ -396,5 +396,5 @@ class PreviewScreen(LockLensScreen[Applied | None]):
             self.say(problem)
 
     def action_undo(self) -> None:
-        """Says where that is done."""
-        self.say("undo: leave this first (esc); Z is on every other screen")
+        """Show where undo is available."""
+        self.say("undo: leave the Preview first (esc), then press Z")
