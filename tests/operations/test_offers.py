@@ -85,7 +85,9 @@ def test_the_upgrade_limit(limit: BumpLimit, expected: str) -> None:
     some = offer("1.0.0:90 1.0.4:80 1.3.0:70 2.0.0:60", ">= 1.0")
     assert suggested(some, UpgradePolicy(limit=limit)) == expected
     alone = offer("1.0.0:90 2.0.0:60", ">= 1.0")
-    assert suggested(alone, UpgradePolicy(limit=BumpLimit.MINOR)) == "held back: 2.0.0: limited to the same major version"
+    assert (
+        suggested(alone, UpgradePolicy(limit=BumpLimit.MINOR)) == "held back: 2.0.0: limited to the same major version"
+    )
 
 
 def test_the_upgrade_limit_cycles() -> None:

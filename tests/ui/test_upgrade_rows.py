@@ -75,7 +75,16 @@ def test_what_is_still_asked_about() -> None:
 
 def test_cells() -> None:
     row = rows(picking(*ALL))[1]
-    cells = (row.mark, row.locked, row.target.text, row.in_range, row.newest, row.age.text, row.bump.text, row.note.text)
+    cells = (
+        row.mark,
+        row.locked,
+        row.target.text,
+        row.in_range,
+        row.newest,
+        row.age.text,
+        row.bump.text,
+        row.note.text,
+    )
     assert cells == ("[ ]", "1.0.0", "1.1.0", "1.1.0", "1.1.0", "40d", "minor", "")
     held, young = rows(picking(*ALL))[3:5]
     assert (held.mark, held.target.text, held.note.text) == (" - ", "-", "~> 1.0 (a/main.tf:1)")
@@ -278,7 +287,9 @@ def test_detail_of_other_rows() -> None:
     assert "UNKNOWN      it is down" in silent
     assert "wait" in silent
     orphan = offer("1.0.0:90 1.1.0:40", root="a")
-    assert "not required by this root: prune removes it" in text(upgrade_lines(rows(picking(orphan))[1], picking(orphan)))
+    assert "not required by this root: prune removes it" in text(
+        upgrade_lines(rows(picking(orphan))[1], picking(orphan))
+    )
 
 
 def test_detail_of_a_group() -> None:
@@ -309,7 +320,9 @@ def test_head_and_status() -> None:
     of = picking(*ALL)
     assert plain(upgrade_head(of)[0]).split() == (
         ["locklens", "upgrade", "5", "providers", "in", "1", "root", "1", "can", "upgrade", "2", "held", "back"])  # fmt: skip
-    assert "nothing selected: space selects" in plain(upgrade_status(of, DownloadEstimate(), asking="", is_narrowed=False)[0])
+    assert "nothing selected: space selects" in plain(
+        upgrade_status(of, DownloadEstimate(), asking="", is_narrowed=False)[0]
+    )
     told = plain(
         upgrade_status(
             of.toggled([READY]), DownloadEstimate(3, 5_000_000, 2, is_sure=False), asking="x", is_narrowed=True
