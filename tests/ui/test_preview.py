@@ -259,7 +259,7 @@ async def test_every_key(opening: Opening, top: Path, tmp_path: Path, monkeypatc
         assert '"h1:' not in on.shown
         await on.press("d")
         assert "--- a/a/.terraform.lock.hcl" in on.text
-        assert "The whole diff" in on.text
+        assert "Full diff" in on.text
         await on.press("d")
         await on.press("y")
         assert on.app.clipboard.startswith("Upgrade aws to 5.86.1 in a and b\n\nLock-Review: 2 upgrades")
@@ -286,7 +286,7 @@ async def test_every_key(opening: Opening, top: Path, tmp_path: Path, monkeypatc
         assert on.preview.query_one("#plan", LineView).cursor == 0
         await on.press("question_mark")
         assert "All keys of this screen" in on.text
-        assert "Nothing is on disk before enter." in on.text
+        assert "Nothing is written before enter." in on.text
         await on.press("question_mark")
         await on.press("Z")
         assert "leave the Preview first (esc), then press Z" in on.status
@@ -475,7 +475,7 @@ async def test_a_stale_file_is_planned_again(opening: Opening, top: Path) -> Non
         assert "NOT WRITTEN" in on.plan
         assert f"a/{LOCK}: changed on disk since it was read" in on.plan
         await on.press("enter")
-        assert "a file changed on disk since the plan was made" in on.status
+        assert "a file changed on disk after planning" in on.status
         await on.press("r")
         await on.ready()
         assert "NOT WRITTEN" not in on.plan

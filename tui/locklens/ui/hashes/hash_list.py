@@ -81,7 +81,7 @@ class HashList(RowList[HashRow]):
             return [*lead, Span(shown + " ", Role.HEADING), _severity(row), heads]
         return [
             *lead,
-            Span(fitted(row.name, self._room), Role.PLAIN),
+            Span(fitted_end(row.name, self._room), Role.PLAIN),
             Span(f" {fitted(row.version, self._version_room)} ", Role.DIM),
             _severity(row),
             Span(f"{row.cover.text:>{_COVER}}", row.cover.role),

@@ -24,6 +24,7 @@ _LEAD, _MARK = 2, 4
 _VERSION_LEAST, _VERSION_MOST = 8, 12
 _AGE, _BUMP, _SIGNER = 4, 5, 13
 _NAME_LEAST, _NAME_MOST = 18, 34
+_NOTE_TITLES = ("held back by", "held by")
 _IN_RANGE_FROM_WIDTH = 96
 _SIGNER_FROM_WIDTH = 92
 """On narrower screens the last column shows a change of signer."""
@@ -147,8 +148,7 @@ class UpgradeList(RowList[UpgradeRow]):
         indent = "  " * (row.depth - 1)
         if row.is_folded is not None:
             lead = Span("> " if cursor else "+ " if row.is_folded else "v ", Role.STRONG)
-        fit = fitted_end if row.depth > 1 else fitted
-        name = fit(row.title, self._name_width - len(indent))
+        name = fitted_end(row.title, self._name_width - len(indent))
         return [
             lead,
             Span(f"{indent}{row.mark} ", Role.GOOD if row.mark == "[x]" else Role.PLAIN),
@@ -168,7 +168,7 @@ class UpgradeList(RowList[UpgradeRow]):
             age=Span("age", Role.DIM),
             bump=Span("kind", Role.DIM),
             signer=Span("signer", Role.DIM),
-            note=Span("held back by", Role.DIM),
+            note=Span(next((title for title in _NOTE_TITLES if len(title) <= self._note_width), ""), Role.DIM),
         )
         room = _MARK + self._name_width
         if len(row.title) > room:
