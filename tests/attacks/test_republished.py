@@ -109,7 +109,7 @@ def test_lock_refuses_and_review_blocks(place: Place, run: Run, listed_as: Calla
     before = republish(place, listed_as)
     status, said = run("lock", "--platform", LINUX)
     assert status == 1
-    assert "the version was published again: " in said
+    assert "the version was republished: " in said
     assert reason in said
     assert place.lock_file.read_bytes() == before
     status, said = run("lock", "--platform", LINUX, "--accept-republished")
@@ -219,7 +219,7 @@ def test_a_root_that_moves_does_not_hide_a_republished_version(
     if "--head" in words:
         git(top, "commit", "-qm", "x")
     message = disagreements(top, monkeypatch, capfd, *words)
-    assert f"other zh hashes in infra/prod/{LOCK}:4 of the base" in message
+    assert f"different zh hashes in infra/prod/{LOCK}:4 of the base" in message
 
 
 def test_honest_moves_and_upgrades_agree_with_the_base(

@@ -210,14 +210,14 @@ def test_lock_refuses_a_republished_package(place: Place) -> None:
     before = place.lock_file.read_bytes()
     place.fail(FaultRule(Fault.REPUBLISHED, "acme/demo", "1.1.0"))
     outcome = place.lock("linux_amd64")
-    assert "published again" in words(outcome)
+    assert "republished" in words(outcome)
     assert "signs today" in words(outcome)
     assert "--accept-republished" in outcome.diagnostics[0].hint
     assert place.lock_file.read_bytes() == before
     accepted = place.lock("linux_amd64", accept_republished=True)
     assert not accepted.has_failed
     assert before.count(b"zh:") < place.lock_file.read_bytes().count(b"zh:")
-    assert ["published again" in event.words for event in place.told(ReleaseWarned)] == [True]
+    assert ["republished" in event.words for event in place.told(ReleaseWarned)] == [True]
 
 
 @pytest.mark.parametrize(

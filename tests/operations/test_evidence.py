@@ -210,7 +210,7 @@ def test_a_republished_package_online_offline_and_remembered(bench: Bench) -> No
     (host,) = remembered.hosts
     assert (host.asked, host.error) == (False, None)
     assert host.as_of is not None
-    assert "offline, remembered as of" in text.render(remembered)
+    assert "offline, cached as of" in text.render(remembered)
 
 
 def test_the_quiet_merge_of_lock_is_found(bench: Bench) -> None:

@@ -149,7 +149,7 @@ def test_a_republished_version_is_refused_where_it_was_locked_only(place: Place)
     place.fail(FaultRule(Fault.REPUBLISHED, "acme/demo", "1.1.0"))
     place.asked()
     plan = planned(place, "old", platforms=(LINUX,))
-    assert "published again" in plan.failures[0].sentence
+    assert "republished" in plan.failures[0].sentence
     assert len(place.told(FetchStarted)) == 1
     assert "package" not in place.asked()
     plan = planned(place, "old", "new", platforms=(LINUX,))

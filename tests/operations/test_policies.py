@@ -191,9 +191,7 @@ def told(change: Change, rule: str) -> list[tuple[Severity, str]]:
 def test_a_release_that_has_no_package_any_more(desk: Desk) -> None:
     lost = [str(one) for one in PLATFORMS[2:]]
     new = SampleLock(AWS, "5.86.1", packed=PLATFORMS[:2], unpacked=PLATFORMS[:1])
-    message = (
-        f"{', '.join(lost)} could install from the registry before and cannot now: the release has no package for them"
-    )
+    message = f"{', '.join(lost)} could be installed from the registry before, and no longer can: the release has no package for them"
     assert told(desk.change("", OLD, new), "LK008") == [(Severity.WARN, message)]
     kept = f'platforms = ["{PLATFORMS[0]}"]'
     assert told(desk.change(kept, OLD, new), "LK008") == [(Severity.INFO, message)]
@@ -213,12 +211,12 @@ def test_a_cache_needs_what_a_registry_does_not(desk: Desk) -> None:
     assert told(desk.change(cached, None, OLD), "LK009") == [
         (
             Severity.WARN,
-            f"at least 1 of {first}, {second} is not covered from a plugin cache: only 1 h1 could be of them",
+            f"at least 1 of {first}, {second} is not covered from a plugin cache: only 1 h1 could match",
         )
     ]
     proven = desk.change(cached, None, OLD, prove="all")
     assert told(proven, "LK009") == [
-        (Severity.WARN, f"{second} is not covered from a plugin cache: no h1 of it is locked")
+        (Severity.WARN, f"{second} is not covered from a plugin cache: no h1 for it is locked")
     ]
     both = SampleLock(AWS, "5.84.0", unpacked=(first, second))
     assert told(desk.change(cached, None, both, prove="all"), "LK009") == []
@@ -228,7 +226,7 @@ def test_what_is_not_changed_is_judged_too(desk: Desk) -> None:
     packed = SampleLock(AWS, "5.84.0", packed=PLATFORMS[:1], unpacked=())
     wanted = f'platforms = ["{PLATFORMS[1]}"]'
     assert told(desk.change(wanted, packed, packed), "LK009") == [
-        (Severity.WARN, f"{PLATFORMS[1]} is not covered from the registry: no hash of it is locked")
+        (Severity.WARN, f"{PLATFORMS[1]} is not covered from the registry: no hash for it is locked")
     ]
 
 
@@ -240,7 +238,7 @@ def test_a_lost_h1_where_a_cache_is_used(desk: Desk) -> None:
     change = desk.change(cached, both, one)
     assert told(change, "LK024")[0][0] is Severity.WARN
     assert [message for _, message in told(change, "LK008")] == [
-        f"{second} could install from a plugin cache before and cannot now: no h1 of it is locked"
+        f"{second} could be installed from a plugin cache before, and no longer can: no h1 for it is locked"
     ]
     assert told(desk.change("", both, one, prove="all"), "LK008") == []
 
@@ -265,7 +263,7 @@ def test_the_reports_of_hashes_say_cover_and_why(desk: Desk) -> None:
         ],
     }
     text = hashes_text.render(found)
-    assert "covers 1 of 2 wanted platforms" in text
+    assert "covers 1 of 2 required platforms" in text
     assert f"{second}: not covered from a plugin cache" in text
-    assert f"wanted  {first}   CI" in text
+    assert f"required  {first}   CI" in text
     assert InstallPath.PLUGIN_CACHE in text

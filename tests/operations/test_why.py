@@ -120,15 +120,15 @@ def test_all_that_requires_a_provider_is_told(tmp_path: Path) -> None:
     assert said(asked(write(tmp_path, FILES), "aws")) == (
         f".  {TF}/hashicorp/aws  (Terraform)\n"
         "  locked       5.49.0  .terraform.lock.hcl:4  satisfies the constraints\n"
-        "               the lock file records other constraints: none\n"
+        "               the lock file records different constraints: none\n"
         "  constraints  >= 5.0.0, >= 5.1.0, != 5.50.0, < 5.91.0\n"
         "               in effect: >= 5.1.0, != 5.50.0, < 5.91.0\n"
-        "  registry     the registry was not asked, so newer versions are not known\n"
+        "  registry     the registry was not asked, so newer versions are unknown\n"
         "  required by  the root module\n"
         "                 z_override.tf:3      >= 5.0, < 5.91\n"
         "                   overrides ~> 5.40 of main.tf:3\n"
         '                 main.tf:9            != 5.50.0  provider "aws" (b)\n'
-        "                 terraform.tfstate:1  any version, for the state still has aws_vpc.old\n"
+        "                 terraform.tfstate:1  any version, because the state still has aws_vpc.old\n"
         "                 used once, in main.tf:8\n"
         "               modules a, b\n"
         "                 m/main.tf:3  >= 5.1\n"
@@ -145,7 +145,7 @@ def test_what_the_registry_offers_says_what_is_held_back_and_by_whom(tmp_path: P
         "  upgrade      selects 5.90.0\n"
         "  newer        5.91.0 to 6.2.0 (3 versions)  held back: < 5.91.0 (z_override.tf:3)\n"
         "               5.92.0-beta1  held back: < 5.91.0 (z_override.tf:3); pre-release (needs an exact constraint)\n"
-        "               5.60.0 to 5.90.0 (2 versions)  an upgrade takes the newest\n"
+        "               5.60.0 to 5.90.0 (2 versions)  available, not the newest in range\n"
         "               5.50.0  held back: != 5.50.0 (main.tf:9)\n"
     ) in text
     registry = document(asked(tmp_path, "aws", offered=listed))["roots"][0]["registry"]
@@ -160,8 +160,8 @@ def test_a_range_without_an_offered_version_names_the_nearest(tmp_path: Path) ->
     text = said(asked(write(tmp_path, FILES), "aws", offered=offers("4.0.0", "6.0.0")))
     assert (
         "  registry     newest 6.0.0\n"
-        "               does not offer the locked version\n"
-        "  upgrade      selects nothing: no offered version satisfies the constraints; the nearest are\n"
+        "               does not list the locked version\n"
+        "  upgrade      selects nothing: no offered version satisfies the constraints; nearest versions:\n"
         "                 6.0.0  held back: < 5.91.0 (z_override.tf:3)\n"
         "                 4.0.0  held back: >= 5.0.0 (z_override.tf:3); >= 5.1.0 (m/main.tf:3)\n"
         "  required by"
@@ -171,7 +171,7 @@ def test_a_range_without_an_offered_version_names_the_nearest(tmp_path: Path) ->
 
 def test_a_registry_that_does_not_answer_is_no_empty_one(tmp_path: Path) -> None:
     result = asked(write(tmp_path, FILES), "aws", offered=UnavailableError("registry.terraform.io answered 503"))
-    assert "  registry     registry.terraform.io answered 503, so newer versions are not known\n" in said(result)
+    assert "  registry     registry.terraform.io answered 503, so newer versions are unknown\n" in said(result)
     (root,) = document(result)["roots"]
     assert (root["registry"], root["registry_silent"]) == (None, "registry.terraform.io answered 503")
     (root,) = document(asked(tmp_path, "aws", offered=offers("5.49.0")))["roots"]
@@ -184,7 +184,7 @@ def test_a_conflict_names_the_smallest_set_that_cannot_hold(tmp_path: Path) -> N
     assert (
         "  locked       5.49.0  .terraform.lock.hcl:4  DOES NOT SATISFY:\n"
         "                 > 6.0.0 (m/main.tf:3)\n"
-        "               the lock file records other constraints: none\n"
+        "               the lock file records different constraints: none\n"
         "  constraints  >= 5.1.0, ~> 5.40, != 5.50.0, > 6.0.0\n"
         "  CONFLICT     no version can satisfy these together:\n"
         "                 ~> 5.40  main.tf:3\n"
@@ -211,9 +211,9 @@ def test_an_outdated_lock_says_what_helps(tmp_path: Path) -> None:
 def test_what_is_only_in_the_state_or_in_the_lock(tmp_path: Path) -> None:
     write(tmp_path, FILES)
     gone = asked(tmp_path, "gone")
-    assert "terraform.tfstate:1  any version, for the state still has gone_x.old\n" in said(gone)
+    assert "terraform.tfstate:1  any version, because the state still has gone_x.old\n" in said(gone)
     assert "  locked       no: .terraform.lock.hcl has no block for it, so `terraform init` adds one\n" in said(gone)
-    assert "  constraints  none: any release will do\n" in said(gone)
+    assert "  constraints  none: any release satisfies\n" in said(gone)
     assert gone.fails("block")
     orphan = asked(tmp_path, "tls")
     assert "  required by  nothing\n" in said(orphan)
@@ -225,11 +225,11 @@ def test_what_is_not_seen_is_said(tmp_path: Path) -> None:
     far = 'module "far" { source = "acme/far/aws" }\nterraform {\n  backend "s3" {}\n}\n'
     write(tmp_path, {"main.tf": far, "bad.tf": "x {\n", ".terraform.lock.hcl": lock("hashicorp/aws 5.0.0")})
     text = said(asked(tmp_path, "aws"))
-    assert "  required by  nothing that could be read\n" in text
+    assert "  required by  nothing in the files that were read\n" in text
     assert (
-        "  not seen     what a module that is not fetched requires (`terraform get` fetches)\n"
+        "  not read     1 module that is not fetched: run `terraform get`\n"
         "                 main.tf:1  module far from acme/far/aws\n"
-        "               what the error at bad.tf:1 hides: "
+        "               parts hidden by the error at bad.tf:1: "
     ) in text
     assert '               the state is in the "s3" backend\n' in text
     assert "INFO LK007" in text
@@ -240,7 +240,7 @@ def test_a_lock_file_that_cannot_be_read(tmp_path: Path) -> None:
     write(tmp_path, {"main.tf": requiring("hashicorp/aws ~> 6.0"), ".terraform.lock.hcl": conflicted})
     result = asked(tmp_path, "aws")
     assert "  unreadable   .terraform.lock.hcl:1: Conflict markers" in said(result)
-    assert "  locked       cannot say: the lock file cannot be read\n" in said(result)
+    assert "  locked       unknown: the lock file cannot be read\n" in said(result)
     assert result.fails("block")
 
 
@@ -248,8 +248,8 @@ def test_a_provider_that_is_part_of_the_tool(tmp_path: Path) -> None:
     write(tmp_path, {"main.tf": 'resource "terraform_data" "x" {}\n'})
     assert said(asked(tmp_path, "terraform")) == (
         ".  terraform.io/builtin/terraform  (Terraform)\n"
-        "  locked       never: it is part of Terraform\n"
-        "  constraints  none: any release will do\n"
+        "  locked       never: built into Terraform\n"
+        "  constraints  none: any release satisfies\n"
         "  required by  the root module\n"
         "                 main.tf:1  any version, used by resource terraform_data.x\n"
     )
@@ -352,9 +352,9 @@ def test_every_root_of_the_repository_is_asked(repo: Path) -> None:
         f"\nb  {TF}/hashicorp/aws  (Terraform)\n"
     )
     assert f"\nc  {OT}/hashicorp/aws  (OpenTofu)\n" in text
-    assert "  required by  cannot say: there is no configuration in this folder\n" in text
+    assert "  required by  unknown: no configuration in this folder\n" in text
     assert text.endswith(
-        "\nWhether these roots require it cannot be said:\n  e  not fetched: module far (acme/far/aws)\n"
+        "\nCould not determine whether these roots require it:\n  e  not fetched: module far (acme/far/aws)\n"
         "\n1 more root neither requires nor locks it.\n"
     )
     assert [root.path for root in asked(repo, "aws").roots] == ["a", "b", "c", "f"]
@@ -381,7 +381,7 @@ def test_a_folder_that_was_never_initialised_is_a_root_where_one_stands_in_it(re
     assert "                 >= 4.0.0  modules/m/main.tf:3\n                 < 4.0.0   modules/m/main.tf:3\n" in said(
         result
     )
-    assert "  locked       no: there is no lock file yet\n" in said(result)
+    assert "  locked       no: there is no lock file\n" in said(result)
     assert said(result).startswith(
         "5 roots require or lock aws:\n  modules/m  not locked  CONFLICT  >= 4.0.0, < 4.0.0\n"
     )

@@ -60,28 +60,28 @@ def test_nothing_wanted(data: bytes) -> None:
         ("cooldown = " + "9" * 5000, 1, "digits"),
         ("[cooldown]\ndays = 7\n", 1, "whole number of days"),
         ("cooldown.days = 7\n", 1, "whole number of days"),
-        ('platforms = "linux_amd64"\n', 1, "is a table"),
-        ('platforms = [\n"linux_amd64",\n"linux"]', 3, '"linux" is no platform'),
-        ('platforms = [\n"linux_amd64",\n7]', 3, "a platform is a text"),
+        ('platforms = "linux_amd64"\n', 1, "must be a table"),
+        ('platforms = [\n"linux_amd64",\n"linux"]', 3, 'invalid platform "linux"'),
+        ('platforms = [\n"linux_amd64",\n7]', 3, "a platform must be a string"),
         ('platforms = [\n"linux_amd64",\n"linux_amd64"]', 3, "linux_amd64 is listed twice"),
-        ('platforms = ["LINUX_amd64"]', 1, "is no platform"),
-        ('[platforms]\n\nlinux_amd64 = "a"\n"linux_\\u001b[31m" = "b"\n', 4, '"linux_\x1b[31m" is no platform'),
-        ("[platforms]\nlinux_amd64 = 7\n", 2, "why linux_amd64 is wanted is a text"),
+        ('platforms = ["LINUX_amd64"]', 1, 'invalid platform "LINUX_amd64"'),
+        ('[platforms]\n\nlinux_amd64 = "a"\n"linux_\\u001b[31m" = "b"\n', 4, 'invalid platform "linux_\x1b[31m"'),
+        ("[platforms]\nlinux_amd64 = 7\n", 2, "the reason for linux_amd64 must be a string"),
         ('[platforms]\nlinux_amd64 = """a\nb"""\n', 2, "one line"),
         ('[platforms]\nlinux_amd64 = "\\u001b"\n', 2, "one line"),
-        ('platforms.linux_amd64 = "a"\nplatforms.x = "b"\n', 2, "no platform"),
-        ('"platforms" = { linux_amd64 = "a", x = "b" }\n', 1, "no platform"),
-        ('install_paths = "direct"\n', 1, "is a list of"),
+        ('platforms.linux_amd64 = "a"\nplatforms.x = "b"\n', 2, 'invalid platform "x"'),
+        ('"platforms" = { linux_amd64 = "a", x = "b" }\n', 1, 'invalid platform "x"'),
+        ('install_paths = "direct"\n', 1, "must be a list of"),
         ("install_paths = []\n", 1, "is empty"),
-        ('install_paths = ["direct",\n\n"cache"]\n', 3, '"cache" is no install path; did you mean "plugin-cache"?'),
+        ('install_paths = ["direct",\n\n"cache"]\n', 3, 'unknown install path "cache"; did you mean "plugin-cache"?'),
         ('install_paths = ["direct",\n"direct"]\n', 2, "listed twice"),
-        ("install_paths = [1]\n", 1, "no install path"),
+        ("install_paths = [1]\n", 1, "an install path must be a string"),
         ("cooldown = 7\ncooldwn = 7\n", 2, 'unknown key "cooldwn"; did you mean "cooldown"?'),
         ("[[platform]]\n", 1, 'did you mean "platforms"?'),
         ('[trust."acme"]\n', 1, '"trust" is not supported yet'),
         ("fail_on = 'warn'\ncooldown = 7\n[[accept]]\n", 1, '"fail_on" is not supported yet'),
-        ("a = " + "[" * 30 + "]" * 30, 1, "levels inside"),
-        ("b = 1\n" + "a." * 30 + "b = 1", 2, "levels inside"),
+        ("a = " + "[" * 30 + "]" * 30, 1, "nested more than 20 levels"),
+        ("b = 1\n" + "a." * 30 + "b = 1", 2, "nested more than 20 levels"),
         ("# " + "x" * MAX_POLICY_BYTES, 1, "larger than"),
     ],
 )
@@ -94,14 +94,14 @@ def test_each_mistake_has_its_line(text: str, line: int, words: str) -> None:
 
 
 def test_bytes_that_are_no_text() -> None:
-    with pytest.raises(ConfigurationError, match=r"^p:2: not UTF-8"):
+    with pytest.raises(ConfigurationError, match=r"^p:2: not valid UTF-8"):
         parse(b"cooldown = 7\n# \xff\n", "p")
 
 
 def test_a_key_that_slipped_into_the_table_below() -> None:
     with pytest.raises(ConfigurationError, match=r"^p:3: ") as caught:
         parse(b'[platforms]\nlinux_amd64 = "CI"\ncooldown = 7\n', "p")
-    assert caught.value.hint == 'if the key of that name is meant, write "cooldown" above the line [platforms]'
+    assert caught.value.hint == 'to set the key of that name, move "cooldown" above the line [platforms]'
 
 
 WORDS = ["platforms", "install_paths", "cooldown", "linux_amd64", '"direct"', "= ", " = 7\n", "\n[", "]\n", "[[", "]]"]

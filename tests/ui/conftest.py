@@ -211,7 +211,7 @@ class Samples:
             "1.0.0",
             kind=ChangeKind.REPLACED_HASHES,
             findings=(
-                self.finding("LK003", warn, "4 zh added, 4 zh removed, and no package hash is left", line=5),
+                self.finding("LK003", warn, "4 zh added, 4 zh removed, and every package hash was replaced", line=5),
                 self.finding(
                     "LK005",
                     block,

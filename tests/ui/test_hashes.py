@@ -217,7 +217,7 @@ def test_the_detail_of_a_provider(repository: Review) -> None:
         "  linux_arm64   signed   -",
         "COVERAGE  required platforms, by install path",
         "  direct         2 of 2    zh or h1 is enough",
-        "  plugin-cache   1 of 2    h1 alone counts",
+        "  plugin-cache   1 of 2    only h1 counts",
         "    missing       darwin_arm64",
         "  -> L locks the missing platforms, with a Preview",
         "HASHES  4 of 4 verified",
@@ -252,7 +252,7 @@ def test_the_detail_of_a_root(repository: Review) -> None:
     lines = detail(repository, "infra/prod")
     assert "PROVIDERS  2, 9 of 9 hashes verified" in lines
     assert any("acme/demo" in line and line.endswith("covers 1 of 2") for line in lines)
-    assert "  plugin-cache  h1 alone counts" in lines
+    assert "  plugin-cache  only h1 counts" in lines
 
 
 def test_without_a_policy_the_known_platforms_count(repository: Review) -> None:
@@ -260,19 +260,19 @@ def test_without_a_policy_the_known_platforms_count(repository: Review) -> None:
     assert [row.cover.text for row in hash_rows(review, asked=LookupState())][:3] == ["", "3/3", "3/3"]
     lines = detail(review, "acme/demo")
     assert "COVERAGE  known platforms, by install path" in lines
-    assert sum("name wanted platforms in locklens.toml" in line for line in lines) == 2
-    assert "wanted  no platform in particular" in hashes_text.render(review)
+    assert sum("list required platforms in locklens.toml" in line for line in lines) == 2
+    assert "required  no platforms configured" in hashes_text.render(review)
 
 
 def test_the_report_says_what_the_screen_says(repository: Review) -> None:
     report = hashes_text.render(repository)
     for words in (
-        "acme/demo 1.0.0  4 of 4 explained, covers 1 of 2 wanted platforms",
+        "acme/demo 1.0.0  hashes verified 4 of 4, covers 1 of 2 required platforms",
         "darwin_arm64 (laptops): not covered from a plugin cache",
-        "corp/vault 1.0.0  0 of 1 explained, covers 0 of 2 wanted platforms, nobody knows of 2",
-        "policy  locklens.toml of HEAD",
-        "wanted  linux_amd64   CI, prod",
-        "path    plugin-cache     h1 alone counts",
+        "corp/vault 1.0.0  hashes verified 0 of 1, covers 0 of 2 required platforms, 2 unknown",
+        "policy    locklens.toml of HEAD",
+        "required  linux_amd64   CI, prod",
+        "path      plugin-cache     only h1 counts",
     ):
         assert words in report, words
 

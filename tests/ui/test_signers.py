@@ -130,7 +130,7 @@ async def test_signers_the_most_trusted_first(repository: Review, opened: Callab
         assert "signers  5 locked releases in 3 lock files" in on.lines[0]
         assert "2 keys  1 unsigned  1 unknown" in on.lines[0]
         assert "[4 Signers]" in on.lines[1]
-        assert on.names == ["alice <a@acme.example>", "mallory <m@acme.example>", "not signed", "not known"]
+        assert on.names == ["alice <a@acme.example>", "mallory <m@acme.example>", "not signed", "unknown"]
         assert "> alice <a@acme.example>" in on.lines[2]
         assert "self-signed   2 contested" in on.lines[2]
         assert "REVOKED" in on.lines[3]
@@ -146,7 +146,7 @@ async def test_signers_the_most_trusted_first(repository: Review, opened: Callab
             "only the registry vouches for",
         ):
             assert words in on.said, words
-        await on.choose("not known")
+        await on.choose("unknown")
         assert "a.example: it is down" in on.said
         await on.choose("not signed")
         assert "NOT SIGNED  1 locked release of 1 provider" in on.said
@@ -228,7 +228,7 @@ async def test_filtering(repository: Review, opened: Callable[..., LockLensApp])
         for text, expected in (
             ("venafi", ["not signed"]),
             ("c4d06e1b", ["mallory <m@acme.example>"]),
-            ("down", ["not known"]),
+            ("down", ["unknown"]),
         ):
             await on.press("slash", *text)
             assert on.names == expected
@@ -528,10 +528,10 @@ async def test_the_keys_of_the_sample(tmp_path: Path) -> None:
             await until(on, lambda: "[4 Signers]" in on.text and bool(on.signers.left.rows))
             await until(on, lambda: not on.signers.is_asking)
             assert sum(name.startswith("acme") for name in on.names) == 2
-            assert {"not signed", "not known"} <= set(on.names)
+            assert {"not signed", "unknown"} <= set(on.names)
             assert any(row.state.text == "EXPIRED" for row in on.signers.left.rows)
             await on.choose("acme-new-owner")
-            assert "LK001: not all that is locked is of what is signed now" in on.said
+            assert "LK001: some locked hashes are not in the signed release" in on.said
             await on.choose("hashicorp")
             await on.press("enter")
             await until(on, lambda: "same key" in on.said)
@@ -547,7 +547,7 @@ async def test_locklens_keys_opens_the_keys_at_once(tmp_path: Path) -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         on = driving(app, pilot)
         await on.settle()
-        assert on.names == ["not known"]
+        assert on.names == ["unknown"]
         assert "the registry was not asked" in on.said
         await on.press("1")
         await on.settle()

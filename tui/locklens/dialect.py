@@ -56,11 +56,11 @@ class Dialect(Struct, frozen=True):
         return ProviderAddress(self.default_host, "hashicorp", local_name)
 
     def is_builtin(self, address: ProviderAddress) -> bool:
-        """Whether the provider is part of the tool, so never installed and never locked."""
+        """True if the provider is part of the tool, so never installed and never locked."""
         return address.namespace == "builtin" and address.host in self.builtin_hosts
 
     def is_legacy(self, address: ProviderAddress) -> bool:
-        """Whether the address is of the time before namespaces, which cannot be locked."""
+        """True if the address is of the time before namespaces, which cannot be locked."""
         return address.namespace == LEGACY_NAMESPACE and address.host == self.default_host
 
 

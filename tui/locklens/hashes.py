@@ -1,7 +1,7 @@
 """Package hashes: the two schemes of the lock file, and what an `h1` is made of.
 
 `zh:` is the SHA-256 of a package's zip file in lower-case hex; a publisher signs it. `h1:` is the digest of an
-unpacked package (the Go module system's directory hash); nobody signs it. Equality is equality of text, as it is for
+unpacked package (the Go module system's directory hash); it is never signed. Equality is equality of text, as it is for
 the tools.
 
 This module does not judge where a hash comes from.
@@ -31,7 +31,7 @@ class Scheme(StrEnum):
 
     @property
     def prefix(self) -> str:
-        """What a hash of this scheme starts with."""
+        """The prefix of a hash of this scheme."""
         return f"{self}:"
 
 
@@ -39,7 +39,7 @@ _PREFIXES = tuple(scheme.prefix for scheme in Scheme)
 
 
 def has_scheme(text: str, scheme: Scheme) -> bool:
-    """Whether a hash is of a scheme."""
+    """True if a hash is of a scheme."""
     return text.startswith(scheme.prefix)
 
 
@@ -61,23 +61,24 @@ def scheme_of(text: str) -> str:
 
 
 def is_known_scheme(text: str) -> bool:
-    """Whether the tools compare hashes of this scheme at all; they carry any other along and never match it."""
+    """True if the tools compare hashes of this scheme at all; they carry any other along and never match it."""
     return text.startswith(_PREFIXES)
 
 
 def is_well_formed(text: str) -> bool:
-    """Whether a hash can match anything: `zh:` and 64 lower-case hex digits, or `h1:` and 32 bytes in base64."""
+    """True if a hash can match anything: `zh:` and 64 lower-case hex digits, or `h1:` and 32 bytes in base64."""
     return bool(_ZH.match(text) or _H1.match(text))
 
 
-def count_by_scheme(hashes: Iterable[str]) -> str:
-    """Counts hashes in words, e.g. "4 zh and 1 h1"; "" for none. Schemes that the tools do not know are one."""
+def count_by_scheme(hashes: Iterable[str], *, sign: str = "") -> str:
+    """Counts hashes in words, e.g. "4 zh and 1 h1", with a sign "+4 zh +1 h1"; "" for none. Unknown schemes are one."""
     counts: dict[str, int] = {}
     for text in hashes:
         scheme = scheme_of(text) if is_known_scheme(text) else ""
         counts[scheme] = counts.get(scheme, 0) + 1
-    return " and ".join(
-        f"{count} {scheme or 'of an unknown scheme'}" for scheme, count in sorted(counts.items(), reverse=True)
+    separator = " " if sign else " and "
+    return separator.join(
+        f"{sign}{count} {scheme or 'of an unknown scheme'}" for scheme, count in sorted(counts.items(), reverse=True)
     )
 
 
@@ -102,15 +103,15 @@ def packages_of(hashes: Iterable[str], scheme: Scheme = Scheme.ZH) -> frozenset[
 
 
 class HashedPackage(Struct, frozen=True):
-    """What there is to know of a package that was hashed.
+    """A hashed package.
 
     Attributes:
-        zh: Of the zip file.
-        h1: Of the folder that the tools would unpack it to, which is what they write into lock files: the digest of
+        zh: Hash of the zip file.
+        h1: Hash of the folder that the tools unpack it to, as they write it into lock files: the digest of
             the sorted list of its files' names and digests.
         size: Bytes of the zip file.
         unpacked_size: Bytes of the files.
-        files: How many there are.
+        files: Number of files.
     """
 
     zh: str

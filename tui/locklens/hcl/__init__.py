@@ -37,7 +37,7 @@ def parse(data: bytes, *, json: bool, wanted: Wanted) -> Parsed:
 
     Args:
         data: The file's bytes.
-        json: Whether the file is in HCL's JSON syntax.
+        json: True if the file is in HCL's JSON syntax.
         wanted: Which arguments get a value; in JSON all of them do. Others are Dynamic, and not judged: the real parser
             may refuse them.
 

@@ -107,7 +107,7 @@ class Scanner:
 
         Args:
             start: Where it begins.
-            in_line: Whether a line end ends it; inside brackets it does not.
+            in_line: True if a line end ends it; inside brackets it does not.
 
         Raises:
             SyntaxProblemError: Brackets or strings in it do not end.

@@ -43,7 +43,7 @@ class Template(NamedTuple):
         end: Offset behind the closing quote or marker.
         parts: Constant text with its escapes resolved, and the spans of interpolations; None is a directive, or an
             interpolation that trims space.
-        is_plain: Whether the text between the quotes is the value itself.
+        is_plain: True if the text between the quotes is the value itself.
     """
 
     start: int

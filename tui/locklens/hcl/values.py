@@ -45,7 +45,7 @@ class Literal(Struct, frozen=True):
     Attributes:
         value: None is the constant null. Whole numbers are int, however they are written.
         place: A string's place has its quotes in it.
-        is_plain: Whether the text between the quotes is the value itself, without escapes and templates.
+        is_plain: True if the text between the quotes is the value itself, without escapes and templates.
     """
 
     value: str | int | float | bool | None
@@ -98,7 +98,7 @@ class Dynamic(Struct, frozen=True):
     Attributes:
         place: All of it.
         prefix: The constant steps it begins with, where it is a reference that goes on with a computed index.
-        is_call: Whether it begins with a function's name and its arguments.
+        is_call: True if it begins with a function's name and its arguments.
     """
 
     place: SourcePlace
@@ -155,7 +155,7 @@ class Wanted(Struct, frozen=True):
     blocks: dict[str, Wanted] = field(default_factory=dict)
 
     def admits(self, name: str) -> bool:
-        """Whether an argument is wanted."""
+        """True if an argument is wanted."""
         return self.arguments is None or name in self.arguments
 
 
@@ -185,7 +185,7 @@ class Body(Protocol):
         Args:
             arguments: Names that are arguments.
             blocks: Types of nested blocks, with the number of their labels.
-            is_open: Whether other arguments and blocks may stand beside them.
+            is_open: True if other arguments and blocks may stand beside them.
         """
 
 

@@ -58,7 +58,7 @@ def _entries(data: bytes, dialect: Dialect) -> Mapping[ProviderAddress, LockEntr
 
 
 def _alike(one: LockEntry | None, other: LockEntry | None) -> bool:
-    """Whether two entries say the same, whatever their layout."""
+    """True if two entries say the same, whatever their layout."""
     if one is None or other is None:
         return one is other
     return (str(one.version), one.constraints, set(one.hashes)) == (

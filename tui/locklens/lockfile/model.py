@@ -81,13 +81,13 @@ class LockFile(Struct, frozen=True, dict=True):
     Attributes:
         path: As the user knows it, for messages.
         data: The bytes that were read; b"" where the file is absent.
-        exists: Whether there is a file at all.
+        exists: True if there is a file at all.
         writer: The tool whose header the file has, None for any other first line.
         entries: In the file's order. Of an entry with an error in it, what could be understood.
         unreadable: Providers that are locked in a way of which not even the version can be understood.
         problems: What makes the tools refuse the file; empty for a valid one.
         warnings: What they merely warn of.
-        is_complete: Whether all of the file could be read, so that what is not among `entries` is not in the file.
+        is_complete: True if all of the file could be read, so that what is not among `entries` is not in the file.
         conflict: Set where the file holds git's conflict markers; `entries` is empty then.
     """
 
@@ -109,7 +109,7 @@ class LockFile(Struct, frozen=True, dict=True):
 
     @property
     def is_valid(self) -> bool:
-        """Whether the tools would read the file."""
+        """True if the tools would read the file."""
         return not self.problems
 
     @cached_property

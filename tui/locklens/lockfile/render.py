@@ -55,7 +55,7 @@ def _escaped(character: str, following: str) -> str:
 
 
 def is_canonical(lock: LockFile) -> bool:
-    """Whether the file is what the tool in its header would write."""
+    """True if the file is what the tool in its header would write."""
     return lock.is_valid and lock.writer is not None and render(lock.entries, lock.writer) == lock.data
 
 

@@ -91,5 +91,5 @@ def _between(line: str, before: str, after: str) -> str | None:
 
 
 def _is_plain(text: str) -> bool:
-    """Whether a quoted text is what it looks like: printable ASCII without escapes and templates."""
+    """True if a quoted text is what it looks like: printable ASCII without escapes and templates."""
     return text.isascii() and text.isprintable() and not any(special in text for special in _SPECIAL)

@@ -119,7 +119,7 @@ def _ordered(*groups: Iterable[str]) -> tuple[str, ...]:
 
 
 def is_incomplete(local: Iterable[str], signed: Collection[str], prior: LockEntry | None, version: Version) -> bool:
-    """Whether the tools would warn, if they write, that the entry does for this platform alone.
+    """True if the tools would warn, if they write, that the entry does for this platform alone.
 
     Args:
         local: What was computed here.
@@ -132,7 +132,7 @@ def is_incomplete(local: Iterable[str], signed: Collection[str], prior: LockEntr
 
 
 def tracking(prior: LockEntry | None, hashes: Iterable[str]) -> Tracking:
-    """Whether the hashes of one platform are new to the file."""
+    """True if the hashes of one platform are new to the file."""
     if prior is None:
         return Tracking.NEW_PROVIDER
     return Tracking.KNOWN if set(hashes) <= set(prior.hashes) else Tracking.NEW_HASHES

@@ -76,7 +76,7 @@ class ZipEntry(Struct, frozen=True):
 
     @property
     def is_folder(self) -> bool:
-        """Whether unpacking makes a folder of it and does not look at its content."""
+        """True if unpacking makes a folder of it and does not look at its content."""
         if self.name.endswith(b"/"):
             return True
         if self.system in _UNIX_SYSTEMS:
@@ -85,12 +85,12 @@ class ZipEntry(Struct, frozen=True):
 
     @property
     def is_encrypted(self) -> bool:
-        """Whether its content cannot be read without a password."""
+        """True if its content cannot be read without a password."""
         return bool(self.flags & _ENCRYPTED)
 
     @property
     def has_descriptor(self) -> bool:
-        """Whether a data descriptor follows its content."""
+        """True if a data descriptor follows its content."""
         return bool(self.flags & _DESCRIPTOR)
 
     @property
@@ -106,7 +106,7 @@ class ZipEntry(Struct, frozen=True):
         return 0
 
     def has_content_of(self, crc: int) -> bool:
-        """Whether a content's CRC-32 is the right one; zero means not set, but where a descriptor follows."""
+        """True if a content's CRC-32 is the right one; zero means not set, but where a descriptor follows."""
         return crc == self.crc or (self.crc == 0 and not self.has_descriptor)
 
     def __str__(self) -> str:

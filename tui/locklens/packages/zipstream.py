@@ -45,7 +45,7 @@ class Streamed(Struct, frozen=True):
     descriptor: int | None
 
     def is_of(self, entry: ZipEntry) -> bool:
-        """Whether unpacking this entry gives this content, and no error."""
+        """True if unpacking this entry gives this content, and no error."""
         return (
             not entry.is_encrypted
             and (entry.method, entry.packed, entry.size) == (self.method, self.packed, self.size)

@@ -1,14 +1,14 @@
-"""What a repository wants of its lock files: `locklens.toml` at its top, read and checked.
+"""The policy of a repository: `locklens.toml` at its top, read and checked.
 
-    cooldown = 7                                  # days that a release must be old
-    install_paths = ["direct", "plugin-cache"]    # how packages reach those who install; without it: direct
+    cooldown = 7                                  # minimum age of a release, in days
+    install_paths = ["direct", "plugin-cache"]    # where packages are installed from; default: direct
 
-    [platforms]                                   # that must be able to install, each with why
+    [platforms]                                   # required platforms, each with the reason
     linux_amd64 = "CI, production"
     darwin_arm64 = "laptops"
 
-`platforms = ["linux_amd64", "darwin_arm64"]` says it without why. Every key is optional. Which side of a comparison
-the file is read from, nobody here knows.
+`platforms = ["linux_amd64", "darwin_arm64"]` omits the reasons. Every key is optional. The side of a
+comparison that the file is read from is the caller's choice.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ POLICY_FILE = "locklens.toml"
 """The file's name, at the top of the repository."""
 
 MAX_POLICY_BYTES = 64 * 1024
-"""Larger files are not read: a policy has a page."""
+"""Larger files are not read: a policy is about a page long."""
 
 
 def parse(data: bytes, path: str) -> Policy:
@@ -30,8 +30,8 @@ def parse(data: bytes, path: str) -> Policy:
         path: The file as the user knows it, for messages.
 
     Raises:
-        ConfigurationError: For the first mistake in the file, with `path` and the mistake's line. A key that is not
-            known, or not built yet, is one too: rules that are silently left out would pass what they forbid.
+        ConfigurationError: For the first mistake in the file, with `path` and the mistake's line. This
+            includes unknown and unsupported keys: a silently ignored rule would pass the changes that it forbids.
     """
     from locklens.policy.reading import read_policy
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class InstallPath(StrEnum):
-    """A way by which packages reach those who install, as `install_paths` spells it."""
+    """A place that packages are installed from, as `install_paths` spells it."""
 
     DIRECT = "direct"
     """From the provider's registry."""
@@ -25,16 +25,16 @@ class InstallPath(StrEnum):
 
     @property
     def needs_h1(self) -> bool:
-        """Whether an `h1` alone lets a platform install: what is unpacked already has no zip file to hash."""
+        """True if only an `h1` lets a platform install: an unpacked package has no zip file to hash."""
         return self in (InstallPath.PLUGIN_CACHE, InstallPath.UNPACKED_MIRROR)
 
 
 class WantedPlatform(Struct, frozen=True):
-    """A platform that must be able to install.
+    """A required platform.
 
     Attributes:
-        why: One printable line, "" where the policy does not say.
-        line: Where the policy names it, from 1.
+        why: The reason, one printable line; "" for none.
+        line: Its line in the policy, from 1.
     """
 
     platform: Platform
@@ -43,13 +43,13 @@ class WantedPlatform(Struct, frozen=True):
 
 
 class Policy(Struct, frozen=True):
-    """What a repository wants of its lock files.
+    """The rules of a repository for its lock files.
 
     Attributes:
-        platforms: In the file's order, each once. Empty where none is wanted in particular.
+        platforms: The required ones in the file's order, each once; may be empty.
         install_paths: Never empty.
-        cooldown: Days that a release must be old before it is picked, 0 or more; None where the policy does not say.
-        file: Where it was read, as the user knows it; "" where there is no policy.
+        cooldown: Days that a release must be old before it is selected, 0 or more; None if unset.
+        file: Its path as the user knows it; "" without a policy.
     """
 
     platforms: tuple[WantedPlatform, ...] = ()
@@ -59,14 +59,14 @@ class Policy(Struct, frozen=True):
 
     @classmethod
     def none(cls) -> Policy:
-        """What counts where there is no policy: packages from the registry, and nothing wanted."""
+        """The default without a policy: packages from the registry, and no required platforms."""
         return cls()
 
     @property
     def paths_in_order(self) -> tuple[InstallPath, ...]:
-        """The install paths in the order in which they are shown."""
+        """The install paths in display order."""
         return tuple(path for path in InstallPath if path in self.install_paths)
 
     def why(self, platform: Platform) -> str:
-        """Why a platform is wanted, "" where nobody says."""
+        """Returns the reason why a platform is required, "" for none."""
         return next((wanted.why for wanted in self.platforms if wanted.platform == platform), "")

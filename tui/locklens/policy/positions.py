@@ -1,6 +1,6 @@
-"""Where each key and each element of a TOML document stands: the standard library's reader does not tell.
+"""Line numbers of the keys and elements of a TOML document, which the standard library's reader does not report.
 
-Made for documents that this reader has accepted, so no syntax is judged here. Only `too_deep` takes any text.
+For documents that this reader has accepted: syntax is not checked. Only `too_deep` takes any text.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 KeyPath = tuple[str | int, ...]
-"""Names from the document's top; a number stands for an element of an array."""
+"""Names from the document's top; a number is the index of an array element."""
 
 _TOKEN = re.compile(
     r'''
@@ -64,12 +64,12 @@ def too_deep(text: str, limit: int) -> int | None:
 
 
 def lines_of_keys(text: str) -> dict[KeyPath, int]:
-    """Returns the line of every key and every element, from 1; where a key is named more than once, the first."""
+    """Returns the line of every key and every element, from 1; for a repeated key, the first."""
     return _Walk(text).lines
 
 
 class _Walk:
-    """Goes once through a valid document."""
+    """One pass over a valid document."""
 
     def __init__(self, text: str) -> None:
         self.lines: dict[KeyPath, int] = {}
@@ -95,7 +95,7 @@ class _Walk:
         return token
 
     def _header(self) -> KeyPath:
-        """`[a.b]` or `[[a.b]]`: the path of the table that begins."""
+        """Consumes `[a.b]` or `[[a.b]]`; returns the path of the table."""
         self._take()
         repeated = self._peek().text == "["
         if repeated:
@@ -113,7 +113,7 @@ class _Walk:
         return path
 
     def _names(self, closing: str) -> list[tuple[str, int]]:
-        """The names of a dotted key, each with its line, up to and with the symbol behind it."""
+        """Consumes a dotted key and the closing symbol; returns its names with their lines."""
         names = []
         while (token := self._take()).text != closing and token.kind != "end":
             if token.kind == "quoted":
@@ -138,7 +138,7 @@ class _Walk:
         self._value(path)
 
     def _value(self, path: KeyPath) -> None:
-        """One value; what is behind it stays."""
+        """Consumes one value and nothing after it."""
         if self._peek().text not in ("[", "{") or self._peek().kind == "quoted":
             while self._peek().kind not in ("newline", "end") and self._peek().text not in (",", "]", "}"):
                 self._take()

@@ -1,4 +1,4 @@
-"""Text of a policy to its values, with file and line for every mistake."""
+"""Reads the text of a policy, with file and line for every mistake."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ def read_policy(data: bytes, path: str, *, max_bytes: int) -> Policy:
         ConfigurationError: With path and line.
     """
     if len(data) > max_bytes:
-        raise ConfigurationError(f"larger than {max_bytes // 1024} KiB, which no policy is", path=path, line=1)
+        raise ConfigurationError(f"larger than the limit of {max_bytes // 1024} KiB", path=path, line=1)
     try:
         text = data.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise ConfigurationError("not UTF-8, as TOML has to be", path=path, line=line) from error
+        raise ConfigurationError("not valid UTF-8", path=path, line=line) from error
     return _Reading(_document(text, path), lines_of_keys(text), path).policy()
 
 
@@ -49,26 +49,26 @@ def _document(text: str, path: str) -> dict[str, object]:
     """The document's values.
 
     Raises:
-        ConfigurationError: The text is no TOML, or no TOML that anybody would write.
+        ConfigurationError: The text is not TOML, or beyond the bounds.
     """
     if deep := too_deep(text, _MAX_DEPTH):
-        raise ConfigurationError(f"more than {_MAX_DEPTH} levels inside each other", path=path, line=deep)
+        raise ConfigurationError(f"nested more than {_MAX_DEPTH} levels deep", path=path, line=deep)
     if number := _LONG_NUMBER.search(text):
         # The library's reader gives no line for it.
         line = text.count("\n", 0, number.start()) + 1
-        raise ConfigurationError(f"a number of more than {_MAX_DIGITS} digits", path=path, line=line)
+        raise ConfigurationError(f"a number with more than {_MAX_DIGITS} digits", path=path, line=line)
     try:
         return tomllib.loads(text)
     except ValueError as error:
-        said = str(error)
-        place = _PLACE.search(said)
+        message = str(error)
+        place = _PLACE.search(message)
         line = int(place["line"]) if place and place["line"] else text.rstrip("\n").count("\n") + 1
-        what = said[: place.start()] if place else said
-        raise ConfigurationError(f"not valid TOML: {_short(what)}", path=path, line=line) from error
+        reason = message[: place.start()] if place else message
+        raise ConfigurationError(f"not valid TOML: {_short(reason)}", path=path, line=line) from error
 
 
 class _Reading:
-    """One document on its way to a policy."""
+    """The reading of one document."""
 
     def __init__(self, document: Mapping[str, object], lines: Mapping[KeyPath, int], path: str) -> None:
         self._document = document
@@ -76,7 +76,7 @@ class _Reading:
         self._path = path
 
     def policy(self) -> Policy:
-        """The policy; the first mistake in the file ends it."""
+        """Returns the policy; stops at the first mistake in the file."""
         platforms: tuple[WantedPlatform, ...] = ()
         install_paths = frozenset({InstallPath.DIRECT})
         cooldown = None
@@ -101,7 +101,7 @@ class _Reading:
             self._wrong(
                 f'"{key}" is not supported yet',
                 key,
-                hint="take it out: a rule that is not kept must not look as if it were",
+                hint="remove it: locklens cannot enforce this key yet",
             )
         self._wrong(f"unknown key {_quoted(key)}{_nearest(key, (*_KEYS, *_LATER))}", key)
 
@@ -111,44 +111,50 @@ class _Reading:
         elif isinstance(value, dict):
             wanted = [self._platform(name, why, "platforms", name) for name, why in value.items()]
         else:
-            self._wrong('"platforms" is a table of platform = "why", or a list of platforms', "platforms")
+            self._wrong('"platforms" must be a table of platform = "reason", or a list of platforms', "platforms")
         if len(wanted) > _MAX_PLATFORMS:
             self._wrong(f"more than {_MAX_PLATFORMS} platforms", "platforms")
         seen = set()
-        for place, one in enumerate(wanted):
-            if one.platform in seen:
-                self._wrong(f"{one.platform} is listed twice", "platforms", place)
-            seen.add(one.platform)
+        for place, required in enumerate(wanted):
+            if required.platform in seen:
+                self._wrong(f"{required.platform} is listed twice", "platforms", place)
+            seen.add(required.platform)
         return tuple(wanted)
 
     def _platform(self, name: object, why: object, *where: str | int) -> WantedPlatform:
         if not isinstance(name, str):
-            self._wrong('a platform is a text such as "linux_amd64"', *where)
+            self._wrong('a platform must be a string such as "linux_amd64"', *where)
         if not _PLATFORM.match(name):
             misplaced = f'"{name}" above the line [platforms]' if name in (*_KEYS, *_LATER) else ""
             self._wrong(
-                f"{_quoted(name)} is no platform: an operating system and a processor, such as linux_amd64",
+                f"invalid platform {_quoted(name)}: expected OS_ARCH, such as linux_amd64",
                 *where,
-                hint=f"if the key of that name is meant, write {misplaced}" if misplaced else "",
+                hint=f"to set the key of that name, move {misplaced}" if misplaced else "",
             )
         if not isinstance(why, str):
-            self._wrong(f'why {name} is wanted is a text, such as "CI"', *where)
+            self._wrong(f'the reason for {name} must be a string, such as "CI"', *where)
         if len(why) > _MAX_WHY or (why and not why.isprintable()):
-            self._wrong(f"why {name} is wanted is one line of at most {_MAX_WHY} printable characters", *where)
+            self._wrong(f"the reason for {name} must be one line of at most {_MAX_WHY} printable characters", *where)
         return WantedPlatform(Platform.parse(name), why, self._lines[where])
 
     def _install_paths(self, value: object) -> frozenset[InstallPath]:
         key = "install_paths"
         if not isinstance(value, list):
-            self._wrong(f'"{key}" is a list of {_listed(InstallPath)}', key)
+            self._wrong(f'"{key}" must be a list of {_listed(InstallPath)}', key)
         if not value:
-            self._wrong(f'"{key}" is empty: nobody could install', key, hint=f"some of {_listed(InstallPath)}")
+            self._wrong(
+                f'"{key}" is empty: no package could be installed',
+                key,
+                hint=f"list at least one of {_listed(InstallPath)}",
+            )
         paths: set[InstallPath] = set()
         for place, text in enumerate(value):
             if not isinstance(text, str) or text not in tuple(InstallPath):
-                named = _quoted(text) if isinstance(text, str) else "this"
-                near = _nearest(text, tuple(InstallPath)) if isinstance(text, str) else ""
-                self._wrong(f"{named} is no install path{near}", key, place, hint=f"one of {_listed(InstallPath)}")
+                hint = f"use one of {_listed(InstallPath)}"
+                if not isinstance(text, str):
+                    self._wrong("an install path must be a string", key, place, hint=hint)
+                near = _nearest(text, tuple(InstallPath))
+                self._wrong(f"unknown install path {_quoted(text)}{near}", key, place, hint=hint)
             if text in paths:
                 self._wrong(f'"{text}" is listed twice', key, place)
             paths.add(InstallPath(text))
@@ -156,14 +162,14 @@ class _Reading:
 
     def _cooldown(self, value: object) -> int:
         if not isinstance(value, int) or isinstance(value, bool):
-            self._wrong('"cooldown" is a whole number of days, such as 7', "cooldown")
+            self._wrong('"cooldown" must be a whole number of days, such as 7', "cooldown")
         if not 0 <= value <= _MAX_DAYS:
-            self._wrong(f'"cooldown" is between 0 and {_MAX_DAYS} days', "cooldown")
+            self._wrong(f'"cooldown" must be between 0 and {_MAX_DAYS} days', "cooldown")
         return value
 
 
 def _short(text: str) -> str:
-    """Foreign text in a message: short."""
+    """Shortens foreign text for a message."""
     return text if len(text) <= _MAX_SHOWN else text[:_MAX_SHOWN] + "…"
 
 

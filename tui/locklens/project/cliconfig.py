@@ -62,7 +62,7 @@ class CliConfig(Struct, frozen=True):
         helper: The credentials helper.
         protocols: How long and how often registries are asked.
         plugin_cache_dir: "" for none.
-        has_provider_installation: Whether there is a block of that name: then the user says where to install from.
+        has_provider_installation: True if there is a block of that name: then the user says where to install from.
         dev_overrides: Providers that are replaced by a folder, as written, with the folder.
         files: That were read.
         problems: What could not be used, each with its file and line.

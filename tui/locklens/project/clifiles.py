@@ -155,7 +155,7 @@ def implied_folders(dialect: Dialect, environ: Mapping[str, str], root: Path) ->
 
 
 def _has_providers(folder: Path) -> bool:
-    """Whether there is a folder HOST/NAMESPACE/TYPE in a folder."""
+    """True if there is a folder HOST/NAMESPACE/TYPE in a folder."""
     try:
         return any(path.is_dir() for path in folder.glob("*/*/*"))
     except OSError:

@@ -105,7 +105,7 @@ class Configuration(Struct, frozen=True, dict=True):
     Attributes:
         root: Its folder in the tree, "" for the top.
         dialect: The tool for which it was read.
-        has_files: Whether the folder has any configuration file; without one the tools do nothing.
+        has_files: True if the folder has any configuration file; without one the tools do nothing.
         requirements: In the order of the modules and files.
         missing_modules: Modules that could not be read.
         problems: Errors and warnings.
@@ -129,7 +129,7 @@ class Configuration(Struct, frozen=True, dict=True):
 
     @property
     def complete(self) -> bool:
-        """Whether all that requires a provider is known."""
+        """True if all that requires a provider is known."""
         has_error = any(problem.is_error for problem in self.problems)
         return not has_error and not self.missing_modules and self.state.kind in ("none", "local")
 
@@ -145,7 +145,7 @@ class Configuration(Struct, frozen=True, dict=True):
         return {address: tuple(those) for address, those in found.items()}
 
     def requires(self, address: ProviderAddress) -> bool:
-        """Whether a provider is among those that are `required`."""
+        """True if a provider is among those that are `required`."""
         return address in self._by_address and not self.dialect.is_builtin(address)
 
     @cached_property

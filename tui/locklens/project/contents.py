@@ -283,5 +283,5 @@ class _Reader(Struct):
 
 
 def is_name(text: str) -> bool:
-    """Whether a text may be the name of a block, as an identifier of HCL."""
+    """True if a text may be the name of a block, as an identifier of HCL."""
     return text.replace("-", "a").isidentifier() and not text.startswith("-")

@@ -51,7 +51,7 @@ class Resource(Struct, frozen=True):
         type: First label.
         name: Second label.
         provider: The local name that `provider =` gives, "" where there is none, None where it cannot be told.
-        in_check: Whether it is a data source inside a check block.
+        in_check: True if it is a data source inside a check block.
         line: Of the block.
         column: Of the block.
     """
@@ -120,7 +120,7 @@ class Backend(Struct, frozen=True):
         type: The backend's label, "" for a cloud block.
         path: Of a local backend's file, None where absent.
         workspace_folder: Of a local backend's other workspaces, None where absent.
-        is_computed: Whether path or folder cannot be told.
+        is_computed: True if path or folder cannot be told.
         line: Of the block.
         column: Of the block.
     """

@@ -48,13 +48,13 @@ def files_of_tests(entries: Iterable[FolderEntry], dialect: Dialect) -> tuple[Fo
 
 
 def is_override(name: str, dialect: Dialect) -> bool:
-    """Whether a configuration file changes what others declare."""
+    """True if a configuration file changes what others declare."""
     stem = name.removesuffix(_suffix(name, dialect.file_suffixes))
     return stem == "override" or stem.endswith("_override")
 
 
 def is_json(name: str) -> bool:
-    """Whether a configuration file is in the JSON syntax."""
+    """True if a configuration file is in the JSON syntax."""
     return name.endswith(".json")
 
 

@@ -145,7 +145,7 @@ class Repository:
         )
 
     def has_commit(self, name: str) -> bool:
-        """Whether a revision of that name is known.
+        """True if a revision of that name is known.
 
         Raises:
             RepositoryError: The name is ambiguous, or git failed.
@@ -154,7 +154,7 @@ class Repository:
 
     @property
     def is_unborn(self) -> bool:
-        """Whether HEAD is on a branch without a commit."""
+        """True if HEAD is on a branch without a commit."""
         if self._commit("HEAD") is not None:
             return False
         status, branch, _ = self._command.ask("symbolic-ref", "--quiet", "HEAD")
@@ -379,7 +379,7 @@ def _has_name(path: str, name: str) -> bool:
 
 
 def _can_be_asked(text: str) -> bool:
-    """Whether git can be asked for a name, one to a line."""
+    """True if git can be asked for a name, one to a line."""
     return "\n" not in text and "\0" not in text and all(map(_is_encodable, text))
 
 

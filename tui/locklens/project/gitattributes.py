@@ -32,7 +32,7 @@ _SPELLED_STATE = re.compile(
 
 
 def may_convert(data: bytes) -> bool:
-    """Whether a file of attributes names one that changes bytes: names of attributes are written without quotes."""
+    """True if a file of attributes names one that changes bytes: names of attributes are written without quotes."""
     return any(name.encode() in data for name in _CONVERTING)
 
 

@@ -30,7 +30,7 @@ class FoundRepository(Struct, frozen=True):
 
     Attributes:
         top: Of its work tree; the folder that was asked for where there is none.
-        is_bare: Whether there is no work tree.
+        is_bare: True if there is no work tree.
         object_format: Such as "sha1".
         command: Git there, whatever else is above or below: neither other repositories nor own programs count.
         unsafe_filters: Names of the filters whose programs the repository's own configuration names.

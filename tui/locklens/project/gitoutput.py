@@ -69,12 +69,12 @@ class TreeFile(Struct, frozen=True, gc=False):
 
     @property
     def is_link(self) -> bool:
-        """Whether a symbolic link."""
+        """True if a symbolic link."""
         return self.mode == _LINK
 
     @property
     def is_submodule(self) -> bool:
-        """Whether another repository, whose files this one does not have."""
+        """True if another repository, whose files this one does not have."""
         return self.mode == _SUBMODULE
 
 
@@ -101,7 +101,7 @@ def parse_index(records: Iterable[str]) -> dict[str, TreeFile]:
 
 
 def _is_plain(path: str) -> bool:
-    """Whether no part is `.` or `..`: git never writes such a path, a forged tree may hold one."""
+    """True if no part is `.` or `..`: git never writes such a path, a forged tree may hold one."""
     return "." not in path or not {".", ".."} & set(path.split("/"))
 
 

@@ -128,12 +128,12 @@ class ListedTree(ABC):
         return tuple(sorted(entries, key=lambda entry: name_bytes(entry.name)))
 
     def has_folder(self, folder: str) -> bool:
-        """Whether there is such a folder, or a link to one; what leads out of the tree cannot be listed."""
+        """True if there is such a folder, or a link to one; what leads out of the tree cannot be listed."""
         place = self.resolve(folder)
         return self.leads_out(folder) if place is None else place in self._children()
 
     def leads_out(self, path: str) -> bool:
-        """Whether the path is, or is behind, a link that leads out of the tree, or into git's own folder."""
+        """True if the path is, or is behind, a link that leads out of the tree, or into git's own folder."""
         return self.resolve(path) is None and normalise(path) in self._escaping
 
     def join(self, folder: str, path: str) -> str | None:

@@ -61,7 +61,7 @@ class Module(Struct, frozen=True):
 
     Attributes:
         folder: Its path in the tree.
-        has_files: Whether there is any configuration file, of either kind.
+        has_files: True if there is any configuration file, of either kind.
         files: Paths of those that were read.
         required: The required_providers entries by local name.
         providers: Provider configurations.

@@ -51,7 +51,7 @@ def parse_module_source(text: str, dialect: Dialect, *, has_version: bool) -> Mo
     Args:
         text: As written.
         dialect: The tool, which has a default registry.
-        has_version: Whether the call has a version, which only registry modules may have.
+        has_version: True if the call has a version, which only registry modules may have.
 
     Raises:
         ModuleSourceError: With the real tools' summary.

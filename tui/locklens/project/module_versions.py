@@ -57,7 +57,7 @@ class ModuleVersion(Struct, frozen=True):
 
 
 def admits(constraint: str, version: str) -> bool:
-    """Whether a module call's version constraint admits a version.
+    """True if a module call's version constraint admits a version.
 
     Raises:
         ValueError: Either cannot be read.

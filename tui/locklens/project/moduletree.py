@@ -43,7 +43,7 @@ class CalledModule(Struct, frozen=True):
     Attributes:
         key: The path of the call, "" for the root module.
         module: What is in its folder.
-        is_first: Whether no earlier node has the same folder, so that its problems are still to be told.
+        is_first: True if no earlier node has the same folder, so that its problems are still to be told.
     """
 
     key: str

@@ -87,7 +87,7 @@ def read_version(
     Args:
         value: The expression.
         dialect: The tool, whose words the problem has.
-        needs_string: Whether a number or a boolean is refused rather than converted.
+        needs_string: True if a number or a boolean is refused rather than converted.
 
     Returns:
         Text and constraints, or a problem.

@@ -63,7 +63,7 @@ def read_configuration(
         environ: TF_DATA_DIR, TF_WORKSPACE and OpenTofu's switch for addresses in the state are looked at.
         test_directory: Relative to the root module.
         module_reader: Shared between roots and sides, so that equal files are read once.
-        for_locking: Whether it is for `providers lock`, which looks neither at test files nor at the state.
+        for_locking: True if it is for `providers lock`, which looks neither at test files nor at the state.
     """
     modules = ModuleTree(tree, worktree, root, dialect=dialect, environ=environ, reader=module_reader or ModuleReader())
     root_module = modules.read_root()

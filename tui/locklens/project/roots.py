@@ -172,7 +172,7 @@ def _prefetch(tree: Tree, paths: Iterable[str]) -> None:
 
 
 def _differs(base_tree: Tree, head_tree: Tree, before: str | None, after: str | None) -> bool:
-    """Whether two lock files have other bytes: git also names those whose mode alone differs."""
+    """True if two lock files have other bytes: git also names those whose mode alone differs."""
     if before is None or after is None:
         return True
     try:
@@ -257,7 +257,7 @@ def _telling_lines(tree: Tree, path: str) -> frozenset[bytes]:
 
 
 def is_configuration(path: str) -> bool:
-    """Whether a path has the name of a configuration file, or of a test file, of either tool."""
+    """True if a path has the name of a configuration file, or of a test file, of either tool."""
     return path.endswith(_MODULE_SUFFIXES) or path.endswith(_TEST_SUFFIXES)
 
 
@@ -301,7 +301,7 @@ def _vendored(head_tree: Tree, touched: Iterable[str], roots: set[str]) -> dict[
 
 
 def _is_there(tree: Tree, path: str, names: dict[str, frozenset[str] | None]) -> bool:
-    """Whether a tree has a path, or cannot say; `names` are those of the folders that were listed."""
+    """True if a tree has a path, or cannot say; `names` are those of the folders that were listed."""
     folder = _folder(path)
     if folder not in names:
         try:

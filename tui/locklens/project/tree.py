@@ -66,10 +66,10 @@ class Tree(Protocol):
         """
 
     def has_folder(self, folder: str) -> bool:
-        """Whether there is such a folder; links to folders count, and so does one that leads out: `list` refuses it."""
+        """True if there is such a folder; links to folders count, and so does one that leads out: `list` refuses it."""
 
     def leads_out(self, path: str) -> bool:
-        """Whether the path is, or is behind, a link that leads out of the repository."""
+        """True if the path is, or is behind, a link that leads out of the repository."""
 
     def join(self, folder: str, path: str) -> str | None:
         """Returns what a path relative to a folder is called in this tree; None where it leads out of the tree."""
@@ -144,11 +144,11 @@ class OverlayTree(Struct, frozen=True):
         return self.under.list(folder)
 
     def has_folder(self, folder: str) -> bool:
-        """Whether the tree has it."""
+        """True if the tree has it."""
         return self.under.has_folder(folder)
 
     def leads_out(self, path: str) -> bool:
-        """Whether it does in the tree; what has other bytes is no link."""
+        """True if it does in the tree; what has other bytes is no link."""
         return path not in self.files and self.under.leads_out(path)
 
     def join(self, folder: str, path: str) -> str | None:
@@ -228,12 +228,12 @@ class WorkTree:
         return tuple(sorted(entries, key=lambda entry: os.fsencode(entry.name)))
 
     def has_folder(self, folder: str) -> bool:
-        """Whether there is such a folder or a link to one; what leads out of the repository cannot be listed."""
+        """True if there is such a folder or a link to one; what leads out of the repository cannot be listed."""
         place = self._place(folder)
         return place is not None and (self._place_leads_out(place) or os.path.isdir(place))  # noqa: PTH112
 
     def leads_out(self, path: str) -> bool:
-        """Whether the path is, or is behind, a link that leads out of the repository."""
+        """True if the path is, or is behind, a link that leads out of the repository."""
         place = self._place(path)
         return place is not None and self._place_leads_out(place)
 
@@ -255,7 +255,7 @@ class WorkTree:
         return self._is_behind_link_out(place) or (os.path.islink(place) and self._is_outside(place))  # noqa: PTH114
 
     def _is_behind_link_out(self, place: str) -> bool:
-        """Whether a link on the way to the place leads out of the repository that its path is in."""
+        """True if a link on the way to the place leads out of the repository that its path is in."""
         if place == self._top:
             return False
         folder = os.path.dirname(place)  # noqa: PTH120
@@ -307,7 +307,7 @@ class FileSystem(WorkTree):
 
 
 def _is_readable(status: os.stat_result, path: str) -> bool:
-    """Whether a regular file; False for a folder, an error for what is neither."""
+    """True if a regular file; False for a folder, an error for what is neither."""
     if stat.S_ISDIR(status.st_mode):
         return False
     if not stat.S_ISREG(status.st_mode):
@@ -318,7 +318,7 @@ def _is_readable(status: os.stat_result, path: str) -> bool:
 
 
 def _escapes(top: str, path: str) -> bool:
-    """Whether links have a path lead out of a folder, or into git's own one in it.
+    """True if links have a path lead out of a folder, or into git's own one in it.
 
     Links are read and never followed by the system: what an absolute link leads to may differ between processes.
 

@@ -116,7 +116,7 @@ class AuthenticatedRelease(Struct, frozen=True):
         if not judged.has(Origin.REPUBLISHED):
             return ""
         locked = len(packages_of(prior.hashes)) if prior is not None else 0
-        return f"the version was published again: {judged.republished_words(locked, self.sums)}"
+        return f"the version was republished: {judged.republished_words(locked, self.sums)}"
 
 
 class ReleaseAuthenticator:
@@ -127,7 +127,7 @@ class ReleaseAuthenticator:
         self._verifier = verifier
         self._enforcement = enforcement
         self.has_problem = False
-        """Whether the signature of any release could not be verified."""
+        """True if the signature of any release could not be verified."""
 
     def prepare(self, metadata: PackageMetadata) -> None:
         """Does what can be done for a release before its checksums are there."""

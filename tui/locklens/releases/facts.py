@@ -48,10 +48,10 @@ class LookupFailure(Struct, frozen=True):
     Attributes:
         words: A sentence without its full stop.
         hint: The next step, or "".
-        was_asked: Whether a request was sent.
-        is_offline: Whether none was sent because the run is offline.
-        is_no: Whether the answer was that there is no such thing.
-        is_unvouched: Whether none was sent because neither the user nor the base names the host.
+        was_asked: True if a request was sent.
+        is_offline: True if none was sent because the run is offline.
+        is_no: True if the answer was that there is no such thing.
+        is_unvouched: True if none was sent because neither the user nor the base names the host.
     """
 
     words: str
@@ -127,18 +127,18 @@ class Listing(Struct, frozen=True):
 
     @property
     def is_known(self) -> bool:
-        """Whether there was a usable answer; it may be that there is no such provider."""
+        """True if there was a usable answer; it may be that there is no such provider."""
         return self.trouble is None or self.trouble.is_no
 
     def has(self, version: Version) -> bool:
-        """Whether a version is listed."""
+        """True if a version is listed."""
         return any(one.version == version for one in self.versions)
 
 
 Fact = ReleaseFacts | Listing
 
 
-def nobody_asked(question: FactRequest) -> Fact:
+def unasked(question: FactRequest) -> Fact:
     """The fact where lookups are disabled."""
     trouble = LookupFailure("the registry was not asked", was_asked=False, is_offline=True)
     if isinstance(question, ListingId):

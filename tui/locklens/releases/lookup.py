@@ -33,7 +33,7 @@ class ReleaseLookup:
 
     Args:
         session: Its sources and authenticators.
-        asks_ages: Whether to look up release dates too.
+        asks_ages: True to look up release dates too.
     """
 
     def __init__(self, session: ReleaseSession, *, asks_ages: bool = False) -> None:

@@ -49,7 +49,7 @@ class ReleaseSession:
         base: Hosts that the base's lock files name, comparison form: they may be contacted beside those of the user's
             settings. None for every host, as the tools contact those that a configuration requires.
         cancel: Set by another thread to stop.
-        is_installing: Whether to ask as the tools do: cached answers of registries do not count (verified signatures
+        is_installing: True to ask as the tools do: cached answers of registries do not count (verified signatures
             and hashed packages do), and Terraform sends what `.netrc` has for a package's host.
     """
 
@@ -199,7 +199,7 @@ class _SessionCancel(threading.Event):
         self._caller = caller
 
     def is_set(self) -> bool:
-        """Whether either event is set."""
+        """True if either event is set."""
         return super().is_set() or (self._caller is not None and self._caller.is_set())
 
     def wait(self, timeout: float | None = None) -> bool:

@@ -1,1 +1,1 @@
-"""What changed between two sides, who vouches for it, and how dangerous it is."""
+"""Changes between two sides, their evidence, and their findings."""

@@ -1,4 +1,4 @@
-"""A change with the facts about it: what the rules about releases look at. Pure."""
+"""A change with the facts about it, as input of the rules about releases. Pure."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class FactSubject(Struct, frozen=True):
-    """A change of a root: what facts are collected about."""
+    """A change of a root, as the subject of fact collection."""
 
     lock_file: str
     tool: Dialect
@@ -36,11 +36,11 @@ class Case(Struct, frozen=True, dict=True):
     """A change with the facts about it.
 
     Attributes:
-        new: What is known of the new version.
-        old: Of the old one; None where there is none, or where it is the same version of the same provider.
-        before: Of the version before, where this one was published again.
+        new: Facts about the new version.
+        old: Facts about the old version; None without one, or for the same version of the same provider.
+        before: Facts about the previous version, if this one was republished.
         listing: The versions that the registry lists.
-        elsewhere: Of this version in the other tool's registry.
+        elsewhere: Facts about this version in the other tool's registry.
         hashed: The `h1` of packages that were hashed here, by `zh`.
     """
 
@@ -55,25 +55,25 @@ class Case(Struct, frozen=True, dict=True):
 
     @property
     def entry(self) -> LockEntry:
-        """What is locked now."""
+        """The entry locked now."""
         assert self.change.new is not None
         return self.change.new
 
     @property
     def is_same_release(self) -> bool:
-        """Whether old and new are the same version of the same provider."""
+        """True if old and new are the same version of the same provider."""
         return _is_same_release(self.change)
 
     @property
     def is_same_version(self) -> bool:
-        """Whether the version stayed, be it at another address."""
+        """True if the version is unchanged, even at another address."""
         return bool(self.change.old and self.change.old.version == self.entry.version)
 
     @property
     def first_said(self) -> tuple[str, ...]:
-        """The hashes that were not locked for this release before: of a new version also those that were kept.
+        """The hashes that were not locked for this release before; for a new version this includes kept ones.
 
-        So it is with a provider that moved: what was locked at the old address is said of the new one's packages now.
+        The same holds for a moved provider: hashes of the old address are claimed for the new one's packages now.
         """
         return tuple(fact.hash for fact in self.change.added) if self.is_same_release else self.entry.hashes
 
@@ -82,13 +82,13 @@ class Case(Struct, frozen=True, dict=True):
         """The judgement of the `zh`."""
         earlier = self.change.old.hashes if self.change.old and self.is_same_release else ()
         other = self.elsewhere
-        found = {other.id.address.host: other.today} if other is not None and other.today is not None else {}
+        others = {other.id.address.host: other.today} if other is not None and other.today is not None else {}
         release = self.change.address.type, str(self.entry.version)
-        return judge_packages(earlier, self.entry.hashes, self.new.today, release, elsewhere=found)
+        return judge_packages(earlier, self.entry.hashes, self.new.today, release, elsewhere=others)
 
     @cached_property
     def folders(self) -> FolderHashes:
-        """The judgement of the `h1` that are said of this version for the first time."""
+        """The judgement of the `h1` locked for this version for the first time."""
         return judge_folders(
             self.first_said,
             self.new.packages,
@@ -98,7 +98,7 @@ class Case(Struct, frozen=True, dict=True):
 
     @property
     def trouble(self) -> LookupFailure | None:
-        """Why the new version is not known."""
+        """The reason why the new version is unknown."""
         return self.new.trouble
 
 
@@ -128,7 +128,7 @@ def new_id(change: Change, tool: Dialect) -> ReleaseId:
 
 
 def old_id(change: Change, tool: Dialect) -> ReleaseId | None:
-    """The release that was locked before, where it is another one."""
+    """The release that was locked before, if it is a different one."""
     if change.old is None or _is_same_release(change):
         return None
     return ReleaseId(tool.name, change.moved_from or change.address, change.old.version)
@@ -139,7 +139,7 @@ def _is_same_release(change: Change) -> bool:
 
 
 def version_before(case: Case) -> ReleaseId | None:
-    """The next lower version that is listed, or else the next higher one: whoever signed it is who one would expect."""
+    """The next lower listed version, or else the next higher one: it should have the same signer."""
     version = case.entry.version
     if not case.is_same_release:
         return None
@@ -158,15 +158,15 @@ def other_registry(case: Case) -> ReleaseId | None:
 
 
 def hashes_to_look_up(change: Change, tool: Dialect, known: Mapping[FactRequest, Fact]) -> frozenset[str]:
-    """Returns the `zh` of which it helps to know the `h1`."""
+    """Returns the `zh` whose `h1` are useful to know."""
     if change.new is None:
         return frozenset()
-    found: set[str] = set()
+    packages: set[str] = set()
     for question in (new_id(change, tool), old_id(change, tool)):
         fact = known.get(question) if question is not None else None
         if isinstance(fact, ReleaseFacts):
-            found |= fact.packages
-    return frozenset(found)
+            packages |= fact.packages
+    return frozenset(packages)
 
 
 def settled_case(
@@ -174,7 +174,7 @@ def settled_case(
     known: Mapping[FactRequest, Fact],
     hashed: Callable[[Iterable[str]], Mapping[str, str]],
 ) -> Case | None:
-    """Returns a change with the facts about it; None for a removed provider, about which there are none.
+    """Returns a change with the facts about it; None for a removed provider, which has none.
 
     Args:
         subject: All questions about it are answered.
@@ -183,5 +183,5 @@ def settled_case(
     """
     if subject.change.new is None:
         return None
-    own = hashed(hashes_to_look_up(subject.change, subject.tool, known))
-    return case_of(subject.change, subject.tool, known, own)
+    by_zh = hashed(hashes_to_look_up(subject.change, subject.tool, known))
+    return case_of(subject.change, subject.tool, known, by_zh)

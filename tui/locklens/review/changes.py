@@ -26,25 +26,25 @@ if TYPE_CHECKING:
     Pair = tuple[ProviderAddress, LockEntry | None, LockEntry | None]
     """A provider, and its entry on either side."""
     Content = tuple[str, str, frozenset[str]]
-    """What of an entry a change is about: version, constraints and hashes, but no lines and no order."""
+    """The compared content of an entry: version, constraints and hashes, without lines and order."""
     Key = tuple[ProviderAddress, Content | None, Content | None]
 
 
 _HASHES = "hashes_changed"
-"""What the sets of hashes are reported as in deepdiff's tree."""
+"""The report type of sets of hashes in deepdiff's tree."""
 
 
 class Comparer:
-    """Compares the lock files of many roots, and the same change once."""
+    """Compares the lock files of many roots, and equal changes once."""
 
     def __init__(self) -> None:
         self._known: dict[Key, Change] = {}
-        """Each change that was found, with the entries of the first root that has it."""
+        """Each known change, with the entries of the first root that has it."""
 
     def compare(self, old: LockFile, new: LockFile, *, include_unchanged: bool = False) -> tuple[Change, ...]:
         """Compares two readings of one lock file.
 
-        What is missing from a side that could not be read whole is not taken for removed or new.
+        An entry missing from an incomplete side does not count as removed or new.
 
         Returns:
             One change for each provider that differs, and with `include_unchanged` for every provider, in the lock
@@ -57,10 +57,10 @@ class Comparer:
             after = {address: entry for address, entry in after.items() if address in before}
         unknown = old.unreadable | new.unreadable
         addresses = [address for address in {**before, **after} if address not in unknown]
-        found = self._compared([(address, before.get(address), after.get(address)) for address in addresses])
-        changes = self._with_moves([change for change in found if change.kind is not ChangeKind.UNCHANGED])
+        compared = self._compared([(address, before.get(address), after.get(address)) for address in addresses])
+        changes = self._with_moves([change for change in compared if change.kind is not ChangeKind.UNCHANGED])
         if include_unchanged:
-            changes += [change for change in found if change.kind is ChangeKind.UNCHANGED]
+            changes += [change for change in compared if change.kind is ChangeKind.UNCHANGED]
         return tuple(sorted(changes, key=lambda change: change.address.sort_key))
 
     def _compared(self, pairs: Sequence[Pair]) -> list[Change]:
@@ -70,20 +70,20 @@ class Comparer:
         return [replace(self._known[key], old=old, new=new) for key, (_, old, new) in zip(keys, pairs, strict=True)]
 
     def _with_moves(self, changes: list[Change]) -> list[Change]:
-        """Joins a removed and a new address of one type where the provider moved to another host or namespace."""
-        gone = {change.address: change for change in changes if change.kind is ChangeKind.REMOVED}
-        came = [change for change in changes if change.kind is ChangeKind.NEW_PROVIDER]
-        gone_of, came_of = _by_type(gone.values()), _by_type(came)
+        """Joins a removed and an added address of one type if the provider moved to another host or namespace."""
+        removed = {change.address: change for change in changes if change.kind is ChangeKind.REMOVED}
+        added = [change for change in changes if change.kind is ChangeKind.NEW_PROVIDER]
+        removed_of, added_of = _by_type(removed.values()), _by_type(added)
         moved: dict[ProviderAddress, Pair] = {}
-        for new in came:
+        for new in added:
             kind = new.address.type
             before = _predecessor(new.address)
-            found = gone.get(before) if before is not None else None
-            if found is None and len(came_of[kind]) == 1:
-                candidates = [old for old in gone_of.get(kind, ()) if _has_version_of(old, new)]
-                found = candidates[0] if len(candidates) == 1 else None
-            if found is not None:
-                moved[found.address] = new.address, found.old, new.new
+            origin = removed.get(before) if before is not None else None
+            if origin is None and len(added_of[kind]) == 1:
+                candidates = [old for old in removed_of.get(kind, ()) if _has_version_of(old, new)]
+                origin = candidates[0] if len(candidates) == 1 else None
+            if origin is not None:
+                moved[origin.address] = new.address, origin.old, new.new
         successors = {address for address, _, _ in moved.values()}
         rest = [change for change in changes if change.address not in moved and change.address not in successors]
         return rest + [
@@ -98,14 +98,14 @@ def compare(old: LockFile, new: LockFile, *, include_unchanged: bool = False) ->
 
 
 def comparable(old: LockFile) -> tuple[LockFile, str]:
-    """Returns what to compare with in place of an old side that cannot be read, and a clause that says so.
+    """Returns the substitute for an old side that cannot be read, and a clause that describes it.
 
-    It is what could be understood of it, one side of its conflict, or nothing; for a valid file itself and "".
+    The substitute is its readable part, one side of its conflict, or nothing; for a valid file, the file and "".
     """
     if old.is_valid:
         return old, ""
     if old.is_complete:
-        return old, "compared with what of it could be understood"
+        return old, "compared with its readable part"
     if old.conflict is not None:
         return old.conflict.ours, f"compared with {old.conflict.markers[0].ours}"
     return LockFile.absent(old.path), "every provider is shown as new"
@@ -116,7 +116,7 @@ def _content(entry: LockEntry | None) -> Content | None:
 
 
 def _differences(keys: Sequence[Key], pairs: Sequence[Pair]) -> list[Change]:
-    """Compares pairs of entries by their contents; deepdiff walks all of them together."""
+    """Compares pairs of entries by their contents; in one run of deepdiff."""
     if all(old == new for _, old, new in keys):
         # Nothing differs, and deepdiff takes longer to load than a small review.
         return [_change(pair, {}) for pair in pairs]
@@ -161,7 +161,7 @@ def _differences(keys: Sequence[Key], pairs: Sequence[Pair]) -> list[Change]:
 
 
 def _change(pair: Pair, reports: Mapping[str, Any]) -> Change:
-    """Returns the change of a provider; `reports` are those of deepdiff, by what they are about."""
+    """Returns the change of a provider; `reports` are those of deepdiff by subject."""
     address, old, new = pair
     had = frozenset(old.hashes) if old else frozenset[str]()
     has = frozenset(new.hashes) if new else frozenset[str]()
@@ -201,7 +201,7 @@ def _kind(pair: Pair, reports: Mapping[str, Any]) -> ChangeKind:
     if not added:
         return ChangeKind.REMOVED_HASHES
     kept = frozenset(new.hashes) - added
-    # Packages are told apart by their zh, or by any hash where a side has no zh at all.
+    # Packages are identified by their zh, or by any hash if a side has no zh at all.
     has_packages = packages_of(old.hashes) and packages_of(new.hashes)
     shared = packages_of(kept) if has_packages else kept
     return ChangeKind.CHANGED_HASHES if shared else ChangeKind.REPLACED_HASHES

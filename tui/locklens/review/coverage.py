@@ -1,8 +1,8 @@
-"""On which platforms a locked provider installs, by the way its packages arrive. Pure.
+"""Platforms on which a locked provider installs, by install path. Pure.
 
-From the registry and from packed mirrors a platform's `zh` or `h1` is enough; what is unpacked already, in a plugin
-cache or an unpacked mirror, is known by its `h1` alone. Most lock files hold hashes of which nobody can tell the
-platform, so that there are three answers: covered, not covered, and nobody knows.
+From the registry and from packed mirrors a platform's `zh` or `h1` is enough; an unpacked package, in a plugin cache
+or an unpacked mirror, needs its `h1`. Most lock files hold hashes of unknown platform, so there are three answers:
+covered, not covered, and unknown.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ PATH_NAMES: Mapping[InstallPath, str] = {
     InstallPath.PACKED_MIRROR: "a packed mirror",
     InstallPath.UNPACKED_MIRROR: "an unpacked mirror",
 }
-"""What a platform installs from, in words."""
+"""The source of packages on each path, in words."""
 
 
 class LockedHashes(Struct, frozen=True):
-    """The hashes that are locked of one version, and what is known of its release.
+    """The locked hashes of one version, with the facts about its release.
 
     Attributes:
-        facts: Of the hashes.
-        offered: Platforms of which the release has a package; None where nobody knows.
-        hashed: Those of them whose `h1` is known, locked or not.
+        facts: The facts about the hashes.
+        offered: Platforms with a package in the release; None if unknown.
+        hashed: The offered platforms whose `h1` is known, locked or not.
     """
 
     facts: tuple[HashFact, ...]
@@ -48,7 +48,7 @@ class LockedHashes(Struct, frozen=True):
 
     @classmethod
     def of(cls, change: Change) -> LockedHashes:
-        """What is locked now."""
+        """Returns the hashes locked now."""
         evidence = change.evidence
         if evidence is None or evidence.offered is None:
             return cls(change.locked)
@@ -56,18 +56,18 @@ class LockedHashes(Struct, frozen=True):
 
     @property
     def platforms(self) -> tuple[str, ...]:
-        """All that are known, in order."""
+        """All known platforms, in order."""
         return tuple(sorted({fact.platform for fact in self.facts if fact.platform} | (self.offered or frozenset())))
 
 
 class PathCover(Struct, frozen=True, dict=True):
-    """Which of some platforms install on one path.
+    """The coverage of platforms on one path.
 
     Attributes:
-        covered: Surely.
-        missing: Surely not.
-        doubtful: Nobody knows.
-        spare: How many hashes there are that may be of a doubtful platform, each of one at most.
+        covered: Platforms that definitely install.
+        missing: Platforms that definitely do not install.
+        doubtful: Platforms for which it is unknown.
+        spare: The number of hashes that may belong to a doubtful platform, each to one at most.
     """
 
     path: InstallPath
@@ -78,52 +78,52 @@ class PathCover(Struct, frozen=True, dict=True):
 
     @cached_property
     def lacks(self) -> frozenset[str]:
-        """Those that are missing."""
+        """The missing platforms as a set."""
         return frozenset(self.missing)
 
     @cached_property
     def doubts(self) -> frozenset[str]:
-        """Those of which nobody knows."""
+        """The doubtful platforms as a set."""
         return frozenset(self.doubtful)
 
     @property
     def at_least_missing(self) -> int:
-        """How many of the platforms are not covered, whatever the spare hashes are of."""
+        """The number of platforms that cannot be covered, for any assignment of the spare hashes."""
         return len(self.missing) + max(0, len(self.doubtful) - self.spare)
 
 
 def cover(locked: LockedHashes, path: InstallPath, platforms: Iterable[str]) -> PathCover:
-    """Returns which platforms install on a path.
+    """Returns the coverage of platforms on a path.
 
-    A lock entry without any hash is nobody's: the tools take whatever they find, and record it.
+    A lock entry without hashes excludes nothing: the tools accept any package, and record it.
 
     Args:
-        locked: What is locked.
-        path: How packages arrive.
-        platforms: Those in question, such as "linux_amd64".
+        locked: The locked hashes.
+        path: The install path.
+        platforms: The platforms in question, such as "linux_amd64".
     """
-    wanted = tuple(dict.fromkeys(platforms))
+    distinct = tuple(dict.fromkeys(platforms))
     if not locked.facts:
-        return PathCover(path, doubtful=wanted, spare=len(wanted))
+        return PathCover(path, doubtful=distinct, spare=len(distinct))
     counted = [fact for fact in locked.facts if _counts(fact, path)]
-    own = {fact.platform for fact in counted}
+    known = {fact.platform for fact in counted}
     spare = sum(fact.platform is None and _may_be_a_package(fact, locked, path) for fact in counted)
     answers: dict[bool | None, list[str]] = {True: [], False: [], None: []}
-    for platform in wanted:
-        answers[_is_covered(platform, locked, path, own, spare)].append(platform)
+    for platform in distinct:
+        answers[_is_covered(platform, locked, path, known, spare)].append(platform)
     return PathCover(path, tuple(answers[True]), tuple(answers[False]), tuple(answers[None]), spare)
 
 
 def _is_covered(
-    platform: str, locked: LockedHashes, path: InstallPath, own: Collection[str | None], spare: int
+    platform: str, locked: LockedHashes, path: InstallPath, known: Collection[str | None], spare: int
 ) -> bool | None:
-    if platform in own:
+    if platform in known:
         return True
     if not spare:
         return False
     if path in _MIRRORS or locked.offered is None:
         return None
-    # The publisher's package is known, and so are its hashes: what else is locked is not of this platform.
+    # The publisher's package and its hashes are known: no other locked hash belongs to this platform.
     return False if platform not in locked.offered or platform in locked.hashed else None
 
 
@@ -132,22 +132,22 @@ def _counts(fact: HashFact, path: InstallPath) -> bool:
 
 
 def _may_be_a_package(fact: HashFact, locked: LockedHashes, path: InstallPath) -> bool:
-    """Whether a hash of which nobody knows the platform may let one install."""
+    """True if a hash of unknown platform may let a platform install."""
     if fact.hash in registry_manifests():
         return False
     if locked.offered is None or path in _MIRRORS:
-        # A mirror may hold a package that the publisher does not list any more.
+        # A mirror may hold a package that the publisher no longer lists.
         return fact.proof is not Proof.SIGNED
     return has_scheme(fact.hash, Scheme.H1) and not locked.offered <= locked.hashed
 
 
 class ProviderCoverage(Struct, frozen=True, dict=True):
-    """How a locked provider does on all paths that are used.
+    """The coverage of a locked provider on all install paths in use.
 
     Attributes:
-        platforms: Those in question: the wanted ones, or without any those that are known.
-        is_wanted: Whether they are the wanted ones.
-        paths: In the order in which paths are shown.
+        platforms: The required platforms, or without any the known ones.
+        is_wanted: True if they are the required ones.
+        paths: In display order.
     """
 
     platforms: tuple[str, ...]
@@ -156,40 +156,40 @@ class ProviderCoverage(Struct, frozen=True, dict=True):
 
     @cached_property
     def covered(self) -> tuple[str, ...]:
-        """Those that surely install on every path."""
+        """The platforms that definitely install on every path."""
         on_each = [frozenset(path.covered) for path in self.paths]
-        return tuple(one for one in self.platforms if all(one in own for own in on_each))
+        return tuple(one for one in self.platforms if all(one in covered for covered in on_each))
 
     @cached_property
     def missing(self) -> tuple[str, ...]:
-        """Those that surely do not install on some path."""
+        """The platforms that definitely do not install on some path."""
         return tuple(one for one in self.platforms if any(one in path.lacks for path in self.paths))
 
     @cached_property
     def doubtful(self) -> tuple[str, ...]:
-        """All others."""
-        told = frozenset((*self.covered, *self.missing))
-        return tuple(one for one in self.platforms if one not in told)
+        """All other platforms."""
+        certain = frozenset((*self.covered, *self.missing))
+        return tuple(one for one in self.platforms if one not in certain)
 
     @property
     def is_short(self) -> bool:
-        """Whether it surely does not do for all."""
+        """True if some platform is definitely not covered."""
         return any(path.at_least_missing for path in self.paths)
 
     def paths_without(self, platform: str) -> tuple[InstallPath, ...]:
-        """The paths on which a platform surely does not install."""
+        """Returns the paths on which a platform definitely does not install."""
         return tuple(one.path for one in self.paths if platform in one.lacks)
 
     def paths_in_doubt(self, platform: str) -> tuple[InstallPath, ...]:
-        """The paths of which nobody knows whether it installs there."""
+        """Returns the paths on which it is unknown if a platform installs."""
         return tuple(one.path for one in self.paths if platform in one.doubts)
 
 
 def coverage(change: Change, policy: Policy) -> ProviderCoverage:
-    """Returns how what is locked now does: for the wanted platforms, or where none is wanted for all that are known."""
+    """Returns the coverage of the hashes locked now: of the required platforms, or without any of all known ones."""
     locked = LockedHashes.of(change)
-    wanted = tuple(str(one.platform) for one in policy.platforms)
-    platforms = wanted or locked.platforms
+    required = tuple(str(each.platform) for each in policy.platforms)
+    platforms = required or locked.platforms
     return ProviderCoverage(
-        platforms, bool(wanted), tuple(cover(locked, path, platforms) for path in policy.paths_in_order)
+        platforms, bool(required), tuple(cover(locked, path, platforms) for path in policy.paths_in_order)
     )

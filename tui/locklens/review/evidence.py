@@ -1,6 +1,6 @@
-"""Traces a change's hashes to facts: what must be asked for that, and what follows from the answers.
+"""Traces a change's hashes to facts: the questions to ask, and the proofs that follow from the answers.
 
-Pure: the same change and the same facts give the same result, whatever their order.
+Pure: the same change and the same facts give the same result, in any order.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from locklens.releases.facts import Fact, FactRequest, ListingId, ReleaseFacts, nobody_asked
+from locklens.releases.facts import Fact, FactRequest, ListingId, ReleaseFacts, unasked
 from locklens.review.case import case_of, new_id, old_id, other_registry, version_before
 from locklens.review.coverage import LockedHashes
 from locklens.review.model import Evidence, HashFact, LookupAnswer, Proof
@@ -29,37 +29,37 @@ _PROOFS = {HashOrigin.SIGNED: Proof.SIGNED, HashOrigin.REPORTED: Proof.REPORTED}
 
 
 def questions(change: Change, tool: Dialect, known: Mapping[FactRequest, Fact]) -> frozenset[FactRequest]:
-    """Returns what must be asked next to judge a change; nothing once all is known.
+    """Returns the next questions to judge a change; empty once all facts are known.
 
     Args:
-        change: Of a root.
+        change: A change of a root.
         tool: The root's tool.
-        known: What was answered so far.
+        known: The answers so far.
     """
     if change.new is None:
         return frozenset()
-    wanted: set[FactRequest] = {ListingId(tool.name, change.address), new_id(change, tool)}
+    required: set[FactRequest] = {ListingId(tool.name, change.address), new_id(change, tool)}
     if (old := old_id(change, tool)) is not None:
-        wanted.add(old)
-    if all(question in known for question in wanted):
+        required.add(old)
+    if all(question in known for question in required):
         case = case_of(change, tool, known, {})
         if case.listing.is_known and not case.listing.has(case.entry.version):
-            # What is remembered may be older than the version.
-            wanted.add(ListingId(tool.name, change.address, is_fresh=True))
+            # The cached list may be older than the version.
+            required.add(ListingId(tool.name, change.address, is_fresh=True))
         judged = case.packages
         if judged.has(Origin.REPUBLISHED) and (before := version_before(case)) is not None:
-            wanted.add(before)
+            required.add(before)
         if judged.has(Origin.UNKNOWN_ORIGIN) and (other := other_registry(case)) is not None:
-            wanted.add(other)
-    return frozenset(question for question in wanted if question not in known)
+            required.add(other)
+    return frozenset(question for question in required if question not in known)
 
 
 def trace(change: Change, case: Case | None) -> Change:
-    """Returns a change with proofs and signers, as the facts about it have them.
+    """Returns a change with proofs and signers from the facts about it.
 
     Args:
-        change: Of a root.
-        case: All facts; None for a removed provider, about which there are none.
+        change: A change of a root.
+        case: All facts; None for a removed provider, which has none.
     """
     if case is None:
         return replace(change, evidence=Evidence())
@@ -77,15 +77,15 @@ def trace(change: Change, case: Case | None) -> Change:
 
 
 def unasked_case(change: Change, tool: Dialect) -> Case | None:
-    """Returns the facts about a change where nobody is asked and nothing is remembered; None for a removed provider."""
+    """Returns the facts about a change without registries and without a cache; None for a removed provider."""
     known: dict[FactRequest, Fact] = {}
-    while wanted := questions(change, tool, known):
-        known |= {question: nobody_asked(question) for question in wanted}
+    while pending := questions(change, tool, known):
+        known |= {question: unasked(question) for question in pending}
     return case_of(change, tool, known, {}) if change.new is not None else None
 
 
 def locked_before(case: Case) -> LockedHashes | None:
-    """What was locked before, with what is known of that release; None for nothing."""
+    """Returns the hashes locked before, with the facts about that release; None without an old entry."""
     old = case.change.old
     release = case.new if case.is_same_release else case.old
     if old is None or release is None:
@@ -107,7 +107,7 @@ def _locked(facts: tuple[HashFact, ...], release: ReleaseFacts, hashed: Mapping[
 def _facts(
     facts: tuple[HashFact, ...], case: Case, release: ReleaseFacts | None, *, was_locked: bool = False
 ) -> tuple[HashFact, ...]:
-    """Returns hashes with what is known of them; `release` is the one that they should be of."""
+    """Returns hashes with platform and proof; `release` is the release that they should belong to."""
     if release is None:
         return facts
     platforms = release.platforms
@@ -115,7 +115,7 @@ def _facts(
         case.hashed[zh]: platform for zh, platform in platforms.items() if zh in case.hashed
     }
     proven = {case.hashed[zh] for zh in platforms if zh in case.hashed}
-    found = []
+    traced = []
     for fact in facts:
         text = fact.hash
         platform = platforms.get(text) or by_h1.get(text)
@@ -127,8 +127,8 @@ def _facts(
             proof = Proof.STALE
         else:
             proof = Proof.UNKNOWN
-        found.append(HashFact(text, str(platform) if platform else None, proof))
-    return tuple(found)
+        traced.append(HashFact(text, str(platform) if platform else None, proof))
+    return tuple(traced)
 
 
 def _evidence(case: Case) -> Evidence:

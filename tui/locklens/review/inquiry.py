@@ -1,4 +1,4 @@
-"""Asks what the changes of a review need to know, all at once, and hands each change back when it is settled."""
+"""Concurrent collection of the facts that the changes of a review need."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ if TYPE_CHECKING:
 
 
 class _Open(Struct):
-    """A change, and what is still to be answered about it."""
+    """A change with its open questions."""
 
     subject: FactSubject
-    wanted: set[FactRequest]
+    pending: set[FactRequest]
 
 
 class FactCollector:
-    """The questions of a run; each is asked once, whoever needs it.
+    """The questions of a run; each is asked once, even if several changes need it.
 
-    Not for several threads: the asking is done in those of the pool, everything else in the caller's.
+    Not thread-safe. Only `ask` runs on pool threads.
 
     Args:
-        ask: Answers a question; may be called from any thread.
-        pool: Where it is called.
+        ask: Answers a question; must be thread-safe.
+        pool: Runs `ask`.
     """
 
     def __init__(self, ask: Callable[[FactRequest], Fact], pool: Executor) -> None:
@@ -44,23 +44,23 @@ class FactCollector:
         self._waiting: dict[FactRequest, list[_Open]] = {}
         self._ready: deque[FactSubject] = deque()
         self.known: dict[FactRequest, Fact] = {}
-        """What is known so far."""
+        """The answers so far."""
         self.total = 0
-        """How many changes there are to settle."""
+        """The number of changes to settle."""
         self.done = 0
-        """How many of them are settled."""
+        """The number of settled changes."""
 
     def start(self, subjects: Iterable[FactSubject]) -> None:
-        """Begins to ask for these changes too."""
+        """Starts asking for these changes too."""
         for subject in subjects:
             self.total += 1
             self._go_on(subject)
 
     def settled(self, *, is_patient: bool) -> Iterator[FactSubject]:
-        """Returns the changes about which there is nothing more to ask, in the order in which that is so.
+        """Yields the changes without open questions, in the order in which they are settled.
 
         Args:
-            is_patient: Whether to wait until all are settled; otherwise only those that are settled by now.
+            is_patient: True to wait until all are settled; otherwise only those that are settled now.
 
         Raises:
             LockLensError: The run was cancelled.
@@ -76,24 +76,24 @@ class FactCollector:
             except Empty:
                 return
             self.known[question] = self._asked[question].result()
-            for one in self._waiting.pop(question, ()):
-                one.wanted.discard(question)
-                if not one.wanted:
-                    self._go_on(one.subject)
+            for waiting in self._waiting.pop(question, ()):
+                waiting.pending.discard(question)
+                if not waiting.pending:
+                    self._go_on(waiting.subject)
 
     def _go_on(self, subject: FactSubject) -> None:
-        """Asks what a change needs to know next; an answer may lead to another question."""
-        wanted = questions(subject.change, subject.tool, self.known)
-        if not wanted:
+        """Asks the next questions of a change; an answer may lead to another question."""
+        pending = questions(subject.change, subject.tool, self.known)
+        if not pending:
             self._ready.append(subject)
             return
-        one = _Open(subject, set(wanted))
-        for question in wanted:
-            self._waiting.setdefault(question, []).append(one)
+        waiting = _Open(subject, set(pending))
+        for question in pending:
+            self._waiting.setdefault(question, []).append(waiting)
             if question not in self._asked:
                 future = self._asked[question] = self._pool.submit(self._ask, question)
                 future.add_done_callback(partial(self._note, question))
 
     def _note(self, question: FactRequest, _: Future[Fact]) -> None:
-        """Takes the news from the thread that has the answer to the one that waits."""
+        """Notifies the waiting thread; runs on the thread with the answer."""
         self._answered.put(question)

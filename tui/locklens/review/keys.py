@@ -1,4 +1,4 @@
-"""Who signed what is locked: the releases of a review, gathered by the key that signed them. Pure."""
+"""Signers of the locked releases: the releases of a review, grouped by signing key. Pure."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class Use(Struct, frozen=True):
     """A release that is locked.
 
     Attributes:
-        lock_files: That lock it.
-        as_of: When the registry said who signed it, ISO 8601 in UTC; None where it did not.
-        problem: Why its signer is not known, "" where it is.
-        doubts: Ids of the findings that say that what is locked is not all of what is signed now.
+        lock_files: Lock files with this release.
+        as_of: When the registry reported its signature, ISO 8601 in UTC; None without an answer.
+        problem: Why its signer is unknown, "" if it is known.
+        doubts: Ids of the findings about locked hashes that are not in the signed release.
     """
 
     address: ProviderAddress
@@ -38,7 +38,7 @@ class Use(Struct, frozen=True):
     @property
     def doubt(self) -> str:
         """The doubts in words, "" for none."""
-        return f"{', '.join(self.doubts)}: not all that is locked is of what is signed now" if self.doubts else ""
+        return f"{', '.join(self.doubts)}: some locked hashes are not in the signed release" if self.doubts else ""
 
     @property
     def name(self) -> str:
@@ -47,11 +47,11 @@ class Use(Struct, frozen=True):
 
 
 class SignerUses(Struct, frozen=True):
-    """A signer, and all that it signed of what is locked.
+    """A signer, with all locked releases that it signed.
 
     Attributes:
-        key: None for what nobody signed, and for what is not known.
-        tier: UNSIGNED and UNKNOWN tell the two apart.
+        key: None for unsigned releases and for unknown signers.
+        tier: UNSIGNED or UNKNOWN without a key.
         uses: By address and version.
     """
 
@@ -61,9 +61,9 @@ class SignerUses(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """What the signer is called: the first name that the key claims, or that there is none."""
+        """The display name: the first name that the key claims, or the lack of one."""
         if self.key is None:
-            return "not signed" if self.tier is Tier.UNSIGNED else "not known"
+            return "not signed" if self.tier is Tier.UNSIGNED else "unknown"
         return self.key.user_ids[0] if self.key.user_ids else "no name"
 
     @property
@@ -73,14 +73,14 @@ class SignerUses(Struct, frozen=True):
 
 
 class PastUse(Struct, frozen=True):
-    """A release that was locked before, as git's history has it.
+    """A release that was locked earlier in git's history.
 
     Attributes:
-        commit: The last one in which it was locked, full id.
-        date: Of that commit, ISO 8601.
-        key: Who signed it, as the registry says now; None where nobody did, or it is not known any more.
-        tier: Likewise.
-        problem: Why it is not known, "" where it is.
+        commit: The last commit in which it was locked, full id.
+        date: The commit's date, ISO 8601.
+        key: The signing key as the registry reports it now; None if unsigned or unknown.
+        tier: The tier of that signature.
+        problem: Why it is unknown, "" if it is known.
     """
 
     address: ProviderAddress
@@ -93,10 +93,10 @@ class PastUse(Struct, frozen=True):
 
 
 def signers(review: Review) -> tuple[SignerUses, ...]:
-    """Returns who signed what is locked on the review's new side, the most trusted first.
+    """Returns the signers of the releases locked on the review's new side, most trusted first.
 
     Args:
-        review: With unchanged providers included, or only those that changed are told of.
+        review: One with unchanged providers, or the result has only changed ones.
     """
     locks: dict[tuple[ProviderAddress, str], list[str]] = {}
     changes: dict[tuple[ProviderAddress, str], Change] = {}

@@ -1,4 +1,4 @@
-"""A review as frozen values: what the screens show and the reports print. Its names are those of the JSON document."""
+"""A review as frozen values, for screens and reports. Its names are those of the JSON document."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class ChangeKind(StrEnum):
-    """What happened to a provider; each has exactly one. Declared from the most to the least alarming."""
+    """The kind of change of a provider; each has exactly one. Declared from the most to the least alarming."""
 
     REPLACED_HASHES = "replaced-hashes"
     CHANGED_HASHES = "changed-hashes"
@@ -46,7 +46,7 @@ class Bump(StrEnum):
 
 
 class Proof(StrEnum):
-    """What is known of a hash, best first."""
+    """The proof of a hash, best first."""
 
     SIGNED = "signed"
     COMPUTED = "computed"
@@ -60,7 +60,7 @@ _EXPLAINED = frozenset({Proof.SIGNED, Proof.COMPUTED, Proof.REPORTED})
 
 
 class Severity(StrEnum):
-    """How much a finding matters, worst first. OFF is for rules that a policy silenced."""
+    """The severity of a finding, worst first. OFF is for rules that a policy silenced."""
 
     BLOCK = "block"
     WARN = "warn"
@@ -77,7 +77,7 @@ _RANKS = {severity: rank for rank, severity in enumerate(Severity)}
 
 
 class LockStatus(StrEnum):
-    """What happened to a root's lock file."""
+    """The state of a root's lock file in the comparison."""
 
     ADDED = "added"
     MODIFIED = "modified"
@@ -87,7 +87,7 @@ class LockStatus(StrEnum):
 
 
 class LookupAnswer(StrEnum):
-    """What came of asking a registry; what is remembered counts as given, and so does a no."""
+    """The result of asking a registry; a cached answer counts as given, and so does a negative one."""
 
     GIVEN = "given"
     FAILED = "failed"
@@ -95,7 +95,7 @@ class LookupAnswer(StrEnum):
 
 
 class HashFact(Struct, frozen=True):
-    """One hash of the lock file and what is known of it; `platform` is None where nothing tells."""
+    """One hash of the lock file with its proof; `platform` is None if unknown."""
 
     hash: str
     platform: str | None = None
@@ -103,26 +103,25 @@ class HashFact(Struct, frozen=True):
 
     @property
     def is_explained(self) -> bool:
-        """Whether it is traced to a fact."""
+        """True if it is verified: traced to a signed release, to a package hashed here, or to the registry's report."""
         return self.proof in _EXPLAINED
 
 
 class Evidence(Struct, frozen=True):
-    """How far the facts behind a change are known.
+    """The state of the facts behind a change.
 
     Attributes:
-        as_of: When the oldest answer that they rest on was given, ISO 8601 in UTC; None without any answer.
-        problems: Why not all is known, each a sentence without its full stop.
-        hint: What would help, "" for nothing.
-        answer: What came of asking about the new version.
-        to_prove: How many packages it takes at most to decide the `h1` that are not proven.
-        to_prove_bytes: Their size together, None where it is not known.
-        offered: The platforms of which the new version has a package that somebody vouches for; None where that is not
-            known.
-        hashed: Those of them whose `h1` is known, locked or not.
-        released: The day of the new version's release, ISO 8601, as the registry says; None where nobody says, or
-            nobody asked: without a cooldown it does not matter.
-        days: Since then.
+        as_of: Time of the oldest answer used, ISO 8601 in UTC; None without any answer.
+        problems: Reasons for unknown facts, each a sentence without its full stop.
+        hint: The next step, "" for none.
+        answer: The result of asking about the new version.
+        to_prove: Upper bound on the number of packages to hash for the `h1` that are not proven.
+        to_prove_bytes: Their total size, None if unknown.
+        offered: The platforms for which the new version has an authenticated package; None if unknown.
+        hashed: The platforms among them whose `h1` is known, locked or not.
+        released: The release date of the new version as the registry reports it, ISO 8601; None if unknown or not
+            asked for, as without a cooldown.
+        days: Days since then.
     """
 
     as_of: str | None = None
@@ -141,9 +140,9 @@ class Finding(Struct, frozen=True):
     """One rule's verdict.
 
     Attributes:
-        line: From 1; None where the finding is about the file as a whole.
+        line: From 1; None for a finding about the whole file.
         column: From 1; known for syntax errors.
-        provider: Set where the finding is about one whose change is not listed, which would say it.
+        provider: Set for a finding about a provider without a listed change.
     """
 
     rule: str
@@ -157,19 +156,19 @@ class Finding(Struct, frozen=True):
 
 
 class Change(Struct, frozen=True):
-    """What happened to one provider in one root.
+    """The change of one provider in one root.
 
     Attributes:
         id: 16 hex digits over address, both versions and both hash sets: an acceptance or a mark holds for exactly
             this change.
         group: The same over the `zh` sets alone: changes of one group in several roots are one decision.
-        moved_from: The address before, for kind MOVED.
-        kept: The hashes that are on both sides.
-        explained: How many of `added` are traced to a fact.
-        evidence: None until the registry was asked, or it was settled that it is not.
-        old_signer: Who signed the old version, None where that is not known.
-        new_signer: Who signed the new one, likewise.
-        required_by: Who asks for the provider on the new side; empty until the configuration was read.
+        moved_from: The old address, for kind MOVED.
+        kept: The hashes on both sides.
+        explained: The number of verified hashes in `added`.
+        evidence: None until the facts are settled.
+        old_signer: The signer of the old version, None if unknown.
+        new_signer: The signer of the new version, None if unknown.
+        required_by: The requirements of the provider on the new side; empty until the configuration was read.
     """
 
     id: str
@@ -192,18 +191,18 @@ class Change(Struct, frozen=True):
 
     @property
     def severity(self) -> Severity | None:
-        """That of the worst finding; None without findings."""
+        """The severity of the worst finding; None without findings."""
         return worst(self.findings)
 
     @property
     def locked(self) -> tuple[HashFact, ...]:
-        """What is known of each hash that is locked now, in the lock file's order."""
+        """The facts about each hash locked now, in the lock file's order."""
         facts = {fact.hash: fact for fact in (*self.added, *self.kept)}
         return tuple(facts[text] for text in dict.fromkeys(self.new.hashes)) if self.new is not None else ()
 
 
 class ToolChange(Struct, frozen=True):
-    """Another tool than before; `has_migrated` where the providers themselves are of its registry by now."""
+    """A change of the tool; `has_migrated` if the providers themselves are from its registry now."""
 
     before: Dialect
     now: Dialect
@@ -211,11 +210,11 @@ class ToolChange(Struct, frozen=True):
 
 
 class Conversion(Struct, frozen=True):
-    """What git does to a file on checkout.
+    """A conversion of a file by git on checkout.
 
     Attributes:
         attribute: The cause, such as `filter=lfs`.
-        is_new: Whether the old side's attributes are others.
+        is_new: True if the old side's attributes differ.
     """
 
     attribute: str
@@ -223,11 +222,11 @@ class Conversion(Struct, frozen=True):
 
 
 class Unreviewed(Struct, frozen=True):
-    """Something that is no file of the repository, and was not read.
+    """A submodule or link in place of a repository file; it was not read.
 
     Attributes:
-        what: Such as "a submodule (A -> B)".
-        blocks: Whether the change has it stand for what a root is made of.
+        what: The kind, such as "a submodule (A -> B)".
+        blocks: True if the change puts it in place of a part of a root.
     """
 
     what: str
@@ -235,7 +234,7 @@ class Unreviewed(Struct, frozen=True):
 
 
 class LockedPlace(Struct, frozen=True):
-    """Where a version is locked: lock file, line from 1, and whether that is the old side's file."""
+    """A place of a locked version: lock file, line from 1; `is_base` for the old side's file."""
 
     lock_file: str
     line: int
@@ -243,16 +242,15 @@ class LockedPlace(Struct, frozen=True):
 
 
 class RootContext(Struct, frozen=True):
-    """What a root is judged by beside its own files and the facts about releases.
+    """The context that a root is judged in, beside its own files and the facts about releases.
 
     Attributes:
-        policy: The one that counts.
-        tool_change: Set where the root went over to the other tool.
+        policy: The policy that applies.
+        tool_change: Set if the root changed to the other tool.
         converted: Its lock file and configuration files that git converts on checkout, by path.
-        unreviewed: What stands in the place of the root or of its files and was not read, by path.
-        rivals: Where either side has other packages locked of a version that a change brings, by provider: the first
-            places.
-        vendored: Packages that the change brings into the root's `terraform.d/plugins`: paths of files.
+        unreviewed: Submodules and links in place of the root or its files, which were not read, by path.
+        rivals: The first places on either side that lock different packages for the version of a change, by provider.
+        vendored: Paths of package files that the change adds to the root's `terraform.d/plugins`.
     """
 
     policy: Policy = Policy()
@@ -268,15 +266,15 @@ class RootReview(Struct, frozen=True):
 
     Attributes:
         path: The root's folder relative to the repository's top, "" for the top itself.
-        lock_file: The lock file's path, likewise.
-        renamed_from: The folder that the lock file was in on the old side, where it moved.
-        format_only: All providers are unchanged, yet the bytes differ.
-        old: The lock file as it was read on the old side; absent where there was none.
-        new: On the new side, by the rules of `tool`.
+        lock_file: The lock file's path, relative to the top too.
+        renamed_from: The folder of the lock file on the old side, if it moved.
+        format_only: True if all providers are unchanged and the bytes differ.
+        old: The lock file of the old side; absent if there was none.
+        new: The lock file of the new side, read by the rules of `tool`.
         configuration: None until it was read.
-        context: What else it is judged by.
+        context: The policy and all other context of the judgement.
         changes: Worst first.
-        findings: Those that are about no single listed change.
+        findings: Findings that concern no single listed change.
     """
 
     path: str
@@ -294,7 +292,7 @@ class RootReview(Struct, frozen=True):
 
     @property
     def is_rewritten(self) -> bool:
-        """Whether the bytes of the lock file differ between the sides."""
+        """True if the bytes of the lock file differ between the sides."""
         return self.old.data != self.new.data or self.old.exists != self.new.exists
 
     @property
@@ -304,12 +302,12 @@ class RootReview(Struct, frozen=True):
 
     @property
     def severity(self) -> Severity | None:
-        """That of the worst finding; None without findings."""
+        """The severity of the worst finding; None without findings."""
         return worst(self.all_findings)
 
 
 class SideName(Struct, frozen=True):
-    """What a side of the comparison is called; `revision` is a full commit id or None."""
+    """The name of a side of the comparison; `revision` is a full commit id or None."""
 
     kind: str
     name: str
@@ -317,15 +315,15 @@ class SideName(Struct, frozen=True):
 
     @property
     def tip_name(self) -> str:
-        """The revision that was named, also where its fork point is compared: "main" of "main...HEAD"."""
+        """The given revision, even if its fork point is compared: "main" for "main...HEAD"."""
         return self.name.partition("...")[0]
 
 
 class PolicySide(StrEnum):
-    """Where a policy was read.
+    """The origin of a policy.
 
-    It is the base's, because a change must not be judged by rules that it brings along. Where there is only one side,
-    a folder without git, it is that side's.
+    The base, because a change must not be judged by rules that it introduces; with only one side, as for a folder
+    without git, that side.
     """
 
     BASE = "base"
@@ -336,7 +334,7 @@ class PolicySide(StrEnum):
 
 
 class HostState(Struct, frozen=True):
-    """Whether a registry was asked, when (ISO 8601), what went wrong, and what would have it asked, "" for nothing."""
+    """The contact with a registry: time (ISO 8601) and error if it was asked, and a hint if it was not, "" for none."""
 
     host: str
     asked: bool
@@ -350,13 +348,13 @@ class Review(Struct, frozen=True):
 
     Attributes:
         at: ISO 8601 in UTC.
-        offline: Whether no registry was to be asked.
-        roots: Those of which the lock file or the configuration changed.
-        lock_files: How many there are on the new side, changed or not.
-        notes: What limits the whole review, each a sentence: gpg is missing, a setting cannot be read.
-        policy: By which it is judged.
-        policy_side: Where that was read.
-        base_hosts: The registries that the base's lock files vouch for, in comparison form; of a fork point, its tip's.
+        offline: True if no registry may be asked.
+        roots: The roots with a changed lock file or configuration.
+        lock_files: The number of lock files on the new side, changed or not.
+        notes: Limits of the whole review, each a sentence: gpg is missing, a setting cannot be read.
+        policy: The policy that applies.
+        policy_side: The origin of the policy.
+        base_hosts: The registries in the base's lock files, in comparison form; for a fork point, those of its tip.
     """
 
     at: str
@@ -373,7 +371,7 @@ class Review(Struct, frozen=True):
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """All listed changes that are changes."""
+        """All listed changes, without unchanged providers."""
         return tuple(
             change for root in self.roots for change in root.changes if change.kind is not ChangeKind.UNCHANGED
         )
@@ -384,19 +382,19 @@ class Review(Struct, frozen=True):
         return tuple(finding for root in self.roots for finding in root.all_findings)
 
     def fails(self, threshold: str) -> bool:
-        """Whether there is a finding that counts at a severity or above; nothing fails at "never"."""
-        found = worst(self.findings)
-        return threshold != "never" and found is not None and found.rank <= Severity(threshold).rank
+        """True if a finding counts at a severity or above; nothing fails at "never"."""
+        severity = worst(self.findings)
+        return threshold != "never" and severity is not None and severity.rank <= Severity(threshold).rank
 
     @property
     def verdict(self) -> str:
-        """Block, warn or ok: the worst that counts."""
-        found = worst(self.findings)
-        return found.value if found in {Severity.BLOCK, Severity.WARN} else "ok"
+        """The worst severity as block, warn or ok."""
+        severity = worst(self.findings)
+        return severity.value if severity in {Severity.BLOCK, Severity.WARN} else "ok"
 
 
 def worst(findings: tuple[Finding, ...]) -> Severity | None:
-    """The severity of the worst finding that nobody accepted."""
+    """Returns the severity of the worst finding that is not accepted."""
     return min(
         (finding.severity for finding in findings if finding.accepted is None), key=lambda one: one.rank, default=None
     )

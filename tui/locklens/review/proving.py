@@ -1,4 +1,4 @@
-"""Which packages it takes to prove `h1` hashes, the likeliest first. Pure: nothing is downloaded here."""
+"""Packages to hash in order to prove `h1` hashes, likeliest first. Pure: nothing is downloaded here."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from locklens.review.case import FactSubject
 
 _LIKELY = ("linux_amd64", "darwin_arm64", "linux_arm64", "darwin_amd64", "windows_amd64")
-"""Where people and pipelines run `init`, most of them first: an `h1` is usually one of these platforms'."""
+"""The usual platforms of `init`, most common first: an `h1` is usually from one of them."""
 
 
 class Package(Struct, frozen=True):
-    """A signed package that may have an `h1` in question; `size` is None where nobody said it."""
+    """A signed package that may have an `h1` in question; `size` is None if unknown."""
 
     platform: Platform
     zh: str
@@ -33,7 +33,7 @@ class ProvingTarget(Struct, frozen=True):
 
     Attributes:
         unproven: The hashes.
-        packages: Those that were not hashed yet, the likeliest first.
+        packages: Packages not hashed yet, likeliest first.
     """
 
     release: ReleaseId
@@ -44,33 +44,33 @@ class ProvingTarget(Struct, frozen=True):
 def targets(
     subjects: Iterable[FactSubject], known: Mapping[FactRequest, Fact], hashed: Mapping[str, str], *, everything: bool
 ) -> tuple[ProvingTarget, ...]:
-    """Returns what there is to prove; releases that several roots lock are there once.
+    """Returns the releases with hashes to prove, each once.
 
     Args:
         subjects: Settled changes.
         known: The answers to all their questions.
         hashed: The `h1` of packages that were hashed here, by `zh`.
-        everything: Whether hashes are to be proven that were locked for the version before.
+        everything: True to include hashes that were locked for the version before.
     """
-    wanted: dict[ReleaseId, set[str]] = {}
+    unproven: dict[ReleaseId, set[str]] = {}
     packages: dict[ReleaseId, tuple[Package, ...]] = {}
     for subject in subjects:
         if subject.change.new is None:
             continue
         case = case_of(subject.change, subject.tool, known, hashed)
         hashes = case.entry.hashes if everything else case.first_said
-        own = packages_of(filter(is_well_formed, hashes), Scheme.H1)
+        folders = packages_of(filter(is_well_formed, hashes), Scheme.H1)
         proven = {hashed[zh] for zh in case.new.packages if zh in hashed} | case.new.vouchers.keys()
-        if own - proven and case.new.packages - hashed.keys():
-            wanted.setdefault(case.new.id, set()).update(own - proven)
+        if folders - proven and case.new.packages - hashed.keys():
+            unproven.setdefault(case.new.id, set()).update(folders - proven)
             packages[case.new.id] = _in_order(case.new.platforms, case.new.sizes, hashed)
-    return tuple(ProvingTarget(release, frozenset(hashes), packages[release]) for release, hashes in wanted.items())
+    return tuple(ProvingTarget(release, frozenset(hashes), packages[release]) for release, hashes in unproven.items())
 
 
 def _in_order(
     platforms: Mapping[str, Platform], sizes: Mapping[str, int], hashed: Mapping[str, str]
 ) -> tuple[Package, ...]:
-    """The packages that were not hashed yet, the likeliest platforms first."""
-    found = [Package(platform, zh, sizes.get(zh)) for zh, platform in platforms.items() if zh not in hashed]
+    """Returns the packages not hashed yet, likeliest platforms first."""
+    packages = [Package(platform, zh, sizes.get(zh)) for zh, platform in platforms.items() if zh not in hashed]
     ranks = {name: rank for rank, name in enumerate(_LIKELY)}
-    return tuple(sorted(found, key=lambda one: (ranks.get(str(one.platform), len(ranks)), one.platform)))
+    return tuple(sorted(packages, key=lambda package: (ranks.get(str(package.platform), len(ranks)), package.platform)))

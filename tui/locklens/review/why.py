@@ -1,4 +1,4 @@
-"""Why a provider is there and at its version, in one root or many, as the reports print it."""
+"""The reasons for a provider and its version, in one or more roots, as the reports print them."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class RootWhy(Struct, frozen=True):
     Attributes:
         path: Its folder, "" for the top.
         lock_file: Its path, None where there is none.
-        tool: Whose rules count.
-        configuration: What it was read from.
-        explanation: All that there is to say of the provider.
-        findings: What the lock file's entry earns, and what keeps the file from being read.
-        silence: Why the registry says nothing; "" where it did.
+        tool: The tool whose rules apply.
+        configuration: The configuration that was read.
+        explanation: The explanation of the provider's version.
+        findings: Those of the lock file's entry, and those that keep the file from being read.
+        silence: Why the registry gave no answer; "" if it did.
     """
 
     path: str
@@ -40,7 +40,7 @@ class RootWhy(Struct, frozen=True):
 
 
 class Unsure(Struct, frozen=True):
-    """A root of which nobody can say that it does not require the provider, and why."""
+    """A root that may require the provider, with the reason for the doubt."""
 
     path: str
     reason: str
@@ -52,8 +52,8 @@ class Why(Struct, frozen=True):
     Attributes:
         asked: The provider as it was typed.
         roots: Those that require it or have it locked.
-        unsure: Of the others, those that cannot be told.
-        others: How many there are besides.
+        unsure: Others that may require it.
+        others: The number of remaining roots.
     """
 
     asked: str
@@ -62,7 +62,7 @@ class Why(Struct, frozen=True):
     others: int = 0
 
     def fails(self, threshold: str) -> bool:
-        """Whether anything counts at a severity or above; constraints that cannot hold together block."""
-        found = [worst(root.findings) for root in self.roots]
-        found += [Severity.BLOCK for root in self.roots if root.explanation.conflicts]
-        return threshold != "never" and any(one and one.rank <= Severity(threshold).rank for one in found)
+        """True if a finding counts at a severity or above; conflicting constraints block."""
+        severities = [worst(root.findings) for root in self.roots]
+        severities += [Severity.BLOCK for root in self.roots if root.explanation.conflicts]
+        return threshold != "never" and any(one and one.rank <= Severity(threshold).rank for one in severities)

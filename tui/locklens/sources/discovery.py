@@ -40,9 +40,9 @@ class Service(Struct, frozen=True):
 
     Attributes:
         url: The base of the registry's URLs; its last segment counts only with a slash behind it.
-        takes_token: Whether the host's token may go there: to the host itself, or where the user's own `host` block
+        takes_token: True if the host's token may go there: to the host itself, or where the user's own `host` block
             points. A document that points to another host does not take the token along.
-        is_given: Whether the user's own `host` block says so.
+        is_given: True if the user's own `host` block says so.
     """
 
     url: str

@@ -52,7 +52,7 @@ class ListedVersion(Struct, frozen=True):
 
     @property
     def has_supported_protocol(self) -> bool:
-        """Whether the tools could run it, as far as the list says; what cannot be read there says nothing."""
+        """True if the tools could run it, as far as the list says; what cannot be read there says nothing."""
         return is_supported(map(_protocol, self.protocols))
 
 
@@ -114,7 +114,7 @@ class PackageMetadata(Struct, frozen=True):
 
     @property
     def has_supported_protocol(self) -> bool:
-        """Whether the tools could run it; a package that names no protocol passes."""
+        """True if the tools could run it; a package that names no protocol passes."""
         return is_supported(self.protocols)
 
     @property
@@ -129,7 +129,7 @@ class PackageMetadata(Struct, frozen=True):
 
 
 def is_supported(protocols: Iterable[Version | None]) -> bool:
-    """Whether the tools speak one of the plugin protocols; True where none is named, or one (None) cannot be read."""
+    """True if the tools speak one of the plugin protocols; True where none is named, or one (None) cannot be read."""
     low, high = _PROTOCOLS
     named = list(protocols)
     return not named or any(one is None or (low <= one.major < high and not one.prerelease) for one in named)

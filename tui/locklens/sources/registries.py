@@ -53,7 +53,7 @@ class Registries:
             policy: Hosts that the base's policy names.
             given: Hosts of the command line.
             memory: What earlier runs were answered; None to remember nothing.
-            is_installing: Whether packages are got as the tool gets them: Terraform with what `.netrc` has for a host.
+            is_installing: True if packages are got as the tool gets them: Terraform with what `.netrc` has for a host.
             is_offline: Nobody is asked: what is remembered counts, and all else is an OfflineError.
             cancel: Set by another thread to stop.
             pause: How to wait between two attempts; for tests.

@@ -70,7 +70,7 @@ class Registry:
 
         Args:
             address: Of the provider.
-            is_fresh: Whether an answer of an earlier run does not do, though it counts; likewise below.
+            is_fresh: True if an answer of an earlier run does not do, though it counts; likewise below.
 
         Raises:
             ProviderNotFoundError: The registry has no such provider.

@@ -40,7 +40,7 @@ def read_packages(fields: Fields, *, is_strict: bool) -> tuple[PlatformPackage, 
 
     Args:
         fields: The answer.
-        is_strict: Whether a malformed map makes the answer unusable, as for OpenTofu. Terraform does not look at it;
+        is_strict: True if a malformed map makes the answer unusable, as for OpenTofu. Terraform does not look at it;
             then a malformed one counts as none.
 
     Raises:

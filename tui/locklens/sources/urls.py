@@ -54,12 +54,12 @@ def resolve(base: str, reference: str) -> str:
 
 
 def has_userinfo(url: str) -> bool:
-    """Whether a URL carries a user name or a password."""
+    """True if a URL carries a user name or a password."""
     return "@" in urlsplit(url).netloc
 
 
 def has_query(url: str) -> bool:
-    """Whether something stands behind the `?` of a URL: of a file's, mostly a signature that ends soon."""
+    """True if something stands behind the `?` of a URL: of a file's, mostly a signature that ends soon."""
     return bool(urlsplit(url).query)
 
 
@@ -78,7 +78,7 @@ def origin(url: str) -> UrlOrigin:
 
 
 def is_loopback(name: str) -> bool:
-    """Whether a host name without a port can only be this machine."""
+    """True if a host name without a port can only be this machine."""
     if name == "localhost" or name.endswith(".localhost"):
         return True
     try:
@@ -88,7 +88,7 @@ def is_loopback(name: str) -> bool:
 
 
 def may_carry_token(url: str) -> bool:
-    """Whether a token sent to this URL can be read by nobody on the way."""
+    """True if a token sent to this URL can be read by nobody on the way."""
     parts = urlsplit(url)
     return parts.scheme == "https" or is_loopback(parts.hostname or "")
 

@@ -46,7 +46,7 @@ class RememberedAnswer(Struct, frozen=True):
 
     Attributes:
         url: That was asked; without a user name or password.
-        with_token: Whether a token was sent there.
+        with_token: True if a token was sent there.
         status: Of HTTP.
         final_url: That answered, after redirects. Where it is not the URL that was asked, it is remembered without
             what stands behind `?`.
@@ -144,7 +144,7 @@ class Cache:
 
         Args:
             url: That is asked.
-            with_token: Whether a token would be sent: what a token bought is not for those who have none, nor the
+            with_token: True if a token would be sent: what a token bought is not for those who have none, nor the
                 other way round.
         """
         key = (_digest(url), with_token)
@@ -243,7 +243,7 @@ class Cache:
 
     @property
     def is_kept(self) -> bool:
-        """Whether what is remembered outlives the run."""
+        """True if what is remembered outlives the run."""
         return self._database.is_kept
 
     @property

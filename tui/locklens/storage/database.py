@@ -40,8 +40,8 @@ class DatabaseLayout(Struct, frozen=True):
         tables: Statements that make them where they are not there.
         name: Of the file, in sentences: "The … was damaged".
         contents: In the plural, to begin a sentence: "… last for this run only".
-        stays_open: Whether one connection serves all calls; otherwise each opens the file anew.
-        is_believed: Whether what is in it is taken for proven: then it is not used where others may write to it or in
+        stays_open: True if one connection serves all calls; otherwise each opens the file anew.
+        is_believed: True if what is in it is taken for proven: then it is not used where others may write to it or in
             its folder. What belongs to another user never is.
     """
 
@@ -91,12 +91,12 @@ class Database:
 
     @property
     def is_kept(self) -> bool:
-        """Whether what is put in outlives the run, as far as is known."""
+        """True if what is put in outlives the run, as far as is known."""
         return self._memory is None
 
     @property
     def is_there(self) -> bool:
-        """Whether there is a file, of whatever kind and whoever may read it."""
+        """True if there is a file, of whatever kind and whoever may read it."""
         try:
             return self.path is not None and bool(self.path.lstat())
         except (FileNotFoundError, NotADirectoryError):

@@ -49,7 +49,7 @@ def write_atomically(path: Path, data: bytes, *, mode: int = 0o644) -> None:
 
 
 def _is_in_repository(path: Path) -> bool:
-    """Whether a file lies in the repository that one works in, or in the current folder where there is none.
+    """True if a file lies in the repository that one works in, or in the current folder where there is none.
 
     Raises:
         ConfigurationError: It does by its name, and a link on the way leads out: the repository decides where to.

@@ -19,12 +19,12 @@ _READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
 def is_within(top: str, place: str) -> bool:
-    """Whether a place is a folder or in it; both without links, on any drive."""
+    """True if a place is a folder or in it; both without links, on any drive."""
     return place == top or place.startswith(top if top.endswith(os.sep) else top + os.sep)
 
 
 def is_below(top: str, place: str) -> bool:
-    """Whether a place is one in a repository where files of the user's are: not its top, and in no folder of git's."""
+    """True if a place is one in a repository where files of the user's are: not its top, and in no folder of git's."""
     return place != top and is_within(top, place) and ".git" not in Path(place).relative_to(top).parts
 
 

@@ -116,7 +116,7 @@ class RealFolder:
 
 
 def is_link(status: os.stat_result) -> bool:
-    """Whether what was looked at, without following it, leads elsewhere."""
+    """True if what was looked at, without following it, leads elsewhere."""
     return stat.S_ISLNK(status.st_mode) or bool(getattr(status, "st_file_attributes", 0) & _REPARSE_POINT)
 
 
@@ -158,7 +158,7 @@ class Way(ExitStack):
 
 
 def leads_through_link(top: Path, names: Sequence[str]) -> bool:
-    """Whether one of the folders below a trusted one is a link, or no folder; a missing one ends the search."""
+    """True if one of the folders below a trusted one is a link, or no folder; a missing one ends the search."""
     place = top
     for name in names:
         place /= name

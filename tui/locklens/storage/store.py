@@ -56,7 +56,7 @@ class Store:
 
     @property
     def is_kept(self) -> bool:
-        """Whether what is remembered outlives the run."""
+        """True if what is remembered outlives the run."""
         return self._database.is_kept
 
     def marks(self, repository: str) -> frozenset[str]:

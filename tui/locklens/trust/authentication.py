@@ -1,4 +1,4 @@
-"""Whether a release authenticates by a tool's own rules.
+"""True if a release authenticates by a tool's own rules.
 
 Terraform and OpenTofu ask the same questions in the same order and differ in what they forgive: Terraform an expired
 key, OpenTofu an expired signature too, and on its own registry a release for which no key is listed. Both look, for

@@ -1,4 +1,4 @@
-"""Whether what is signed is of the release that was asked for, which the tools do not look at.
+"""True if what is signed is of the release that was asked for, which the tools do not look at.
 
 To a tool the names in SHA256SUMS are but keys: it takes the line with the name that the registry says, and locks every
 other line beside it. The genuine, signed list of another version is then as good as this one's, and so is that of

@@ -1,4 +1,4 @@
-"""Whether a locked release is still the one that was published: pure rules over hashes and signers.
+"""True if a locked release is still the one that was published: pure rules over hashes and signers.
 
 What is compared are the `zh` of packages. Registry manifests are left out: the same manifest is in hundreds of
 releases, so it survives even where every package was replaced. An `h1` is another matter: nobody signs it, so it is
@@ -67,7 +67,7 @@ class PackageHashes(Struct, frozen=True):
     elsewhere: dict[str, frozenset[str]] = field(default_factory=dict)
 
     def has(self, origin: Origin) -> bool:
-        """Whether that is to be said."""
+        """True if that is to be said."""
         return origin in self.origins
 
     def republished_words(self, locked: int, sums: str) -> str:
@@ -245,7 +245,7 @@ def judge_signer(
     Args:
         old: Who signed the version before; None where nobody did.
         new: Who signed the version now; likewise.
-        old_known: Whether that could be found out at all.
+        old_known: True if that could be found out at all.
         new_known: Likewise.
     """
     if not old_known or not new_known:

@@ -16,8 +16,8 @@ class SigningKey(Struct, frozen=True):
         algorithm: E.g. "RSA 4096" or "Ed25519".
         created: ISO 8601 in UTC.
         expires: Likewise; None for never.
-        expired: Whether that time has passed.
-        revoked: Whether its owner took it back.
+        expired: True if that time has passed.
+        revoked: True if its owner took it back.
     """
 
     fingerprint: str
@@ -62,16 +62,16 @@ class Signature(Struct, frozen=True):
     Attributes:
         status: See `Status`.
         issuer: Key id or fingerprint that the signature names, upper-case hex; says nothing unless `matches`.
-        matches: Whether the key made this signature over these bytes, whatever else is wrong.
+        matches: True if the key made this signature over these bytes, whatever else is wrong.
         key: The primary key; None where the issuer is none of the keys at hand.
         signing_fingerprint: Of the subkey that signed, or of the primary key; "" unless `matches`.
         made: ISO 8601 in UTC, None where it is not known.
         expires: Likewise; None for never.
         digest: Of the bytes, e.g. "SHA256"; "" where it is not known.
-        signature_expired: Whether it, or a self-signature of the key, has expired or is dated in the future: to the
+        signature_expired: True if it, or a self-signature of the key, has expired or is dated in the future: to the
             tools that is one thing.
-        key_expired: Whether the primary key or the subkey that signed has expired, as the tools see it.
-        key_revoked: Whether either, or the primary user id, was revoked.
+        key_expired: True if the primary key or the subkey that signed has expired, as the tools see it.
+        key_revoked: True if either, or the primary user id, was revoked.
     """
 
     status: SignatureStatus

@@ -59,11 +59,11 @@ class SignaturePacket(Struct, frozen=True):
         lifetime: Seconds from then on, 0 for ever.
         key_lifetime: Likewise, of the key that it is about, from that key's creation on.
         flags: Key flags, 0 where there are none.
-        is_primary: Whether it marks the primary user id.
+        is_primary: True if it marks the primary user id.
         issuer: Key id that it names, 16 upper-case hex digits; "" for none.
         issuer_fingerprint: Likewise, "" for none; then it names the key alone.
-        has_critical_notation: Whether it has one. The tools know no notation, and refuse what has a critical one.
-        is_disputed: Whether one of the tools reads it and the other passes it over, or gpg cannot verify it.
+        has_critical_notation: True if it has one. The tools know no notation, and refuse what has a critical one.
+        is_disputed: True if one of the tools reads it and the other passes it over, or gpg cannot verify it.
         embedded: The signature inside by which a subkey certifies its primary key.
     """
 
@@ -80,7 +80,7 @@ class SignaturePacket(Struct, frozen=True):
     embedded: SignaturePacket | None = None
 
     def names(self, fingerprint: str) -> bool:
-        """Whether a key is the one that it names (`CheckKeyIdOrFingerprint` of the library)."""
+        """True if a key is the one that it names (`CheckKeyIdOrFingerprint` of the library)."""
         return (self.issuer_fingerprint or self.issuer) == (
             fingerprint if self.issuer_fingerprint else fingerprint[-16:]
         )
@@ -134,7 +134,7 @@ def read_signature_packet(body: bytes, *, inside: bool = False) -> SignaturePack
 
     Args:
         body: Of the packet, without its header.
-        inside: Whether it is embedded in another, and may have none itself.
+        inside: True if it is embedded in another, and may have none itself.
 
     Returns:
         The signature, None where both tools pass it over as if it were not there.

@@ -78,9 +78,9 @@ class PublishedSigner(Struct, frozen=True):
     Attributes:
         key_id: 16 upper-case hex digits.
         primary: Fingerprint of the primary key.
-        may_sign: Whether the key flags are there and say so.
-        is_revoked: Whether it, its primary key or the primary user id was revoked.
-        is_usable: Whether no self-signature has a critical notation, none of which the tools know.
+        may_sign: True if the key flags are there and say so.
+        is_revoked: True if it, its primary key or the primary user id was revoked.
+        is_usable: True if no self-signature has a critical notation, none of which the tools know.
         keys: When the primary key and the subkey are valid.
         signatures: When the self-signatures are.
     """

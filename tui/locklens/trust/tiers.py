@@ -74,7 +74,7 @@ def tier_of(
 
 
 def _is_signed(data: bytes, signature: bytes, name: str, verifier: Verifying) -> bool:
-    """Whether one of HashiCorp's keys signed, as Terraform sees it: the first signature that names it counts."""
+    """True if one of HashiCorp's keys signed, as Terraform sees it: the first signature that names it counts."""
     found = verifier.verify(data, signature, (hashicorp_key(name),))
     named = [one for one in found.signatures if one.key is not None]
     return bool(named) and found.problem is None and _counts(named[0])

@@ -71,7 +71,7 @@ class Constraints(Struct, frozen=True):
         return bool(self.terms)
 
     def admits(self, version: Version) -> bool:
-        """Whether the tools would select the version: all terms hold, and a pre-release is named by an exact term."""
+        """True if the tools would select the version: all terms hold, and a pre-release is named by an exact term."""
         return self._opens(version) and all(term.holds(version) for term in self.terms)
 
     def _opens(self, version: Version) -> bool:
@@ -85,7 +85,7 @@ class Constraints(Struct, frozen=True):
 
     @property
     def is_satisfiable(self) -> bool:
-        """Whether any version at all could meet the constraint."""
+        """True if any version at all could meet the constraint."""
         return bool(self._pins()) or not self._released().is_empty
 
     def smallest_conflicts(self) -> tuple[tuple[Term, ...], ...]:
@@ -161,7 +161,7 @@ class _Meeting(Struct, frozen=True):
 
     @property
     def is_empty(self) -> bool:
-        """Whether that is nothing."""
+        """True if that is nothing."""
         return not self.named and self.released.is_empty
 
     def meet(self, other: _Meeting) -> _Meeting:

@@ -80,7 +80,7 @@ class Term(Struct, frozen=True):
 
     @property
     def is_pin(self) -> bool:
-        """Whether it names exactly one version."""
+        """True if it names exactly one version."""
         return self.operator is Operator.EQUAL
 
     @property
@@ -90,7 +90,7 @@ class Term(Struct, frozen=True):
         return _RANK[self.operator]
 
     def holds(self, version: Version) -> bool:
-        """Whether a version meets this term; only `=` and `!=` look at metadata."""
+        """True if a version meets this term; only `=` and `!=` look at metadata."""
         match self.operator:
             case Operator.EQUAL:
                 return version == self.version

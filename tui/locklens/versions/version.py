@@ -47,7 +47,7 @@ class Version(Struct, frozen=True):
 
     @property
     def is_unspecified(self) -> bool:
-        """Whether it is 0.0.0, which the tools never select; with build metadata it is a version like any other."""
+        """True if it is 0.0.0, which the tools never select; with build metadata it is a version like any other."""
         return self == _UNSPECIFIED
 
     @classmethod

@@ -8,7 +8,7 @@ from locklens.dialect import OPENTOFU, TERRAFORM
 from locklens.errors import RepositoryError, RunCancelledError
 from locklens.lockfile.parse import parse
 from locklens.operations.review.events import Progress
-from locklens.releases.facts import ReleaseFacts, ReleaseId, nobody_asked
+from locklens.releases.facts import ReleaseFacts, ReleaseId, unasked
 from locklens.review.keys import PastUse
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def signing_history(
     past = past[:MOST_RELEASES]
     questions = [_question(address, version) for address, version, _, _ in past]
     if request.asking is None:
-        facts: list[Fact] = [nobody_asked(question) for question in questions]
+        facts: list[Fact] = [unasked(question) for question in questions]
     else:
         from locklens.releases.lookup import ReleaseLookup
         from locklens.releases.session import ReleaseSession

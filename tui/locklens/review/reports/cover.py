@@ -1,4 +1,4 @@
-"""Who can install what is locked, in words: what the report of hashes and the screen of hashes have in common."""
+"""Platform coverage in words, for the report of hashes and the Hashes screen."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from locklens.review.coverage import ProviderCoverage
     from locklens.review.model import Review
 
-NAME_THEM = 'name wanted platforms in locklens.toml, such as platforms = ["linux_amd64"], and commit it'
-"""The next step where no platform is wanted."""
+NAME_THEM = 'list required platforms in locklens.toml, such as platforms = ["linux_amd64"], and commit it'
+"""The next step without required platforms."""
 
 
 def coverage_in_short(coverage: ProviderCoverage) -> str:
-    """How many of the platforms are covered: "3/4"; "3/4?" where nobody knows it of all others; "" without any."""
+    """The number of covered platforms: "3/4"; "3/4?" if some of the others are unknown; "" without platforms."""
     if not coverage.platforms:
         return ""
     doubt = "?" if coverage.doubtful else ""
@@ -26,44 +26,44 @@ def coverage_in_short(coverage: ProviderCoverage) -> str:
 
 
 def in_words(coverage: ProviderCoverage) -> str:
-    """The same as a phrase."""
+    """The number of covered platforms as a phrase."""
     if not coverage.platforms:
-        return "nobody knows for which platforms"
-    which = "wanted platforms" if coverage.is_wanted else "known platforms"
-    doubt = f", nobody knows of {len(coverage.doubtful)}" if coverage.doubtful else ""
+        return "platforms unknown"
+    which = "required platforms" if coverage.is_wanted else "known platforms"
+    doubt = f", {len(coverage.doubtful)} unknown" if coverage.doubtful else ""
     return f"covers {len(coverage.covered)} of {len(coverage.platforms)} {which}{doubt}"
 
 
 def platform_words(platform: str, coverage: ProviderCoverage) -> str:
-    """How a platform does; "" for one that is covered everywhere."""
+    """The gaps in the coverage of a platform; "" if it is covered on every path."""
     parts = []
     if missing := coverage.paths_without(platform):
         parts.append(f"not covered from {_named(missing)}")
     if doubtful := coverage.paths_in_doubt(platform):
-        parts.append(f"nobody knows whether from {_named(doubtful)}")
+        parts.append(f"unknown from {_named(doubtful)}")
     return ", ".join(parts)
 
 
 def needs_words(path: InstallPath) -> str:
-    """Which hashes are enough on a path."""
-    return "h1 alone counts" if path.needs_h1 else "zh or h1 is enough"
+    """The hashes that are enough on a path."""
+    return "only h1 counts" if path.needs_h1 else "zh or h1 is enough"
 
 
 def policy_lines(review: Review) -> Iterator[str]:
-    """Which platforms are wanted and why, how packages arrive, and who says so."""
+    """Yields the required platforms with reasons, the install paths, and the source of the policy."""
     policy = review.policy
-    yield f"policy  {source_words(review)}"
+    yield f"policy    {source_words(review)}"
     width = max((len(str(one.platform)) for one in policy.platforms), default=0)
     for one in policy.platforms:
-        yield f"wanted  {one.platform!s:{width}}  {one.why}".rstrip()
+        yield f"required  {one.platform!s:{width}}  {one.why}".rstrip()
     if not policy.platforms:
-        yield f"wanted  no platform in particular; {NAME_THEM}"
+        yield f"required  no platforms configured; {NAME_THEM}"
     for path in policy.paths_in_order:
-        yield f"path    {path:15}  {needs_words(path)}"
+        yield f"path      {path:15}  {needs_words(path)}"
 
 
 def source_words(review: Review) -> str:
-    """Where the policy is from."""
+    """The source of the policy."""
     match review.policy_side.value:
         case "base":
             return f"{review.policy.file} of {review.base.tip_name}"
@@ -76,7 +76,7 @@ def source_words(review: Review) -> str:
 
 
 def missing_platform_lines(coverage: ProviderCoverage, policy: Policy) -> Iterator[str]:
-    """A line for each wanted platform that is not surely covered."""
+    """Yields a line for each required platform that is not definitely covered."""
     for one in policy.platforms:
         if words := platform_words(str(one.platform), coverage):
             why = f" ({one.why})" if one.why else ""

@@ -1,4 +1,4 @@
-"""The outermost object of the JSON document, made of plain values alone so that it costs no start-up time."""
+"""The outermost object of the JSON document, built from plain values so that it costs no start-up time."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def run_facts(
     notes: Sequence[str] = (),
     policy: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Returns what is said of the run itself."""
+    """Returns the object about the run itself."""
     return {
         "at": at,
         "offline": offline,

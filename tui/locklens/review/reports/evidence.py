@@ -1,4 +1,4 @@
-"""What stands behind a change, as plain lines: who signed it, what is not known and why, whom the review asked."""
+"""The evidence of a change as plain lines: signers, unknown facts with reasons, and the registries asked."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 
 def signer_text(change: Change) -> Iterator[str]:
-    """Says who signed the new version, and who signed the old one where that was somebody else."""
+    """Yields the signer of the new version, and of the old one if it differs."""
     old, new = change.old_signer, change.new_signer
     if change.new is None or (old is None and new is None):
         return
     if old is not None and old.version != str(change.new.version):
         if new is not None and (old.keys, old.tier) == (new.keys, new.tier):
-            yield f"signer        {signer(new)}; {old.version} likewise"
+            yield f"signer        {signer(new)}; same signer as {old.version}"
             return
         yield f"signer {old.version:6} {signer(old)}"
         yield f"signer {change.new.version!s:6} {signer(new)}"
@@ -29,9 +29,9 @@ def signer_text(change: Change) -> Iterator[str]:
 
 
 def signer(value: Signer | None) -> str:
-    """Says who signed a version: the tier, and each key in full."""
+    """The signer of a version: the tier, and each key in full."""
     if value is None:
-        return "not known"
+        return "unknown"
     return "; ".join([value.tier.value, *map(key_words, value.keys)]) if value.keys else value.tier.value
 
 
@@ -42,30 +42,30 @@ def key_words(key: SigningKey) -> str:
     if key.expired and key.expires:
         until = f"EXPIRED {key.expires[:10]}"
     state = ", REVOKED" if key.revoked else ""
-    return f"{key.fingerprint}  {names}  {key.algorithm}, made {key.created[:10]}, {until}{state}"
+    return f"{key.fingerprint}  {names}  {key.algorithm}, created {key.created[:10]}, {until}{state}"
 
 
 def problem_lines(change: Change) -> Iterator[str]:
-    """Says what is not known of a change, where no finding says it."""
+    """Yields the unknown facts about a change that no finding reports."""
     if change.evidence is None:
         return
-    said = " ".join(finding.message for finding in change.findings)
+    reported = " ".join(finding.message for finding in change.findings)
     for problem in change.evidence.problems:
-        if problem not in said:
-            yield f"not known     {problem}"
+        if problem not in reported:
+            yield f"unknown       {problem}"
     if change.evidence.problems and change.evidence.hint:
         yield f"hint          {change.evidence.hint}"
 
 
 def host_lines(review: Review) -> Iterator[str]:
-    """Says whom the review asked, and what came of it."""
+    """Yields a line for each registry with the result of asking it."""
     for host in review.hosts:
         hint = f"; {host.hint}" if host.hint else ""
         yield f"{spelt_host(host.host)}: {host_words(host, is_offline=review.offline)}{hint}"
 
 
 def host_words(host: HostState, *, is_offline: bool) -> str:
-    """What came of asking a registry."""
+    """The result of asking a registry."""
     moment = f"as of {clock(host.as_of)}" if host.as_of else ""
     if host.error is not None:
         error = host.error.removeprefix(f"{host.host}: ")
@@ -73,10 +73,10 @@ def host_words(host: HostState, *, is_offline: bool) -> str:
     if host.asked:
         return moment or "asked"
     reason = "offline" if is_offline else "not asked"
-    return f"{reason}, remembered {moment}" if moment else reason
+    return f"{reason}, cached {moment}" if moment else reason
 
 
 def clock(moment: str) -> str:
-    """An ISO 8601 moment of UTC to the minute, as people write it."""
-    day, found, time = moment.partition("T")
-    return f"{day} {time[:5]} UTC" if found else moment
+    """Formats an ISO 8601 moment in UTC for reading, to the minute."""
+    day, separator, time = moment.partition("T")
+    return f"{day} {time[:5]} UTC" if separator else moment

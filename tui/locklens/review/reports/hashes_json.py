@@ -1,4 +1,4 @@
-"""What is known of each hash that is locked, as a JSON document."""
+"""The proof of each locked hash as a JSON document."""
 
 from __future__ import annotations
 
@@ -73,12 +73,12 @@ def _provider(change: Change, policy: Policy) -> dict[str, Any]:
     }
 
 
-def _coverage(found: ProviderCoverage) -> dict[str, Any]:
-    """`covered` are those that install on every path; without wanted platforms the question is about the known ones."""
+def _coverage(provider: ProviderCoverage) -> dict[str, Any]:
+    """`covered` has the platforms that install on every path; without required platforms, the known ones count."""
     return {
-        "platforms": list(found.platforms),
-        "wanted": found.is_wanted,
-        "covered": list(found.covered),
+        "platforms": list(provider.platforms),
+        "wanted": provider.is_wanted,
+        "covered": list(provider.covered),
         "paths": [
             {
                 "path": one.path.value,
@@ -86,6 +86,6 @@ def _coverage(found: ProviderCoverage) -> dict[str, Any]:
                 "missing": list(one.missing),
                 "unknown": list(one.doubtful),
             }
-            for one in found.paths
+            for one in provider.paths
         ],
     }

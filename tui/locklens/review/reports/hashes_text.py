@@ -1,4 +1,4 @@
-"""What is known of each hash that is locked, as plain text: a table for each provider, by platform."""
+"""The proof of each locked hash as plain text: a table for each provider, by platform."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def render(review: Review, *, colour: bool = False) -> Printable:
 
     Args:
         review: One with unchanged providers.
-        colour: Whether to mark proofs with ANSI colours; the words say the same without.
+        colour: True to mark proofs with ANSI colours, which add no information.
     """
     return page(_lines(review), colour=colour)
 
@@ -36,7 +36,7 @@ def _lines(review: Review) -> Iterator[Line]:
     roots = [root for root in review.roots if any(change.new for change in root.changes) or root.findings]
     facts = [fact for root in roots for change in root.changes for fact in change.locked]
     explained = sum(fact.is_explained for fact in facts)
-    yield f"locklens hashes  {counted(len(roots), 'lock file')}, {len(facts)} hashes, {explained} explained"
+    yield f"locklens hashes  {counted(len(roots), 'lock file')}, hashes verified {explained} of {len(facts)}"
     for root in roots:
         yield ""
         yield from _root(root, review)
@@ -67,7 +67,7 @@ def _provider(change: Change, root: RootReview, review: Review) -> Iterator[Line
     name = change.address.short(root.tool.default_host)
     explained = sum(fact.is_explained for fact in facts)
     covered = coverage(change, review.policy)
-    yield f"  {name} {change.new.version}  {explained} of {len(facts)} explained, {in_words(covered)}"
+    yield f"  {name} {change.new.version}  hashes verified {explained} of {len(facts)}, {in_words(covered)}"
     for line in missing_platform_lines(covered, review.policy):
         yield f"      {line}"
     for finding in change.findings:

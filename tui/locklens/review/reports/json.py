@@ -52,7 +52,7 @@ def document(review: Review) -> Json:
 
 
 def run_document(review: Review) -> Json:
-    """Returns what is said of the run itself, which all documents have in common."""
+    """Returns the object about the run itself, which all documents share."""
     hosts = [{"host": one.host, "asked": one.asked, "as_of": one.as_of, "error": one.error} for one in review.hosts]
     policy = {"file": review.policy.file or None, "side": review.policy_side.value}
     return run_facts(at=review.at, offline=review.offline, hosts=hosts, notes=review.notes, policy=policy)
@@ -78,7 +78,7 @@ def _root(root: RootReview) -> Json:
 
 
 def configuration_document(configuration: Configuration | None) -> Json:
-    """Returns how far a configuration could be read, as plain values."""
+    """Returns the completeness and errors of a configuration as plain values."""
     if configuration is None:
         return {"complete": False, "missing_modules": [], "errors": []}
     errors = [
@@ -146,12 +146,12 @@ def _change(change: Change) -> Json:
 
 
 def fact_document(fact: HashFact) -> Json:
-    """Returns a hash with what is known of it."""
+    """Returns a hash with its platform and proof."""
     return {"hash": fact.hash, "platform": fact.platform, "proof": fact.proof.value}
 
 
 def signer_document(signer: Signer | None) -> Json | None:
-    """Returns who signed a version."""
+    """Returns the signer of a version."""
     if signer is None:
         return None
     return {"version": signer.version, "tier": signer.tier.value, "keys": [key_document(key) for key in signer.keys]}
@@ -172,7 +172,7 @@ def key_document(key: SigningKey) -> Json:
 
 
 def evidence_document(evidence: Evidence) -> Json:
-    """Returns how far the facts behind a change are known."""
+    """Returns the state of the facts behind a change."""
     return {
         "as_of": evidence.as_of,
         "problems": list(evidence.problems),
@@ -182,7 +182,7 @@ def evidence_document(evidence: Evidence) -> Json:
 
 
 def requirement_document(requirement: Requirement) -> Json:
-    """Returns where a provider is required, with what constraint, as plain values."""
+    """Returns the place and constraint of a requirement as plain values."""
     hidden = requirement.overrides
     return {
         "file": requirement.file,

@@ -1,4 +1,4 @@
-"""Who signed what is locked, as a JSON document."""
+"""The signers of the locked releases as a JSON document."""
 
 from __future__ import annotations
 
@@ -29,8 +29,7 @@ def document(review: Review, past: Past | None = None) -> dict[str, Any]:
 
     Args:
         review: One with unchanged providers.
-        past: What each signer's providers were locked at before, by the key's fingerprint; None where it was not
-            looked up.
+        past: Earlier locked releases of each signer's providers, by the key's fingerprint; None if not looked up.
     """
     return {
         "schema": SCHEMA,

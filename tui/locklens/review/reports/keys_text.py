@@ -1,4 +1,4 @@
-"""Who signed what is locked, as plain text: each key in full, and what it signs."""
+"""The signers of the locked releases as plain text: each key in full, with its releases."""
 
 from __future__ import annotations
 
@@ -24,8 +24,7 @@ def render(review: Review, past: Past | None = None) -> Printable:
 
     Args:
         review: One with unchanged providers.
-        past: What each signer's providers were locked at before, by the key's fingerprint; None where it was not
-            looked up.
+        past: Earlier locked releases of each signer's providers, by the key's fingerprint; None if not looked up.
     """
     return page(_lines(review, past or {}))
 
@@ -43,9 +42,9 @@ def _lines(review: Review, past: Past) -> Iterator[str]:
         yield f"registry {line}"
     for note in review.notes:
         yield f"note: {note}"
-    found = ", ".join(f"{count} {severity}" for severity, count in severity_counts(review).items() if count)
-    if found:
-        yield f"findings: {found}; locklens review --all says which"
+    counts = ", ".join(f"{count} {severity}" for severity, count in severity_counts(review).items() if count)
+    if counts:
+        yield f"findings: {counts}; locklens review --all lists them"
 
 
 def _signer(signer: SignerUses, past: Sequence[PastUse]) -> Iterator[str]:

@@ -34,8 +34,8 @@ def render(review: Review, *, colour: bool = False) -> Printable:
     """Returns the report.
 
     Args:
-        review: What to print.
-        colour: Whether to mark severities with ANSI colours; the words say the same without.
+        review: The review to print.
+        colour: True to mark severities with ANSI colours, which add no information.
     """
     return page(_Printer(review).lines(), colour=colour)
 
@@ -69,13 +69,13 @@ class _Printer:
         distinct = len({change.group for change in changes})
         noted = f" ({distinct} distinct)" if distinct != len(changes) else ""
         counts = words.severity_counts(review)
-        found = ", ".join(f"{count} {severity}" for severity, count in counts.items() if count) or "no findings"
+        findings = ", ".join(f"{count} {severity}" for severity, count in counts.items() if count) or "no findings"
         several = f" of {review.lock_files}" if review.lock_files > len(review.roots) else ""
         roots = "root" if (review.lock_files if several else len(review.roots)) == 1 else "roots"
-        yield f"{len(review.roots)}{several} {roots}, {counted(len(changes), 'change')}{noted}: {found}"
+        yield f"{len(review.roots)}{several} {roots}, {counted(len(changes), 'change')}{noted}: {findings}"
 
     def _shared_groups(self) -> list[list[tuple[RootReview, Change]]]:
-        """The changes that several roots have in common, the worst first; in each the worst first."""
+        """The changes shared by several roots, worst first; in each group the worst root first."""
         groups: dict[str, list[tuple[RootReview, Change]]] = {}
         for root in self._review.roots:
             for change in root.changes:
@@ -88,11 +88,11 @@ class _Printer:
     def _group(self, members: Sequence[tuple[RootReview, Change]]) -> Iterator[Line]:
         root, change = members[0]
         yield from self._change(change, root, 0, note=f"  in {len(members)} roots", is_shared=True)
-        said = {finding.message for finding in change.findings}
+        printed = {finding.message for finding in change.findings}
         for _, same in members[1:]:
             for finding in same.findings:
-                if finding.message not in said:
-                    said.add(finding.message)
+                if finding.message not in printed:
+                    printed.add(finding.message)
                     yield from self._finding(finding, "", indent=8)
         names = ", ".join(other.path or "." for other, _ in sorted(members, key=lambda member: member[0].path))
         yield from wrap(
@@ -105,9 +105,9 @@ class _Printer:
         )
 
     def _is_worth_a_section(self, root: RootReview) -> bool:
-        return _has_something(root) and not self._is_said_by_its_groups(root)
+        return _has_something(root) and not self._is_covered_by_its_groups(root)
 
-    def _is_said_by_its_groups(self, root: RootReview) -> bool:
+    def _is_covered_by_its_groups(self, root: RootReview) -> bool:
         configuration = root.configuration
         quiet = not _is_noteworthy(configuration)
         plain = root.status is LockStatus.MODIFIED and not root.findings and root.renamed_from is None and quiet
@@ -140,8 +140,8 @@ class _Printer:
         severity = change.severity
         word = Painted(f"{severity.upper() if severity else 'ok':5}", _COLOURS[severity])
         summary = f"{words.phrase(change):22} {_kind(change):16} {_hash_counts(change)}"
-        told = f" {_name(change, root.tool):{width}}  {summary}{note}".rstrip()
-        yield f"  {words.kind_sign(change.kind):2} ", word, told
+        line = f" {_name(change, root.tool):{width}}  {summary}{note}".rstrip()
+        yield f"  {words.kind_sign(change.kind):2} ", word, line
         if change.moved_from:
             yield f"        was {change.moved_from}"
         for finding in change.findings:
@@ -165,14 +165,14 @@ class _Printer:
         added = sum(len(change.added) for change in review.changes)
         if added:
             explained = sum(change.explained for change in review.changes)
-            yield f"hashes explained: {explained} of {added}"
+            yield f"hashes verified {explained} of {added}"
         for line in evidence.host_lines(review):
             yield f"registry {line}"
         for note in review.notes:
             yield f"note: {note}"
         checked = [root for root in review.roots if not _has_something(root)]
         if checked:
-            yield f"{counted(len(checked), 'root')} checked without anything to say"
+            yield f"{counted(len(checked), 'root')} checked, no findings"
         yield "verdict: ", Painted(review.verdict, _COLOURS.get(_severity_named(review.verdict), "32"))
 
 
@@ -199,7 +199,7 @@ def _has_something(root: RootReview) -> bool:
 
 
 def _is_noteworthy(configuration: Configuration | None) -> bool:
-    """Whether a configuration has an error, or calls a module that could not be read."""
+    """True if a configuration has an error, or calls a module that could not be read."""
     return configuration is not None and bool(configuration.problems or configuration.missing_modules)
 
 
@@ -208,7 +208,7 @@ def _name(change: Change, tool: Dialect) -> str:
 
 
 def _place(finding: Finding, lock_file: str) -> str:
-    """Where a finding is; of the root's own lock file the line alone."""
+    """The place of a finding; only the line in the root's own lock file."""
     if finding.file == lock_file:
         column = f", column {finding.column}" if finding.column is not None else ""
         return f"line {finding.line}{column}" if finding.line is not None else ""
@@ -226,17 +226,17 @@ def _configuration(configuration: Configuration) -> Iterator[str]:
 
 
 def _kind(change: Change) -> str:
-    """What happened, with the part of the version that it happened to."""
+    """The kind of change, with the part of the version that differs."""
     return f"{change.bump.value} {change.kind.value}" if change.bump is not None else change.kind.value
 
 
 def _hash_counts(change: Change) -> str:
     parts = []
     if change.added:
-        parts.append(f"+{count_by_scheme(fact.hash for fact in change.added)}")
+        parts.append(count_by_scheme((fact.hash for fact in change.added), sign="+"))
     if change.removed:
-        parts.append(f"-{count_by_scheme(fact.hash for fact in change.removed)}")
-    return ", ".join((*parts, f"{len(change.kept)} kept")) if parts else ""
+        parts.append(count_by_scheme((fact.hash for fact in change.removed), sign="-"))
+    return ", ".join((*parts, f"{len(change.kept)} unchanged")) if parts else ""
 
 
 def _required_by(change: Change, root: RootReview) -> Iterator[str]:
@@ -244,7 +244,7 @@ def _required_by(change: Change, root: RootReview) -> Iterator[str]:
         return
     if not change.required_by:
         reason = root.configuration.unknown_reason
-        yield f"        required by: cannot say, {reason}" if reason else "        required by: nothing"
+        yield f"        required by: unknown, {reason}" if reason else "        required by: nothing"
     for requirement in change.required_by[:_REQUIREMENTS_SHOWN]:
         yield f"        required by {_requirement(requirement)}"
     hidden = len(change.required_by) - _REQUIREMENTS_SHOWN
@@ -277,12 +277,12 @@ def _conflict(conflict: Conflict, tool: Dialect) -> Iterator[str]:
     for address in addresses:
         sides = []
         for name, entry in zip(names, (ours.get(address), theirs.get(address)), strict=True):
-            said = (
+            state = (
                 f"{entry.version} with {counted(len(entry.hashes), 'hash', 'hashes')} (line {entry.line})"
                 if entry
                 else "not locked"
             )
-            sides.append(f"{name}: {said}")
+            sides.append(f"{name}: {state}")
         same = ours.get(address) == theirs.get(address)
         shown = f"both sides: {sides[0].partition(': ')[2]}" if same else "; ".join(sides)
         yield f"  {'=' if same else '<>':2} {address.short(tool.default_host):{width}}  {shown}"

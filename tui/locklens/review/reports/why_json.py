@@ -1,4 +1,4 @@
-"""Why a provider is there, as the JSON document of schema 1, whose JSON Schema ships beside this module."""
+"""The reasons for a provider, as the JSON document of schema 1, whose JSON Schema ships beside this module."""
 
 from __future__ import annotations
 

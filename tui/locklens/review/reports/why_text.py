@@ -1,4 +1,4 @@
-"""Why a provider is there, as plain text: one section per root, what blocks first."""
+"""The reasons for a provider as plain text: one section per root, blocking ones first."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _lines(why: Why) -> Iterator[str]:
         yield from _root(root)
     if why.unsure:
         yield ""
-        yield "Whether these roots require it cannot be said:"
+        yield "Could not determine whether these roots require it:"
         for one in why.unsure:
             yield f"  {one.path or '.'}  {one.reason}"
     if why.others:
@@ -67,11 +67,11 @@ def _lines(why: Why) -> Iterator[str]:
 
 
 def _rank(root: RootWhy) -> int:
-    """The worst first."""
+    """The sort key: the worst root first."""
     if root.explanation.conflicts:
         return -1
-    found = worst(root.findings)
-    return found.rank if found else len(Severity)
+    severity = worst(root.findings)
+    return severity.rank if severity else len(Severity)
 
 
 def _overview(roots: Sequence[RootWhy]) -> Iterator[str]:
@@ -98,17 +98,17 @@ def _root(root: RootWhy) -> Iterator[str]:
     for finding in root.findings:
         if finding.rule == "LK019":
             yield from _labelled("unreadable", [f"{finding.file}:{finding.line}: {finding.message}"])
-    yield from _labelled("locked", [f"never: it is part of {root.tool.product}"] if is_builtin else _locked(root))
+    yield from _labelled("locked", [f"never: built into {root.tool.product}"] if is_builtin else _locked(root))
     yield from _labelled("constraints", _constraints(explanation))
     for conflict in explanation.conflicts:
         yield from _labelled("CONFLICT", _conflict(conflict, root.configuration))
     if explanation.offer is not None:
         yield from _offer(explanation.offer, is_required=bool(explanation.askers))
     elif not is_builtin:
-        yield from _labelled("registry", [f"{root.silence}, so newer versions are not known"])
+        yield from _labelled("registry", [f"{root.silence}, so newer versions are unknown"])
     yield from _askers(root)
-    told = [finding for finding in root.findings if finding.rule != "LK019"]
-    lines = (f"{finding.severity.upper()} {finding.rule}  {RULES[finding.rule].title}" for finding in told)
+    others = [finding for finding in root.findings if finding.rule != "LK019"]
+    lines = (f"{finding.severity.upper()} {finding.rule}  {RULES[finding.rule].title}" for finding in others)
     yield from _labelled("findings", lines)
 
 
@@ -116,9 +116,9 @@ def _locked(root: RootWhy) -> Iterator[str]:
     explanation = root.explanation
     entry = explanation.locked
     if root.lock_file is None:
-        yield "no: there is no lock file yet"
+        yield "no: there is no lock file"
     elif entry is None and any(finding.rule == "LK019" for finding in root.findings):
-        yield "cannot say: the lock file cannot be read"
+        yield "unknown: the lock file cannot be read"
     elif entry is None:
         yield f"no: {root.lock_file} has no block for it, so `{root.tool.command} init` adds one"
     else:
@@ -135,13 +135,13 @@ def _locked(root: RootWhy) -> Iterator[str]:
                 yield f"`{root.tool.command} init` refuses it; `init -upgrade` selects another version"
         if explanation.requirements and entry.constraints != str(explanation.constraints):
             recorded = entry.constraints or "none"
-            yield f"the lock file records other constraints: {recorded}"
+            yield f"the lock file records different constraints: {recorded}"
 
 
 def _constraints(explanation: Explanation) -> Iterator[str]:
     if not explanation.requirements:
         return
-    yield str(explanation.constraints) or "none: any release will do"
+    yield str(explanation.constraints) or "none: any release satisfies"
     if not explanation.conflicts and str(explanation.essential) != str(explanation.constraints):
         yield f"in effect: {str(explanation.essential) or 'any release'}"
 
@@ -155,7 +155,7 @@ def _conflict(conflict: ConstraintConflict, configuration: Configuration) -> Ite
 
 
 def _places(requirements: Sequence[Requirement], configuration: Configuration) -> Iterator[str]:
-    """Says where something is demanded; of a module that is called several times, once."""
+    """Yields the places of requirements; those in a module with several calls once."""
     places: dict[str, list[str]] = {}
     for one in requirements:
         places.setdefault(place_words(one), []).append(one.module)
@@ -165,13 +165,13 @@ def _places(requirements: Sequence[Requirement], configuration: Configuration) -
         yield f"and {len(places) - NAMES_SHOWN} more places"
 
 
-# What the registry's answer makes of it
+# The answer of the registry
 
 
 def _offer(offer: VersionChoices, *, is_required: bool) -> Iterator[str]:
     registry = [newest_words(offer.newest)]
     if not offer.has_locked:
-        registry.append("does not offer the locked version")
+        registry.append("does not list the locked version")
     yield from _labelled("registry", registry)
     if not is_required:
         yield from _labelled("upgrade", [NOTHING_TO_UPGRADE])
@@ -188,30 +188,31 @@ def _unselectable(found: Unselectable) -> Iterator[str]:
     elif not found.held:
         yield f"selects nothing: {found.obstacle.value}"
     else:
-        yield f"selects nothing: {found.obstacle.value}; the nearest are"
+        yield f"selects nothing: {found.obstacle.value}; nearest versions:"
         yield from (f"  {line}" for line in _held(found.held))
 
 
 def _held(groups: Iterable[HeldBack]) -> Iterator[str]:
     for group in groups:
         holds = "; ".join(str(hold) for hold in group.holds)
-        yield f"{version_range(group.versions)}  {'held back: ' + holds if holds else 'an upgrade takes the newest'}"
+        state = f"held back: {holds}" if holds else "available, not the newest in range"
+        yield f"{version_range(group.versions)}  {state}"
 
 
-# Who requires it
+# The requirements
 
 
 def _askers(root: RootWhy) -> Iterator[str]:
     configuration = root.configuration
     if not configuration.has_files:
-        yield from _labelled("required by", ["cannot say: there is no configuration in this folder"])
+        yield from _labelled("required by", ["unknown: no configuration in this folder"])
         return
     lines: list[str] = []
     for modules, asker in alike(root.explanation.askers):
         lines += [module_names(modules, configuration), *(f"  {line}" for line in _of_module(asker))]
     unseen = [words for words, _ in unseen_words(root)]
-    yield from _labelled("required by", lines or ["nothing that could be read" if unseen else "nothing"])
-    yield from _labelled("not seen", unseen)
+    yield from _labelled("required by", lines or ["nothing in the files that were read" if unseen else "nothing"])
+    yield from _labelled("not read", unseen)
 
 
 def _of_module(asker: RequiringModule) -> Iterator[str]:

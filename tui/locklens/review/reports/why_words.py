@@ -1,10 +1,11 @@
-"""What is said of a provider's requirements and versions, in the words that every report and screen has for it."""
+"""Phrases about a provider's requirements and versions, shared by reports and screens."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from locklens.project.configuration import Contributor
+from locklens.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -19,13 +20,13 @@ NAMES_SHOWN = 8
 
 
 def version_range(versions: Sequence[Version]) -> str:
-    """Versions, the newest first, as one or as the oldest to the newest."""
+    """Formats versions, given newest first, as one or as a range."""
     if len(versions) == 1:
         return str(versions[0])
     return f"{versions[-1]} to {versions[0]} ({len(versions)} versions)"
 
 
-NOTHING_TO_UPGRADE = "moves nothing that nothing requires; prune removes it"
+NOTHING_TO_UPGRADE = "not required here, so upgrade skips it; prune removes it"
 
 
 def newest_words(newest: Newest) -> str:
@@ -36,21 +37,21 @@ def newest_words(newest: Newest) -> str:
         ("same major", newest.same_major),
         ("same minor", newest.same_minor),
     )
-    return ", ".join(f"{name} {version}" for name, version in kinds if version is not None) or "offers no version"
+    return ", ".join(f"{name} {version}" for name, version in kinds if version is not None) or "lists no version"
 
 
 def seen_from(path: str, folder: str) -> str:
-    """A path where a root's folder is named already: without the folder for what is in it."""
+    """A path relative to a root's folder if it is inside."""
     return path.removeprefix(f"{folder}/") if folder else path
 
 
 def place_words(requirement: Requirement, folder: str = "") -> str:
-    """Where it stands, as seen from a root's folder."""
+    """The place of a requirement, relative to a root's folder."""
     return f"{seen_from(requirement.file, folder)}:{requirement.line}"
 
 
 def module_names(modules: Sequence[str], configuration: Configuration) -> str:
-    """The modules that something is in, by their calls."""
+    """The names of modules, by their calls."""
     if not any(modules):
         return "the root module"
     has_tests = any(name.endswith(configuration.dialect.test_suffixes) for name in configuration.files)
@@ -62,7 +63,7 @@ def module_names(modules: Sequence[str], configuration: Configuration) -> str:
 
 
 def alike(askers: Iterable[RequiringModule]) -> list[tuple[list[str], RequiringModule]]:
-    """Puts calls of one module together."""
+    """Groups calls of one module."""
     found: dict[tuple[tuple[str, int], ...], tuple[list[str], RequiringModule]] = {}
     for asker in askers:
         places = tuple((one.file, one.line) for one in (*asker.declared, *asker.uses))
@@ -71,23 +72,23 @@ def alike(askers: Iterable[RequiringModule]) -> list[tuple[list[str], RequiringM
 
 
 def kind_words(requirement: Requirement) -> str:
-    """What requires it, where it is not `required_providers`."""
+    """The kind of a requirement other than `required_providers`."""
     if requirement.contributor is Contributor.REQUIRED_PROVIDERS:
         return ""
     if requirement.contributor is Contributor.STATE:
-        return f", for the state still has {subject_words(requirement)}"
+        return f", because the state still has {subject_words(requirement)}"
     return f"  {subject_words(requirement)}"
 
 
 def subject_words(requirement: Requirement) -> str:
-    """What requires it, by name."""
+    """The name of the requiring object."""
     subject = requirement.subject
     is_named = requirement.contributor not in {Contributor.RESOURCE, Contributor.EPHEMERAL, Contributor.IMPORT}
     return subject if is_named else f"{requirement.contributor} {subject}"
 
 
 def uses_words(asker: RequiringModule, folder: str = "") -> str:
-    """How often a module merely uses the provider, and where first, as seen from a root's folder."""
+    """The number of uses in a module, with the first place relative to a root's folder."""
     first, count = asker.uses[0], sum(one.count for one in asker.uses)
     place = place_words(first, folder)
     if asker.declared:
@@ -97,22 +98,21 @@ def uses_words(asker: RequiringModule, folder: str = "") -> str:
 
 
 def unseen_words(root: RootWhy, folder: str = "") -> Iterator[tuple[str, tuple[str, int] | None]]:
-    """Says what may require it too, and could not be read, each with its place, as seen from a root's folder."""
+    """Yields unread sources of possible requirements, each with its place relative to a root's folder."""
     configuration = root.configuration
     missing = configuration.missing_modules
     if missing:
-        them = "a module that is" if len(missing) == 1 else f"{len(missing)} modules that are"
-        yield f"what {them} not fetched require{'s' * (len(missing) == 1)} (`{root.tool.command} get` fetches)", None
+        verb = "is" if len(missing) == 1 else "are"
+        yield f"{counted(len(missing), 'module')} that {verb} not fetched: run `{root.tool.command} get`", None
     for module in missing[:NAMES_SHOWN]:
         where = f"{seen_from(module.file, folder)}:{module.line}"
-        told = f"  {where}  module {module.call} from {module.source}"
-        yield told, (module.file, module.line)
+        yield f"  {where}  module {module.call} from {module.source}", (module.file, module.line)
     if len(missing) > NAMES_SHOWN:
         yield f"  and {len(missing) - NAMES_SHOWN} more", None
     for problem in configuration.problems:
         if problem.is_error:
             file = seen_from(problem.file, folder)
             where = f"{file}:{problem.line}" if problem.line else file
-            yield f"what the error at {where} hides: {problem.summary}", (problem.file, problem.line or 1)
+            yield f"parts hidden by the error at {where}: {problem.summary}", (problem.file, problem.line or 1)
     if configuration.state.kind in {"remote", "unreadable"} and not root.explanation.requirements:
         yield configuration.state.detail, None

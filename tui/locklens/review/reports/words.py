@@ -1,4 +1,4 @@
-"""The words and signs that the reports and the screens share."""
+"""Words and signs shared by the reports and the screens."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SIGN_MEANINGS = {
 
 
 def kind_sign(kind: ChangeKind) -> str:
-    """One or two ASCII characters that stand for a kind."""
+    """The one or two ASCII characters of a kind."""
     return _SIGNS[kind]
 
 
@@ -58,7 +58,7 @@ def side(kind: str, name: str, revision: str | None) -> str:
 
 
 def severity_counts(review: Review) -> dict[Severity, int]:
-    """How many findings there are of each severity that counts."""
+    """The number of findings of each severity, without accepted ones."""
     counts = {Severity.BLOCK: 0, Severity.WARN: 0, Severity.INFO: 0}
     for finding in review.findings:
         if finding.severity in counts and finding.accepted is None:

@@ -1,4 +1,4 @@
-"""The rule about the age of a release: whether it is younger than the policy's cooldown allows."""
+"""The rule about releases younger than the policy's cooldown."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def _too_young(change: Change, policy: Policy) -> Iterator[Verdict]:
-    """Of a new version; an unknown age is no reason for a finding."""
+    """Checks a new version; an unknown release date gives no finding."""
     days = change.evidence.days if change.evidence is not None else None
     if change.new is None or policy.cooldown is None or days is None or days >= policy.cooldown:
         return

@@ -1,4 +1,4 @@
-"""The rules that a change decides by itself: by its two entries, and by the policy that counts."""
+"""The rules that need only a change's two entries and the policy."""
 
 from __future__ import annotations
 
@@ -49,9 +49,11 @@ def _odd_hashes(change: Change, _: Policy) -> Iterator[Verdict]:
         return
     for text in dict.fromkeys(change.new.hashes):
         if not is_known_scheme(text):
-            yield Verdict(f"{_shortened(text)} is of a scheme that the tools do not know", change.new.line_of(text))
+            yield Verdict(f"{_shortened(text)} has a scheme unknown to the tools", change.new.line_of(text))
         elif not is_well_formed(text):
-            yield Verdict(f"{_shortened(text)} is no digest and can never match", change.new.line_of(text))
+            yield Verdict(
+                f"{_shortened(text)} is not a valid digest and cannot match any package", change.new.line_of(text)
+            )
 
 
 def _no_signed_scheme(change: Change, _: Policy) -> Iterator[Verdict]:
@@ -61,33 +63,33 @@ def _no_signed_scheme(change: Change, _: Policy) -> Iterator[Verdict]:
     if any(has_scheme(text, Scheme.ZH) for text in matchable):
         return
     if matchable:
-        yield Verdict("only h1 hashes: locked from a mirror or a cache, nothing signed stands behind it")
+        yield Verdict("only h1 hashes: locked from a mirror or a cache, without any signed hash")
         return
     words = _without_matchable(change.new.hashes)
     before = [text for text in change.old.hashes if is_well_formed(text)] if change.old is not None else []
     if before:
-        # No tool takes the last hash out of an entry, be it for another version.
+        # No tool removes the last hash of an entry, not even for another version.
         yield Verdict(f"{words}; {count_by_scheme(before)} before", severity=Severity.BLOCK)
     else:
-        # Nor does one write an entry whose hashes are all of other schemes; older ones are left as they were.
+        # No tool writes an entry whose hashes are all of other schemes; older ones are kept unchanged.
         is_made_up = change.old is None and bool(change.new.hashes)
         yield Verdict(words, severity=Severity.BLOCK if is_made_up else None)
 
 
 def _without_matchable(hashes: Sequence[str]) -> str:
-    """Says what the tools make of an entry of which no hash can match: only known schemes keep a package out."""
+    """Describes the tools' handling of an entry without a hash that can match: only known schemes exclude a package."""
     if any(map(is_known_scheme, hashes)):
-        return "no hash that can match a package: none is a digest of the scheme that it names"
+        return "no hash that can match a package: none is a valid digest of its scheme"
     if hashes:
-        return "no hash that the tools compare: whatever is downloaded will be accepted"
-    return "no hashes at all: whatever is downloaded will be accepted"
+        return "no hash that the tools compare: any download will be accepted"
+    return "no hashes at all: any download will be accepted"
 
 
 _RELATIONS = {
     Relation.SAME: "the same releases",
     Relation.WIDENED: "wider",
     Relation.NARROWED: "narrower",
-    Relation.SHIFTED: "other releases",
+    Relation.SHIFTED: "different releases",
     Relation.DISJOINT: "no release in common",
 }
 
@@ -109,10 +111,8 @@ def _fewer_h1(change: Change, policy: Policy) -> Iterator[Verdict]:
     before, after = len(change.old.with_scheme(Scheme.H1)), len(change.new.with_scheme(Scheme.H1))
     if before > 1 and after < before:
         used = any(path.needs_h1 for path in policy.install_paths)
-        yield Verdict(
-            f"{before} h1 before, {after} now: with a cache or an unpacked mirror some platforms stop to install",
-            severity=Severity.WARN if used else None,
-        )
+        effect = "with a cache or an unpacked mirror some platforms can no longer be installed"
+        yield Verdict(f"{before} h1 before, {after} now: {effect}", severity=Severity.WARN if used else None)
 
 
 def _edited_by_hand(change: Change, _: Policy) -> Iterator[Verdict]:
@@ -142,4 +142,4 @@ CHECKS: Mapping[str, Callable[[Change, Policy], Iterator[Verdict]]] = {
     "LK025": _edited_by_hand,
     "LK034": _not_ascii,
 }
-"""Of a change that leaves an entry; a removed provider earns none of them."""
+"""The checks of a change that leaves an entry; not run for a removed provider."""

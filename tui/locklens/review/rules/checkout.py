@@ -1,4 +1,4 @@
-"""The rule about files that are judged as committed, and that git checks out with other bytes: the tools read those."""
+"""The rule about files that git checks out with bytes other than the committed ones that are judged."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def _converted(root: RootReview) -> Iterator[Verdict]:
     for path, conversion in root.context.converted.items():
-        words = f"git would check it out with other bytes than were judged ({conversion.attribute})"
+        words = f"git would check it out with different bytes than were judged ({conversion.attribute})"
         yield Verdict(words, file=path, severity=None if conversion.is_new else Severity.WARN)
 
 

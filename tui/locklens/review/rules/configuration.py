@@ -1,4 +1,4 @@
-"""The rules that hold a lock file against the configuration that it is for."""
+"""The rules that compare a lock file with its configuration."""
 
 from __future__ import annotations
 
@@ -42,30 +42,31 @@ def _not_required(address: ProviderAddress, lock: LockFile, configuration: Confi
     if entry is None or configuration.requires(address):
         return
     if unknown := configuration.unknown_reason:
-        message = f"cannot say whether anything requires {address}: {unknown}"
+        message = f"could not determine whether {address} is required: {unknown}"
         yield Verdict(message, entry.line, severity=Severity.INFO)
     else:
         yield Verdict(f"nothing requires {address}", entry.line)
 
 
 def perhaps_not_required(addresses: Sequence[ProviderAddress], configuration: Configuration) -> Iterator[Verdict]:
-    """Yields one verdict for several locked providers of which it is unknown whether anything requires them."""
+    """Yields one verdict for several locked providers that may not be required."""
     if addresses:
-        message = f"cannot say whether anything requires {listing(list(map(str, addresses)))}"
+        are = "is" if len(addresses) == 1 else "are"
+        message = f"could not determine whether {listing(list(map(str, addresses)))} {are} required"
         yield Verdict(f"{message}: {configuration.unknown_reason}", severity=Severity.INFO)
 
 
 def askers(requirements: Iterable[Requirement]) -> tuple[Requirement, ...]:
-    """The requirements that a person wants to see: each declaration, and for a module without one its first use."""
-    found = tuple(requirements)
-    settled = {one.module for one in found if one.contributor is Contributor.REQUIRED_PROVIDERS}
+    """Returns the requirements worth showing: each declaration, and the first use in a module without one."""
+    candidates = tuple(requirements)
+    settled = {each.module for each in candidates if each.contributor is Contributor.REQUIRED_PROVIDERS}
     shown = []
-    for one in found:
-        if one.contributor is Contributor.REQUIRED_PROVIDERS or one.constraint:
-            shown.append(one)
-        elif one.module not in settled:
-            settled.add(one.module)
-            shown.append(one)
+    for requirement in candidates:
+        if requirement.contributor is Contributor.REQUIRED_PROVIDERS or requirement.constraint:
+            shown.append(requirement)
+        elif requirement.module not in settled:
+            settled.add(requirement.module)
+            shown.append(requirement)
     return tuple(shown)
 
 
@@ -76,7 +77,7 @@ CHECKS: Mapping[str, Callable[[ProviderAddress, LockFile, Configuration], Iterat
     "LK006": _not_locked,
     NOT_REQUIRED: _not_required,
 }
-"""Of one provider, locked or required; the lock file is read whole, and there is a configuration."""
+"""The checks of one provider, locked or required; the lock file must be complete, and there must be a configuration."""
 
 
 def _places(requirements: Sequence[Requirement]) -> str:

@@ -1,4 +1,4 @@
-"""The rules that the text of a lock file decides: what the tools refuse, and what they would not write."""
+"""The rules about the text of a lock file: errors of the tools, and deviations from the canonical format."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def refused(lock: LockFile) -> Iterator[Verdict]:
-    """Yields what makes the tools refuse a lock file (LK019)."""
+    """Yields the reasons for the tools to refuse a lock file (LK019)."""
     for problem in lock.problems:
         yield Verdict(f"{problem.summary}: {problem.detail}", problem.line, lock.path, column=problem.column)
     if lock.conflict is not None:
@@ -24,7 +24,7 @@ def refused(lock: LockFile) -> Iterator[Verdict]:
 
 
 def _half_conflicts(lock: LockFile, conflict: Conflict) -> Iterator[Verdict]:
-    """Finds providers whose versions are in conflict and whose hashes git merged: one has the other's hashes now."""
+    """Finds providers with conflicting versions whose hashes git merged, so that one has the other's hashes."""
     from locklens.hashes import packages_of
 
     theirs = conflict.theirs.by_address

@@ -1,7 +1,6 @@
-"""Judges roots and changes: one pure function of what is known, run again whole when more is known.
+"""Judges roots and changes: a pure function of the known facts, run again in full when more facts are known.
 
-What was found before never counts, and neither does the order in which things became known. The checks of a subject
-are loaded when there is something of it to judge.
+Earlier findings and the order of facts do not matter. The checks of a subject are loaded when there is one to judge.
 """
 
 from __future__ import annotations
@@ -27,10 +26,10 @@ if TYPE_CHECKING:
 
 
 def judge(root: RootReview, cases: Mapping[ProviderAddress, Case] | None = None) -> RootReview:
-    """Returns a root with all findings that follow from what is known of it, and with who requires each change.
+    """Returns a root with all findings that follow from the known facts, and with the requirements of each change.
 
     Args:
-        root: With its lock files, its context, and its configuration as far as that is read.
+        root: With its lock files, its context, and its configuration as far as it has been read.
         cases: The facts about its changes, as far as they are settled.
     """
     changes = tuple(
@@ -45,7 +44,7 @@ def judge_change(change: Change, root: RootReview, case: Case | None = None) -> 
 
     Args:
         change: With its evidence, where that is settled.
-        root: The one that it is of.
+        root: The change's root.
         case: The facts that the evidence rests on; None where they are not settled.
     """
     verdicts: list[tuple[str, Verdict]] = []
@@ -58,14 +57,14 @@ def judge_change(change: Change, root: RootReview, case: Case | None = None) -> 
         if case is not None:
             verdicts += _of_case(case, change, root)
     line = change.new.line if change.new is not None else None
-    found = [finding_of(rule, verdict, root.lock_file, line) for rule, verdict in verdicts]
+    findings = [finding_of(rule, verdict, root.lock_file, line) for rule, verdict in verdicts]
     if (configuration := _asking(root.new, root.configuration)) is not None:
-        found += _of_provider(change.address, root.new, configuration)
-    return in_order(found)
+        findings += _of_provider(change.address, root.new, configuration)
+    return in_order(findings)
 
 
 def settle(change: Change, root: RootReview, case: Case | None) -> Change:
-    """Returns a change with the evidence that facts give it, and with all findings; arguments as of `judge_change`."""
+    """Returns a change with its evidence and all findings; arguments as of `judge_change`."""
     from locklens.review.evidence import trace
 
     traced = trace(change, case)
@@ -73,7 +72,7 @@ def settle(change: Change, root: RootReview, case: Case | None) -> Change:
 
 
 def judge_root(root: RootReview) -> tuple[Finding, ...]:
-    """Returns the findings of a root that are about no listed change, the worst first."""
+    """Returns the findings of a root that concern no listed change, the worst first."""
     verdicts: list[tuple[str, Verdict]] = []
     if root.is_rewritten or not (root.new.is_valid and root.old.is_valid):
         from locklens.review.rules import file
@@ -95,26 +94,26 @@ def judge_root(root: RootReview) -> tuple[Finding, ...]:
         from locklens.review.rules import vendored
 
         verdicts += _run(vendored.CHECKS, root)
-    found = [finding_of(rule, verdict, root.lock_file, None) for rule, verdict in verdicts]
+    findings = [finding_of(rule, verdict, root.lock_file, None) for rule, verdict in verdicts]
     if (configuration := _asking(root.new, root.configuration)) is not None:
-        found += _unlisted(root, configuration)
-    return in_order(found)
+        findings += _unlisted(root, configuration)
+    return in_order(findings)
 
 
 def judge_lock(lock: LockFile, address: ProviderAddress, configuration: Configuration) -> tuple[Finding, ...]:
     """Judges a lock file that is compared with nothing.
 
     Args:
-        lock: What the tools refuse of it comes first.
-        address: The provider whose entry is held against the configuration.
+        lock: Its errors come first.
+        address: The provider whose entry is compared with the configuration.
         configuration: That of the lock file's root.
     """
     from locklens.review.rules.file import refused
 
-    found = tuple(finding_of("LK019", verdict, lock.path, None) for verdict in refused(lock))
+    errors = tuple(finding_of("LK019", verdict, lock.path, None) for verdict in refused(lock))
     if not lock.exists or _asking(lock, configuration) is None:
-        return found
-    return (*found, *in_order(_of_provider(address, lock, configuration)))
+        return errors
+    return (*errors, *in_order(_of_provider(address, lock, configuration)))
 
 
 def _run(
@@ -143,7 +142,7 @@ def _of_case(case: Case, change: Change, root: RootReview) -> Iterator[tuple[str
 
 
 def _asking(lock: LockFile, configuration: Configuration | None) -> Configuration | None:
-    """Returns what a lock file is held against; None without a configuration, or where the file is not read whole."""
+    """Returns the configuration to compare a lock file with; None without one, or for an incomplete lock file."""
     return configuration if configuration is not None and configuration.has_files and lock.is_complete else None
 
 
@@ -156,7 +155,7 @@ def _of_provider(address: ProviderAddress, lock: LockFile, configuration: Config
 
 
 def _unlisted(root: RootReview, configuration: Configuration) -> Iterator[Finding]:
-    """Judges the providers of which no change is listed; what is unknown of several is said once."""
+    """Judges the providers without a listed change; requirements that are unknown for several give one finding."""
     from locklens.review.rules import configuration as asked
 
     listed, lock = {change.address for change in root.changes}, root.new
@@ -164,9 +163,9 @@ def _unlisted(root: RootReview, configuration: Configuration) -> Iterator[Findin
     addresses += sorted(configuration.required() - listed - lock.by_address.keys())
     unsure = bool(configuration.unknown_reason)
     for address in addresses:
-        for found in _of_provider(address, lock, configuration):
-            if not (unsure and found.rule == asked.NOT_REQUIRED):
-                yield replace(found, provider=address)
+        for finding in _of_provider(address, lock, configuration):
+            if not (unsure and finding.rule == asked.NOT_REQUIRED):
+                yield replace(finding, provider=address)
     if unsure:
         perhaps = [
             address for address in addresses if address in lock.by_address and not configuration.requires(address)
@@ -181,4 +180,4 @@ def _with_requirements(root: RootReview, changes: Iterable[Change]) -> tuple[Cha
         return tuple(changes)
     from locklens.review.rules.configuration import askers
 
-    return tuple(replace(one, required_by=askers(configuration.of(one.address))) for one in changes)
+    return tuple(replace(change, required_by=askers(configuration.of(change.address))) for change in changes)

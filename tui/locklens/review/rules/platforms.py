@@ -1,4 +1,4 @@
-"""The rules about platforms: who can install what is locked, on the paths that the policy says are used."""
+"""The rules about coverage: the platforms that a lock file can install, on the install paths of the policy."""
 
 from __future__ import annotations
 
@@ -16,55 +16,55 @@ if TYPE_CHECKING:
 
 
 def _lost(before: LockedHashes | None, now: LockedHashes, policy: Policy) -> Iterator[Verdict]:
-    """Platforms that surely installed and surely do not; those that nobody wants are worth a word, no more."""
+    """Platforms that were definitely covered and definitely are not any more; info for those that are not required."""
     if before is None:
         return
-    found: dict[tuple[tuple[str, ...], tuple[bool, ...]], list[InstallPath]] = {}
-    wanted = {str(one.platform) for one in policy.platforms}
+    losses: dict[tuple[tuple[str, ...], tuple[bool, ...]], list[InstallPath]] = {}
+    required = {str(each.platform) for each in policy.platforms}
     for path in policy.paths_in_order:
         had = cover(before, path, before.platforms).covered
         lost = cover(now, path, had).missing
-        for platforms in _split(lost, wanted):
-            offered = tuple(now.offered is None or one in now.offered for one in platforms)
-            found.setdefault((platforms, offered), []).append(path)
-    for (platforms, offered), paths in found.items():
-        severity = Severity.INFO if wanted and not wanted & {*platforms} else None
+        for platforms in _split(lost, required):
+            offered = tuple(now.offered is None or platform in now.offered for platform in platforms)
+            losses.setdefault((platforms, offered), []).append(path)
+    for (platforms, offered), paths in losses.items():
+        severity = Severity.INFO if required and not required & {*platforms} else None
         reason = _reason(platforms, paths, is_offered=all(offered))
-        names = f"{listing(platforms)} could install from {_named(paths)} before and cannot now"
+        names = f"{listing(platforms)} could be installed from {_named(paths)} before, and no longer can"
         yield Verdict(f"{names}: {reason}", severity=severity)
 
 
-def _split(platforms: Sequence[str], wanted: set[str]) -> Iterator[tuple[str, ...]]:
-    """Those that are wanted apart from the others; where none is wanted in particular, all are alike."""
-    for part in ([one for one in platforms if one in wanted], [one for one in platforms if one not in wanted]):
+def _split(platforms: Sequence[str], required: set[str]) -> Iterator[tuple[str, ...]]:
+    """Yields the required platforms, then the others; all of them together if none is required."""
+    for part in ([one for one in platforms if one in required], [one for one in platforms if one not in required]):
         if part:
             yield tuple(part)
 
 
 def _not_covered(_: LockedHashes | None, now: LockedHashes, policy: Policy) -> Iterator[Verdict]:
-    wanted = [str(one.platform) for one in policy.platforms]
-    why = {str(one.platform): f" ({one.why})" if one.why else "" for one in policy.platforms}
-    found: dict[tuple[tuple[str, ...], tuple[str, ...], int], list[PathCover]] = {}
+    required = [str(each.platform) for each in policy.platforms]
+    why = {str(each.platform): f" ({each.why})" if each.why else "" for each in policy.platforms}
+    gaps: dict[tuple[tuple[str, ...], tuple[str, ...], int], list[PathCover]] = {}
     for path in policy.paths_in_order:
-        one = cover(now, path, wanted)
-        if one.at_least_missing:
-            found.setdefault((one.missing, one.doubtful, one.spare), []).append(one)
-    for (missing, doubtful, spare), covers in found.items():
-        paths = [one.path for one in covers]
+        on_path = cover(now, path, required)
+        if on_path.at_least_missing:
+            gaps.setdefault((on_path.missing, on_path.doubtful, on_path.spare), []).append(on_path)
+    for (missing, doubtful, spare), covers in gaps.items():
+        paths = [each.path for each in covers]
         if missing:
             for platforms in _by_offer(missing, now):
-                names = listing([f"{one}{why[one]}" for one in platforms])
+                names = listing([f"{platform}{why[platform]}" for platform in platforms])
                 are = "is" if len(platforms) == 1 else "are"
                 is_offered = now.offered is None or platforms[0] in now.offered
                 reason = _reason(platforms, paths, is_offered=is_offered)
                 yield Verdict(f"{names} {are} not covered from {_named(paths)}: {reason}")
         if (at_least := len(doubtful) - spare) > 0:
-            names = listing([f"{one}{why[one]}" for one in doubtful])
+            names = listing([f"{platform}{why[platform]}" for platform in doubtful])
             hashes = "h1" if all(path.needs_h1 for path in paths) else "hash" if spare == 1 else "hashes"
             number = f"at least {at_least} of {names}" if len(doubtful) > 1 else names
             are = "is" if at_least == 1 else "are"
-            told = f"{number} {are} not covered from {_named(paths)}"
-            yield Verdict(f"{told}: only {spare} {hashes} could be of them")
+            message = f"{number} {are} not covered from {_named(paths)}"
+            yield Verdict(f"{message}: only {spare} {hashes} could match")
 
 
 def _by_offer(platforms: Sequence[str], now: LockedHashes) -> Iterator[tuple[str, ...]]:
@@ -75,8 +75,8 @@ def _reason(platforms: Sequence[str], paths: Sequence[InstallPath], *, is_offere
     them = "it" if len(platforms) == 1 else "them"
     if not is_offered:
         return f"the release has no package for {them}"
-    what = "no h1" if all(path.needs_h1 for path in paths) else "no hash"
-    return f"{what} of {them} is locked"
+    needed = "no h1" if all(path.needs_h1 for path in paths) else "no hash"
+    return f"{needed} for {them} is locked"
 
 
 def _named(paths: Sequence[InstallPath]) -> str:
@@ -87,4 +87,4 @@ CHECKS: Mapping[str, Callable[[LockedHashes | None, LockedHashes, Policy], Itera
     "LK008": _lost,
     "LK009": _not_covered,
 }
-"""Of what is locked now, beside what was locked before; None for nothing."""
+"""The checks of the locked hashes before (None for no entry) and now."""

@@ -1,4 +1,4 @@
-"""The rules that facts about releases decide: where hashes come from, and who signed them."""
+"""The rules about releases: the origin of hashes, and signers."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _published_again(case: Case) -> Iterator[Verdict]:
     if not judged.has(Origin.REPUBLISHED):
         return
     locked = len(packages_of(case.change.old.hashes)) if case.change.old else 0
-    message = f"{case.entry.version} was published again: {judged.republished_words(locked, _sums(case.new))}"
+    message = f"{case.entry.version} was republished: {judged.republished_words(locked, _sums(case.new))}"
     if case.new.signer is not None and case.new.signer.keys:
         message += f"; signed now by {case.new.signer.keys[0].fingerprint}"
     before = case.before
@@ -47,7 +47,9 @@ def _unknown_origin(case: Case) -> Iterator[Verdict]:
         yield Verdict(f"{_are(len(foreign), 'zh')} not in {where}", _first_line(case, foreign))
     unmatched = case.folders.foreign
     if unmatched:
-        message = f"{_are(len(unmatched), 'h1')} that of none of the {len(case.new.packages)} packages; each was hashed"
+        verb = "matches" if len(unmatched) == 1 else "match"
+        number = len(case.new.packages)
+        message = f"{len(unmatched)} h1 {verb} none of the {counted(number, 'package')}; each was hashed"
         yield Verdict(message, _first_line(case, unmatched))
 
 
@@ -56,23 +58,23 @@ def _not_asked(case: Case) -> Iterator[Verdict]:
     added = packages_of(case.first_said if moved else (fact.hash for fact in case.change.added))
     if case.new.today is not None or not added:
         return
-    if not case.is_same_version and _is_told_otherwise(case):
+    if not case.is_same_version and _is_reported_otherwise(case):
         return
-    counts = f"{count_by_scheme(added)} {'locked for it for the first time' if moved else 'added'}"
+    counts = f"{count_by_scheme(added)} {'locked for the first time' if moved else 'added'}"
     removed = packages_of(fact.hash for fact in case.change.removed)
     if removed:
         counts += f", {count_by_scheme(removed)} removed"
     if moved or not case.is_same_version:
-        reason = "nothing explains them"
+        reason = "they are unverified"
     elif removed and not packages_of(fact.hash for fact in case.change.kept):
-        reason = "no package hash is left: published again, another registry's hashes, or tampered with"
+        reason = "every package hash was replaced: republished, hashes of another registry, or tampered with"
     else:
-        reason = "the version stayed"
+        reason = "the version is unchanged"
     yield Verdict(f"{counts}, and {reason}; {_why_unknown(case)}", _first_line(case, added))
 
 
-def _is_told_otherwise(case: Case) -> bool:
-    """Whether a new version's hashes are unexplained for a reason that was chosen, or that LK030 or LK033 names."""
+def _is_reported_otherwise(case: Case) -> bool:
+    """True if the reason why a new version's hashes are unverified is the user's own, or is that of LK030 or LK033."""
     if case.trouble is not None:
         return case.trouble.is_no or case.trouble.is_offline
     if case.new.foreign:
@@ -90,8 +92,8 @@ def _why_unknown(case: Case) -> str:
     if judged is not None and judged.problem is not None:
         return f"signatures cannot be checked: {judged.problem}"
     if judged is not None and judged.refusal is not None:
-        return f"nobody vouches for its SHA256SUMS: {judged.refusal}"
-    return "its SHA256SUMS lists no package that can be told"
+        return f"its SHA256SUMS is not authenticated: {judged.refusal}"
+    return "its SHA256SUMS lists no recognizable package"
 
 
 def _moved(case: Case) -> Iterator[Verdict]:
@@ -102,12 +104,12 @@ def _moved(case: Case) -> Iterator[Verdict]:
     if case.trouble is None or not case.trouble.is_unvouched:
         yield Verdict(message)
         return
-    message += f"; nothing but the change names {spelt_host(change.address.host)}"
+    message += f"; only the change names {spelt_host(change.address.host)}"
     kept = [fact.hash for fact in change.kept]
-    along = packages_of(kept) | packages_of(kept, Scheme.H1)
-    if along:
-        words = f"{count_by_scheme(along)} of the provider before came along unchanged"
-        yield Verdict(f"{message}, and {words}", _first_line(case, along), severity=Severity.BLOCK)
+    kept_packages = packages_of(kept) | packages_of(kept, Scheme.H1)
+    if kept_packages:
+        words = f"{count_by_scheme(kept_packages)} of the old address were kept unchanged"
+        yield Verdict(f"{message}, and {words}", _first_line(case, kept_packages), severity=Severity.BLOCK)
     else:
         yield Verdict(message, severity=Severity.WARN)
 
@@ -155,9 +157,10 @@ def _ended_key(case: Case) -> Iterator[Verdict]:
 
 def _other_registry(case: Case) -> Iterator[Verdict]:
     for host, hashes in case.packages.elsewhere.items():
-        own = display_host(case.change.address.host)
-        words = f"{_are(len(hashes), 'zh')} of {display_host(host)}'s release of this version, and not of {own}'s"
-        yield Verdict(words, _first_line(case, hashes))
+        locked_host = display_host(case.change.address.host)
+        verb = "matches" if len(hashes) == 1 else "match"
+        message = f"{len(hashes)} zh {verb} {display_host(host)}'s release of this version, not {locked_host}'s"
+        yield Verdict(message, _first_line(case, hashes))
 
 
 def _unproven(case: Case) -> Iterator[Verdict]:
@@ -168,8 +171,7 @@ def _unproven(case: Case) -> Iterator[Verdict]:
     if folders.to_hash:
         sizes = [case.new.sizes[zh] for zh in folders.to_hash if zh in case.new.sizes]
         size = f", {size_words(sum(sizes))}" if len(sizes) == len(folders.to_hash) else ""
-        at_most = f"at most {counted(len(folders.to_hash), 'package')}{size}"
-        message += f": hashing {at_most} decides"
+        message += f": verifying needs up to {counted(len(folders.to_hash), 'package download')}{size}"
     else:
         message += f": {_why_unknown(case)}"
     is_added = not folders.unproven.isdisjoint(fact.hash for fact in case.change.added)
@@ -184,7 +186,7 @@ def _not_authentic(case: Case) -> Iterator[Verdict]:
         yield Verdict(f"{case.tool.command} cannot install {name}: {case.trouble.words}")
     elif case.listing.is_known and not case.listing.has(case.entry.version):
         host = display_host(case.change.address.host)
-        yield Verdict(f"{case.tool.command} cannot install {name}: {host} does not list this version any more")
+        yield Verdict(f"{case.tool.command} cannot install {name}: {host} no longer lists this version")
     if judged is not None and judged.outcome is AuthenticationOutcome.REFUSED:
         verb = "signed by" if judged.signed_by is not None else "signed in the name of"
         signer = f"; {verb} {judged.key.fingerprint}" if judged.key is not None else ""
@@ -194,7 +196,7 @@ def _not_authentic(case: Case) -> Iterator[Verdict]:
 def _another_release(case: Case) -> Iterator[Verdict]:
     if case.new.foreign:
         name = f"{case.change.address} {case.entry.version}"
-        yield Verdict(f"another release is passed off as {name}: {case.new.foreign}, so nothing that is signed counts")
+        yield Verdict(f"another release is passed off as {name}: {case.new.foreign}, so no signed hash counts")
 
 
 CHECKS: Mapping[str, Callable[[Case], Iterator[Verdict]]] = {

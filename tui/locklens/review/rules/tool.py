@@ -1,4 +1,4 @@
-"""The rule about the tool that a root is locked by, and by whose rules it is judged."""
+"""The rule about a change of the tool that a root is locked by."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _other_tool(root: RootReview) -> Iterator[Verdict]:
     before, now = change.before, change.now
     words = f"locked by {before.product} before, by {now.product} now: "
     if change.has_migrated:
-        words += f"its providers are of {now.default_host}, and judged by {now.product}'s rules"
+        words += f"its providers are from {now.default_host}, judged by {now.product}'s rules"
     else:
         words += f"judged by {before.product}'s rules; --tool {now.name} judges by {now.product}'s"
     yield Verdict(words, 1)

@@ -1,4 +1,4 @@
-"""The rule about what the tools would read and locklens does not: submodules, and links out of the repository."""
+"""The rule about files that the tools read and locklens does not: submodules, and links out of the repository."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rule about packages that come with the change itself: the tools install them without a registry."""
+"""The rule about packages in the repository, which the tools install without a registry."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def _brought(root: RootReview) -> Iterator[Verdict]:
     if files := root.context.vendored:
-        words = f"the change brings packages of its own: {files[0]} ({counted(len(files), 'file')})"
+        words = f"the change adds or modifies packages in the repository: {files[0]} ({counted(len(files), 'file')})"
         yield Verdict(words, file=files[0])
 
 

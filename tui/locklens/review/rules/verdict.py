@@ -1,4 +1,4 @@
-"""What a rule says, before it is a finding: the shape that all rules share."""
+"""The verdict of a rule, before it becomes a finding; shared by all rules."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 
 class Verdict(Struct, frozen=True):
-    """What a rule says of one thing.
+    """A rule's verdict on one subject.
 
     Attributes:
         line: In the lock file unless `file` names another.
-        severity: Where it is not the rule's own.
+        severity: Overrides that of the rule.
         column: From 1; known for syntax errors.
     """
 
@@ -38,14 +38,14 @@ def finding_of(
 
     Args:
         rule: The rule's id.
-        verdict: What it says.
-        lock_file: Where that is, unless the verdict names another file.
-        line: That of the lock file's entry, for a verdict that names no place of its own.
+        verdict: The rule's verdict.
+        lock_file: Its place, unless the verdict names another file.
+        line: That of the lock file's entry, for a verdict without a place.
         provider: As of `Finding`.
     """
-    own = verdict.line if verdict.line is not None or verdict.file else line
+    at = verdict.line if verdict.line is not None or verdict.file else line
     severity, file = verdict.severity or RULES[rule].severity, verdict.file or lock_file
-    return Finding(rule, severity, verdict.message, file, own, verdict.column, provider=provider)
+    return Finding(rule, severity, verdict.message, file, at, verdict.column, provider=provider)
 
 
 def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:

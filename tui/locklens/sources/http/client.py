@@ -76,7 +76,7 @@ class Client:
             url: http or https.
             kind: What is expected, which bounds it.
             token: For this URL's host. It is left out where somebody on the way could read it.
-            is_fresh: Whether the answer must be of this run, as far as anybody can be asked.
+            is_fresh: True if the answer must be of this run, as far as anybody can be asked.
 
         Raises:
             OfflineError: Nobody may be asked, and nothing is remembered.

@@ -23,7 +23,7 @@ class TransportFailure(Struct, frozen=True):
 
     Attributes:
         words: A sentence without its full stop.
-        may_pass: Whether the tools would try again.
+        may_pass: True if the tools would try again.
         hint: The next step for the user.
     """
 

@@ -34,7 +34,7 @@ class Recollection:
 
     Args:
         memory: None where nothing is remembered.
-        is_offline: Whether nobody can be asked.
+        is_offline: True if nobody can be asked.
     """
 
     def __init__(self, memory: AnswerCache | None, *, is_offline: bool) -> None:
@@ -47,7 +47,7 @@ class Recollection:
 
         Args:
             url: That is to be asked.
-            with_token: Whether a token would be sent there.
+            with_token: True if a token would be sent there.
         """
         found = None if self._memory is None else self._memory.answer(url, with_token=with_token)
         if found is None or not self._counts(found):

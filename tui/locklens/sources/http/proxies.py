@@ -43,7 +43,7 @@ def _variable(environ: Mapping[str, str], name: str) -> str:
 
 
 def _excludes(entry: str, host: str, port: int) -> bool:
-    """Whether one entry of NO_PROXY stands for a host."""
+    """True if one entry of NO_PROXY stands for a host."""
     if entry in {"", "*"}:
         return entry == "*"
     if "/" in entry:

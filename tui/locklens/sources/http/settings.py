@@ -138,12 +138,12 @@ def _positive(environ: Mapping[str, str], name: str, most: int) -> int:
 
 
 def is_transient(status: int) -> bool:
-    """Whether the tools ask again after an answer with this status."""
+    """True if the tools ask again after an answer with this status."""
     return status == _TOO_MANY_REQUESTS or (status >= _SERVER_ERRORS and status != _NOT_IMPLEMENTED)
 
 
 def is_too_slow(received: int, waited: float, stall: float) -> bool:
-    """Whether a package is given up although it goes on arriving.
+    """True if a package is given up although it goes on arriving.
 
     Args:
         received: Bytes so far.

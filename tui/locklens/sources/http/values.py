@@ -21,9 +21,9 @@ class Response(Struct, frozen=True):
             behind `?` where that was not asked for.
         content_type: The header, None where there is none.
         body: Decompressed; b"" unless the status is 200.
-        had_token: Whether a token was sent with the request.
+        had_token: True if a token was sent with the request.
         as_of: When it was asked, ISO 8601 in UTC with seconds.
-        is_remembered: Whether it was asked in an earlier run.
+        is_remembered: True if it was asked in an earlier run.
     """
 
     status: int
@@ -58,9 +58,9 @@ class Exchange(Struct, frozen=True):
         seconds: It took.
         size: Bytes of the body.
         attempt: From 1.
-        with_token: Whether a token went along.
+        with_token: True if a token went along.
         as_of: When it was asked, ISO 8601 in UTC with seconds.
-        is_remembered: Whether that was in an earlier run: then nothing was sent now.
+        is_remembered: True if that was in an earlier run: then nothing was sent now.
     """
 
     url: str
