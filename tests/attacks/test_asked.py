@@ -198,7 +198,7 @@ def test_a_tag_does_not_take_the_place_of_the_base(
     place.git("tag", "main", "pr")
     told = refused(capsys, *words)
     assert "is ambiguous: main is the name of refs/tags/main and refs/heads/main" in told
-    assert "write which one is meant, as in refs/heads/main" in told
+    assert "use the full name, as in refs/heads/main" in told
     assert place.asked == []
 
 

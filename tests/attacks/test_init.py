@@ -594,5 +594,5 @@ def test_a_cache_that_another_user_could_have_written_is_not_used(
     make(file.parent, file)
     done = run(place, *words)
     assert OTHER_H1 not in place.lock_file.read_text()
-    assert "note: Remembered answers last for this run only" in done.stderr
+    assert "note: Cached answers last for this run only" in done.stderr
     assert why.removeprefix("it ").partition(" to it")[0].split()[-1] in done.stderr

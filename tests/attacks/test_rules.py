@@ -143,7 +143,7 @@ def test_another_versions_signature_vouches_for_nothing(
     registry.passed_off = ("1.2.0", "1.0.0")
     found = Reviewed(capsys)
     assert (found.status, found.document["summary"]["verdict"]) == (1, "block")
-    assert "what is signed is of demo 1.0.0" in found.findings["LK033"]["message"]
+    assert "the signed packages are of demo 1.0.0" in found.findings["LK033"]["message"]
     (change,) = found.root["changes"]
     assert change["hashes"]["explained"] == 0
     assert change["signer"]["new"] is None
@@ -161,12 +161,12 @@ def test_another_versions_signature_is_neither_locked_nor_installed(
         assert run(*words) == 1
         told = capsys.readouterr().err
         assert "passes another release off as demo 1.2.0 for" in told
-        assert "what is signed is of demo 1.0.0" in told
+        assert "the signed packages are of demo 1.0.0" in told
         assert "stay on the version that is locked" in told
         assert (top / LOCK).read_bytes() == before
     (top / LOCK).write_bytes(lock_file(SampleLock(DEMO, "1.2.0", ">= 1.0.0", unpacked=())))
     assert run("lock", "--platform", "linux_amd64") == 1
-    assert "what is signed is of demo 1.0.0" in capsys.readouterr().err
+    assert "the signed packages are of demo 1.0.0" in capsys.readouterr().err
     assert not (top / ".terraform/providers").exists() or not list((top / ".terraform/providers").rglob("*_v*"))
 
 

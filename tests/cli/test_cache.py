@@ -82,7 +82,7 @@ def test_a_newer_file(run: Run) -> None:
     status, out, err = run("cache", "info")
     assert (status, out) == (2, "")
     assert err.startswith(
-        f"error: Remembered answers last for this run only: {default_cache_path()} cannot be used (it was"
+        f"error: Cached answers last for this run only: {default_cache_path()} cannot be used (it was"
     )
     assert err.endswith("\nhint: locklens cache clear removes it\n")
     assert run("cache", "clear")[0] == 0

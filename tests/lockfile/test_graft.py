@@ -138,5 +138,5 @@ def test_comments_that_go_on_behind_a_block() -> None:
 @pytest.mark.parametrize("broken", ["provider {", "<<<<<<< a\n", block("a") + block("a")])
 def test_what_the_tools_refuse_is_refused(broken: str) -> None:
     for data, donor in ((broken, block("b")), (block("b"), broken)):
-        with pytest.raises(ConfigurationError, match="cannot be told apart"):
+        with pytest.raises(ConfigurationError, match="cannot be identified"):
             grafted(data, donor, "b")

@@ -485,7 +485,7 @@ def test_what_cannot_be_completed_is_said_and_kept(
     (top / "root/lock").unlink()
     (top / "root/lock").mkdir()
     (said,) = recover_at(top, journal=journal)
-    assert "can be neither completed nor reverted: it is no regular file" in said
+    assert "can be neither completed nor reverted: it is not a regular file" in said
     assert journal.pending(top) is not None
     with pytest.raises(
         ConfigurationError, match="an interrupted write in this repository has to be completed or reverted first"

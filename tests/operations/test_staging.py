@@ -383,7 +383,7 @@ def test_what_changed_since_it_was_reviewed_is_not_staged(top: Path) -> None:
 def test_an_index_that_changed_since_the_plan_is_left_alone(top: Path) -> None:
     plan = planned(top, "aws")
     git(top, "add", LOCK)
-    with pytest.raises(ConfigurationError, match="the index has something else by now"):
+    with pytest.raises(ConfigurationError, match="the index has changed meanwhile"):
         apply(plan.proposal)
     assert index(top) == NEW
 
@@ -391,7 +391,7 @@ def test_an_index_that_changed_since_the_plan_is_left_alone(top: Path) -> None:
 def test_another_git_at_work_is_named(top: Path) -> None:
     plan = planned(top, "aws")
     (top / ".git/index.lock").touch()
-    with pytest.raises(RepositoryError, match="another git is at work") as caught:
+    with pytest.raises(RepositoryError, match="another git process") as caught:
         apply(plan.proposal)
     assert "index.lock" in caught.value.hint
     (top / ".git/index.lock").unlink()
@@ -408,7 +408,7 @@ def test_a_file_that_is_not_merged(top: Path) -> None:
         git(top, "merge", "-q", "ours")
     assert b" 3\t" in git(top, "ls-files", "-s")
     put(top, {LOCK: NEW})
-    assert failures(planned(top)) == [f"{LOCK}: it is not merged in the index, so it is not staged"]
+    assert failures(planned(top)) == [f"{LOCK}: it is unmerged in the index, so it is not staged"]
 
 
 @pytest.mark.parametrize(
@@ -430,7 +430,7 @@ def test_a_git_ignored_file(tmp_path: Path) -> None:
     put(top, {".gitignore": b"# tool\n*.lock.hcl\n"})
     plan = plan_stage(intent)
     assert failures(plan) == [f"{LOCK}: it is git-ignored, so it is not staged"]
-    assert plan.failures[0].hint.startswith(f"git check-ignore -v {LOCK} says why; git add -f {LOCK}")
+    assert plan.failures[0].hint.startswith(f"git check-ignore -v {LOCK} shows the reason; git add -f {LOCK}")
     git(top, "add", "-f", LOCK)
     put(top, {LOCK: OLD})
     assert failures(planned(top)) == []
@@ -468,7 +468,7 @@ def test_an_index_that_is_no_lock_file(top: Path) -> None:
     git(top, "add", LOCK)
     put(top, {LOCK: NEW})
     plan = planned(top, "aws")
-    assert [one.startswith(f"{LOCK}: its blocks cannot be told apart") for one in failures(plan)] == [True]
+    assert [one.startswith(f"{LOCK}: its blocks cannot be identified") for one in failures(plan)] == [True]
     assert plan.failures[0].hint == f"git add {LOCK} stages the whole file"
 
 

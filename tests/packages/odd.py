@@ -110,8 +110,8 @@ ACCEPTED: dict[str, bytes] = {
 """Zip files that the tools unpack, each with a provider in it."""
 
 REFUSED: dict[str, tuple[bytes, str]] = {
-    "nothing": (b"", "no whole zip file"),
-    "text": (b"<html>Please log in</html>", "no whole zip file: there is no directory at its end"),
+    "nothing": (b"", "not a complete zip file"),
+    "text": (b"<html>Please log in</html>", "not a complete zip file: there is no directory at its end"),
     "empty": (build([]), "an empty zip file"),
     "only hidden entries": (build([Item(BINARY, b"x", is_listed=False)]), "an empty zip file"),
     "leads out": (with_provider(Item(b"../x", b"y")), "../x in the package leads out of its folder"),
@@ -128,7 +128,7 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     "name of 256 bytes": (with_provider(Item(b"n" * 256, b"y")), "cannot be the name of a file"),
     "line feed": (with_provider(Item(b"a\nb", b"y")), "a\\x0ab in the package has a line feed in its name"),
     "line feed in a folder": (with_provider(Item(b"a\nb/c", b"y")), "line feed"),
-    "unknown method": (with_provider(Item(b"x", b"y", 12)), "x in the package is packed by method 12"),
+    "unknown method": (with_provider(Item(b"x", b"y", 12)), "x in the package uses compression method 12"),
     "wrong CRC": (with_provider(Item(b"x", b"y", central={"crc": 1})), "x in the package is damaged: its content"),
     "wrong CRC of what is replaced": (
         with_provider(Item(b"x", b"y", central={"crc": 1}), Item(b"x", b"z")), "its content is not"

@@ -195,7 +195,7 @@ def test_cancelling_ends_even_what_is_read_again() -> None:
 def test_no_room_for_the_temporary_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     large = build([Item(BINARY, NOISE * 5, STORED)])
     assert hash_package([ONE_FILE_ZIP], limit=Limits(), spool_folder=tmp_path / "missing") == hashed(ONE_FILE_ZIP)
-    with pytest.raises(ConfigurationError, match="cannot be kept in the temporary folder") as caught:
+    with pytest.raises(ConfigurationError, match="cannot be stored in the temporary folder") as caught:
         hash_package([large], limit=Limits(), spool_folder=tmp_path / "missing")
     assert "TMPDIR" in caught.value.hint
     full = Path("/dev/full")

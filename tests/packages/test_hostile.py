@@ -53,7 +53,7 @@ BOUNDS = {
     "entries": ([Item(b"%d" % one) for one in range(6)], Limits(entries=5), "more than 5 entries, which is not read"),
     "folders": ([Item(b"a/b/c/d/e/f/g")], Limits(entries=5), "needs more than 5 folders, which are not made"),
     "name": ([Item(b"n" * 60)], Limits(name=50), "a name of 60 bytes; at most 50 are read"),
-    "method": ([Item(b"a", b"a", 12)], Limits(), "a in the package is packed by method 12"),
+    "method": ([Item(b"a", b"a", 12)], Limits(), "a in the package uses compression method 12"),
     "encrypted": ([Item(b"a", b"a", central={"flags": 1})], Limits(), "a in the package is encrypted"),
     "shared bytes": (
         [Item(BINARY, b"a" * 99, STORED), Item(b"b", b"a" * 99, STORED, central={"offset": 0, "packed": 99}),
@@ -136,7 +136,7 @@ SMALL = {
 def test_broken_off_anywhere(data: bytes, tmp_path: Path) -> None:
     assert both(data, tmp_path, Limits()).startswith("h1:")
     for length in range(len(data)):
-        assert "no whole zip file" in both(data[:length], tmp_path, Limits()), length
+        assert "not a complete zip file" in both(data[:length], tmp_path, Limits()), length
 
 
 @pytest.mark.parametrize("data", SMALL.values(), ids=SMALL)

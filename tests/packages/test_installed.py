@@ -41,9 +41,9 @@ def test_links_count_as_the_file_below_that_they_lead_to_and_hidden_files_count(
         ("..", "leads out"),
         (".", "leads out"),
         ("sub", "directory"),
-        ("pipe", "no regular file"),
+        ("pipe", "not a regular file"),
         ("nowhere", "No such file"),
-        ("link", "no regular file"),
+        ("link", "not a regular file"),
     ],
 )
 def test_what_is_no_file_below_the_folder_cannot_be_hashed(tmp_path: Path, target: str, words: str) -> None:
@@ -59,7 +59,7 @@ def test_what_is_no_file_below_the_folder_cannot_be_hashed(tmp_path: Path, targe
 @posix_only
 def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(OSError, match="no regular file"):
+    with pytest.raises(OSError, match="not a regular file"):
         h1_of_folder(tmp_path, limit=LIMITS)
 
 

@@ -146,7 +146,7 @@ def test_what_stops_half_way_leaves_nothing(tmp_path: Path, monkeypatch: pytest.
 def test_two_names_that_are_one_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As on a file system that does not tell upper case from lower case."""
     monkeypatch.setattr("locklens.packages.unpack._Folder._inside", lambda self, path: self._top + b"/" + path.lower())
-    with pytest.raises(PackageError, match="have one name on this file system"):
+    with pytest.raises(PackageError, match="have the same name on this file system"):
         unpacked(archive(tmp_path, build([Item(b"A", b"1"), Item(b"a", b"2")])), tmp_path / "into", limit=Limits())
     assert not (tmp_path / "into").exists()
 

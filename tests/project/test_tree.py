@@ -144,7 +144,7 @@ def test_what_has_nothing_to_read_yet_is_not_waited_for(tmp_path: Path) -> None:
     try:
         assert FileSystem(tmp_path).read("messages"), "there were messages"
     except ConfigurationError as error:
-        assert "messages: cannot be read: it would have to be waited for" in str(error)  # noqa: PT017
+        assert "messages: cannot be read: reading it would block" in str(error)  # noqa: PT017
 
 
 def test_links_do_not_lead_out_of_the_repository(repo: Path, tmp_path: Path) -> None:

@@ -129,7 +129,7 @@ SERVICES: dict[str, Any] = {"providers.v1": "/v1"}
         (
             {DOCUMENT: (404, {}, {})},
             "does not offer a Terraform provider registry",
-            "is no Terraform provider registry",
+            "is not a Terraform provider registry",
         ),
         ({DOCUMENT: (503, {}, {})}, "503 Service Unavailable", "503 Service Unavailable"),
         (

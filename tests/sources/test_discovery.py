@@ -69,19 +69,19 @@ def test_urls_are_read_against_where_redirects_ended(secure_server: Server, envi
 @pytest.mark.parametrize(
     ("document", "words"),
     [
-        ("{}", "is no Terraform provider registry"),
-        ('{"providers": "/v1/", "modules.v1": "/"}', "is no Terraform provider registry"),
+        ("{}", "is not a Terraform provider registry"),
+        ('{"providers": "/v1/", "modules.v1": "/"}', "is not a Terraform provider registry"),
         ('{"providers.v2": "/v2/"}', "has a provider registry of another protocol version only"),
         ('{"providers.v1": {}}', "has a provider registry of another protocol version only"),
-        ('{"Providers.V1": "/"}', "is no Terraform provider registry"),
-        ("[]", "with JSON that is no object"),
-        ("{} {}", "with JSON with more behind it"),
-        ("", "with something that is no JSON"),
+        ('{"Providers.V1": "/"}', "is not a Terraform provider registry"),
+        ("[]", "with JSON that is not an object"),
+        ("{} {}", "with JSON with trailing data"),
+        ("", "with something that is not JSON"),
         ('{"a":' * 100_000, "with JSON that is nested too deeply"),
-        ("[" * 100_000, "with JSON that is no object"),
+        ("[" * 100_000, "with JSON that is not an object"),
         ('{"providers.v1": "ftp://h/"}', "only http and https URLs can be asked"),
         ('{"providers.v1": "https://u:p@h/"}', "it holds a user name or a password"),
-        ('{"providers.v1": "https:///x"}', "it names no host"),
+        ('{"providers.v1": "https:///x"}', "it has no host"),
         ('{"providers.v1": "a b"}', "it holds spaces or control characters"),
     ],
 )
@@ -116,7 +116,7 @@ def test_a_content_type_may_have_parameters(secure_server: Server, environ: dict
 
 @pytest.mark.parametrize(
     ("status", "words"),
-    [(404, "is no Terraform provider registry"), (503, "answered 503 Service Unavailable"), (401, "answered 401")],
+    [(404, "is not a Terraform provider registry"), (503, "answered 503 Service Unavailable"), (401, "answered 401")],
 )
 def test_statuses(secure_server: Server, environ: dict[str, str], status: int, words: str) -> None:
     secure_server.gives(DOCUMENT, "{}", status)

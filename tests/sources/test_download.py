@@ -64,7 +64,7 @@ def test_what_is_no_package(server: Server) -> None:
         ("/stall", {"stall": 1}, "stopped sending a package for 1 seconds"),
         ("/pkg", {"limit": 1024 * 1024 - 1}, "sent a package of more than"),
         ("/loop", {}, "redirects more than 9 times"),
-        ("/nowhere", {}, "redirects to where nobody can follow"),
+        ("/nowhere", {}, "redirects to an unusable address"),
     ):
         with pytest.raises(UnavailableError, match=words):
             read(server, path, **limits)

@@ -72,7 +72,7 @@ def test_what_was_answered_is_not_asked_again(server: Server, cache: Cache, tmp_
     assert (first.is_remembered, second.is_remembered) == (False, True)
     assert structs.replace(second, is_remembered=False) == first
     (line,) = second_run.log
-    assert str(line) == f"GET {url}: 200 OK, 8 bytes, remembered, as of {first.as_of}"
+    assert str(line) == f"GET {url}: 200 OK, 8 bytes, cached, as of {first.as_of}"
     assert abs(datetime.fromisoformat(first.as_of) - datetime.now(UTC)) < timedelta(minutes=1)
 
 
@@ -235,8 +235,8 @@ def test_offline_no_request_is_made(server: Server, cache: Cache, monkeypatch: p
         with pytest.raises(OfflineError) as caught:
             offline.get(server.url("/other"), ANSWER)
         name = f"127.0.0.1:{server.port}"
-        assert str(caught.value) == f"{name} was not asked: offline, and nothing is remembered"
-        assert (caught.value.source, caught.value.hint) == (name, "leave out --offline")
+        assert str(caught.value) == f"{name} was not asked: offline and not cached"
+        assert (caught.value.source, caught.value.hint) == (name, "run without --offline")
     with pytest.raises(OfflineError, match="was not asked: offline"), offline.download(server.url("/a")):
         pass
     with pytest.raises(OfflineError):
@@ -306,7 +306,7 @@ def test_checksums_that_cannot_be_had_offline(server: Server, cache: Cache) -> N
     server.gives(PACKAGE, package())
     plain(server, memory=cache).package(X, ONE, LINUX)
     offline = plain(server, memory=cache, is_offline=True)
-    with pytest.raises(OfflineError, match=r"the list of checksums of acme.test/acme/x 1.0.0 cannot be had: "):
+    with pytest.raises(OfflineError, match=r"the list of checksums of acme.test/acme/x 1.0.0 cannot be fetched: "):
         offline.checksums(offline.package(X, ONE, LINUX))
     server.gives("/SUMS", b"", 404)
     for is_offline in (False, True):
@@ -333,7 +333,7 @@ def test_an_answer_that_cannot_be_used_is_not_held_against_anybody(
     for is_offline in (False, True):
         asker = plain(server, memory=cache, is_offline=is_offline)
         for ask in (asker.versions, lambda address, asker=asker: asker.package(address, ONE, LINUX)):
-            with pytest.raises(UnavailableError, match="no JSON"):
+            with pytest.raises(UnavailableError, match="not JSON"):
                 ask(X)
         with pytest.raises(UnavailableError, match="content type"):
             registry(host, environ=environ, memory=cache, is_offline=is_offline).versions(X)

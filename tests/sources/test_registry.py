@@ -73,24 +73,24 @@ def test_no_versions(server: Server, body: str) -> None:
 @pytest.mark.parametrize(
     ("body", "words"),
     [
-        ("<html>", "something that is no JSON"),
-        ("", "something that is no JSON"),
-        ("[" * 500_000, "the document is no object"),
+        ("<html>", "something that is not JSON"),
+        ("", "something that is not JSON"),
+        ("[" * 500_000, "the document is not an object"),
         ('{"versions": %s' % ("[" * 500_000), "nested too deeply"),
         ('{"a":' * 500_000, "nested too deeply"),
-        ("[]", "the document is no object"),
-        ('{"versions": {}}', '"versions" is no list'),
-        ('{"versions": [1]}', '"versions" is no object'),
-        ('{"versions": [{"version": 1}]}', '"version" holds what is no text'),
+        ("[]", "the document is not an object"),
+        ('{"versions": {}}', '"versions" is not a list'),
+        ('{"versions": [1]}', '"versions" is not an object'),
+        ('{"versions": [{"version": 1}]}', '"version" is not a string'),
         ('{"versions": [{"version": "v1.0.0"}]}', 'an invalid version "v1.0.0"'),
         ('{"versions": [{"version": "1.0.0"}, {}]}', 'an invalid version ""'),
         ('{"versions": [{"version": "\\u001b[2J"}]}', 'an invalid version " [2J"'),
         ('{"versions": [%s{}]}' % ("{}," * 20_000), 'more than 20000 items in "versions"'),
         ('{"versions": [{"version": "%s"}]}' % ("1" * 300), 'more than 256 characters in "version"'),
-        ('{"versions": [], "n": NaN}', "something that is no JSON"),
+        ('{"versions": [], "n": NaN}', "something that is not JSON"),
         ('{"versions": [{"version": "1.0.0\xff"}]}', 'an invalid version "1.0.0'),
         ('{"versions": [{"version": "\\ud800"}]}', 'an invalid version "\ufffd"'),
-        ('{"versions": [{"version": "1.0.0", "protocols": "5"}]}', '"protocols" is no list'),
+        ('{"versions": [{"version": "1.0.0", "protocols": "5"}]}', '"protocols" is not a list'),
     ],
 )
 def test_versions_made_to_hurt(server: Server, body: str, words: str) -> None:
@@ -185,10 +185,10 @@ def test_urls_of_a_package_are_read_against_where_redirects_ended(server: Server
         ({"shasum": "xy" * 32}, "a SHA-256 checksum that is not 64 hex digits"),
         ({"shasums_url": "http://"}, 'a URL in "shasums_url" that cannot be used'),
         ({"shasums_signature_url": "https://[::1"}, 'a URL in "shasums_signature_url" that cannot be used'),
-        ({"signing_keys": []}, '"signing_keys" is no object'),
+        ({"signing_keys": []}, '"signing_keys" is not an object'),
         ({"signing_keys": {"gpg_public_keys": [{}] * 65}}, "more than 64 items"),
         ({"signing_keys": {"gpg_public_keys": [{"ascii_armor": "x" * 600_000}]}}, "more than 524288 characters"),
-        ({"filename": 1}, '"filename" holds what is no text'),
+        ({"filename": 1}, '"filename" is not a string'),
     ],
 )
 def test_packages_that_cannot_be_used(server: Server, more: dict[str, Any], words: str) -> None:
@@ -223,14 +223,14 @@ def test_opentofus_packages(server: Server) -> None:
 @pytest.mark.parametrize(
     ("packages", "words"),
     [
-        ([], '"packages" is no object'),
+        ([], '"packages" is not an object'),
         ({"linux": {}}, "an invalid platform"),
         ({"linux_arm_v6": {}}, "an invalid platform"),
-        ({"linux_amd64": []}, "a member is no object"),
+        ({"linux_amd64": []}, "a member is not an object"),
         ({"linux_amd64": {"hashes": ["abc"]}}, "an invalid hash"),
         ({"linux_amd64": {"hashes": [":abc"]}}, "an invalid hash"),
-        ({"linux_amd64": {"package_size": "7"}}, '"package_size" is no whole number'),
-        ({"linux_amd64": {"package_size": 7.5}}, '"package_size" is no whole number'),
+        ({"linux_amd64": {"package_size": "7"}}, '"package_size" is not a whole number'),
+        ({"linux_amd64": {"package_size": 7.5}}, '"package_size" is not a whole number'),
         ({f"a_{number}": {} for number in range(600)}, "more than 512 members"),
     ],
 )
@@ -258,7 +258,7 @@ def test_checksums_that_are_not_there_say_nothing_about_the_package(server: Serv
     registry = plain(server)
     with pytest.raises(UnavailableError) as caught:
         registry.checksums(registry.package(X, ONE, LINUX))
-    assert str(caught.value).startswith("the signature of its checksums of acme.test/acme/x 1.0.0 cannot be had: ")
+    assert str(caught.value).startswith("the signature of its checksums of acme.test/acme/x 1.0.0 cannot be fetched: ")
     assert str(status) in str(caught.value)
 
 
@@ -279,6 +279,6 @@ def test_a_helper_that_fails_stops_the_question_and_not_discovery(server: Server
     program = tmp_path / "helper"
     program.write_text("#!/bin/sh\necho no vault >&2\nexit 3\n")
     program.chmod(0o755)
-    with pytest.raises(UnavailableError, match=r"the credentials for acme\.test cannot be had: .*: no vault"):
+    with pytest.raises(UnavailableError, match=r"the credentials for acme\.test are unavailable: .*: no vault"):
         plain(server, helper=Helper(program, ())).versions(X)
     assert not server.asked

@@ -290,7 +290,9 @@ def test_a_damaged_file_is_set_aside_by_name(path: Path, content: bytes) -> None
         assert cache.answer(URL, with_token=False) is None
         (aside,) = path.parent.glob("cache.sqlite3.damaged-*")
         assert aside.read_bytes() == content
-        assert cache.take_notices() == (f"The cache was damaged; it was set aside as {aside} and a new one was begun.",)
+        assert cache.take_notices() == (
+            f"The cache was damaged; it was set aside as {aside} and replaced by a new one.",
+        )
         cache.keep_answer(answer())
     with Cache(path) as cache:
         assert cache.answer(URL, with_token=False) is not None
@@ -342,7 +344,7 @@ def test_a_folder_that_cannot_be_made_leaves_answers_for_this_run(tmp_path: Path
         cache.flush()
         assert cache.answer(URL, with_token=False) is not None
         (notice,) = cache.take_notices()
-        assert notice.startswith(f"Remembered answers last for this run only: {path} cannot be used (")
+        assert notice.startswith(f"Cached answers last for this run only: {path} cannot be used (")
         assert not cache.is_kept
         assert cache.info().path is None
 

@@ -32,9 +32,9 @@ def test_its_own_packages() -> None:
 @pytest.mark.parametrize(
     ("listed", "expected"),
     [
-        ("demo_1.0.0_linux_amd64", "what is signed is of demo 1.0.0"),
-        ("demo_1.2.0-rc1_linux_amd64", "what is signed is of demo 1.2.0-rc1"),
-        ("null_1.2.0_linux_amd64", "what is signed is of null 1.2.0"),
+        ("demo_1.0.0_linux_amd64", "the signed packages are of demo 1.0.0"),
+        ("demo_1.2.0-rc1_linux_amd64", "the signed packages are of demo 1.2.0-rc1"),
+        ("null_1.2.0_linux_amd64", "the signed packages are of null 1.2.0"),
     ],
 )
 def test_another_release(listed: str, expected: str) -> None:
@@ -44,7 +44,7 @@ def test_another_release(listed: str, expected: str) -> None:
 
 def test_many_other_releases_are_not_all_named() -> None:
     listed = [name(f"demo_1.0.{patch}_linux_amd64") for patch in range(9)]
-    assert words(listed[0], *listed) == "what is signed is of demo 1.0.0, demo 1.0.1, demo 1.0.2 and 6 more"
+    assert words(listed[0], *listed) == "the signed packages are of demo 1.0.0, demo 1.0.1, demo 1.0.2 and 6 more"
 
 
 def test_another_file_of_the_release() -> None:
@@ -52,7 +52,7 @@ def test_another_file_of_the_release() -> None:
     assert words(other, OWN, other) == "the package that the registry offers is of demo 1.2.0 for darwin_arm64"
     old = name("demo_1.0.0_linux_amd64")
     assert words(old, OWN, old) == "the package that the registry offers is of demo 1.0.0 for linux_amd64"
-    expected = "the registry offers another file than the package of demo 1.2.0 for linux_amd64"
+    expected = "the registry offers a file other than the package of demo 1.2.0 for linux_amd64"
     assert words("demo-debug.zip", OWN, "demo-debug.zip") == expected
 
 
@@ -84,4 +84,4 @@ def test_spellings_of_the_same_release(version: str, listed: str) -> None:
 
 def test_other_build_metadata_is_another_version() -> None:
     wanted = Build("demo", Version.parse("1.2.0+b1"), WANTED.platform)
-    assert words(OWN, name("demo_1.2.0+b2_linux_amd64"), wanted=wanted) == "what is signed is of demo 1.2.0+b2"
+    assert words(OWN, name("demo_1.2.0+b2_linux_amd64"), wanted=wanted) == "the signed packages are of demo 1.2.0+b2"

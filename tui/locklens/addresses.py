@@ -24,7 +24,7 @@ _PORT = re.compile(r"[+-]?[0-9]+\Z")
 _MAX_PORT = 65535
 _HTTPS_PORT = 443
 _MAX_HOST = 255
-"""Characters of a host name: DNS admits no longer ones, and punycode takes quadratic time."""
+"""Characters of a host name: DNS has no longer ones, and punycode takes quadratic time."""
 
 LEGACY_NAMESPACE = "-"
 """The namespace that Terraform 0.12 states used before providers had one."""
@@ -314,5 +314,7 @@ class Platform(Struct, frozen=True, order=True):
         """
         found = _PLATFORM.match(text)
         if found is None:
-            raise ValueError(f"{text!r} is no platform: must be two words separated by an underscore, e.g. linux_amd64")
+            raise ValueError(
+                f"invalid platform {text!r}: must be two words separated by an underscore, e.g. linux_amd64"
+            )
         return cls(found[1], found[2])

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _PREFIX = "a = "
 OFFSET = len(_PREFIX)
-"""Of an expression in the text that is parsed: python-hcl2 reads arguments, and no expression alone."""
+"""The offset of an expression in the parsed text: python-hcl2 reads arguments, not bare expressions."""
 
 _BROKEN = "Expected the start of an expression, or its end."
 _lock = threading.Lock()
@@ -56,7 +56,7 @@ def parse(text: str, start: int) -> tuple[Tree[Token], str]:
 
 @lru_cache(maxsize=1)
 def _parser() -> Any:
-    """python-hcl2's own parser; building it from the grammar takes a second, so python-hcl2 keeps it in a file."""
+    """Returns python-hcl2's parser; building it from the grammar takes a second, so python-hcl2 keeps it in a file."""
     import hcl2.parser
 
     with _lock:
@@ -69,7 +69,7 @@ def _parser() -> Any:
 
 
 def _cache_file() -> Path | None:
-    """A file in a folder that only the user can write: what is in it gets unpickled."""
+    """A file in a folder that only the user can write, because its content is unpickled."""
     import sys
     from importlib.metadata import version
 

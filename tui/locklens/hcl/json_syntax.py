@@ -1,6 +1,6 @@
-"""HCL's JSON syntax: exact JSON with places, and bodies that only a schema tells apart into arguments and blocks.
+"""HCL's JSON syntax: exact JSON with places, and bodies that only a schema divides into arguments and blocks.
 
-Strings are kept raw: whether `${` in one means anything depends on where it stands, so whoever asks decides.
+Strings are kept raw: whether `${` in one means anything depends on where it stands, so the caller decides.
 """
 
 from __future__ import annotations
@@ -206,7 +206,7 @@ class JsonBody:
         return self._unpack(kind, labels, [])
 
     def all_blocks(self) -> Sequence[Block]:
-        """Returns (): without a schema nobody knows which property is a block."""
+        """Returns (): without a schema, blocks and arguments are indistinguishable."""
         return ()
 
     def misfits(

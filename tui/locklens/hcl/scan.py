@@ -1,4 +1,4 @@
-"""Where the arguments and blocks of a file in HCL's native syntax stand, without a look at what expressions mean.
+"""The places of arguments and blocks of a file in HCL's native syntax, without evaluating expressions.
 
 This is the part of the syntax in which python-hcl2 is milder than HCL: line ends between items, strings over several
 lines, arguments set twice, interpolated labels. A reader that is milder sees other items than the tools do. What is

@@ -29,7 +29,7 @@ _MARKER = re.compile(r"<<(-?)([^\r\n]+)\r?\n")
 
 
 class TextSpan(NamedTuple):
-    """What stands between two offsets: in a template an interpolated expression, without its braces."""
+    """The text between two offsets: in a template an interpolated expression, without its braces."""
 
     start: int
     end: int

@@ -1,4 +1,4 @@
-"""What reading HCL gives: places, expressions, attributes, blocks and problems. Nothing here reads text."""
+"""The values of HCL: places, expressions, attributes, blocks and problems. Nothing here reads text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class SourcePlace(Struct, frozen=True):
-    """Where something stands in a file.
+    """A place in a file.
 
     Offsets and columns count characters of the text that `decode` gives for the file's bytes, byte order mark
     included in offsets and not in columns. So `text[:start] + new + text[end:]` replaces exactly what is meant;
@@ -144,7 +144,7 @@ class Block(Struct, frozen=True):
 
 
 class Wanted(Struct, frozen=True):
-    """Which arguments of a body are read, each with its value.
+    """The arguments of a body to read, each with its value.
 
     Attributes:
         arguments: Their names, None for every argument.
@@ -193,7 +193,7 @@ class Parsed(Struct, frozen=True):
     """A file that was read.
 
     Attributes:
-        body: None where the syntax is broken, for then nobody knows what is missing.
+        body: None where the syntax is broken, since missing arguments are then unknown.
         problems: Empty for a file that the real tools read without an error.
     """
 

@@ -42,7 +42,7 @@ class ProviderBlock(Struct, frozen=True):
 
 
 def from_scan(block: ScannedBlock) -> ProviderBlock:
-    """Gives the values of a scanned block their places, which its layout tells."""
+    """Gives the values of a scanned block their places, which follow from its layout."""
     label, line, version, constraints, hashes = block
     column = len('  version     = "') if constraints else len('  version = "')
     first_hash = line + (4 if constraints else 3)

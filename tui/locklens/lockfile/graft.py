@@ -33,7 +33,7 @@ def graft(data: bytes, donor: bytes, chosen: Collection[ProviderAddress], *, dia
         dialect: Whose rules hold for addresses.
 
     Raises:
-        ConfigurationError: The tools would refuse one of the two, or its blocks cannot be told apart.
+        ConfigurationError: The tools would refuse one of the two, or its blocks cannot be identified.
     """
     old, new = _entries(data, dialect), _entries(donor, dialect)
     differing = {address for address in old.keys() | new.keys() if not _alike(old.get(address), new.get(address))}
@@ -52,8 +52,8 @@ def _entries(data: bytes, dialect: Dialect) -> Mapping[ProviderAddress, LockEntr
     lock = parse(data, "", dialect=dialect)
     if lock.problems:
         problem = lock.problems[0]
-        words = f"its blocks cannot be told apart: line {problem.line}: {problem.summary}"
-        raise ConfigurationError(words, hint="mend the file first")
+        words = f"its blocks cannot be identified: line {problem.line}: {problem.summary}"
+        raise ConfigurationError(words, hint="fix the file first")
     return lock.by_address
 
 
@@ -69,11 +69,11 @@ def _alike(one: LockEntry | None, other: LockEntry | None) -> bool:
 
 
 def _require(data: bytes, wanted: Mapping[ProviderAddress, LockEntry | None], dialect: Dialect) -> None:
-    """Makes sure that a file says what it is to say: comments may stand where nobody expects them.
+    """Makes sure that a file has the intended content: comments may be in unexpected places.
 
     Raises:
         ConfigurationError: It does not.
     """
     found = parse(data, "", dialect=dialect)
     if found.problems or any(not _alike(found.by_address.get(address), entry) for address, entry in wanted.items()):
-        raise ConfigurationError("its blocks cannot be told apart", hint="take the whole file")
+        raise ConfigurationError("its blocks cannot be identified", hint="take the whole file")

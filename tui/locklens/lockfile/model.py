@@ -1,4 +1,4 @@
-"""What a lock file says, as frozen values. Reading is in `parse`, writing in `render`."""
+"""A lock file as frozen values. Reading is in `parse`, writing in `render`."""
 
 from __future__ import annotations
 

@@ -127,13 +127,13 @@ def _concatenated(head: str, pieces: Iterable[Piece], tail: str, line_end: str) 
 
 
 def _head(lead: str) -> str:
-    """What stands above the first block, without the empty lines right above it."""
+    """The text above the first block, without the empty lines right above it."""
     text = lead.rstrip()
     return lead[: _line_after(lead, len(text))] if text.strip(_BYTE_ORDER_MARK) else lead[: _origin(lead)]
 
 
 def _start(text: str, at: int, *, floor: int, is_first: bool) -> int:
-    """Where a block's lines begin: with the comments right above it, unless they head the file."""
+    """The start of a block's lines: with the comments right above it, unless they head the file."""
     start = max(text.rfind("\n", 0, at) + 1, floor)
     if text[start:at].strip(_BYTE_ORDER_MARK + " \t"):
         return at
@@ -147,7 +147,7 @@ def _start(text: str, at: int, *, floor: int, is_first: bool) -> int:
 
 
 def _end(text: str, at: int) -> int:
-    """Where a block's lines end, unless a comment that began behind the brace goes on."""
+    """The end of a block's lines, unless a comment that began behind the brace goes on."""
     end = _line_after(text, at)
     return at if "/*" in text[at:end] else end
 

@@ -1,4 +1,4 @@
-"""Writes a lock file, byte for byte as the tools do, and says how a given file differs from that."""
+"""Writes a lock file, byte for byte as the tools do, and lists the deviations of a given file."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def is_canonical(lock: LockFile) -> bool:
 
 
 def deviations(lock: LockFile) -> tuple[str, ...]:
-    """Says in a few words each how a valid file differs from what the tools write; () for one that does not."""
+    """Returns the deviations of a valid file from the canonical format, in a few words each; () for none."""
     if not lock.exists or not lock.is_valid or is_canonical(lock):
         return ()
     addresses = [entry.address for entry in lock.entries]
@@ -71,7 +71,7 @@ def deviations(lock: LockFile) -> tuple[str, ...]:
         mixed = lock.data.count(b"\n") != lock.data.count(b"\r\n")
         found.append("mixed line ends" if mixed else "CRLF line ends")
     if lock.writer is None:
-        found.append("another first line")
+        found.append("a different first line")
     if addresses != sorted(addresses):
         found.append("order of providers")
     if any(list(entry.hashes) != sorted(entry.hashes, key=str.encode) for entry in lock.entries):
@@ -84,7 +84,7 @@ def deviations(lock: LockFile) -> tuple[str, ...]:
 
 
 def _layout(lock: LockFile) -> tuple[str, ...]:
-    """What is left once order and encoding are put right: comments, spacing."""
+    """The deviations left once order and encoding are normalized: comments, spacing."""
     text = lock.data.removeprefix(_BYTE_ORDER_MARK).replace(b"\r\n", b"\n").decode("utf-8", "replace")
     lines = text.split("\n")[2 if lock.writer else 0 :]
     comments = {line for line in lines if line.lstrip().startswith(("#", "//", "/*"))}

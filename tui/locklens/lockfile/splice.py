@@ -27,7 +27,7 @@ _BYTE_ORDER_MARK = "\ufeff"
 
 
 class BlockSpan(Struct, frozen=True):
-    """Where a block stands in the text: from its first word to behind its closing brace.
+    """The place of a block in the text: from its first word to behind its closing brace.
 
     Attributes:
         address: Of a provider block; None for any other.
@@ -55,7 +55,7 @@ def splice(data: bytes, changed: Mapping[ProviderAddress, LockEntry | None], *, 
         dialect: Whose rules hold for addresses, and whose header a new file gets.
 
     Raises:
-        ConfigurationError: The tools would refuse the file, so nobody can tell what stays as it is.
+        ConfigurationError: The tools would refuse the file, so the unchanged part is undefined.
     """
     wanted = [entry for entry in changed.values() if entry is not None]
     if wanted and not data.removeprefix(_BYTE_ORDER_MARK.encode()).strip():
@@ -92,7 +92,7 @@ def block_spans(data: bytes, dialect: Dialect) -> list[BlockSpan]:
     body = parse_constants(data).body
     if problems or body is None:
         reason = f": line {problems[0].line}: {problems[0].summary}" if problems else ""
-        raise ConfigurationError(f"the lock file cannot be changed in place{reason}", hint="mend the file first")
+        raise ConfigurationError(f"the lock file cannot be changed in place{reason}", hint="fix the file first")
     return [
         BlockSpan(
             dialect.parse_source(block.labels[0]) if block.type == "provider" else None, block.place.start, block.end
@@ -164,12 +164,12 @@ class _Text:
         return (line_end if above.strip() else "") + "".join(block + line_end for block in blocks)
 
     def _behind(self, span: BlockSpan) -> int:
-        """Where a block may follow another: on the next line, unless a comment that began behind the brace goes on."""
+        """The offset for a block after another: the next line, or the block's end if a comment starts after it."""
         end = self._line_after(span.end)
         return span.end if "/*" in self.text[span.end : end] else end
 
     def _above(self, first: BlockSpan) -> int:
-        """Where a block may precede the first one: above the comments right above it, unless they head the file."""
+        """The offset for a block before the first one: above the comments right above it, unless they head the file."""
         own = self._own_start(first)
         at = self._line_start(own)
         if at != own or "/*" in self.text[:at]:
@@ -183,7 +183,7 @@ class _Text:
         return at
 
     def _own_start(self, span: BlockSpan) -> int:
-        """Where a block begins, with what it is indented by if nothing else stands before it."""
+        """The start of a block, including its indentation if nothing else precedes it on the line."""
         start = self._line_start(span.start)
         return span.start if self.text[start : span.start].strip() else start
 

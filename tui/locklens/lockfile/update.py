@@ -1,4 +1,4 @@
-"""What a lock file becomes when providers were installed or locked: pure rules over entries.
+"""The update of a lock file after installing or locking providers: pure rules over entries.
 
 Each entry is settled by itself (`fetched`, `reused`, `locked`); `after_init` and `after_lock` make the whole of them,
 and `difference` says whether that is anything new, which is what decides whether `init` writes at all. The tools
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Difference(StrEnum):
-    """How the entries after a run differ from those before, as `-lockfile=readonly` tells them apart."""
+    """The difference of the entries before and after a run, as `-lockfile=readonly` distinguishes them."""
 
     NONE = "none"
     CONTENTS = "contents"
@@ -37,7 +37,7 @@ class Difference(StrEnum):
 
 
 class Tracking(StrEnum):
-    """What `providers lock` says of the hashes of one platform."""
+    """The report of `providers lock` on the hashes of one platform."""
 
     NEW_PROVIDER = "new provider"
     NEW_HASHES = "new hashes"
@@ -123,7 +123,7 @@ def is_incomplete(local: Iterable[str], signed: Collection[str], prior: LockEntr
 
     Args:
         local: What was computed here.
-        signed: What the publisher signed, or whoever else vouches for all platforms.
+        signed: The hashes that the publisher signed, or another authority for all platforms vouches for.
         prior: The entry before.
         version: What was selected.
     """
@@ -169,7 +169,7 @@ def after_init(
     Args:
         before: The entries that the run began with.
         settled: One for each required provider that is locked at all.
-        kept: Of the others, those that stay: what nobody can say is not required, what is not for the run to touch.
+        kept: The others that are kept: those that may be required, and those outside of the run.
     """
     found = {entry.address: entry for entry in before if entry.address in kept}
     return _sorted(found | {entry.address: entry for entry in settled})

@@ -1,4 +1,4 @@
-"""What a zip file says of itself at its end: its entries, read as the tools read them.
+"""The directory at the end of a zip file: its entries, read as the tools read them.
 
 The tools believe this central directory alone; of the header in front of a content they look at two lengths. Where
 two readers of one zip file could see different files, this one sees what the tools would unpack.
@@ -43,7 +43,7 @@ _DOS_SYSTEMS, _UNIX_SYSTEMS = frozenset({0, 11, 14}), frozenset({3, 19})
 
 
 class Method(IntEnum):
-    """How a content is packed; the tools know no other way."""
+    """The compression method of a content; the tools support no other."""
 
     STORED = 0
     DEFLATED = 8
@@ -117,7 +117,7 @@ class ZipEntry(Struct, frozen=True):
 
 
 class _FormatError(Exception):
-    """What is read is no header of the central directory."""
+    """The bytes are not a header of the central directory."""
 
 
 class _End(Struct, frozen=True):
@@ -148,7 +148,7 @@ def read_directory(
     end = _read_end(file, size)
     base = end.position - end.size - end.offset
     if not 0 <= base + end.offset < size:
-        raise PackageError("the package is no whole zip file: its directory would be outside of it")
+        raise PackageError("the package is not a complete zip file: its directory would be outside of it")
     # Some writers forget what stands before the zip file when they count, others do not.
     if base > 0 and _is_header_at(file, end.offset):
         base = 0
@@ -164,7 +164,7 @@ def read_directory(
     except _FormatError:
         pass  # What is no header ends the directory; the count below says whether that was too early.
     if len(entries) & _FULL16 != end.count & _FULL16:
-        raise PackageError("the package is no whole zip file: its directory is damaged")
+        raise PackageError("the package is not a complete zip file: its directory is damaged")
     if not entries:
         raise PackageError("the package is an empty zip file")
     return tuple(entries)
@@ -174,11 +174,11 @@ def _read_end(file: BinaryIO, size: int) -> _End:
     tail = _at(file, max(0, size - _END_REACH), min(size, _END_REACH))
     found = tail.rfind(b"PK\x05\x06", 0, max(0, len(tail) - _END.size + 4))
     if found < 0:
-        raise PackageError("the package is no whole zip file: there is no directory at its end")
+        raise PackageError("the package is not a complete zip file: there is no directory at its end")
     _, _, count, length, offset, comment = _END.unpack_from(tail, found)
     position = size - len(tail) + found
     if position + _END.size + comment > size:
-        raise PackageError("the package is no whole zip file: it breaks off in its comment")
+        raise PackageError("the package is not a complete zip file: it breaks off in its comment")
     # One of the three is compared with the wrong bound, as the tools do.
     if count == _FULL16 or length == _FULL16 or offset == _FULL32:
         locator = _at(file, position - _LOCATOR.size, _LOCATOR.size) if position >= _LOCATOR.size else b""
@@ -192,10 +192,10 @@ def _read_end(file: BinaryIO, size: int) -> _End:
 def _read_end64(file: BinaryIO, position: int, size: int) -> _End:
     record = _at(file, position, _END64.size) if position < size else b""
     if len(record) < _END64.size or record[:4] != b"PK\x06\x06":
-        raise PackageError("the package is no whole zip file: its zip64 record is damaged")
+        raise PackageError("the package is not a complete zip file: its zip64 record is damaged")
     _, count, length, offset = _END64.unpack(record)
     if length >= _SIGNED or offset >= _SIGNED:
-        raise PackageError("the package is no whole zip file: its zip64 record is damaged")
+        raise PackageError("the package is not a complete zip file: its zip64 record is damaged")
     return _End(position, count, length, offset)
 
 
@@ -232,7 +232,7 @@ def _read(file: BinaryIO, count: int) -> bytes:
         return b""
     data = file.read(count)
     if not data:
-        raise PackageError("the package is no whole zip file: it breaks off in its directory")
+        raise PackageError("the package is not a complete zip file: it breaks off in its directory")
     if len(data) < count:
         raise _FormatError
     return data

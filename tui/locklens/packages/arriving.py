@@ -53,7 +53,7 @@ class Arriving:
 
     @property
     def position(self) -> int:
-        """How many bytes were read."""
+        """The number of bytes read."""
         return self.size - len(self._data) + self._at
 
     @property

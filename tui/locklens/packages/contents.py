@@ -25,7 +25,7 @@ PIECE = 1 << 18
 
 
 class Digest:
-    """What is computed of one content while it passes, in whatever thread."""
+    """A computation over one content as it streams by, on any thread."""
 
     def __init__(self) -> None:
         self._sha256 = hashlib.sha256()
@@ -37,7 +37,7 @@ class Digest:
         self.crc = crc32(block, self.crc)
 
     def end(self) -> None:
-        """Says that there is no more."""
+        """Signals the end."""
 
     def hex(self) -> str:
         """The SHA-256, as an `h1` takes it."""
@@ -130,7 +130,9 @@ def _content(entry: ZipEntry, section: _Section) -> Iterator[bytes | memoryview]
         while piece := section.some():
             yield piece
     else:
-        raise PackageError(f"{entry} in the package is packed by method {entry.method}, which the tools do not know")
+        raise PackageError(
+            f"{entry} in the package uses compression method {entry.method}, which the tools do not support"
+        )
 
 
 def check(entry: ZipEntry, digest: Digest) -> None:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from locklens.packages.zipstream import Streamed
 
 EMPTY = sha256().hexdigest()
-"""What an `h1` says of a folder entry."""
+"""The digest of a folder entry in an `h1`."""
 
 _IN_MEMORY = 1 << 20
 """Bytes of a package up to which it takes no temporary file."""
@@ -74,7 +74,7 @@ class Passed(Struct, frozen=True):
 
     @property
     def hashed(self) -> HashedPackage:
-        """What there is to know of it."""
+        """The facts about the package."""
         h1 = h1_of_digests((path, digest.hex()) for path, digest in self.digests.items())
         return HashedPackage(self.zh, h1, self.size, self.layout.size, len(self.layout.files))
 
@@ -98,14 +98,14 @@ def hash_package(
         limit: What the package may be at most.
         spool_folder: Where the bytes are kept meanwhile, in a file that is gone afterwards; None for the system's
             temporary folder.
-        on_bytes: Is told how many bytes each chunk has.
+        on_bytes: Called with the number of bytes of each chunk.
         cancel: Looked at between chunks and blocks.
         judge: Is given the `zh` when all bytes are there, before anything is made of the zip file's directory, and
             raises what it likes where that is not the right one.
-        check: Is given the package once it was read within the bounds, and likewise refuses one that is not right.
+        check: Called with the package once it was read within the bounds; raises for a wrong one too.
 
     Raises:
-        PackageError: The tools could not unpack it, its `h1` could not be said, or it is beyond a bound.
+        PackageError: The tools could not unpack it, it has no `h1`, or it is beyond a bound.
         RunCancelledError: The run was cancelled.
         ConfigurationError: There is no room for the temporary file.
     """
@@ -117,8 +117,8 @@ def hash_package(
             return work(spool).hashed
     except OSError as error:
         reason = error.strerror or str(error)
-        words = f"a package cannot be kept in the temporary folder while it arrives: {reason}"
-        raise ConfigurationError(words, hint="make room, or name another folder in TMPDIR") from error
+        words = f"the package cannot be stored in the temporary folder: {reason}"
+        raise ConfigurationError(words, hint="free disk space, or set TMPDIR to another folder") from error
 
 
 def hash_arriving_package(
@@ -198,6 +198,6 @@ def spool_in(folder: Path | None) -> Iterator[BinaryIO]:
     try:
         yield cast("BinaryIO", file)
     finally:
-        # Bytes that were not written yet may find no room; whoever needed them was told.
+        # Bytes that were not written yet may find no room; that error was raised before.
         with suppress(OSError):
             file.close()

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 BLOCK = 1 << 20
-"""Bytes that inflating gives at once, at most; and what bounds the memory of whoever passes them on."""
+"""Bytes that inflating gives at once, at most; and what bounds the memory of the consumer."""
 
 _RAW = -15
 

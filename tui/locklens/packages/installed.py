@@ -1,6 +1,6 @@
 """The `h1` of an unpacked package: what lies in its folder, read within bounds, and nothing from outside of it.
 
-Whoever can write to the folder decides what is in it, and a folder below a repository may be tracked. So nothing but
+Anyone who can write to the folder controls its content, and a folder below a repository may be tracked. So nothing but
 regular files is opened, and links count as far as they lead to a file below the folder.
 """
 
@@ -107,4 +107,4 @@ def _require_regular(status: os.stat_result) -> None:
     if stat.S_ISDIR(status.st_mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     if not stat.S_ISREG(status.st_mode):
-        raise OSError(errno.EINVAL, "it is no regular file")
+        raise OSError(errno.EINVAL, "it is not a regular file")

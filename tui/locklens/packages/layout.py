@@ -1,4 +1,4 @@
-"""What unpacking makes of the entries of a zip file: which files, under which names, and which folders.
+"""The result of unpacking the entries of a zip file: files with their names, and folders.
 
 The rules are those of the tools on Linux; see "Unzip rules" of the specification. Nothing is written here.
 """
@@ -65,7 +65,7 @@ def lay_out(entries: Sequence[ZipEntry], packed: int, limit: Limits) -> PackageL
             if not path or path in folders:
                 raise _clash(entry)
             if b"\n" in path:
-                raise PackageError(f"{entry} in the package has a line feed in its name, which no h1 can say")
+                raise PackageError(f"{entry} in the package has a line feed in its name, which h1 cannot represent")
             opened.append((path, entry))
             _add_folders(path.rpartition(b"/")[0], entry, files, folders)
             files[path] = entry

@@ -1,4 +1,4 @@
-"""How much a package may be. The tools have no such bounds, and a small zip file can fill a disk."""
+"""Bounds on a package. The tools have no such bounds, and a small zip file can fill a disk."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ _PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") e
 
 
 class _Packages:
-    """How many packages are at work."""
+    """The number of packages in work."""
 
     def __init__(self) -> None:
         self.count = 0

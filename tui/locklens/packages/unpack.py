@@ -53,13 +53,13 @@ def unpack(
 
     Args:
         chunks: The bytes, in chunks of any sizes, read once in this thread. What they raise passes through.
-        into: A folder that does not exist yet, or is empty; nobody else writes to it, or beside it.
+        into: A folder that does not exist yet, or is empty; no other process may write to it, or beside it.
         limit: What the package may be at most.
         on_bytes: Is told how many bytes each chunk has.
         cancel: Looked at between chunks and blocks.
         judge: Is given the `zh` when all bytes are there, before anything is made of the zip file's directory, and
             raises what it likes where that is not the right one.
-        check: Is given the package once it was read within the bounds, and likewise refuses one that is not right.
+        check: Called with the package once it was read within the bounds; raises for a wrong one too.
 
     Raises:
         PackageError: The tools could not unpack it, its `h1` could not be said, it is beyond a bound, or two of its
@@ -83,9 +83,9 @@ def unpack(
                 check_names_for_windows(passed.layout)
             folder.settle(passed)
     except FileExistsError as error:
-        raise PackageError("two files or folders of the package have one name on this file system") from error
+        raise PackageError("two files or folders of the package have the same name on this file system") from error
     except OSError as error:
-        hint = "make room, or name another folder"
+        hint = "free disk space, or name another folder"
         words = f"cannot be unpacked: {error.strerror or error}"
         raise ConfigurationError(words, path=str(into), hint=hint) from error
     return passed.hashed

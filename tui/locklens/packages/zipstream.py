@@ -1,6 +1,6 @@
 """Reads a zip file from the front, while it arrives, as far as that goes without knowing what its end says.
 
-What is found is a guess that the central directory confirms or not: nobody else looks at these headers. Whatever is
+What is found is a guess that the central directory confirms or not: no other reader uses these headers. Anything
 odd ends the reading, without an error: what was not read here is read from the disk later.
 """
 

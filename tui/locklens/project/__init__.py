@@ -1,1 +1,1 @@
-"""What a configuration says: the trees it is read from, its files and modules, and who requires which provider."""
+"""The configuration of root modules: trees, files, modules, and the requirements of providers."""

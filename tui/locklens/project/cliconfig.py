@@ -42,7 +42,7 @@ class HelperBlock(Struct, frozen=True):
 
 
 class RegistryProtocols(Struct, frozen=True):
-    """What OpenTofu's block of that name sets; None for what it does not.
+    """The settings of OpenTofu's block of that name; None if unset.
 
     Attributes:
         retries: Attempts after the first, at least 0.
@@ -54,7 +54,7 @@ class RegistryProtocols(Struct, frozen=True):
 
 
 class CliConfig(Struct, frozen=True):
-    """What the user has set for the tool. Hosts are in comparison form.
+    """The user's settings for the tool. Hosts are in comparison form.
 
     Attributes:
         services: Of `host` blocks: each map is the complete list of a host's services; None is no text.
@@ -137,7 +137,7 @@ class _Reading:
             self._asking(entries)
         cache = _last(entries, "plugin_cache_dir")
         if cache is not None and not isinstance(cache.value, str):
-            self._problem("plugin_cache_dir must be a text", cache.line)
+            self._problem("plugin_cache_dir must be a string", cache.line)
         elif cache is not None and not self._cache:
             self._cache = self._expanded(str(cache.value))
 
@@ -148,7 +148,7 @@ class _Reading:
         try:
             return normalise_host(label)
         except ValueError as error:
-            self._problem(f"the label of a {kind} block is no host name: {error}", line)
+            self._problem(f"the label of a {kind} block is not a host name: {error}", line)
             return ""
 
     def _hosts(self, entries: _Objects) -> None:
@@ -169,7 +169,7 @@ class _Reading:
             host = self._host(label, "credentials", line)
             token = _last(body, "token")
             if token is not None and not isinstance(token.value, str):
-                self._problem("token must be a text", token.line)
+                self._problem("token must be a string", token.line)
             elif host:
                 self._credentials[host] = None if token is None else Token(str(token.value))
 
@@ -181,9 +181,9 @@ class _Reading:
             arguments = _last(body, "args")
             value = [] if arguments is None else arguments.value
             if not re.fullmatch(r"[\w.-]+", label):
-                self._problem("the label of a credentials_helper block is no name of a program", line)
+                self._problem("the label of a credentials_helper block is not a program name", line)
             elif not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-                self._problem("args must be a list of texts", arguments.line if arguments else line)
+                self._problem("args must be a list of strings", arguments.line if arguments else line)
             else:
                 self._helper = HelperBlock(label, tuple(map(str, value)))
 

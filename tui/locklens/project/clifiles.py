@@ -1,4 +1,4 @@
-"""Where the CLI configuration is: the main file, the folder beside it, and the credentials helpers.
+"""The files of the CLI configuration: the main file, the folder beside it, and the credentials helpers.
 
 Each tool has its own places, and the user can name another file: then the folder is not read, and with it what
 `login` stored.

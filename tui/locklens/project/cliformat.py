@@ -111,7 +111,9 @@ class _Native:
             token = self._next()
             if token.kind == "end" or token.text == "}":
                 if token.text != closing:
-                    raise FormatError("a brace is missing" if closing else "a brace closes nothing", token.line)
+                    raise FormatError(
+                        "a closing brace is missing" if closing else "a closing brace has no match", token.line
+                    )
                 return tuple(entries)
             if token.text == "," and entries:
                 continue
@@ -151,12 +153,12 @@ def _unquoted(token: _Token) -> str:
 def _unescaped(match: re.Match[str], line: int) -> str:
     text = match[1]
     if text is None:
-        raise FormatError("a text holds an unknown escape", line)
+        raise FormatError("a string holds an unknown escape", line)
     if text in _SIMPLE:
         return _SIMPLE[text]
     code = int(text, 8) if text[0].isdigit() else int(text[1:], 16)
     if code > 0x10FFFF or 0xD800 <= code < 0xE000:
-        raise FormatError("a text holds an unknown escape", line)
+        raise FormatError("a string holds an unknown escape", line)
     return chr(code)
 
 

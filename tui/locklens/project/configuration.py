@@ -1,4 +1,4 @@
-"""What was found out about a root module's configuration, as values. Nothing here reads anything."""
+"""The facts about a root module's configuration, as values. No I/O."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Contributor(StrEnum):
-    """What makes a provider required."""
+    """The kind of a requirement."""
 
     REQUIRED_PROVIDERS = "required_providers"
     PROVIDER = "provider"
@@ -59,7 +59,7 @@ class Requirement(Struct, frozen=True):
 
 
 class MissingModule(Struct, frozen=True):
-    """A module call whose module cannot be read, so that nobody knows what it requires.
+    """A call of a module that cannot be read, so that its requirements are unknown.
 
     Attributes:
         call: Path of the call, such as "network" or "a.b".
@@ -88,7 +88,7 @@ class ConfigurationProblem(Struct, frozen=True):
 
 
 class StateReading(Struct, frozen=True):
-    """What became of the state.
+    """The result of reading the state.
 
     Attributes:
         kind: "none" where there is none, "local" where it was read, else why it was not.
@@ -150,7 +150,7 @@ class Configuration(Struct, frozen=True, dict=True):
 
     @cached_property
     def unknown_reason(self) -> str:
-        """Why it cannot be said that nothing requires a provider; "" where it can."""
+        """The reason why it is unknown if a provider is required; "" if it is known."""
         if self.missing_modules:
             names = [f"{module.call} ({module.source})" for module in self.missing_modules]
             return f"not fetched: {'module' if len(names) == 1 else 'modules'} {listing(names)}"

@@ -69,7 +69,7 @@ def admit(data: bytes, requirement: Requirement, version: Version) -> tuple[byte
     if text[start:end] != f'"{requirement.constraint}"':
         kind = "heredoc" if text[start : start + 2] == "<<" else "template or has escapes"
         kind = kind if isinstance(literal.value, str) else "number or another constant"
-        words = f"the constraint {requirement.constraint.strip()!r} is no plain string: it is a {kind}"
+        words = f"the constraint {requirement.constraint.strip()!r} is not a plain string but a {kind}"
         raise ConfigurationError(words, path=file, line=line, hint=_BY_HAND)
     try:
         new = admitting(requirement.constraint, version)
@@ -86,13 +86,13 @@ def _literal(data: bytes, requirement: Requirement) -> hcl.Literal:
     body = parse_file(data, is_json=is_json(requirement.file)).body
     found = [] if body is None else [value for value in _values(body, requirement) if value is not None]
     if len(found) != 1 or not isinstance(found[0], hcl.Literal):
-        words = f"the constraint of {requirement.subject} is not found there"
+        words = f"the constraint of {requirement.subject} was not found there"
         raise ConfigurationError(words, path=requirement.file, line=requirement.line, hint=_BY_HAND)
     return found[0]
 
 
 def _values(body: hcl.Body, requirement: Requirement) -> Iterator[hcl.Expression | None]:
-    """What may be the constraint: entries of required_providers, or provider blocks, of that name and on that line."""
+    """Yields candidates for the constraint: required_providers entries or provider blocks of that name and line."""
     if requirement.contributor is Contributor.REQUIRED_PROVIDERS:
         for settings in body.blocks("terraform"):
             for block in settings.body.blocks("required_providers"):
@@ -117,7 +117,7 @@ def _version_of(value: hcl.Expression) -> hcl.Expression | None:
 
 
 def protection(top: Path, file: str, fetched: str | None) -> str:
-    """Says why a configuration file is not ours to rewrite; "" where it is.
+    """The reason why a configuration file must not be rewritten; "" if it may.
 
     Args:
         top: The repository's top, or the folder that stands for it.

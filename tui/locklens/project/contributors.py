@@ -1,4 +1,4 @@
-"""What in one module requires a provider, and which provider its local names stand for."""
+"""The requirements of providers in one module, and the providers of its local names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a configuration file declares, as values: as far as it bears on providers, modules and state."""
+"""The declarations of a configuration file about providers, modules and state, as values."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class ModuleCall(Struct, frozen=True):
         version: The text, if it is constant.
         version_fault: As for the source.
         source_at: The source's place, the block's where it has none.
-        version_at: The version's place, likewise.
+        version_at: The version's place, in the same form.
         line: Of the block.
         column: Of the block.
     """
@@ -113,7 +113,7 @@ class ModuleCall(Struct, frozen=True):
 
 
 class Backend(Struct, frozen=True):
-    """Where the state is kept.
+    """The storage of the state.
 
     Attributes:
         kind: "backend" or "cloud".

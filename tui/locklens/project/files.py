@@ -1,4 +1,4 @@
-"""Which names in a folder are configuration, in the order in which the tools take them.
+"""The names of configuration files in a folder, in the tools' order.
 
 The rules are those of Terraform's and OpenTofu's configuration loaders: the ending decides, editors' leftovers are
 passed over, and OpenTofu lets a `.tofu` file replace the `.tf` file of the same name.

@@ -1,6 +1,6 @@
 """A git repository, read through the `git` command: revisions, listings, contents, and what changed between two sides.
 
-`locklens.project.gitprocess` says how git is started, `locklens.project.gitindex` stages. Nothing is fetched, nothing
+`locklens.project.gitprocess` starts git, `locklens.project.gitindex` stages. Nothing is fetched, nothing
 is written here, no file is checked out. A review needs a handful of processes however many files there are: one for
 each listing or comparison, and one long-lived `git cat-file --batch` for names and contents.
 """
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from locklens.project.gitindex import GitIndex
     from locklens.project.gitoutput import PathChange, SubmoduleChange, TreeFile
 
-_REMEMBERED_BYTES = 128 * 1024 * 1024
+_HELD_BYTES = 128 * 1024 * 1024
 """Contents that are kept in memory for one repository."""
 
 _DIFF_OPTIONS = (
@@ -66,8 +66,8 @@ class UncommittedSide(Enum):
 class Repository:
     """A git repository, and the one process that reads its objects.
 
-    May be asked from several threads. What was listed once is remembered: open the repository again to see what changed
-    in the meantime. `close` ends the process; so does the end of the program, however it comes.
+    Thread-safe. Listings are cached: open the repository again to see later changes.
+    `close` ends the process; so does the end of the program, however it comes.
     """
 
     def __init__(self, found: FoundRepository) -> None:
@@ -82,8 +82,8 @@ class Repository:
         self._listings: dict[str | None, dict[str, TreeFile]] = {}
         self._work_files_found: list[tuple[str, str]] | None = None
         self._listing_lock = threading.Lock()
-        self._remembered: dict[str, bytes] = {}
-        self._remembered_bytes = 0
+        self._held: dict[str, bytes] = {}
+        self._held_bytes = 0
 
     @classmethod
     def discover(cls, folder: Path) -> Repository:
@@ -109,7 +109,7 @@ class Repository:
 
     @property
     def index(self) -> GitIndex:
-        """What the next commit is made of, as it is now.
+        """The current index: the content of the next commit.
 
         Raises:
             RepositoryError: There is no work tree.
@@ -231,7 +231,7 @@ class Repository:
     # Listings and contents
 
     def listing(self, revision: str | None) -> dict[str, TreeFile]:
-        """Returns every file of a revision, or of the index (None), by path. Asked once, then remembered.
+        """Returns every file of a revision, or of the index (None), by path. Cached after the first call.
 
         Raises:
             RepositoryError: A tree is missing from this clone, or there are too many files.
@@ -270,31 +270,31 @@ class Repository:
         Raises:
             RepositoryError: It is missing from this clone or too large.
         """
-        if object_id not in self._remembered:
+        if object_id not in self._held:
             found = self._object(object_id)
             if found.data is None:
                 raise RepositoryError(
                     f"object {object_id[:12]} is not in this clone",
                     hint='a partial clone lacks it: "git fetch --refetch"',
                 )
-            self._remember(object_id, found.data)
+            self._hold(object_id, found.data)
             return found.data
-        return self._remembered[object_id]
+        return self._held[object_id]
 
     def prefetch(self, object_ids: Iterable[str]) -> None:
-        """Reads many objects in one go; `blob` then answers from memory. What cannot be read is told by `blob`."""
-        wanted = [object_id for object_id in dict.fromkeys(object_ids) if object_id not in self._remembered]
-        room = _REMEMBERED_BYTES - self._remembered_bytes
+        """Reads many objects in one go; `blob` then answers from memory, and raises for unreadable ones."""
+        wanted = [object_id for object_id in dict.fromkeys(object_ids) if object_id not in self._held]
+        room = _HELD_BYTES - self._held_bytes
         if not wanted or room <= 0:
             return
         for object_id, found in self._objects.read(wanted, room=room).items():
             if found.data is not None:
-                self._remember(object_id, found.data)
+                self._hold(object_id, found.data)
 
-    def _remember(self, object_id: str, data: bytes) -> None:
-        if self._remembered_bytes + len(data) <= _REMEMBERED_BYTES:
-            self._remembered[object_id] = data
-            self._remembered_bytes += len(data)
+    def _hold(self, object_id: str, data: bytes) -> None:
+        if self._held_bytes + len(data) <= _HELD_BYTES:
+            self._held[object_id] = data
+            self._held_bytes += len(data)
 
     def converted(self, files: Mapping[str, TreeFile], paths: Iterable[str]) -> dict[str, str]:
         """Returns which files of a listing git checks out with other bytes; see `locklens.project.gitattributes`.
@@ -391,4 +391,4 @@ def _moment(seconds: int) -> str:
     try:
         return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     except (OverflowError, OSError, ValueError):
-        return ""  # Whoever makes a commit can write any number into it.
+        return ""  # The author of a commit can write any number into it.

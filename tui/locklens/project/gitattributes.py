@@ -1,7 +1,7 @@
-"""Which committed files git checks out with other bytes, by the attributes that a tree gives them.
+"""Committed files that git checks out with other bytes, by the attributes of a tree.
 
-Git itself tells: the tree's `.gitattributes` files are put into an index of their own, as `git check-attr` reads those
-of a revision only since 2.40.
+Git itself is asked: the tree's `.gitattributes` files are put into an index of their own, as `git check-attr` reads
+those of a revision only since 2.40.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _CONVERTING = ("working-tree-encoding", "ident", "filter")
 """Line ends (`text`, `eol`) are left out: for the tools both kinds are the same."""
 
 _STATES = "set", "unset", "unspecified"
-"""What `git check-attr` prints of an attribute without a value; also what it prints of a value that is spelled so."""
+"""The output of `git check-attr` for an attribute without a value, and for a value that is spelled so."""
 
 _SPELLED_STATE = re.compile(
     rb"(?<!\S)(" + "|".join(_CONVERTING).encode() + rb")=(" + "|".join(_STATES).encode() + rb")(?!\S)"

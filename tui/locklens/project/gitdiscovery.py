@@ -1,4 +1,4 @@
-"""Which repository a folder is in, and how git is asked in it: always that one, and no program that it names itself."""
+"""The repository of a folder, and git pinned to it, without the programs that the repository itself names."""
 
 from __future__ import annotations
 

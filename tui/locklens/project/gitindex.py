@@ -31,7 +31,7 @@ _AT_ONCE = 200
 
 
 class IndexedFile(Struct, frozen=True):
-    """What the index has of a file.
+    """The index entry of a file.
 
     Attributes:
         data: Its bytes; None where it has none, also where git was only told that the file is to come.
@@ -122,7 +122,7 @@ class GitIndex:
                 raise now.problem
             if now.data != old:
                 hint = "nothing was staged; run it again"
-                raise ConfigurationError("the index has something else by now", path=path, hint=hint)
+                raise ConfigurationError("the index has changed meanwhile", path=path, hint=hint)
             if new is None:
                 mode, object_id = "0", "0" * len(self._empty_blob)
             else:
@@ -134,12 +134,12 @@ class GitIndex:
         status, _, complaint = self._command.ask("update-index", "-z", "--index-info", given=given)
         if status != 0 and "index.lock': File exists" in complaint:
             hint = "try again when it has ended; where none is running, remove the index.lock that it left in .git"
-            raise RepositoryError("another git is at work in this repository", hint=hint)
+            raise RepositoryError("another git process is using this repository", hint=hint)
         if status != 0:
             raise RepositoryError(f"git cannot stage: {sentence(complaint)}")
 
     def _mode_on_disk(self, path: str) -> str:
-        """What `git add` would make of a new file's permissions."""
+        """The mode that `git add` would give a new file."""
         status, answer, _ = self._command.ask("config", "--type=bool", "core.fileMode")
         is_executable = os.access(self._top / path, os.X_OK)
         return _REGULAR[is_executable and (status != 0 or answer.strip() == b"true")]
@@ -184,7 +184,7 @@ class GitIndex:
             for path in output.decode("utf-8", "surrogateescape").split("\0"):
                 if path in portion:
                     name = shlex.quote(path)
-                    hint = f"git check-ignore -v {name} says why; git add -f {name} stages it all the same"
+                    hint = f"git check-ignore -v {name} shows the reason; git add -f {name} stages it anyway"
                     yield path, _refusal(path, "it is git-ignored", hint)
         if self._unsafe_filters:
             yield from self._filtered(tuple(files))
@@ -226,10 +226,10 @@ class GitIndex:
 
 
 def _not_stageable(path: str, tag: str, mode: str, stage: str) -> ConfigurationError | None:
-    """Why git would not let an entry of the index be changed, or do something else than was meant."""
+    """The reason why git would refuse a change of an index entry, or apply another one."""
     if stage != "0":
         hint = f"settle the conflict first, then git add {shlex.quote(path)}"
-        return _refusal(path, "it is not merged in the index", hint)
+        return _refusal(path, "it is unmerged in the index", hint)
     if mode not in _REGULAR:
         return _refusal(path, "the index has no file there but a link or another repository", "")
     if tag.upper() == "S":

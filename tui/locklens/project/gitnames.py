@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from locklens.project.gitprocess import GitCommand
 
 _PLACES = ("refs/{}", "refs/tags/{}", "refs/heads/{}", "refs/remotes/{}", "refs/remotes/{}/HEAD")
-"""Where git looks for a short name, in this order. Any name may be short: a tag can be called `refs/heads/main`."""
+"""The namespaces in which git looks up a short name, in this order. Any name may be short: a tag can be
+called `refs/heads/main`."""
 
 _SUFFIX = re.compile(r"[~^:]|@\{")
 _IN_NO_REFERENCE = re.compile(r"[*?\[\\]")
@@ -51,7 +52,7 @@ def require_unambiguous(command: GitCommand, objects: ObjectReader, name: str, i
         meant = next((one for one in references if not one.startswith("refs/tags/")), references[-1])
         raise RepositoryError(
             f"{_shown(name)} is ambiguous: {_shown(first)} is the name of {_listed(references)}",
-            hint=f"write which one is meant, as in {_shown(meant + suffix)}",
+            hint=f"use the full name, as in {_shown(meant + suffix)}",
         )
     if references and abbreviated and command.answer("rev-parse", f"--disambiguate={abbreviated[1]}").strip():
         raise RepositoryError(

@@ -25,7 +25,7 @@ _NAME_BYTES_AT_ONCE = 2048
 
 
 class FoundObject(Struct, frozen=True):
-    """What a name stands for.
+    """The object that a name stands for.
 
     Attributes:
         object_id: "" where nothing was found.
@@ -41,7 +41,7 @@ class FoundObject(Struct, frozen=True):
 
 
 class _Answers:
-    """What was read, as far as there is room for it."""
+    """The objects read, as far as there is room for them."""
 
     def __init__(self, room: int) -> None:
         self.room = room
@@ -113,7 +113,7 @@ class ObjectReader:
                 return not rest or self._read_portion(rest, found)
             problem = RepositoryError(
                 "git stopped while reading it: it is damaged, or missing from this clone",
-                hint='"git fsck" tells which; a partial clone is completed by "git fetch --refetch"',
+                hint='"git fsck" shows which; a partial clone is completed by "git fetch --refetch"',
             )
             found.add(asking, FoundObject(problem=problem))
             return False

@@ -1,4 +1,4 @@
-"""What git prints, as values: listings and differences. Starts nothing and reads nothing.
+"""The output of git as values: listings and differences. Starts nothing and reads nothing.
 
 Paths are those that git prints with `-z`; bytes that are no UTF-8 survive as surrogates.
 """
@@ -21,7 +21,7 @@ _SUBMODULE = "160000"
 
 
 class ChangeStatus(StrEnum):
-    """What happened to a path."""
+    """The change of a path."""
 
     ADDED = "added"
     DELETED = "deleted"
@@ -43,12 +43,12 @@ class PathChange(Struct, frozen=True, gc=False):
 
 
 class SubmoduleChange(Struct, frozen=True, gc=False):
-    """A submodule that came, went, or is at another commit.
+    """A submodule that was added, removed, or is at another commit.
 
     Attributes:
         path: Its folder.
         old: The full commit id, "" where there was none.
-        new: Likewise; zeros for what is checked out in the work tree and differs from the index.
+        new: The same of the new side; zeros for a commit in the work tree that differs from the index.
     """
 
     path: str

@@ -1,7 +1,7 @@
-"""How git is started: where it is found, with which environment and options, how answers and failures come back.
+"""Starting git: its path, environment and options, and its answers and failures.
 
-A repository under review is not trusted: nothing of its own configuration may start a program, nothing is fetched. What
-is asked is no concern of this module; see `locklens.project.git`, which only reads, and `locklens.project.gitindex`.
+A repository under review is not trusted: nothing of its own configuration may start a program, nothing is fetched. The
+questions are left to `locklens.project.git`, which only reads, and `locklens.project.gitindex`.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def _require_version(executable: str) -> None:
     hint = "install a newer git, or compare two files with --old FILE --new FILE"
     found = re.match(r"git version ((\d+)\.(\d+)\S*)", text)
     if found is None:
-        raise RepositoryError(f"{executable} does not say which version of git it is", hint=hint)
+        raise RepositoryError(f"the version of {executable} is unknown", hint=hint)
     if (int(found[2]), int(found[3])) < LEAST_VERSION:
         least = ".".join(map(str, LEAST_VERSION))
         why = "older ones run programs that the configuration of the reviewed repository names"
@@ -248,4 +248,4 @@ class GitCommand(Struct, frozen=True):
         return [self.executable, *_SAFE_OPTIONS, *arguments]
 
 
-_HUGE = "a few trees that name each other many times over have no end: git ls-tree REVISION shows them one by one"
+_HUGE = "trees that repeat each other can expand without end: inspect them with git ls-tree REVISION"

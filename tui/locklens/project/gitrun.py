@@ -196,7 +196,7 @@ class Run:
         status = self._process.wait()
         if status == -getattr(signal, "SIGXCPU", 0):
             words = f"git took more than {self._processor_seconds} seconds of processor time, and was ended"
-            hint = "a pattern with many ** in .gitattributes or .gitignore can be the cause"
+            hint = "a pattern with many ** in .gitattributes or .gitignore is a possible cause"
             raise RepositoryError(words, hint=hint)
         for thread in self._threads:
             thread.join(_GRACE)  # A program that git started may have inherited the pipe, and live on.

@@ -1,4 +1,4 @@
-"""Which local modules a configuration file may call, by a look at its bytes alone."""
+"""Local modules that a configuration file may call, judged by its bytes alone."""
 
 from __future__ import annotations
 

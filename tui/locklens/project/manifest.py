@@ -44,10 +44,10 @@ def read_manifest(data: bytes, dialect: Dialect) -> dict[str, ModuleRecord]:
     try:
         document = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise ManifestError(f"{_NAME}: it is no JSON") from error
+        raise ManifestError(f"{_NAME}: it is not JSON") from error
     items = document.get("Modules") if isinstance(document, dict) else None
     if not isinstance(document, dict) or not isinstance(items, list | None):
-        raise ManifestError(f"{_NAME}: it is no list of modules")
+        raise ManifestError(f"{_NAME}: it is not a list of modules")
     records: dict[str, ModuleRecord] = {}
     for item in items or ():
         values = [
@@ -55,7 +55,7 @@ def read_manifest(data: bytes, dialect: Dialect) -> dict[str, ModuleRecord]:
         ]
         key, source, version, folder = (value if isinstance(value, str) else None for value in values)
         if key is None or source is None or version is None or folder is None:
-            raise ManifestError(f"{_NAME}: it has a record that is none")
+            raise ManifestError(f"{_NAME}: it has an invalid record")
         if key in records:
             raise ManifestError(f'{_NAME}: it has two records for "{key}"')
         records[key] = ModuleRecord(normal_source(source, dialect) if key else source, version, folder)

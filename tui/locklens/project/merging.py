@@ -31,7 +31,7 @@ class SourceFile(Struct, frozen=True):
 
 
 class Hidden(Struct, frozen=True):
-    """What an override file replaced: where it stands and which constraint it had."""
+    """A requirement that an override file replaced, with its place and constraint."""
 
     file: str
     line: int

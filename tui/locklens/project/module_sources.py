@@ -1,4 +1,4 @@
-"""Where a module call's source leads, in the normal form that the tools write into their manifest.
+"""The source of a module call in the normal form that the tools write into their manifest.
 
 Nothing is fetched here: normal forms only serve to tell whether what was fetched is what is called.
 """

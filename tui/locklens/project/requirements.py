@@ -1,4 +1,4 @@
-"""Who requires which provider: the whole configuration of a root module, its module tree, its tests and its state.
+"""The requirements of providers: the configuration of a root module, its module tree, its tests and its state.
 
 What counts is what counts for `init`, also where that is more than what is used: a required_providers entry nobody
 uses, a module with `count = 0`, a resource that is only left in the state.

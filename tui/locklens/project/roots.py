@@ -1,4 +1,4 @@
-"""Which root modules two sides have, and which of them changed.
+"""The root modules of two sides, and the changed ones.
 
 A root is a folder with a lock file. What stands in the files is read no further than the local modules that they call.
 """
@@ -114,7 +114,7 @@ def find_roots(
     vendored = _vendored(head_tree, touched, set(folders))
     left = {folder for folder in folders if folder in gone}
     modules = _modules(base_tree, head_tree, left, old.keys() & new.keys()) if left else set()
-    # Whoever reviews the roots reads these anyway.
+    # The review of the roots reads these anyway.
     _prefetch(base_tree, (path for path in old.values() if path in touched))
     _prefetch(head_tree, (path for path in new.values() if path in touched))
     pairs = []
@@ -178,7 +178,7 @@ def _differs(base_tree: Tree, head_tree: Tree, before: str | None, after: str | 
     try:
         return base_tree.read(before) != head_tree.read(after)
     except LockLensError:
-        return True  # whoever reads the lock file says what is wrong
+        return True  # reading the lock file reports the error
 
 
 # Roots that moved
@@ -228,7 +228,7 @@ def _pair(candidates: Iterable[tuple[float, str, str]], moved: dict[str, str]) -
 
 
 def _common_names(first: str, second: str) -> int:
-    """How many parts two paths share at their ends and at their beginnings; an end tells more."""
+    """The numbers of parts that two paths share at their ends and at their beginnings; an end is better evidence."""
     one, two = first.split("/"), second.split("/")
     ends = _common_prefix(one[::-1], two[::-1])
     return 2 * ends + _common_prefix(one, two)
@@ -335,7 +335,7 @@ def _modules(base_tree: Tree, head_tree: Tree, folders: set[str], roots: Iterabl
 
 
 class _Calls:
-    """Which local modules the folders of a tree call; each folder is read once."""
+    """The local modules that the folders of a tree call; each folder is read once."""
 
     def __init__(self, tree: Tree, roots: Iterable[str]) -> None:
         if isinstance(tree, ListedTree):
@@ -373,7 +373,7 @@ def _called_folders(tree: Tree, folder: str) -> frozenset[str]:
         try:
             data = tree.read(prefix + name)
         except LockLensError:
-            continue  # whoever reads the configuration says what is wrong
+            continue  # reading the configuration reports the error
         for source in local_sources(data or b""):
             place = normalise(prefix + source)
             if place is not None:

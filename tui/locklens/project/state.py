@@ -1,4 +1,4 @@
-"""Which providers the state still needs: what is in it stays required, though the configuration no longer names it.
+"""The providers that the state still needs: they remain required although the configuration no longer names them.
 
 Only a local state is read. A backend elsewhere is a thing that cannot be told from here.
 """
@@ -86,7 +86,7 @@ def read_state(
         required: What the configuration itself requires, which OpenTofu leaves untranslated.
     """
     if backend is not None and backend.type != "local":
-        where = f'the "{backend.type}" backend' if backend.kind == "backend" else "HCP Terraform or a like service"
+        where = f'the "{backend.type}" backend' if backend.kind == "backend" else "HCP Terraform or a similar service"
         return TerraformState(StateReading("remote", f"the state is in {where}"))
     if worktree is None:
         return TerraformState(StateReading("none", ""))
@@ -110,7 +110,7 @@ def data_folder(worktree: Tree, root: str, environ: Mapping[str, str]) -> str | 
 def _state_path(worktree: Tree, root: str, backend: Backend | None, environ: Mapping[str, str]) -> str:
     data = data_folder(worktree, root, environ)
     if data is None:
-        raise _StateError("TF_DATA_DIR is outside of the repository, so nobody can tell which state is used")
+        raise _StateError("TF_DATA_DIR is outside of the repository, so it is unknown which state is used")
     pointer = _pointed_backend(worktree.read(f"{data}/terraform.tfstate"))
     if pointer and backend is None:
         raise _StateError(f'Backend configuration changed: the folder was initialised with the "{pointer}" backend')
@@ -137,7 +137,7 @@ def _pointed_backend(data: bytes | None) -> str:
     try:
         document = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise _StateError("Error loading state: the backend's pointer in the data folder is no JSON") from error
+        raise _StateError("Error loading state: the backend's pointer in the data folder is not JSON") from error
     backend = document.get("backend") if isinstance(document, dict) else None
     kind = backend.get("type") if isinstance(backend, dict) else ""
     return kind if isinstance(kind, str) else ""
@@ -149,7 +149,7 @@ def _uses(
     try:
         document = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise _StateError("Error refreshing state: the file is no JSON") from error
+        raise _StateError("Error refreshing state: the file is not JSON") from error
     version = document.get("version") if isinstance(document, dict) else None
     if not isinstance(document, dict) or isinstance(version, bool) or not isinstance(version, int):
         raise _StateError("Error refreshing state: the file has no version")
@@ -198,7 +198,7 @@ def _subject(resource: Mapping[str, Any]) -> str:
 def _items(document: Mapping[str, Any], name: str) -> Iterator[Mapping[str, Any]]:
     found = document.get(name) or ()
     if not isinstance(found, list | tuple) or not all(isinstance(item, dict) for item in found):
-        raise _StateError(f"Error refreshing state: {name} is no list of objects")
+        raise _StateError(f"Error refreshing state: {name} is not a list of objects")
     yield from found
 
 

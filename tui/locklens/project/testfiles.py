@@ -40,7 +40,7 @@ class TestRun(Struct, frozen=True):
 
 
 class Tests(Struct):
-    """What the test files say.
+    """The contents of the test files.
 
     Attributes:
         runs: Runs of other modules.
@@ -75,7 +75,7 @@ def read_tests(tree: Tree, root: str, names: LocalNames, *, dialect: Dialect, te
     if tree.has_folder(folder):
         reader.read_folder(tree, folder, relative)
     elif _is_file(tree, folder):
-        reader.note(folder, None, "Failed to read test directory", f"{folder} is no folder.")
+        reader.note(folder, None, "Failed to read test directory", f"{folder} is not a folder.")
     elif relative != DEFAULT_FOLDER:
         detail = f"Requested test directory {relative} does not exist."
         reader.note(folder, None, "Test directory does not exist", detail, is_error=False)

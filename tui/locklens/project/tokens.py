@@ -6,7 +6,7 @@ from typing import NoReturn
 
 
 class Token:
-    """A secret that proves to one host who asks. Neither printing nor pickling tells it.
+    """A secret that proves to one host who asks. Neither printing nor pickling reveals it.
 
     Args:
         secret: As it is sent.

@@ -32,7 +32,7 @@ MAX_LINK_BYTES = 4096
 
 
 class EntryKind(StrEnum):
-    """What a name in a folder stands for."""
+    """The kind of a folder entry."""
 
     FILE = "file"
     FOLDER = "folder"
@@ -202,7 +202,7 @@ class WorkTree:
                 return None
             raise ConfigurationError(f"cannot be read: {reason_of(error)}", path=path) from error
         if data is None:  # Some files of the kernel's are regular ones, and have nothing yet.
-            raise ConfigurationError("cannot be read: it would have to be waited for", path=path)
+            raise ConfigurationError("cannot be read: reading it would block", path=path)
         if len(data) > MAX_FILE_BYTES:
             raise _too_large(path)
         return data
@@ -311,7 +311,7 @@ def _is_readable(status: os.stat_result, path: str) -> bool:
     if stat.S_ISDIR(status.st_mode):
         return False
     if not stat.S_ISREG(status.st_mode):
-        raise ConfigurationError("cannot be read: it is a device, pipe or socket and no regular file", path=path)
+        raise ConfigurationError("cannot be read: it is a device, pipe or socket, not a regular file", path=path)
     if status.st_size > MAX_FILE_BYTES:
         raise _too_large(path)
     return True

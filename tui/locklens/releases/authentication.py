@@ -1,4 +1,4 @@
-"""Authenticates a release: the tool's judgement of it, in its words, and what of it enters the lock file.
+"""Authenticates a release: the tool's verdict, in its words, and the hashes for the lock file.
 
 Two things differ from the tools when a release is to be installed or locked. A blank or odd line in SHA256SUMS is
 skipped and named, and the other lines count, where a tool would crash or take next to nothing. And a signed list of
@@ -74,7 +74,7 @@ class AuthenticatedRelease(Struct, frozen=True):
     Attributes:
         authentication: The tool's judgement.
         checksums: Its SHA256SUMS.
-        hashes: What of it enters the lock file.
+        hashes: The hashes for the lock file.
         warnings: What is odd about it, in sentences without their full stops.
     """
 
@@ -85,21 +85,21 @@ class AuthenticatedRelease(Struct, frozen=True):
 
     @property
     def signed(self) -> frozenset[str]:
-        """What a key vouches for; nothing where the tool skips signatures."""
+        """The signed hashes; empty if the tool skips signatures."""
         return self.hashes if self.authentication.key is not None else frozenset()
 
     @property
     def signer(self) -> str:
-        """Who signed, for a sentence."""
+        """The signer, for a sentence."""
         key = self.authentication.key
         if key is None:
-            return "nobody"
+            return "no key"
         names = f" ({key.user_ids[0]})" if key.user_ids else ""
         return f"key {key.fingerprint}{names}"
 
     @property
     def sums(self) -> str:
-        """What its list of checksums is called in a sentence."""
+        """The list of checksums, for a sentence."""
         is_signed = self.authentication.key is not None
         return f"the SHA256SUMS that {self.signer} signs today" if is_signed else "its unsigned SHA256SUMS"
 
@@ -109,7 +109,7 @@ class AuthenticatedRelease(Struct, frozen=True):
         return judge_packages(had, (*had, *self.hashes), self.checksums, (address.type, str(version)))
 
     def change_words(self, prior: LockEntry | None, address: ProviderAddress, version: Version) -> str:
-        """What became of the release since it was locked, as of `added_to`: a sentence, "" where it is as it was."""
+        """The change of the release since it was locked, as of `added_to`: a sentence, "" if unchanged."""
         judged = self.added_to(prior, address, version)
         if judged.has(Origin.GROWN):
             return judged.grown_words(self.sums)
@@ -167,7 +167,7 @@ class ReleaseAuthenticator:
             raise self._refused(judged, found.release, checksums)
         if found.foreign:
             wanted = Build(metadata.address.type, metadata.version, metadata.platform)
-            hint = f"tell who runs {display_host(metadata.address.host)}, and stay on the version that is locked"
+            hint = f"notify the operator of {display_host(metadata.address.host)}, and keep the locked version"
             raise TrustError(f"the registry passes another release off as {wanted}: {found.foreign}", hint=hint)
         lost = checksums.odd and checksums.collected().hashes != checksums.hashes
         hashes = checksums.hashes if lost or not judged.locked else judged.locked
@@ -177,7 +177,7 @@ class ReleaseAuthenticator:
         return AuthenticatedRelease(judged, checksums, hashes, tuple(warnings))
 
     def words(self, vouched: AuthenticatedRelease) -> str:
-        """What the tool says of the signature."""
+        """The tool's verdict on the signature."""
         judged = vouched.authentication
         if judged.outcome is AuthenticationOutcome.REFUSED:
             judged = replace(
@@ -233,17 +233,17 @@ def _checksum_words(refusal: Refusal, release: Release, checksums: Checksums) ->
 def _warnings(
     judged: Authentication, checksums: Checksums, metadata: PackageMetadata, *, is_recording: bool
 ) -> list[str]:
-    """What is odd about a release; `is_recording`: whether the tool would record what the registry reports."""
+    """The warnings about a release; `is_recording`: true if the tool would record hashes reported by the registry."""
     found = []
     if checksums.odd:
         named = [f"line {odd.line} ({odd.why})" for odd in checksums.odd[:_LINES_NAMED]]
         more = f" and {len(checksums.odd) - _LINES_NAMED} more" if len(checksums.odd) > _LINES_NAMED else ""
         named = ["the whole file (too large)"] if checksums.odd[0].why is Oddity.TOO_LARGE else named
-        found.append(f"its SHA256SUMS has lines that list nothing and were skipped: {', '.join(named)}{more}")
+        found.append(f"its SHA256SUMS has invalid lines, which were skipped: {', '.join(named)}{more}")
     if judged.lenience is Lenience.EXPIRED_KEY:
         found.append("gpg key expired: the signature is good, and counts")
     elif judged.lenience is Lenience.EXPIRED_SIGNATURE:
-        found.append("gpg key expired or the signature has: it is good otherwise, and counts")
+        found.append("gpg key or signature expired: the signature is otherwise good, and counts")
     if metadata.packages and is_recording:
         found.append("the registry's own list of hashes (`packages`) is not recorded yet")
     return found

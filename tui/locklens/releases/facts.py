@@ -1,4 +1,4 @@
-"""What is known of releases and of version lists: values, each with the reason where something is not known.
+"""Facts about releases and version lists: values, each with the reason for anything unknown.
 
 A release that could not be had is a value too, because one unreachable registry must not end a review.
 """
@@ -43,7 +43,7 @@ FactRequest = ReleaseId | ListingId
 
 
 class LookupFailure(Struct, frozen=True):
-    """Why something is not known.
+    """The reason why a fact is unknown.
 
     Attributes:
         words: A sentence without its full stop.
@@ -63,7 +63,7 @@ class LookupFailure(Struct, frozen=True):
 
 
 class ReleaseFacts(Struct, frozen=True):
-    """What is known of one version of a provider.
+    """The facts about one version of a provider.
 
     Attributes:
         checksums: Its SHA256SUMS, None where it could not be had. Counts only for the hashes in `vouchers`.
@@ -92,12 +92,12 @@ class ReleaseFacts(Struct, frozen=True):
 
     @property
     def today(self) -> Checksums | None:
-        """The checksums, where any of them is vouched for."""
+        """The checksums, if they are authenticated."""
         return self.checksums if self.vouchers else None
 
     @property
     def signer(self) -> Signer | None:
-        """Who signed; None where that is not known."""
+        """The signer; None if unknown."""
         if self.authentication is None or self.foreign:
             return None
         key = self.authentication.signed_by

@@ -28,7 +28,7 @@ _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
 SESSION_WORKERS = 24
-"""Items that are worked on concurrently, whatever their hosts; the limit for one host is the client's."""
+"""Items in concurrent work over all hosts; the limit for one host is the client's."""
 
 _PATIENCE = 0.6
 """Seconds that cancelled work has to end. What is still running then, such as a gpg that is busy with a hostile key or
@@ -173,7 +173,7 @@ class ReleaseSession:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What limits the run as a whole, in sentences."""
+        """The limits of the whole run, in sentences."""
         with self._lock:
             registries, authenticators = [*self._registries.values()], [*self._authenticators.values()]
             notes = [*(str(problem) for each in registries for problem in each.problems), *self._notes]

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class NetworkSettings(Struct, frozen=True):
-    """Which hosts a run may contact, and what it caches.
+    """The hosts that a run may contact, and its caches.
 
     Attributes:
         environ: Tokens, proxies, certificates and the place of the CLI configuration.

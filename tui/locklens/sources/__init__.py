@@ -1,4 +1,4 @@
-"""Where providers come from: registries and who may be asked, what they answer, and what none of it proves.
+"""Sources of providers: registries, the hosts that may be asked, and their answers, which prove nothing by themselves.
 
 Nothing here is believed because it was said: whether an answer is signed, and by whom, is a matter of the floor above.
 """

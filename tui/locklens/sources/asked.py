@@ -1,4 +1,4 @@
-"""Which hosts may be asked: those that the user or the base of a comparison vouches for, and no other.
+"""The hosts that may be asked: those that the user or the base of a comparison vouches for, and no other.
 
 A change under review names hosts too. If those were asked, a pull request could make a reviewer's machine call a host
 of its choice, from inside a company's network and with the reviewer's address.
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class ContactReason(StrEnum):
-    """Why a host may be asked; the value ends the sentence "is asked because it is …"."""
+    """The reason why a host may be asked; the value ends the sentence "is asked because it is …"."""
 
     DEFAULT = "the tool's own registry"
     OTHER_DEFAULT = "the other tool's own registry"
@@ -53,11 +53,11 @@ class AskedHosts(Struct, frozen=True):
     vouchers: Mapping[str, ContactReason]
 
     def judge(self, host: str) -> ContactReason | NotAsked:
-        """Says why a host is asked, or that it is not."""
+        """The reason why a host is asked, or the statement that it is not."""
         voucher = self.vouchers.get(host)
         if voucher is not None:
             return voucher
-        return NotAsked(host, f"only what is under review names this host; --ask-host {host} asks it")
+        return NotAsked(host, f"only the change under review names this host; --ask-host {host} asks it")
 
 
 def asked_hosts(
@@ -74,7 +74,7 @@ def asked_hosts(
     Args:
         dialect: Whose default registry is asked; the other tool's is, too, to recognise hashes of its releases.
         services: Of `host` blocks.
-        credentials: Of `credentials` blocks and TF_TOKEN_ variables. A credentials helper vouches for nobody: it
+        credentials: Of `credentials` blocks and TF_TOKEN_ variables. A credentials helper vouches for no host: it
             would have to be asked first.
         base: That the base's lock files name.
         policy: That the base's policy names.

@@ -127,7 +127,7 @@ def _run(command: list[str], seconds: float) -> bytes:
 
 
 class Credentials:
-    """Who we are for which host, looked up in the tools' order and once for each host."""
+    """The credentials for each host, looked up once in the tools' order."""
 
     def __init__(
         self, environ: Mapping[str, str], configured: Mapping[str, Token | None], helper: Helper | None = None
@@ -171,6 +171,6 @@ class Credentials:
             found = self._asked[host]
         if isinstance(found, ValueError):
             name = display_host(host)
-            words = f"the credentials for {name} cannot be had: the credentials helper failed: {found}"
-            raise UnavailableError(words, source=name, hint="run the helper by hand to see what it says")
+            words = f"the credentials for {name} are unavailable: the credentials helper failed: {found}"
+            raise UnavailableError(words, source=name, hint="run the helper by hand to see its output")
         return found

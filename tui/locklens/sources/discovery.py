@@ -1,7 +1,7 @@
-"""Service discovery: where a host has its provider registry.
+"""Service discovery: the address of a host's provider registry.
 
 By the host's document at /.well-known/terraform.json, always over TLS, unless a `host` block of the CLI configuration
-says it: then that is all there is, and nobody is asked.
+sets it: then no request is sent.
 (developer.hashicorp.com/terraform/internals/remote-service-discovery)
 """
 
@@ -36,7 +36,7 @@ _OK, _NOT_FOUND = 200, 404
 
 
 class Service(Struct, frozen=True):
-    """Where a host has its provider registry.
+    """The address of a host's provider registry.
 
     Attributes:
         url: The base of the registry's URLs; its last segment counts only with a slash behind it.
@@ -113,7 +113,7 @@ class Discovery:
         media_type = (answer.content_type or "").partition(";")[0].strip().lower()
         if media_type != _JSON:
             words = "none" if not _MEDIA_TYPE.match(media_type) else media_type[:80]
-            hint = "the address may be a web site's, or a login page may stand before it"
+            hint = "the address may belong to a web site, or be behind a login page"
             raise self._error(host, f"describes its services with content type {words} instead of {_JSON}", hint)
         try:
             return documents.texts_of(answer.body, _FAMILY)
@@ -125,9 +125,11 @@ class Discovery:
         value = services.get(_PROVIDERS)
         if value is None:
             if any(key.startswith(_FAMILY) for key in services):
-                hint = f"another version of {self._product} may know it"
+                hint = f"another version of {self._product} may support it"
                 raise self._error(host, "has a provider registry of another protocol version only", hint)
-            raise self._error(host, f"is no {self._product} provider registry", "check the host in the source address")
+            raise self._error(
+                host, f"is not a {self._product} provider registry", "check the host in the source address"
+            )
         try:
             if has_userinfo(value):
                 raise ValueError("it holds a user name or a password")

@@ -81,10 +81,10 @@ def texts_of(data: bytes, prefix: str) -> dict[str, str | None]:
     with _reading:
         data = _whole(data)
         try:
-            found = _read(_members, Raw(data), "JSON that is no object") or {}
+            found = _read(_members, Raw(data), "JSON that is not an object") or {}
         except _NotJsonError:
             _end_of_value(data)
-            raise ShapeError("JSON with more behind it") from None
+            raise ShapeError("JSON with trailing data") from None
         texts: dict[str, str | None] = {}
         for name, value in found.items():
             if name.startswith(prefix):
@@ -118,7 +118,7 @@ def _end_of_value(data: bytes) -> int:
     except RecursionError as error:
         raise ShapeError("JSON that is nested too deeply") from error
     except ValueError as error:
-        raise ShapeError("something that is no JSON") from error
+        raise ShapeError("something that is not JSON") from error
     return len(text[:end].encode())
 
 
@@ -139,7 +139,7 @@ class Fields:
     """
 
     def __init__(self, value: Raw, name: str = "the document") -> None:
-        found = _read(_members, value, f"JSON in which {name} is no object") or {}
+        found = _read(_members, value, f"JSON in which {name} is not an object") or {}
         if len(found) > _MOST_MEMBERS:
             raise ShapeError(f"JSON with more than {_MOST_MEMBERS} members in one object")
         self._values = {key.lower(): member for key, member in found.items()}
@@ -154,7 +154,7 @@ class Fields:
 
     def number(self, name: str) -> int:
         """A whole number, 0 where it is absent."""
-        words = f'JSON in which "{name}" is no whole number'
+        words = f'JSON in which "{name}" is not a whole number'
         value = _read(_number, self._values.get(name, _NULL), words) or 0
         if abs(value) >= 2**63:
             raise ShapeError(words)
@@ -178,13 +178,13 @@ class Fields:
         return bytes(self._values.get(name, _NULL)).strip(_SPACE) != b"null"
 
     def _text(self, value: Raw, name: str, most: int) -> str:
-        found = _read(_text, value, f'JSON in which "{name}" holds what is no text') or ""
+        found = _read(_text, value, f'JSON in which "{name}" is not a string') or ""
         if len(found) > most:
             raise ShapeError(f'JSON with more than {most} characters in "{name}"')
         return found
 
     def _list(self, name: str, most: int) -> list[Raw]:
-        value = _read(_items, self._values.get(name, _NULL), f'JSON in which "{name}" is no list') or []
+        value = _read(_items, self._values.get(name, _NULL), f'JSON in which "{name}" is not a list') or []
         if len(value) > most:
             raise ShapeError(f'JSON with more than {most} items in "{name}"')
         return value
@@ -201,6 +201,6 @@ def _read(decoder: msgspec.json.Decoder[_T], value: Raw, otherwise: str) -> _T:
     except msgspec.ValidationError as error:
         raise ShapeError(otherwise) from error
     except msgspec.DecodeError as error:
-        raise _NotJsonError("something that is no JSON") from error
+        raise _NotJsonError("something that is not JSON") from error
     except RecursionError as error:
         raise ShapeError("JSON that is nested too deeply") from error

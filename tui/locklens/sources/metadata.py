@@ -1,4 +1,4 @@
-"""What registries say of versions and packages, read and checked as the tools do it, and not yet believed."""
+"""Registry answers about versions and packages, read and checked as the tools do it, and not yet trusted."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class ListedVersion(Struct, frozen=True):
 
 
 class RegistryVersions(Struct, frozen=True):
-    """What a registry offers of a provider. No versions at all: the tools take the provider for not found.
+    """A registry's offer of a provider. No versions at all: the tools take the provider for not found.
 
     Attributes:
         warnings: The registry's own words, without control characters.
@@ -90,7 +90,7 @@ class SignedChecksums(Struct, frozen=True):
 
 
 class PackageMetadata(Struct, frozen=True):
-    """What a registry says of one package, before anybody checked it.
+    """A registry's answer about one package, unchecked.
 
     Attributes:
         filename: As SHA256SUMS should have it; any text, so no path to write to.

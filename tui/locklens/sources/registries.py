@@ -44,7 +44,7 @@ class Registries:
         cancel: threading.Event | None = None,
         pause: Callable[[float], None] | None = None,
     ) -> None:
-        """Reads the CLI configuration and the environment; nobody is asked. Hosts are in comparison form.
+        """Reads the CLI configuration and the environment; sends no request. Hosts are in comparison form.
 
         Args:
             dialect: The running tool.
@@ -54,7 +54,7 @@ class Registries:
             given: Hosts of the command line.
             memory: What earlier runs were answered; None to remember nothing.
             is_installing: True if packages are got as the tool gets them: Terraform with what `.netrc` has for a host.
-            is_offline: Nobody is asked: what is remembered counts, and all else is an OfflineError.
+            is_offline: No request is sent: cached answers count, and all else is an OfflineError.
             cancel: Set by another thread to stop.
             pause: How to wait between two attempts; for tests.
         """
@@ -95,7 +95,7 @@ class Registries:
         return self.registry(host)
 
     def registry(self, host: str) -> Registry:
-        """Returns a host's registry, whether or not anybody vouches for the host; arguments as of `of`."""
+        """Returns a host's registry, even for a host without a voucher; arguments as of `of`."""
         client, kinds, discovery = self._open()
         return Registry(
             host,
@@ -132,7 +132,7 @@ class Registries:
 
     @property
     def log(self) -> tuple[Exchange, ...]:
-        """What was asked of whom so far, and how long it took; also what was remembered instead."""
+        """The requests so far, with their times, and the cached answers used instead."""
         return tuple(self._asking[0].log) if self._asking else ()
 
     def forget(self) -> None:

@@ -1,7 +1,7 @@
 """The provider registry protocol: which versions there are, where a package is, what its publisher signed.
 
 Answers are checked in the tools' order and refused for the tools' reasons. One of an earlier run that cannot be used is
-asked for again: what went wrong for a moment should not be held against anybody for an hour. Whether a signature is
+asked for again: what went wrong for a moment should not count against a registry for an hour. Whether a signature is
 good, and whether a hash is explained by it, is not judged here.
 (developer.hashicorp.com/terraform/internals/provider-registry-protocol)
 """
@@ -70,7 +70,7 @@ class Registry:
 
         Args:
             address: Of the provider.
-            is_fresh: True if an answer of an earlier run does not do, though it counts; likewise below.
+            is_fresh: True if an answer of an earlier run does not do, though it counts; also below.
 
         Raises:
             ProviderNotFoundError: The registry has no such provider.
@@ -139,7 +139,7 @@ class Registry:
         self._client.begin(metadata.signature_url, self._kinds.signature, is_fresh=is_fresh)
 
     def release_dates(self, address: ProviderAddress) -> ReleaseDates:
-        """Returns when the provider's versions were released, as far as anybody says so: nothing here is an error.
+        """Returns when the provider's versions were released, as far as reported: nothing here is an error.
 
         Raises:
             RunCancelledError: The run was cancelled.
@@ -218,11 +218,11 @@ class Registry:
         try:
             answer = self._client.get(url, kind, is_fresh=is_fresh)
         except SourceError as error:
-            words = f"the {what} of {label} cannot be had: {error}"
+            words = f"the {what} of {label} cannot be fetched: {error}"
             told = OfflineError if isinstance(error, OfflineError) else UnavailableError
             raise told(words, source=error.source, address=str(metadata.address), hint=error.hint) from error
         if answer.status != _OK:
             host = display_host(host_of(answer.url))
-            words = f"the {what} of {label} cannot be had: {status_words(answer.status)} returned from {host}"
+            words = f"the {what} of {label} cannot be fetched: {status_words(answer.status)} returned from {host}"
             raise UnavailableError(words, source=host, address=str(metadata.address))
         return answer

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from locklens.sources.http import Response
 
 OPENTOFU_DATES_HOST = "api.opentofu.org"
-"""Where OpenTofu's registry has its documentation, and the dates with it: a host of the same project."""
+"""The host of the documentation of OpenTofu's registry, with the release dates: a host of the same project."""
 
 PLACES = frozenset({TERRAFORM.default_host, OPENTOFU.default_host})
 """The registries, in comparison form, of which release dates can be had."""
@@ -44,7 +44,7 @@ class ReleaseDates(Struct, frozen=True):
 
     Attributes:
         moments: In UTC, by version; those without a date are left out.
-        as_of: When the registry said so, ISO 8601 in UTC; "" where nobody said anything.
+        as_of: When the registry said so, ISO 8601 in UTC; "" without an answer.
     """
 
     moments: Mapping[Version, datetime] = MappingProxyType({})

@@ -23,7 +23,7 @@ _HASH = re.compile(r"[^:\s]+:[^\x00-\x20\x7f]*\Z")
 
 
 class PlatformPackage(Struct, frozen=True):
-    """What the registry reports of one platform's package.
+    """The registry's report on one platform's package.
 
     Attributes:
         hashes: With their schemes, as reported.

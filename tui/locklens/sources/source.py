@@ -1,4 +1,4 @@
-"""What installing and reviewing need of a provider's source. A registry is one; a mirror can be another.
+"""The interface of a provider's source for installs and reviews. A registry is one; a mirror can be another.
 
 (`Source` in OpenTofu's internal/getproviders/source.go has the first two; the rest is what authenticates a package.)
 """

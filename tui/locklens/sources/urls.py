@@ -1,6 +1,6 @@
 """URLs as registries hand them out: resolved, checked, and shown without what should stay private.
 
-Nothing here asks anybody anything.
+No I/O.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ def resolve(base: str, reference: str) -> str:
         parts = urlsplit(urljoin(base, reference))
         port = parts.port
     except ValueError as error:
-        raise ValueError("it is no valid URL") from error
+        raise ValueError("it is not a valid URL") from error
     if parts.scheme not in _DEFAULT_PORTS:
         raise ValueError("only http and https URLs can be asked")
     if not parts.hostname or port == 0 or (given.scheme and not given.netloc):
-        raise ValueError("it names no host")
+        raise ValueError("it has no host")
     return parts._replace(fragment="").geturl()
 
 
@@ -88,7 +88,7 @@ def is_loopback(name: str) -> bool:
 
 
 def may_carry_token(url: str) -> bool:
-    """True if a token sent to this URL can be read by nobody on the way."""
+    """True if a token sent to this URL cannot be read on the way."""
     parts = urlsplit(url)
     return parts.scheme == "https" or is_loopback(parts.hostname or "")
 

@@ -1,1 +1,1 @@
-"""What locklens keeps between runs, and how it writes files."""
+"""Storage between runs, and the writing of files."""

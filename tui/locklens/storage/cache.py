@@ -1,4 +1,4 @@
-"""What is remembered from run to run so that it need not be asked, verified or hashed again.
+"""The cache: answers, verifications and hashes kept between runs.
 
 Answers of registries grow old; whether one is still good enough is for those who ask to judge. A verification and the
 hashes of a package are facts about digests: they stay true. All of it can be had again, so it lies in the cache folder,
@@ -38,17 +38,17 @@ _MOST_CONTENT_TYPE = 200
 _BUFFERED_ITEMS = 256
 _BUFFERED_BYTES = 4 * 1024 * 1024
 _BUFFERED_SECONDS = 5.0
-"""What is put in is written together: a transaction costs as much as fifty answers."""
+"""Writes are batched: a transaction costs as much as fifty answers."""
 
 
 class RememberedAnswer(Struct, frozen=True):
-    """What a server once answered.
+    """A server's cached answer.
 
     Attributes:
         url: That was asked; without a user name or password.
         with_token: True if a token was sent there.
         status: Of HTTP.
-        final_url: That answered, after redirects. Where it is not the URL that was asked, it is remembered without
+        final_url: That answered, after redirects. Where it is not the URL that was asked, it is cached without
             what stands behind `?`.
         content_type: The header, None where there was none.
         body: Decompressed.
@@ -65,14 +65,14 @@ class RememberedAnswer(Struct, frozen=True):
 
 
 class CacheInfo(Struct, frozen=True):
-    """What is remembered.
+    """The contents of the cache.
 
     Attributes:
         path: Of the file; None where nothing outlives the run.
         size: Bytes on disk.
-        answers: Number of answers, and likewise of the others.
+        answers: Number of answers; the others are numbers too.
         oldest: When the oldest answer was given, ISO 8601 in UTC; None where there is none.
-        newest: Likewise.
+        newest: When the newest answer was given, in the same form.
     """
 
     path: Path | None
@@ -85,7 +85,7 @@ class CacheInfo(Struct, frozen=True):
 
 
 def default_cache_path() -> Path:
-    """Where the file is: in the user's cache folder."""
+    """The path of the file, in the user's cache folder."""
     from platformdirs import user_cache_path
 
     return user_cache_path("locklens", appauthor=False) / "cache.sqlite3"
@@ -135,12 +135,12 @@ class Cache:
                 self._opened.close()
 
     def take_notices(self) -> tuple[str, ...]:
-        """What went wrong since the last call, in sentences."""
+        """Returns the failures since the last call, in sentences."""
         with self._lock:
             return () if self._opened is None else self._opened.take_notices()
 
     def answer(self, url: str, *, with_token: bool) -> RememberedAnswer | None:
-        """Returns what was answered, however old; None where nothing is remembered.
+        """Returns the cached answer of any age; None for none.
 
         Args:
             url: That is asked.
@@ -159,7 +159,7 @@ class Cache:
         return RememberedAnswer(url, with_token, status, final_url or url, content_type, body, as_of)
 
     def keep_answer(self, answer: RememberedAnswer) -> None:
-        """Remembers an answer in place of the last one; one that is too large is not remembered."""
+        """Caches an answer in place of the last one; one that is too large is not cached."""
         if len(answer.body) > MOST_BODY:
             return
         packed = zlib.compress(answer.body)
@@ -171,7 +171,7 @@ class Cache:
             self._has_grown(len(packed))
 
     def verification(self, key: str) -> bytes | None:
-        """Returns what was remembered of a verification.
+        """Returns the cached record of a verification.
 
         Args:
             key: A digest of all that it is about.
@@ -181,7 +181,7 @@ class Cache:
             return buffered or self._database.run(lambda file: cachefile.verification(file, key))
 
     def keep_verification(self, key: str, data: bytes) -> None:
-        """Remembers a verification, as whoever made it wrote it down."""
+        """Caches a verification as recorded by `locklens.trust.remembered`."""
         with self._lock:
             self._verifications[key] = data
             self._has_grown(len(data))
@@ -202,7 +202,7 @@ class Cache:
             return found | {zh: self._packages[zh].h1 for zh in wanted if zh in self._packages}
 
     def keep_package(self, package: HashedPackage) -> None:
-        """Remembers what hashing a package told; for ever, since its bytes are named by their hash."""
+        """Caches the hashes of a package without expiry, since its bytes are named by their hash."""
         with self._lock:
             self._packages[package.zh] = package
             self._has_grown(len(package.zh + package.h1))
@@ -222,7 +222,7 @@ class Cache:
             self._drop()
 
     def info(self) -> CacheInfo:
-        """Says what is remembered; makes no file where there is none."""
+        """Returns the contents of the cache; creates no file."""
         with self._lock:
             self.flush()
             if self._database.is_kept and not self._database.is_there:
@@ -243,7 +243,7 @@ class Cache:
 
     @property
     def is_kept(self) -> bool:
-        """True if what is remembered outlives the run."""
+        """True if the cache outlives the run."""
         return self._database.is_kept
 
     @property
@@ -255,7 +255,7 @@ class Cache:
                 cachefile.CACHE_SCHEMA,
                 cachefile.TABLES,
                 name="cache",
-                contents="Remembered answers",
+                contents="Cached answers",
                 stays_open=True,
                 is_believed=True,
             )

@@ -47,7 +47,7 @@ TABLES = (
 )
 
 MOST_AGE = timedelta(days=90)
-"""Of answers and verifications: what nobody looked at for so long says little even offline, and another gpg may see a
+"""Of answers and verifications: an entry unused for so long is worth little even offline, and another gpg may see a
 signature otherwise."""
 
 MAX_CACHE_BYTES = 256 * 1024 * 1024

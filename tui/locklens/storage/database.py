@@ -33,7 +33,7 @@ _Result = TypeVar("_Result")
 
 
 class DatabaseLayout(Struct, frozen=True):
-    """What a file is made of, and how it is spoken of.
+    """The layout of a database file, and its names in messages.
 
     Attributes:
         schema: Its number; a file with a higher one is left alone.
@@ -76,14 +76,14 @@ class Database:
         self._lock = threading.RLock()
 
     def take_notices(self) -> tuple[str, ...]:
-        """What went wrong since the last call, in sentences."""
+        """Returns the failures since the last call, in sentences."""
         with self._lock:
             taken, self._notices = tuple(self._notices), []
         return taken
 
     @property
     def path(self) -> Path | None:
-        """Where the file is or would be; None for one that was never to be on disk."""
+        """The path of the file, existing or not; None for a database in memory."""
         with self._lock:
             if self._path is None and self._place is not None:
                 self._path = self._place()
@@ -96,7 +96,7 @@ class Database:
 
     @property
     def is_there(self) -> bool:
-        """True if there is a file, of whatever kind and whoever may read it."""
+        """True if there is a file of any kind, readable or not."""
         try:
             return self.path is not None and bool(self.path.lstat())
         except (FileNotFoundError, NotADirectoryError):
@@ -222,7 +222,7 @@ class Database:
             with suppress(OSError):
                 path.with_name(path.name + suffix).replace(aside.with_name(aside.name + suffix))
         self._notices.append(
-            f"The {self._layout.name} was damaged; it was set aside as {aside} and a new one was begun."
+            f"The {self._layout.name} was damaged; it was set aside as {aside} and replaced by a new one."
         )
 
 

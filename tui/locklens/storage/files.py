@@ -61,6 +61,6 @@ def _is_in_repository(path: Path) -> bool:
         return True
     named = Path(os.path.abspath(path)).parents  # noqa: PTH100 - links are not to be resolved
     if any(is_within(top, os.path.realpath(one)) for one in named):
-        hint = "name the folder itself that is meant"
+        hint = "name the intended folder itself"
         raise ConfigurationError(f"a link leads out of the repository, to {folder}", path=str(path), hint=hint)
     return False

@@ -48,7 +48,7 @@ def turn(
         with Way(top, folders) as way:
             descriptor = way.end.open(file, _LOCK_FILE, 0o644)
     except OSError as error:
-        hint = "look at who may write there, or set TF_DATA_DIR"
+        hint = "check the permissions there, or set TF_DATA_DIR"
         place = str(top.joinpath(*folders))
         raise ConfigurationError(f"cannot be written: {error.strerror}", path=place, hint=hint) from error
     try:

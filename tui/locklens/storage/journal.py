@@ -1,4 +1,4 @@
-"""What is being written into a repository, and what was written last: enough to finish it, or to take it back.
+"""The journal of the current and the last write into a repository: enough to complete or to revert it.
 
 One record for each repository, with the old and the new bytes of every file, lies in the user's data folder: for the
 owner's eyes only, since configurations hold what they hold; one that another user could have written is not believed,
@@ -52,7 +52,7 @@ class Journal:
 
     @property
     def folder(self) -> Path:
-        """Where the records are."""
+        """The folder of the records."""
         if self._given is None:
             from platformdirs import user_data_path
 
@@ -143,7 +143,7 @@ class Journal:
         return self._read(self.place(top))
 
     def place(self, top: Path) -> Path:
-        """Where the record of what was begun and not finished is."""
+        """The path of the record of an unfinished write."""
         return self._path(top, "pending")
 
     def last(self, top: Path) -> Record | None:
@@ -168,7 +168,7 @@ class Journal:
         return self.folder / f"{key}.{suffix}"
 
     def _read(self, path: Path) -> Record | None:
-        """Reads a record; one that is damaged is set aside, for nobody can go by it."""
+        """Reads a record; a damaged one is set aside, since it is unusable."""
         try:
             with open(os.open(path, _READ), "rb") as file:  # noqa: PTH123
                 status = os.fstat(file.fileno())

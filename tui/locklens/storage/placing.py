@@ -57,7 +57,7 @@ def current(file: WrittenFile) -> bytes | None:
 
 def _require_regular(status: os.stat_result) -> None:
     if not stat.S_ISREG(status.st_mode):
-        raise OSError(0, "it is no regular file")
+        raise OSError(0, "it is not a regular file")
 
 
 def link_at(place: bytes) -> bytes | None:

@@ -1,4 +1,4 @@
-"""What the journal keeps of a write: its files, before and after."""
+"""The journal's record of a write: its files, before and after."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ _LAYOUT = DatabaseLayout(
 
 
 def default_store_path() -> Path:
-    """Where the store is: in the user's data folder."""
+    """The path of the store, in the user's data folder."""
     from platformdirs import user_data_path
 
     return user_data_path("locklens", appauthor=False) / "store.sqlite3"
@@ -51,12 +51,12 @@ class Store:
         self._database = Database(_LAYOUT, lambda: path or default_store_path())
 
     def take_notices(self) -> tuple[str, ...]:
-        """What went wrong since the last call, in sentences."""
+        """Returns the failures since the last call, in sentences."""
         return self._database.take_notices()
 
     @property
     def is_kept(self) -> bool:
-        """True if what is remembered outlives the run."""
+        """True if marks outlive the run."""
         return self._database.is_kept
 
     def marks(self, repository: str) -> frozenset[str]:

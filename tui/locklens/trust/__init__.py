@@ -1,1 +1,1 @@
-"""Who vouches for a release: checksums, signatures, how the tools judge them, and whether a release stayed the same."""
+"""Trust in a release: checksums, signatures, their verdict by both tools, and continuity of a release."""

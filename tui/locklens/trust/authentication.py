@@ -1,4 +1,4 @@
-"""True if a release authenticates by a tool's own rules.
+"""Authentication of a release by a tool's own rules.
 
 Terraform and OpenTofu ask the same questions in the same order and differ in what they forgive: Terraform an expired
 key, OpenTofu an expired signature too, and on its own registry a release for which no key is listed. Both look, for
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 
 class AuthenticationOutcome(StrEnum):
-    """What the tool would do with the release."""
+    """The tool's decision on the release."""
 
     ACCEPTED = "accepted"
     SKIPPED = "skipped"
@@ -58,7 +58,7 @@ class AuthenticationOutcome(StrEnum):
 
 
 class Refusal(StrEnum):
-    """Why the tool would refuse, in its order."""
+    """The reasons of the tool to refuse, in its order."""
 
     NOT_LISTED = "SHA256SUMS does not list the package"
     INVALID_CHECKSUM = "SHA256SUMS has no valid digest of the package"
@@ -76,14 +76,14 @@ class Refusal(StrEnum):
 
 
 class Lenience(StrEnum):
-    """What the tool forgives."""
+    """A defect that the tool tolerates."""
 
     EXPIRED_KEY = "expired key"
     EXPIRED_SIGNATURE = "expired signature"
 
 
 class Release(Struct, frozen=True):
-    """What a registry says of one version.
+    """A registry's answer about one version.
 
     Attributes:
         host: The registry, comparison form.
@@ -91,7 +91,7 @@ class Release(Struct, frozen=True):
         signature: Its detached signature.
         keys: In the registry's order.
         filename: Of the one package that was asked about; "" where none was.
-        shasum: What the registry says its digest is, hex.
+        shasum: The digest that the registry reports, hex.
     """
 
     host: str
@@ -103,7 +103,7 @@ class Release(Struct, frozen=True):
 
 
 class Enforcement(Struct, frozen=True):
-    """What the environment makes OpenTofu insist on.
+    """The checks that the environment makes OpenTofu enforce.
 
     Attributes:
         expiration: An expired key or signature is none.
@@ -151,7 +151,7 @@ class Authentication(Struct, frozen=True):
         return None if self.refusal is Refusal.BAD_SIGNATURE else self.key
 
     def words(self, dialect: Dialect) -> str:
-        """What the tool prints in brackets behind the version; "" where it does not come to that."""
+        """The text that the tool prints in brackets after the version; "" if it does not get there."""
         if self.outcome is AuthenticationOutcome.SKIPPED:
             return "signing skipped"
         if self.outcome is not AuthenticationOutcome.ACCEPTED or self.key is None:
@@ -169,7 +169,7 @@ def authenticate(
     """Judges a release as the tool would; what it does after the download is left out but for SHA256SUMS itself.
 
     Args:
-        release: What the registry says.
+        release: The registry's answer.
         dialect: The tool.
         verifier: Asks gpg.
         enforcement: What the environment makes OpenTofu insist on.
@@ -259,7 +259,7 @@ def _signer(
 
 
 def _first_of(keyring: Keyring, verification: Verification) -> Signature | None:
-    """The first signature that names a key of the keyring, whatever becomes of it: the tools look at no other."""
+    """The first signature that names a key of the keyring, with any verdict: the tools ignore all others."""
     return next(
         (one for one in verification.signatures if one.key is not None and one.key.fingerprint in keyring.fingerprints),
         None,

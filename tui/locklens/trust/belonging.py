@@ -1,9 +1,9 @@
-"""True if what is signed is of the release that was asked for, which the tools do not look at.
+"""The check that the signed packages are of the requested release, which the tools omit.
 
 To a tool the names in SHA256SUMS are but keys: it takes the line with the name that the registry says, and locks every
 other line beside it. The genuine, signed list of another version is then as good as this one's, and so is that of
-another provider of the same signer. Whoever speaks for a registry can pass an old release off as a new one without any
-key. Only the names say what a list is of, for they are signed too: registries publish packages as
+another provider of the same signer. An attacker who controls a registry's answers can pass an old release off as a new
+one without any key. Only the names say what a list is of, for they are signed too: registries publish packages as
 `terraform-provider-TYPE_VERSION_OS_ARCH.zip`.
 
 Two lists without a package of this release are two things:
@@ -42,7 +42,7 @@ class Build(Struct, frozen=True):
 
 
 def foreign_words(checksums: Checksums, filename: str, wanted: Build) -> str:
-    """Says what is signed instead of a release that was asked for.
+    """Describes the signed release if it is not the requested one.
 
     Args:
         checksums: What is signed.
@@ -50,7 +50,7 @@ def foreign_words(checksums: Checksums, filename: str, wanted: Build) -> str:
         wanted: Which package was asked for.
 
     Returns:
-        A clause such as "what is signed is of demo 1.0.0"; "" where it is of this release, or where nothing tells.
+        A clause such as "the signed packages are of demo 1.0.0"; "" if it is of this release, or if unknown.
     """
     builds = {file.name: build for file in checksums.files if (build := _build(file)) is not None}
     if not builds:
@@ -59,7 +59,7 @@ def foreign_words(checksums: Checksums, filename: str, wanted: Build) -> str:
     if not own:
         found = list(dict.fromkeys(f"{build.type} {build.version}" for build in builds.values()))
         more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
-        return f"what is signed is of {', '.join(found[:_NAMED])}{more}"
+        return f"the signed packages are of {', '.join(found[:_NAMED])}{more}"
     offered = named_file(filename)
     if offered in own and builds[offered].platform == wanted.platform:
         return ""
@@ -67,11 +67,11 @@ def foreign_words(checksums: Checksums, filename: str, wanted: Build) -> str:
         return f"the package that the registry offers is of {builds[offered]}"
     # A publisher may call the package of one platform otherwise, but not where the list has it by its usual name.
     is_listed = any(builds[name].platform == wanted.platform for name in own)
-    return f"the registry offers another file than the package of {wanted}" if is_listed else ""
+    return f"the registry offers a file other than the package of {wanted}" if is_listed else ""
 
 
 def _build(file: ListedPackage) -> Build | None:
-    """What the name of a listed file says; None where it is no package's, or its version is none."""
+    """Returns the build named by a listed file; None if it is not a package, or its version is invalid."""
     if file.content is not Content.PACKAGE or file.platform is None:
         return None
     try:

@@ -27,7 +27,7 @@ MAX_LINES = 10_000
 
 _DIGEST_DIGITS = 64
 _SCANNER_LIMIT = 64 * 1024
-"""Go's line scanner stops, without an error that anybody looks at, before a line as long as this."""
+"""Go's line scanner stops, without an error that the tools check, before a line as long as this."""
 
 _HEX_PAIRS = re.compile(rb"(?:[0-9a-fA-F]{2})*")
 _DIGEST = re.compile(rb"[0-9a-fA-F]{64}\Z")
@@ -39,7 +39,7 @@ _MANIFEST = re.compile(r"terraform-provider-[^_/\\\s]+_[^_/\\\s]+_manifest\.json
 
 
 class Content(StrEnum):
-    """What a listed file is, by its name."""
+    """The kind of a listed file, by its name."""
 
     PACKAGE = "package"
     MANIFEST = "manifest"
@@ -47,7 +47,7 @@ class Content(StrEnum):
 
 
 class Oddity(StrEnum):
-    """Why a line was skipped."""
+    """The reason why a line was skipped."""
 
     BLANK = "blank"
     NO_NAME = "no file name"
@@ -66,7 +66,7 @@ class ListedPackage(Struct, frozen=True):
         content: What it is, by its name.
         platform: Of a package.
         type: The provider's type, of a package; "" otherwise.
-        version: As the name has it, likewise.
+        version: As the name has it too.
     """
 
     line: int
@@ -86,7 +86,7 @@ class OddLine(Struct, frozen=True):
 
 
 class Match(StrEnum):
-    """How a tool's search for one file name ends, before the digest is compared."""
+    """The result of a tool's search for one file name, before the digest is compared."""
 
     FOUND = "found"
     ABSENT = "absent"
@@ -96,14 +96,14 @@ class Match(StrEnum):
 
 
 class Matching(Struct, frozen=True):
-    """What a tool finds for a file name; `zh` is "" unless the digest is a whole one."""
+    """The entry that a tool uses for a file name; `zh` is "" unless the digest is complete."""
 
     outcome: Match
     zh: str = ""
 
 
 class Collected(Struct, frozen=True):
-    """What a tool would take into the lock file.
+    """The hashes that a tool would write into the lock file.
 
     Attributes:
         hashes: Every `zh`, empty where the tool gives up.
@@ -162,7 +162,7 @@ class Checksums(Struct, frozen=True):
         return {platform: frozenset(zhs) for platform, zhs in found.items()}
 
     def matching(self, filename: str) -> Matching:
-        """What a tool finds when it checks one package: the first line whose second word is the file name."""
+        """Returns the line that a tool uses to check one package: the first whose second word is the file name."""
         wanted = filename.encode("utf-8", "surrogateescape")
         if len(self.data) > MAX_CHECKSUMS_BYTES:
             return Matching(Match.ABSENT)
@@ -175,7 +175,7 @@ class Checksums(Struct, frozen=True):
         return Matching(Match.ABSENT)
 
     def collected(self) -> Collected:
-        """What a tool takes into the lock file once the signature is good; see `Collected`."""
+        """Returns the hashes that a tool writes into the lock file once the signature is good; see `Collected`."""
         hashes = set()
         if len(self.data) > MAX_CHECKSUMS_BYTES:
             return Collected(gave_up_at=1)
@@ -240,7 +240,7 @@ def _words(line: bytes) -> list[bytes]:
 
 
 def _decoded(digest: bytes) -> Matching:
-    """What the tools' decoding of a digest into 32 bytes gives; they do not look at its length first."""
+    """The result of the tools' decoding of a digest into 32 bytes, without a prior check of its length."""
     pairs = _HEX_PAIRS.match(digest)
     whole = pairs.end() if pairs else 0
     if whole > _DIGEST_DIGITS:

@@ -1,7 +1,7 @@
-"""True if a locked release is still the one that was published: pure rules over hashes and signers.
+"""Continuity of locked releases: pure rules over hashes and signers.
 
 What is compared are the `zh` of packages. Registry manifests are left out: the same manifest is in hundreds of
-releases, so it survives even where every package was replaced. An `h1` is another matter: nobody signs it, so it is
+releases, so it survives even where every package was replaced. An `h1` is never signed, so it is
 proven by a package that was hashed here, or it is not.
 
 "Could not ask" is an answer of its own: it never makes a hash good, and never bad.
@@ -32,7 +32,7 @@ ReleaseName = tuple[str, str]
 
 
 class Origin(StrEnum):
-    """What is to be said of the `zh` of one change; several may hold at once."""
+    """A verdict on the `zh` of one change; several may hold at once."""
 
     NOTHING_NEW = "nothing new"
     COMPLETION = "completion"
@@ -49,11 +49,11 @@ class PackageHashes(Struct, frozen=True):
     Attributes:
         origins: Each that holds, the worst first; never empty.
         explained: Added ones that today's signed file lists.
-        gone: Old ones of this version that it lists no more.
+        gone: Old ones of this version that it no longer lists.
         disguised: Old ones of this version that it lists only for what is no package of it, with one of those names.
         doubled: Names of files for which the lock file holds two.
         grown: Names of files that it did not list when the lock was written.
-        foreign: Added ones that nothing explains.
+        foreign: Added ones of unknown origin.
         elsewhere: Added ones that another registry's release of this version lists, by that registry's host.
     """
 
@@ -67,31 +67,31 @@ class PackageHashes(Struct, frozen=True):
     elsewhere: dict[str, frozenset[str]] = field(default_factory=dict)
 
     def has(self, origin: Origin) -> bool:
-        """True if that is to be said."""
+        """True if a verdict holds."""
         return origin in self.origins
 
     def republished_words(self, locked: int, sums: str) -> str:
-        """Why the version counts as published again: half a sentence, "" where it does not.
+        """The reason why the version counts as republished: half a sentence, "" if it does not.
 
         Args:
-            locked: How many `zh` were locked.
-            sums: What the list is called, e.g. "the publisher's signed SHA256SUMS".
+            locked: The number of locked `zh`.
+            sums: The name of the list, e.g. "the publisher's signed SHA256SUMS".
         """
         found = []
         if self.gone:
             are = "is" if len(self.gone) == 1 else "are"
-            found.append(f"{len(self.gone)} of {locked} locked zh {are} gone from {sums} (first {min(self.gone)})")
+            found.append(f"{len(self.gone)} of {locked} locked zh {are} no longer in {sums} (first {min(self.gone)})")
         if self.disguised:
             zh = min(self.disguised)
             name, more = _shortened(self.disguised[zh]), len(self.disguised) - 1
-            others = f", and {more} more likewise" if more else ""
-            found.append(f"{sums} has the locked {zh} only as {name}, which is no package of this version{others}")
+            others = f" (and {more} more)" if more else ""
+            found.append(f"{sums} has the locked {zh} only as {name}, which is not a package of this version{others}")
         if self.doubled:
             found.append(f"two zh are locked for {_shortened(self.doubled[0])}")
         return ", and ".join(found)
 
     def grown_words(self, sums: str) -> str:
-        """What came into the list since the version was locked: half a sentence, "" for nothing."""
+        """The files added to the list since the version was locked: half a sentence, "" for none."""
         if not self.grown:
             return ""
         names, more = ", ".join(map(_shortened, self.grown[:_NAMES_SHOWN])), len(self.grown) - _NAMES_SHOWN
@@ -99,7 +99,7 @@ class PackageHashes(Struct, frozen=True):
 
 
 class FolderHashes(Struct, frozen=True):
-    """The judgement of the `h1` that a change says of a version for the first time.
+    """The judgement of the `h1` that a change locks for a version for the first time.
 
     Attributes:
         proven: Those of packages that were hashed here and are signed.
@@ -117,7 +117,7 @@ class FolderHashes(Struct, frozen=True):
 
 
 class SignerChange(StrEnum):
-    """What became of a provider's signer from one version to the next."""
+    """The change of a provider's signer between two versions."""
 
     SAME = "same"
     OTHER = "other"
@@ -137,13 +137,13 @@ def judge_packages(
     """Judges the `zh` that a change adds, or that a command is about to add.
 
     The tools lock every line of SHA256SUMS at once. So where a package of the list was locked before, another one that
-    comes later was listed later: somebody made the list, and the signature over it, anew. That alone is GROWN, a
+    comes later was listed later: the list, and the signature over it, was made anew. That alone is GROWN, a
     warning: a publisher may add a platform, and a lock that was made from a mirror may have held a part of the list.
 
     Args:
         old: Hashes that were locked of the same version before; empty where the version is new.
         new: Hashes that are locked now.
-        today: What the registry lists now, signed; None where it could not be asked or nobody vouches for it.
+        today: What the registry lists now, signed; None if it could not be asked or is not authenticated.
         release: What it is about.
         elsewhere: What other registries list for a version of that number, signed, by host.
     """
@@ -222,7 +222,7 @@ def judge_folders(
 
     Args:
         added: Hashes that were not locked for the version before, of any scheme.
-        packages: The `zh` of every package of this release, signed, manifests left out; empty where nobody could say.
+        packages: The `zh` of every package of this release, signed, manifests left out; empty if unknown.
         hashed: The `h1` of each package that was hashed here, now or before, by its `zh`.
         reported: Hashes that the registry reports beside a `zh` that is vouched for.
     """
@@ -243,10 +243,10 @@ def judge_signer(
     """Compares who signed two versions, by the whole fingerprint of the primary key.
 
     Args:
-        old: Who signed the version before; None where nobody did.
-        new: Who signed the version now; likewise.
-        old_known: True if that could be found out at all.
-        new_known: Likewise.
+        old: The signer of the old version; None if unsigned.
+        new: The signer of the new version; None if unsigned.
+        old_known: False if the old signer could not be determined.
+        new_known: False if the new signer could not be determined.
     """
     if not old_known or not new_known:
         return SignerChange.UNKNOWN

@@ -1,4 +1,4 @@
-"""Keys and signatures as values: what gpg said of them, before anybody judges."""
+"""Keys and signatures as values: the output of gpg, before any judgement."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ class SigningKey(Struct, frozen=True):
 
     Attributes:
         fingerprint: Of the primary key, 40 upper-case hex digits (more for keys of version 5 and later).
-        user_ids: Names and addresses that the key claims; printable, still nobody's proven name.
+        user_ids: Names and addresses that the key claims; printable, not verified.
         algorithm: E.g. "RSA 4096" or "Ed25519".
         created: ISO 8601 in UTC.
-        expires: Likewise; None for never.
+        expires: In the same form; None for never.
         expired: True if that time has passed.
         revoked: True if its owner took it back.
     """
@@ -35,7 +35,7 @@ class SigningKey(Struct, frozen=True):
 
 
 class Tier(StrEnum):
-    """What kind of publisher signed a release."""
+    """The kind of publisher that signed a release."""
 
     OFFICIAL = "official"
     PARTNER = "partner"
@@ -45,7 +45,7 @@ class Tier(StrEnum):
 
 
 class SignatureStatus(StrEnum):
-    """What is to be said of one signature, the worst where there is more than one thing."""
+    """The verdict on one signature; the worst if several apply."""
 
     GOOD = "good"
     BAD = "bad"
@@ -66,7 +66,7 @@ class Signature(Struct, frozen=True):
         key: The primary key; None where the issuer is none of the keys at hand.
         signing_fingerprint: Of the subkey that signed, or of the primary key; "" unless `matches`.
         made: ISO 8601 in UTC, None where it is not known.
-        expires: Likewise; None for never.
+        expires: In the same form; None for never.
         digest: Of the bytes, e.g. "SHA256"; "" where it is not known.
         signature_expired: True if it, or a self-signature of the key, has expired or is dated in the future: to the
             tools that is one thing.
@@ -88,7 +88,7 @@ class Signature(Struct, frozen=True):
 
 
 class Signer(Struct, frozen=True):
-    """Who signed a version's checksums.
+    """The signer of a version's checksums.
 
     Attributes:
         version: Of which; for the signer before, where a version was published again, that of the version before it.
@@ -112,7 +112,7 @@ class Keyring(Struct, frozen=True):
 
 
 class VerificationProblem(StrEnum):
-    """Why there is no telling, about the means and not about the signature."""
+    """The reason why verification could not run: an environment problem, not a bad signature."""
 
     NO_GPG = "gpg is not installed, or not on PATH"
     NO_LIBRARY = "python-gnupg is not installed"
@@ -122,7 +122,7 @@ class VerificationProblem(StrEnum):
 
     @property
     def hint(self) -> str:
-        """How to get it, or ""."""
+        """The way to get it, or ""."""
         return _HINTS.get(self, "")
 
 
@@ -134,7 +134,7 @@ _HINTS = {
 
 
 class Form(StrEnum):
-    """What a signature file is, before anything is verified."""
+    """The kind of a signature file, before verification."""
 
     SIGNATURES = "signatures"
     EMPTY = "empty"
@@ -144,7 +144,7 @@ class Form(StrEnum):
 
 
 class Verification(Struct, frozen=True):
-    """What is known of a signature file: every signature in it, and the keys that it was held against.
+    """The verification of a signature file: every signature in it, and the keys that it was checked against.
 
     Attributes:
         form: Of the file. A DAMAGED one may have signatures before the damage.

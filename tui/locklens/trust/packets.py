@@ -1,4 +1,4 @@
-"""OpenPGP packets: where each is, and what the subpackets of signatures are. Whether one verifies is for gpg to say.
+"""OpenPGP packets: where each is, and what the subpackets of signatures are. Verification is left to gpg.
 
 A detached signature is nothing but signature packets. It is looked at before gpg sees it: gpg would also take text
 armor, and data that comes with a signature inside, neither of which the tools accept.
@@ -51,17 +51,17 @@ class MalformedPacketError(Exception):
 
 
 class SignaturePacket(Struct, frozen=True):
-    """What a signature packet says of itself; nothing of it is verified.
+    """The unverified contents of a signature packet.
 
     Attributes:
         kind: Its type, e.g. 0x13 for a certification.
         made: Seconds since 1970.
         lifetime: Seconds from then on, 0 for ever.
-        key_lifetime: Likewise, of the key that it is about, from that key's creation on.
+        key_lifetime: Lifetime of the key that it is about, from that key's creation on.
         flags: Key flags, 0 where there are none.
         is_primary: True if it marks the primary user id.
         issuer: Key id that it names, 16 upper-case hex digits; "" for none.
-        issuer_fingerprint: Likewise, "" for none; then it names the key alone.
+        issuer_fingerprint: Fingerprint of the issuer, "" for none; then it names the key alone.
         has_critical_notation: True if it has one. The tools know no notation, and refuse what has a critical one.
         is_disputed: True if one of the tools reads it and the other passes it over, or gpg cannot verify it.
         embedded: The signature inside by which a subkey certifies its primary key.

@@ -1,8 +1,8 @@
-"""Verifications that need not be made again: those of which all was good, until the first moment anything of it ends.
+"""Cached verifications: those in which all was good, until the first end of validity.
 
 That a key made a signature over some bytes is a fact about three digests. What passes is that neither the key nor the
-signature has expired; so the first end of validity of anything that had a part in it is remembered beside it. Of what
-was not all good nothing is remembered: another gpg, or another day, may see it otherwise.
+signature has expired; so the first end of validity of anything that had a part in it is cached beside it. A
+verification with any defect is not cached: another gpg, or another day, may see it otherwise.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _SCHEMA = b"verification 4"
-"""Raised when `Verification` changes, or how gpg is asked: what was remembered before is then not found."""
+"""Raised when `Verification` or the use of gpg changes: earlier cached verifications are then not found."""
 
 
 class VerificationCache(Protocol):
-    """What is asked of `locklens.storage.cache.Cache`."""
+    """The part of `locklens.storage.cache.Cache` in use."""
 
     def verification(self, key: str) -> bytes | None:
-        """Returns what was remembered of a verification."""
+        """Returns a cached verification."""
 
     def keep_verification(self, key: str, data: bytes) -> None:
         """Remembers a verification."""
 
 
-class _Remembered(msgspec.Struct, frozen=True, array_like=True):
+class _Cached(msgspec.Struct, frozen=True, array_like=True):
     """A verification, good from one moment (seconds since 1970) until another; None for ever."""
 
     made: float
@@ -40,23 +40,23 @@ class _Remembered(msgspec.Struct, frozen=True, array_like=True):
     verification: Verification
 
 
-_DECODER = msgspec.msgpack.Decoder(_Remembered)
+_DECODER = msgspec.msgpack.Decoder(_Cached)
 """Made once, here: two threads that have msgspec look at the type for the first time crash the process."""
 
 
 def verification_key(data: bytes, signature: bytes, armored_keys: Iterable[str]) -> str:
-    """Returns the digest under which a verification is remembered, hex."""
+    """Returns the digest under which a verification is cached, hex."""
     parts = [data, signature, *(text.encode("utf-8", "surrogatepass") for text in armored_keys)]
     return sha256(_SCHEMA + b"".join(sha256(part).digest() for part in parts)).hexdigest()
 
 
 def written(verification: Verification, ends: Iterable[float], made: float) -> bytes | None:
-    """Returns what is to be remembered of a verification, None where that is nothing.
+    """Returns the cache record of a verification, None if it must not be cached.
 
     Args:
         verification: What gpg said.
         ends: When each key, subkey, user id and self-signature that it was held against expires, seconds since 1970.
-        made: When those were listed, likewise; gpg was asked after that.
+        made: When those were listed, in the same form; gpg was asked after that.
     """
     is_good = (
         verification.problem is None
@@ -69,11 +69,11 @@ def written(verification: Verification, ends: Iterable[float], made: float) -> b
         return None
     all_ends = [*ends, *(_seconds(one.expires) for one in verification.signatures if one.expires)]
     until = min((end for end in all_ends if end > made), default=None)
-    return msgspec.msgpack.encode(_Remembered(made, until, verification))
+    return msgspec.msgpack.encode(_Cached(made, until, verification))
 
 
 def cached_verification(data: bytes | None, now: float) -> Verification | None:
-    """Returns a verification that was remembered, where it still says what gpg would say.
+    """Returns a cached verification, if gpg would still give the same result.
 
     Args:
         data: What was written, None for nothing.

@@ -1,4 +1,4 @@
-"""What a published key's self-signatures permit, read as the tools' library reads them.
+"""Permissions by a published key's self-signatures, read as the tools' library reads them.
 
 gpg verifies; which key it may verify with is decided here, for gpg is milder in this: it passes over self-signatures
 that have expired or are malformed, and goes by the next older one, where go-crypto goes by the latest, or refuses the
@@ -48,7 +48,7 @@ _MAX_SIGNERS = 256
 
 
 class Permission(IntEnum):
-    """What a key's self-signatures permit, the graver the larger."""
+    """The permission by a key's self-signatures; graver is larger."""
 
     GOOD = 0
     KEY_EXPIRED = 1

@@ -4,7 +4,7 @@ Nothing of the user's GnuPG has a part in it: no key, no configuration, no agent
 behind), no network. What gpg says is read from its status lines, of every signature in the file; python-gnupg's own
 summary speaks of the last one alone.
 
-What was all good is remembered, where there is a memory: then no gpg is run and python-gnupg is not loaded.
+Entirely good verifications are cached if there is a cache: then gpg is not run and python-gnupg is not loaded.
 
 What a verified signature is worth is not judged here; see `locklens.trust.authentication`.
 """
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 GPG_TIMEOUT = 20.0
-"""Seconds that gpg may take for one question, and likewise to import all keys of a list; it takes a hundredth of one
+"""Seconds that gpg may take for one question, and to import all keys of a list; it takes a hundredth of one
 for a key, but a key of half a megabyte can be made so that it takes long."""
 
 MAX_SIGNATURE_BYTES = 64 * 1024
@@ -65,10 +65,10 @@ _OPTIONS = (
 _STATUS = "[GNUPG:] "
 
 _RUNNING = threading.BoundedSemaphore(os.cpu_count() or 2)
-"""More gpg at once than there are processors only take turns, and slow down whoever asks registries meanwhile."""
+"""More gpg at once than there are processors only take turns, and slow down concurrent requests to registries."""
 
 _ONE_LINE_PER_LINE = "cp437"
-"""How gpg's output is decoded: each byte is a character, and none but control characters ends a line.
+"""The encoding of gpg's output: each byte is a character, and only control characters end a line.
 
 In python-gnupg's own choice, and in UTF-8, the bytes of a user id can be a line separator (U+0085, U+2028), and what
 follows it in a hostile user id would be read as a status line of gpg's.
@@ -94,7 +94,7 @@ class Verifier:
         gpg: Path of gpg, "" to look for it.
         timeout: Seconds for one question.
         memory: What was verified in earlier runs; None to remember nothing.
-        clock: Tells the time, seconds since 1970; for tests.
+        clock: The time, seconds since 1970; for tests.
     """
 
     def __init__(
@@ -188,7 +188,7 @@ class Verifier:
         return Verification(form, tuple(found), home.keyrings), home
 
     def _home(self, armored_keys: tuple[str, ...]) -> _Home:
-        """Returns the home of a list of keys; threads that want different ones make them at the same time."""
+        """Returns the home of a list of keys; threads that need different ones create them concurrently."""
         with self._lock:
             self._gpg = self._gpg or find_gpg()
             self._folder = self._folder or tempfile.mkdtemp(prefix="locklens-gpg-")
@@ -225,7 +225,7 @@ def find_gpg() -> str:
 
 
 def unavailable() -> VerificationProblem | None:
-    """Why no signature can be verified on this machine, None where nothing is missing; starts no program."""
+    """The reason why no signature can be verified on this machine, None for none; starts no program."""
     try:
         find_gpg()
         _library()
@@ -327,7 +327,7 @@ class _Home:
 
 
 class _Imported(Struct, frozen=True):
-    """What is known of an armored text.
+    """The facts about an armored text.
 
     Attributes:
         names: Fingerprints of the primary keys that gpg took; none where it is broken.

@@ -1,4 +1,4 @@
-"""What kind of publisher signed a release, found by the two keys that HashiCorp publishes.
+"""The kind of publisher that signed a release, determined by the two keys that HashiCorp publishes.
 
 The security key signs HashiCorp's own providers. The partners key signs the keys of its partners, and the registry
 hands that signature out beside the key. The keys are in `keys/`, as https://www.hashicorp.com/security and Terraform's
@@ -33,7 +33,7 @@ class PublishedKey(Struct, frozen=True):
 
 
 class Verifying(Protocol):
-    """What is asked of `locklens.trust.signature.Verifier`."""
+    """The part of `locklens.trust.signature.Verifier` in use."""
 
     def verify(self, data: bytes, signature: bytes, armored_keys: tuple[str, ...]) -> Verification:
         """Holds a detached signature against keys."""

@@ -1,4 +1,4 @@
-"""Who vouches for which hash of a release: its signer, or the registry alone."""
+"""The origin of each hash of a release: its signer, or the registry alone."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class HashOrigin(StrEnum):
-    """Who says that a hash is of this release."""
+    """The authority for a hash of this release."""
 
     SIGNED = "signed"
     REPORTED = "reported"
@@ -33,7 +33,7 @@ def vouchers(
 
     Args:
         sums: The release's SHA256SUMS.
-        authentication: The judgement of it.
+        authentication: The verdict on the release.
         packages: Hashes by platform as OpenTofu's registry reports them. An `h1` counts only beside a `zh` that is
             vouched for.
     """

@@ -1,4 +1,4 @@
-"""Rewrites a constraint as little as it takes to admit a version that it excludes."""
+"""The smallest rewrite of a constraint that a version satisfies."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NUMBERS = re.compile(r"[0-9]+(?:\.[0-9]+)*")
 
 
 class NotAdmissibleError(ValueError):
-    """No constraint with the same operators admits the version; str() says why."""
+    """The version satisfies no constraint with the same operators; str() is the reason."""
 
 
 def admitting(text: str, version: Version) -> str:
@@ -31,7 +31,7 @@ def admitting(text: str, version: Version) -> str:
 
     Args:
         text: As it is written, and as both of the tools' parsers read it.
-        version: What is to be admitted.
+        version: The version that has to satisfy the result.
 
     Raises:
         ConstraintSyntaxError: The text is no constraint.
@@ -56,7 +56,7 @@ def _changed(piece: str, term: Term, version: Version) -> str:
         if Constraints.parse(f"{term.operator.value} {number}").terms[0].holds(version):
             return f"{match['lead']}{number}{match['rest']}"
     is_ban = term.operator is Operator.NOT_EQUAL
-    what = "excludes exactly this version" if is_ban else "has no other bound that admits it"
+    what = "excludes exactly this version" if is_ban else "has no other bound that allows it"
     raise NotAdmissibleError(f"{piece.strip()} {what}")
 
 

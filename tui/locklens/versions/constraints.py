@@ -1,4 +1,4 @@
-"""Constraints: which versions they admit, and how two of them relate."""
+"""Constraints: the versions that satisfy them, and the relation of two of them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MAX_PAIRED = 100
 
 
 class Relation(Enum):
-    """How the releases that one constraint admits relate to another's."""
+    """The relation of the releases that satisfy one constraint to those of another."""
 
     SAME = "same"
     WIDENED = "widened"
@@ -33,7 +33,7 @@ class Relation(Enum):
 
 
 class Constraints(Struct, frozen=True):
-    """Terms that must all hold. Without terms any release is admitted."""
+    """Terms that must all hold. Without terms any release satisfies."""
 
     terms: tuple[Term, ...] = ()
 
@@ -116,7 +116,7 @@ class Constraints(Struct, frozen=True):
         return Constraints(tuple(kept))
 
     def relation_to(self, older: Constraints) -> Relation:
-        """How the versions that this constraint admits relate to those that `older` admits."""
+        """Returns the relation of the versions that satisfy this constraint to those that satisfy `older`."""
         new, old = self._released(), older._released()
         new_pins, old_pins = self._pins(), older._pins()
         within, contains = new.is_subset(old) and new_pins <= old_pins, old.is_subset(new) and old_pins <= new_pins
@@ -142,7 +142,7 @@ class Constraints(Struct, frozen=True):
 
 
 class _Meeting(Struct, frozen=True):
-    """What some terms admit together: released versions, and named ones that only an exact term opens.
+    """The versions that satisfy all of some terms: released versions, and named ones that only an exact term opens.
 
     Attributes:
         term: The last of them.
@@ -154,7 +154,7 @@ class _Meeting(Struct, frozen=True):
 
     @classmethod
     def of(cls, term: Term, candidates: frozenset[Version]) -> _Meeting:
-        """What one term admits."""
+        """The versions that satisfy one term."""
         from locklens.versions.ranges import released
 
         return cls(term, released((term,)), frozenset(version for version in candidates if term.holds(version)))
@@ -165,7 +165,7 @@ class _Meeting(Struct, frozen=True):
         return not self.named and self.released.is_empty
 
     def meet(self, other: _Meeting) -> _Meeting:
-        """What is left when the other's terms hold too."""
+        """The versions that satisfy the other's terms too."""
         return _Meeting(other.term, self.released & other.released, self.named & other.named)
 
 

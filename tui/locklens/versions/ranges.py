@@ -1,4 +1,4 @@
-"""The released versions that terms admit, as ranges of `packaging`, which no other module knows."""
+"""The released versions that satisfy terms, as ranges of `packaging`, which no other module imports."""
 
 from __future__ import annotations
 

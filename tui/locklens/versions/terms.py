@@ -20,7 +20,7 @@ from locklens.versions.version import (
 )
 
 WRONG_SYNTAX = "This string does not use correct version constraint syntax."
-"""What the tools say of a constraint that their first parser refuses."""
+"""The tools' message for a constraint that their first parser refuses."""
 
 
 class ConstraintSyntaxError(ValueError):
@@ -34,7 +34,7 @@ class ConstraintSyntaxError(ValueError):
 
 
 class Operator(Enum):
-    """What a term asks of a version; the value is as it is written."""
+    """The operator of a term; the value is as it is written."""
 
     EQUAL = "="
     NOT_EQUAL = "!="

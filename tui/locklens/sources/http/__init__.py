@@ -34,7 +34,7 @@ def open_client(
     Args:
         environ: Proxies and certificates are named there.
         memory: What earlier runs were answered; None to remember nothing.
-        is_offline: Nobody is asked: what is remembered counts, and all else raises OfflineError.
+        is_offline: No request is sent: cached answers count, and all else raises OfflineError.
         cancel: Set by another thread to stop: every wait ends with RunCancelledError.
         pause: How to wait between two attempts, in seconds; for tests.
     """

@@ -18,7 +18,7 @@ _BUNDLES = (
     "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
     "/etc/ssl/cert.pem",
 )
-"""Where Linux distributions keep their store: a Python that was built elsewhere does not find it by itself."""
+"""The stores of Linux distributions, which a Python built elsewhere does not find."""
 
 
 def tls_context(environ: Mapping[str, str]) -> ssl.SSLContext:

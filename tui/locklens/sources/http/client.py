@@ -32,7 +32,7 @@ STALL_SECONDS = 30.0
 """Without a byte, after which a download is given up. The tools would wait for ever."""
 
 _MOST_HELD = 128 * 1024 * 1024
-"""Bytes of answers that are held for whoever asks the same: those of a thousand providers have half of it. Beyond, the
+"""Bytes of answers that are held for repeated requests: those of a thousand providers have half of it. Beyond, the
 oldest are let go, and would be asked for again."""
 
 _GLANCE = 0.1
@@ -75,11 +75,11 @@ class Client:
         Args:
             url: http or https.
             kind: What is expected, which bounds it.
-            token: For this URL's host. It is left out where somebody on the way could read it.
-            is_fresh: True if the answer must be of this run, as far as anybody can be asked.
+            token: For this URL's host. It is left out where it could be read on the way.
+            is_fresh: True if the answer must be of this run, as far as the network may be used.
 
         Raises:
-            OfflineError: Nobody may be asked, and nothing is remembered.
+            OfflineError: Offline and not cached.
             UnavailableError: No answer, or none within the bounds; also on a status that stayed transient.
             RunCancelledError: The run was cancelled.
         """
@@ -111,7 +111,7 @@ class Client:
     def forget(self) -> None:
         """Lets every URL and every host that failed be asked again, also what earlier runs were answered.
 
-        Offline, what is remembered goes on to count: there is nothing else.
+        Offline, cached answers continue to count: there are no others.
         """
         self._recollection.forget()
         with self._lock:
@@ -129,7 +129,7 @@ class Client:
         retries: int = 0,
         token: Token | None = None,
     ) -> Iterator[Transfer]:
-        """Opens a file that is too large to be held; it is not remembered.
+        """Opens a file that is too large to be held; it is not cached.
 
         Args:
             url: http or https.
@@ -139,7 +139,7 @@ class Client:
             token: As of `get`.
 
         Raises:
-            OfflineError: Nobody may be asked.
+            OfflineError: The run is offline.
             UnavailableError: Here or while the chunks are read: no such file, or it breaks off, stalls or is too long.
             RunCancelledError: The run was cancelled.
         """
@@ -153,7 +153,7 @@ class Client:
         """Asks how long a file is, without reading it; None where its server does not say.
 
         Raises:
-            OfflineError: Nobody may be asked.
+            OfflineError: The run is offline.
             UnavailableError: There is no such file, or the server does not answer such a question.
             RunCancelledError: The run was cancelled.
         """
@@ -181,7 +181,7 @@ class Client:
         except SourceError as error:
             future.set_exception(error)
         except BaseException as error:
-            # Nothing is known of the URL then: whoever comes next asks again.
+            # Nothing is known of the URL then: the next request asks again.
             with self._lock:
                 self._answers.pop(key, None)
             future.set_exception(error)
@@ -209,7 +209,7 @@ class Client:
                 self._log(url, found, with_token=with_token)
                 return found
         if self._is_offline:
-            raise _offline(url, "offline, and nothing is remembered")
+            raise _offline(url, "offline and not cached")
         answer = self._sender().ask(url, kind, token)
         self._recollection.keep(url, answer, with_token=with_token)
         return answer
@@ -230,7 +230,7 @@ class Client:
                 raise copy.copy(error) from error.__cause__
 
     def _sender(self) -> Sender:
-        """Makes what sends when somebody is really asked: the HTTP library takes 50 ms to load."""
+        """Creates the sender on the first real request: the HTTP library takes 50 ms to load."""
         with self._lock:
             if self._opened is None:
                 from locklens.sources.http.sending import Sender
@@ -249,4 +249,4 @@ def _host_name(url: str) -> str:
 
 def _offline(url: str, why: str) -> OfflineError:
     name = _host_name(url)
-    return OfflineError(f"{name} was not asked: {why}", source=name, hint="leave out --offline")
+    return OfflineError(f"{name} was not asked: {why}", source=name, hint="run without --offline")

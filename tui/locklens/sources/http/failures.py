@@ -1,4 +1,4 @@
-"""Why a request failed, in one sentence that names the host and the cause and nothing that should stay private."""
+"""Reasons of failed requests, each a sentence with the host and the cause and without private data."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TRANSPORT_ERRORS = (httpx.TransportError, httpx.InvalidURL, ImportError, OSError
 
 
 class TransportFailure(Struct, frozen=True):
-    """Why one attempt failed.
+    """The failure of one attempt.
 
     Attributes:
         words: A sentence without its full stop.
@@ -47,7 +47,7 @@ class FailedError(Exception):
 
 
 def transport_failure(error: Exception, host: str, seconds: float) -> TransportFailure:
-    """Says what an error of the transport means.
+    """Describes an error of the transport.
 
     Args:
         error: What was raised.

@@ -1,4 +1,4 @@
-"""What earlier runs were answered, and when that still counts."""
+"""Cached answers of earlier runs, and the rules for their age."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from locklens.storage.cache import RememberedAnswer
 
 LIFE = timedelta(hours=1)
 """For which an answer is used without asking. A review is repeated many times within one working session, and should
-not ask the same again each time; a package that was published again must still be noticed the same day."""
+not ask the same again each time; a republished package must still be noticed the same day."""
 
 _OK, _NOT_FOUND = 200, 404
 
 
 class AnswerCache(Protocol):
-    """What is asked of `locklens.storage.cache.Cache`."""
+    """The part of `locklens.storage.cache.Cache` in use."""
 
     def answer(self, url: str, *, with_token: bool) -> RememberedAnswer | None:
         """Returns what was answered, however old."""
@@ -27,14 +27,14 @@ class AnswerCache(Protocol):
 
 
 class Recollection:
-    """Decides which answers are remembered, and which of them are used.
+    """Decides which answers are cached, and which cached ones are used.
 
     Online, what was found counts for as long as `LIFE`. That something is absent counts offline only: it may come any
-    moment, and whoever waits for it asks again and again. Offline an old answer is better than none.
+    moment, and a client that waits for it asks again and again. Offline an old answer is better than none.
 
     Args:
-        memory: None where nothing is remembered.
-        is_offline: True if nobody can be asked.
+        memory: None without a cache.
+        is_offline: True if no request may be sent.
     """
 
     def __init__(self, memory: AnswerCache | None, *, is_offline: bool) -> None:
@@ -58,7 +58,7 @@ class Recollection:
         )
 
     def keep(self, url: str, answer: Response, *, with_token: bool) -> None:
-        """Remembers an answer, if it is of a kind that is remembered and came without a password in a URL."""
+        """Caches an answer, if it is of a cached kind and came without a password in a URL."""
         if self._memory is None or answer.status not in {_OK, _NOT_FOUND}:
             return
         if has_userinfo(url) or has_userinfo(answer.url):

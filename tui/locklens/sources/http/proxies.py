@@ -1,4 +1,4 @@
-"""Which proxy a request goes through, by the environment and by the rules of Go's client, which both tools have.
+"""The proxy of a request, by the environment and the rules of Go's client, which both tools use.
 
 They differ from other clients' rules: this machine is never asked through a proxy, NO_PROXY may name networks
 (`10.0.0.0/8`) and ports, and a name in it stands for its subdomains too.

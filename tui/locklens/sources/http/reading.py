@@ -19,7 +19,7 @@ _SHORT = 64 * KIB
 
 _MOST_RATIO = 100
 _ANY_RATIO = 2 * MIB
-"""How many times its size an answer may unpack to, and bytes up to which that does not matter: the list of a thousand
+"""The ratio up to which an answer may unpack, and bytes up to which that does not matter: the list of a thousand
 versions has half a megabyte, in which little but the numbers differs."""
 
 
@@ -37,7 +37,7 @@ def redirected(url: str, location: str) -> str:
     try:
         target = resolve(url, location)
     except ValueError as error:
-        raise FailedError(TransportFailure(f"{host_name(url)} redirects to where nobody can follow: {error}")) from None
+        raise FailedError(TransportFailure(f"{host_name(url)} redirects to an unusable address: {error}")) from None
     if url.startswith("https:") and not target.startswith("https:"):
         words = f"{host_name(url)} redirects to {host_name(target)} without TLS, which is not followed"
         raise FailedError(TransportFailure(words))
@@ -45,13 +45,13 @@ def redirected(url: str, location: str) -> str:
 
 
 def too_large(url: str, kind: RequestKind) -> TransportFailure:
-    """Says that an answer is larger than its kind may be."""
+    """Returns the error for an answer beyond the size of its kind."""
     limit = f"{kind.limit // KIB} KiB" if kind.limit < 1024 * KIB else f"{kind.limit // KIB // 1024} MiB"
     return TransportFailure(f"{host_name(url)} sent {kind.words} of more than {limit}, which is not read")
 
 
 def too_slow(url: str, kind: RequestKind, received: int, waited: float) -> TransportFailure:
-    """Says that a body takes longer than anybody would wait for it."""
+    """Returns the error for a body that arrives too slowly."""
     said = f"{received // KIB} KiB in {waited:.0f} seconds"
     return TransportFailure(
         f"{host_name(url)} sends {kind.words} too slowly: {said}", hint="try again on a faster connection"
@@ -81,7 +81,7 @@ def read_body(response: httpx.Response, url: str, kind: RequestKind) -> bytes:
         raise FailedError(too_large(url, kind))
     encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
     if encoding not in {"gzip", "x-gzip", "identity", ""}:
-        raise FailedError(TransportFailure(f"{host_name(url)} sent {kind.words} in an encoding that nobody asked for"))
+        raise FailedError(TransportFailure(f"{host_name(url)} sent {kind.words} in an encoding that was not requested"))
     inflate = zlib.decompressobj(zlib.MAX_WBITS | 16) if "gzip" in encoding else None
     body, received = bytearray(), 0
     try:
@@ -98,7 +98,7 @@ def read_body(response: httpx.Response, url: str, kind: RequestKind) -> bytes:
         failure = transport_failure(error, host_of(url), kind.seconds)
         raise FailedError(TransportFailure(broken_words(failure, url, kind), hint=failure.hint)) from error
     except zlib.error:
-        # An answer, though of no use: whoever may put files on a server must not get the server left alone for it.
+        # An answer, though unusable: a user who may put files on a server must not cause a pause for the whole server.
         raise FailedError(TransportFailure(f"{host_name(url)} sent {kind.words} that cannot be decompressed")) from None
     if inflate and (received or body) and not inflate.eof:
         raise FailedError(TransportFailure(f"{host_name(url)} sent {kind.words} that breaks off"))
@@ -106,7 +106,7 @@ def read_body(response: httpx.Response, url: str, kind: RequestKind) -> bytes:
 
 
 def broken_words(failure: TransportFailure, url: str, kind: RequestKind) -> str:
-    """Says that a body broke off, or that it came too late."""
+    """Returns the error for a body that broke off or came too late."""
     if "within" in failure.words:
         return failure.words
     return f"{host_name(url)} sent {kind.words} that breaks off"

@@ -62,7 +62,7 @@ def _keep_location(response: httpx.Response) -> None:
 
 
 class _Server:
-    """What is known of an origin in this run. A host that does not answer without TLS may well do so with it."""
+    """The state of an origin in this run. A host that does not answer without TLS may well do so with it."""
 
     def __init__(self, at_once: int) -> None:
         self.slots = threading.BoundedSemaphore(at_once)
@@ -146,9 +146,7 @@ class Sender:
             if not failure.may_pass or attempt == attempts:
                 break
             if wait is None:
-                failure = TransportFailure(
-                    f"{failure.words} and asks to be left alone for a while", hint="try again later"
-                )
+                failure = TransportFailure(f"{failure.words} and asks for a retry later", hint="try again later")
                 break
             self._pause(wait)
         self._blame(failed, failure)

@@ -1,4 +1,4 @@
-"""What may be asked for, how large it may be, how long it may take, and when asking again makes sense."""
+"""The kinds of requests with their bounds on size and time, and the rules for retries."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ longer than without a byte it may fall short of that; and seconds that none may 
 and then would never stall."""
 
 REQUESTS_PER_HOST = 16
-"""Requests to one host at the same time, unless LOCKLENS_REQUESTS_PER_HOST says otherwise."""
+"""Concurrent requests to one host, unless LOCKLENS_REQUESTS_PER_HOST is set."""
 
 _MOST_AT_ONCE = 64
 
@@ -68,7 +68,7 @@ class Kinds(Struct, frozen=True):
 
     Attributes:
         metadata: Of one package: with the publisher's keys, of which each has some 10 KB.
-        dates: Release dates, which no tool asks for and which may be missing: nobody waits for them twice.
+        dates: Release dates, which no tool asks for and which may be missing, so they are not retried.
         package_retries: How often a package is asked for again that did not begin to arrive.
     """
 
@@ -128,7 +128,7 @@ def user_agent(environ: Mapping[str, str]) -> str:
 
 
 def requests_per_host(environ: Mapping[str, str]) -> int:
-    """Returns how many requests one host has to bear at the same time: LOCKLENS_REQUESTS_PER_HOST, from 1 to 64."""
+    """Returns the number of concurrent requests to one host: LOCKLENS_REQUESTS_PER_HOST, from 1 to 64."""
     return _positive(environ, "LOCKLENS_REQUESTS_PER_HOST", _MOST_AT_ONCE) or REQUESTS_PER_HOST
 
 
@@ -162,7 +162,7 @@ def wait_before(attempt: int, retry_after: str, now: datetime | None = None) -> 
         now: The time, for the date.
 
     Returns:
-        None where the server asks to be left alone for longer than anybody would wait.
+        None if the server asks for a longer pause than is acceptable.
     """
     asked = _seconds_of(retry_after, now or datetime.now(UTC))
     if asked is None:

@@ -30,7 +30,7 @@ _MOST_AT_ONCE = 1 << 19
 
 
 class SocketTransport(httpx.BaseTransport):
-    """Sends each request directly or through its proxy, on a connection that nobody else uses.
+    """Sends each request directly or through its proxy, on a connection of its own.
 
     Each connection is a transport of httpx's of its own: one of many connections looks at all of them, with a system
     call for each, before and after each request, while all threads wait for that.
@@ -71,7 +71,7 @@ class SocketTransport(httpx.BaseTransport):
 
     def _connection(self, scheme: str, proxy: str) -> _Connection:
         if self._context is None and "https" in {scheme, proxy.partition(":")[0]}:
-            # Reading the trust store takes 30 ms: it is done once, when somebody is really asked.
+            # Reading the trust store takes 30 ms: it is done once, on the first real request.
             self._context = tls_context(self._environ)
         made = _Connection(self._context, proxy, self._backend)
         self._made.append(made)

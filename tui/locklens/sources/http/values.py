@@ -1,4 +1,4 @@
-"""What goes into a request and comes out of it."""
+"""Requests and answers as values."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 
 class Response(Struct, frozen=True):
-    """What a server answered, after redirects.
+    """A server's answer, after redirects.
 
     Attributes:
         status: Of HTTP. Every one that the tools do not ask again for comes through.
-        url: That answered, to which relative URLs in the body refer. Of a remembered answer, without what stood
+        url: That answered, to which relative URLs in the body refer. Of a cached answer, without what stood
             behind `?` where that was not asked for.
         content_type: The header, None where there is none.
         body: Decompressed; b"" unless the status is 200.
@@ -50,7 +50,7 @@ class Transfer(Struct, frozen=True):
 
 
 class Exchange(Struct, frozen=True):
-    """One line of the log: a request that was sent, or an answer that was remembered instead.
+    """One line of the log: a request that was sent, or a cached answer that was used instead.
 
     Attributes:
         url: Without what is behind `?` and before `@`.
@@ -74,7 +74,7 @@ class Exchange(Struct, frozen=True):
 
     def __str__(self) -> str:
         if self.is_remembered:
-            return f"GET {self.url}: {self.outcome}, {self.size} bytes, remembered, as of {self.as_of}"
+            return f"GET {self.url}: {self.outcome}, {self.size} bytes, cached, as of {self.as_of}"
         again = f", attempt {self.attempt}" if self.attempt > 1 else ""
         token = ", with a token" if self.with_token else ""
         return f"GET {self.url}: {self.outcome}, {self.size} bytes in {self.seconds * 1000:.0f} ms{again}{token}"
