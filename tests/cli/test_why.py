@@ -60,7 +60,7 @@ TEXT = """\
 PATH  registry.terraform.io/hashicorp/aws  (Terraform)
   locked       5.1.0  ABOVE.terraform.lock.hcl:4  satisfies the constraints
   constraints  ~> 5.0
-  registry     registry.terraform.io was not asked: offline, and nothing is remembered, so newer versions are unknown
+  registry     registry.terraform.io was not asked: offline and not cached, so newer versions are unknown
   required by  the root module
                  ABOVEmain.tf:3  ~> 5.0
 """

@@ -185,7 +185,7 @@ def test_upgrade_as_events(run: Run, top: Path) -> None:
         (["upgrade", "demo=7"], 1, "the registry does not offer 7.0.0"),
         (["upgrade", "aws"], 2, "does not require or lock 'aws'"),
         (["upgrade", "demo=x"], 2, "invalid version in "),
-        (["upgrade", "--platform", "linux"], 2, "no platform"),
+        (["upgrade", "--platform", "linux"], 2, "invalid platform 'linux'"),
         (["upgrade", "demo", "--frm"], 2, "unrecognized arguments"),
         (["restore"], 2, "required: PROVIDER"),
         (["restore", "demo", "--from", "nowhere"], 2, "nowhere"),

@@ -191,7 +191,7 @@ def test_a_republished_package_online_offline_and_remembered(bench: Bench) -> No
     assert offline.evidence.as_of is None
     online = bench.change(locked, again)
     assert rules(online)["LK001"].severity is Severity.BLOCK
-    assert "5 of 5 locked zh are gone" in rules(online)["LK001"].message
+    assert "5 of 5 locked zh are no longer in" in rules(online)["LK001"].message
     assert {fact.proof for fact in online.removed if fact.hash.startswith("zh")} == {Proof.STALE}
     assert online.old_signer is not None
     assert online.new_signer is not None
@@ -332,7 +332,7 @@ ON_THE_WAY = [
     (Fault.CUT, "breaks off"),
     (Fault.TRUNCATED, "breaks off"),
     (Fault.WRONG_LENGTH, ""),
-    (Fault.HTML, "no JSON"),
+    (Fault.HTML, "not JSON"),
     (Fault.HUGE, "more than 2 MiB"),
     (Fault.SERVER_ERROR, "500 Internal Server Error"),
     (Fault.REDIRECT_LOOP, "redirects more than"),
@@ -514,7 +514,7 @@ def test_keys_and_hashes_of_all_that_is_locked(sample: Review) -> None:
     assert (DEMO, "LK001") in doubts
     assert {one["tier"] for one in keys["signers"]} == {"self-signed", "unsigned", "unknown"}
     told = keys_text.render(sample)
-    assert re.search("acme/demo 1.4.2 .* LK001: not all that is locked is of what is signed now", told)
+    assert re.search("acme/demo 1.4.2 .* LK001: some locked hashes are not in the signed release", told)
     assert all(one["key"]["fingerprint"] in told for one in named.values())
     hashes = hashes_json.document(sample)
     counts = hashes["summary"]["proofs"]

@@ -136,7 +136,8 @@ def test_every_other_byte_stays(top: Path) -> None:
 
 
 def test_roots_that_fail_stay_and_the_others_change(top: Path) -> None:
-    for name, data in (("a", b"        (top / name).mkdir()
+    for name, data in (("a", b"<<<<<<< ours\n=======\n>>>>>>> theirs\n"), ("b", lock(entry("tls"))), ("c", b"x")):
+        (top / name).mkdir()
         (top / name / ".terraform.lock.hcl").write_bytes(data)
         (top / name / "main.tf").write_bytes(requiring("aws"))
     (top / "d").mkdir()
@@ -234,7 +235,6 @@ def test_format_is_what_the_tool_would_write(top: Path) -> None:
     )
     plan = format_locks(Scope(top))
     (words,) = plan.proposal.words
-<<<<<<< HEAD
     assert words == ".: format fixed: byte order mark, CRLF line ends, a different first line, comments, spacing"
     apply(plan.proposal)
     assert lock_of(top) == good

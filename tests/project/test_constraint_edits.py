@@ -198,10 +198,10 @@ def test_of_an_entry_and_its_override_the_override_is_rewritten() -> None:
 @pytest.mark.parametrize(
     ("entry", "words"),
     [
-        ("aws = { version = <<EOT\n~> 4.0\nEOT\n }", "it is a heredoc"),
-        ('aws = { version = "${"~> 4.0"}" }', "it is a template or has escapes"),
-        ('aws = { version = "~> 4\\u002e0" }', "it is a template or has escapes"),
-        ("aws = 4", "it is a number"),
+        ("aws = { version = <<EOT\n~> 4.0\nEOT\n }", "but a heredoc"),
+        ('aws = { version = "${"~> 4.0"}" }', "but a template or has escapes"),
+        ('aws = { version = "~> 4\\u002e0" }', "but a template or has escapes"),
+        ("aws = 4", "but a number"),
         ('aws = { version = ">= 4.0, != 5.2.1" }', "!= 5.2.1 excludes exactly this version"),
         ('aws = { version = "> 5.2.1" }', "has no other bound"),
     ],
