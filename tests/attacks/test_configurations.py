@@ -78,7 +78,7 @@ def test_a_configuration_of_combining_characters(tmp_path: Path, name: str, text
     )
     done = locklens(folder, "why", "aws", "--offline")
     told, errors = done.stdout[:1000], done.stderr[-1000:]
-    assert f"{name}:{line} " in told
+    assert f"the error at {name}:{line}: " in told
     assert errors == ""
 
 

@@ -286,8 +286,8 @@ def test_a_hash_cannot_forge_a_verdict(top: Path) -> None:
     _, out, _ = Streams(os.pipe).run("review", "--format", "text")
     lines = out.decode().splitlines()
     assert sum(line.startswith("verdict: ") for line in lines) == 1
-    assert "+1 zh and 1 of an unknown scheme, -0" not in out.decode()
-    assert any("+1 zh and 1 of an unknown scheme" in line for line in lines)
+    assert "+1 zh +1 of an unknown scheme, -0" not in out.decode()
+    assert any("+1 zh +1 of an unknown scheme" in line for line in lines)
 
 
 @pytest.mark.parametrize("name", ["init-dry", "lock-dry", "upgrade-dry", "prune-dry", "restore-dry", "format-dry"])
