@@ -605,7 +605,7 @@ def test_a_huge_object_is_refused_and_the_others_are_read(repo: Path, monkeypatc
 
 def test_what_is_read_ahead_is_bounded_together(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     revision = commit(repo, {f"f{number}": f"{number}" * 100 for number in range(9)})
-    monkeypatch.setattr(git_module, "_REMEMBERED_BYTES", 250)
+    monkeypatch.setattr(git_module, "_HELD_BYTES", 250)
     asked: list[int] = []
     with Repository.discover(repo) as repository:
         committed = RevisionTree(repository, revision)
