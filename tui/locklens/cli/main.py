@@ -79,6 +79,11 @@ def _command(command: str, options: Namespace, open_ui: OpenUi) -> int:
         from locklens.cli import cache
 
         return put(cache.clear() if options.action == "clear" else cache.info())
+    if command in {"merge", "textconv", "git"}:
+        from locklens.cli import merging
+
+        run = {"merge": merging.run_merge, "textconv": merging.run_textconv, "git": merging.run_git}[command]
+        return run(options)
     if command == "demo":
         from locklens.cli import sample
 

@@ -33,6 +33,10 @@ def read_options(command: str, arguments: Sequence[str], operands: Sequence[str]
         from locklens.cli import write_options
 
         return write_options.read_write_options(command, arguments, operands)
+    if command in {"merge", "textconv", "git"}:
+        from locklens.cli import merge_options
+
+        return merge_options.read_merge_options(command, arguments, operands)
     if command in {"hashes", "keys"}:
         return _locked(command, arguments, operands)
     return {"review": _review, "why": _why, "demo": _demo, "explain": _explain, "cache": _cache}[command](

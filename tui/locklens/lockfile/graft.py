@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from locklens.errors import ConfigurationError
 from locklens.hcl import encode
 from locklens.lockfile.parse import parse
-from locklens.lockfile.pieces import Pieces, rejoin, split
+from locklens.lockfile.pieces import LockPieces, rejoin, split_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -39,8 +39,8 @@ def graft(data: bytes, donor: bytes, chosen: Collection[ProviderAddress], *, dia
     differing = {address for address in old.keys() | new.keys() if not _alike(old.get(address), new.get(address))}
     if differing <= set(chosen):
         return donor
-    giving = split(donor, dialect)
-    receiving = split(data, dialect) if data.strip() else Pieces(giving.head, (), "")
+    giving = split_blocks(donor, dialect)
+    receiving = split_blocks(data, dialect) if data.strip() else LockPieces(giving.head, (), "")
     line_end = (receiving if receiving.head or receiving.tail else giving).line_end
     changed = {address: giving.by_address.get(address) for address in sorted(differing & set(chosen))}
     result = encode(rejoin(receiving, changed, line_end))

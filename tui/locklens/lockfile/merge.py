@@ -16,7 +16,7 @@ from locklens.errors import ConfigurationError
 from locklens.hashes import packages_of
 from locklens.hcl import decode, encode
 from locklens.lockfile.parse import parse
-from locklens.lockfile.pieces import Piece, Pieces, rejoin, split
+from locklens.lockfile.pieces import BlockPiece, LockPieces, rejoin, split_blocks
 from locklens.lockfile.render import render_entry
 from locklens.lockfile.update import with_line_ends_of
 
@@ -75,7 +75,7 @@ class _Side(Struct, frozen=True):
     """
 
     data: bytes
-    pieces: Pieces
+    pieces: LockPieces
     entries: dict[ProviderAddress, LockEntry]
 
 
@@ -109,7 +109,7 @@ def merge(
     if ours == base:
         return Merged(theirs)
     first, second, third = (_side(data, ours, dialect) for data in (base, ours, theirs))
-    changed: dict[ProviderAddress, Piece | None] = {}
+    changed: dict[ProviderAddress, BlockPiece | None] = {}
     conflicts, united = [], []
     for address in sorted(second.entries.keys() | third.entries.keys()):
         outcome = _outcome(address, first, second, third)
@@ -125,7 +125,7 @@ def merge(
             assert not isinstance(outcome, _Side)
             united.append(address)
             changed[address] = _united_piece(outcome, second)
-    frame = Pieces(
+    frame = LockPieces(
         _either(first.pieces.head, second.pieces.head, third.pieces.head),
         second.pieces.pieces,
         _either(first.pieces.tail, second.pieces.tail, third.pieces.tail),
@@ -135,7 +135,7 @@ def merge(
 
 def _side(data: bytes, model: bytes, dialect: Dialect) -> _Side:
     if not data.strip():
-        return _Side(b"", Pieces("", (), ""), {})
+        return _Side(b"", LockPieces("", (), ""), {})
     data = data if data is model else with_line_ends_of(model, data.replace(b"\r\n", b"\n"))
     lock = parse(data, "", dialect=dialect)
     if lock.problems:
@@ -143,7 +143,7 @@ def _side(data: bytes, model: bytes, dialect: Dialect) -> _Side:
         raise ConfigurationError(
             f"a side of the merge cannot be read: line {problem.line}: {problem.summary}", hint="fix that side first"
         )
-    return _Side(data, split(data, dialect), dict(lock.by_address))
+    return _Side(data, split_blocks(data, dialect), dict(lock.by_address))
 
 
 def _outcome(address: ProviderAddress, base: _Side, ours: _Side, theirs: _Side) -> _Side | LockEntry | MergeConflict:
@@ -212,11 +212,11 @@ def _side_of(selected: LockEntry, ours: _Side, theirs: _Side) -> _Side:
     return ours if ours.entries.get(selected.address) is selected else theirs
 
 
-def _united_piece(entry: LockEntry, ours: _Side) -> Piece:
+def _united_piece(entry: LockEntry, ours: _Side) -> BlockPiece:
     """Returns a block in the tools' layout, with the comments that stand above it on our side."""
     piece = ours.pieces.by_address[entry.address]
     text = decode(with_line_ends_of(ours.data, render_entry(entry).encode()))
-    return Piece(entry.address, piece.lead, "".join(_comments_above(piece.body)) + text, piece.before)
+    return BlockPiece(entry.address, piece.lead, "".join(_comments_above(piece.body)) + text, piece.before)
 
 
 def _comments_above(body: str) -> Iterator[str]:
@@ -226,7 +226,7 @@ def _comments_above(body: str) -> Iterator[str]:
         yield line
 
 
-def _marked(address: ProviderAddress, ours: _Side, theirs: _Side, labels: Labels) -> Piece:
+def _marked(address: ProviderAddress, ours: _Side, theirs: _Side, labels: Labels) -> BlockPiece:
     """Returns the blocks of both sides between conflict markers."""
     mine, other = ours.pieces.by_address.get(address), theirs.pieces.by_address.get(address)
     piece = mine or other
@@ -239,10 +239,10 @@ def _marked(address: ProviderAddress, ours: _Side, theirs: _Side, labels: Labels
         _ended(other, end),
         f"{'>' * labels.size} {labels.theirs}{end}",
     )
-    return Piece(address, piece.lead, "".join(lines), piece.before)
+    return BlockPiece(address, piece.lead, "".join(lines), piece.before)
 
 
-def _ended(piece: Piece | None, end: str) -> str:
+def _ended(piece: BlockPiece | None, end: str) -> str:
     if piece is None:
         return ""
     return piece.body if piece.body.endswith("\n") else piece.body + end

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _BYTE_ORDER_MARK = "\ufeff"
 
 
-class Piece(Struct, frozen=True):
+class BlockPiece(Struct, frozen=True):
     """A provider block with the text above it.
 
     Attributes:
@@ -38,7 +38,7 @@ class Piece(Struct, frozen=True):
     before: ProviderAddress | None
 
 
-class Pieces(Struct, frozen=True, dict=True):
+class LockPieces(Struct, frozen=True, dict=True):
     """A lock file in pieces.
 
     Attributes:
@@ -47,11 +47,11 @@ class Pieces(Struct, frozen=True, dict=True):
     """
 
     head: str
-    pieces: tuple[Piece, ...]
+    pieces: tuple[BlockPiece, ...]
     tail: str
 
     @cached_property
-    def by_address(self) -> Mapping[ProviderAddress, Piece]:
+    def by_address(self) -> Mapping[ProviderAddress, BlockPiece]:
         """The pieces by provider."""
         return {piece.address: piece for piece in self.pieces}
 
@@ -61,7 +61,7 @@ class Pieces(Struct, frozen=True, dict=True):
         return "\r\n" if "\r\n" in self.head + self.tail else "\n"
 
 
-def split(data: bytes, dialect: Dialect) -> Pieces:
+def split_blocks(data: bytes, dialect: Dialect) -> LockPieces:
     """Returns a lock file in pieces.
 
     Raises:
@@ -69,7 +69,7 @@ def split(data: bytes, dialect: Dialect) -> Pieces:
     """
     text = decode(data)
     spans = [span for span in block_spans(data, dialect) if span.address is not None]
-    pieces: list[Piece] = []
+    pieces: list[BlockPiece] = []
     head, at = "", 0
     for span in spans:
         start, end = _start(text, span.start, floor=at, is_first=not pieces), _end(text, span.end)
@@ -78,12 +78,12 @@ def split(data: bytes, dialect: Dialect) -> Pieces:
             head = _head(lead)
             lead = lead.removeprefix(head)
         assert span.address is not None
-        pieces.append(Piece(span.address, lead, text[start:end], before))
+        pieces.append(BlockPiece(span.address, lead, text[start:end], before))
         at = end
-    return Pieces(head if pieces else text, tuple(pieces), text[at:] if pieces else "")
+    return LockPieces(head if pieces else text, tuple(pieces), text[at:] if pieces else "")
 
 
-def rejoin(pieces: Pieces, changed: Mapping[ProviderAddress, Piece | None], line_end: str) -> str:
+def rejoin(pieces: LockPieces, changed: Mapping[ProviderAddress, BlockPiece | None], line_end: str) -> str:
     """Returns the text of a lock file with some blocks replaced, removed (None) or added in the order of addresses.
 
     Args:
@@ -91,7 +91,7 @@ def rejoin(pieces: Pieces, changed: Mapping[ProviderAddress, Piece | None], line
         changed: The new piece of each changed provider.
         line_end: Of the empty lines that are added.
     """
-    kept: list[Piece] = []
+    kept: list[BlockPiece] = []
     left = ""
     """The text above removed blocks that belongs to none."""
     for piece in pieces.pieces:
@@ -99,17 +99,17 @@ def rejoin(pieces: Pieces, changed: Mapping[ProviderAddress, Piece | None], line
         if new is None:
             left += piece.lead if piece.lead.strip() else ""
             continue
-        kept.append(Piece(piece.address, left + piece.lead, new.body, piece.before))
+        kept.append(BlockPiece(piece.address, left + piece.lead, new.body, piece.before))
         left = ""
     for address, new in changed.items():
         if new is not None and address not in pieces.by_address:
             at = next((number for number, other in enumerate(kept) if address < other.address), len(kept))
             lead = new.lead if not new.lead.strip() else line_end
-            kept.insert(at, Piece(address, lead, new.body, before=address))
+            kept.insert(at, BlockPiece(address, lead, new.body, before=address))
     return _concatenated(pieces.head, kept, left + pieces.tail, line_end)
 
 
-def _concatenated(head: str, pieces: Iterable[Piece], tail: str, line_end: str) -> str:
+def _concatenated(head: str, pieces: Iterable[BlockPiece], tail: str, line_end: str) -> str:
     """Joins pieces, with an empty line between two that did not follow each other before."""
     text = head
     before: ProviderAddress | None = None

@@ -1,0 +1,242 @@
+"""Merges, rebases, cherry-picks and diffs of lock files by the real git, with locklens set up in the repository."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from locklens.dialect import TERRAFORM
+from locklens.lockfile.model import LockEntry
+from locklens.lockfile.parse import parse
+from locklens.lockfile.render import render
+
+NAME = ".terraform.lock.hcl"
+ATTRIBUTES = ".terraform.lock.hcl merge=locklens diff=locklens\n"
+PROGRAMS = Path(sys.executable).parent
+
+
+def entry(name: str, version: str, *hashes: str, constraints: str = "") -> LockEntry:
+    block = f'provider "registry.terraform.io/acme/{name}" {{\n  version = "{version}"\n'
+    block += f'  constraints = "{constraints}"\n' if constraints else ""
+    block += "  hashes = [\n" + "".join(f'    "{text}",\n' for text in hashes) + "  ]\n}\n"
+    (parsed,) = parse(block.encode(), "").entries
+    return parsed
+
+
+def h1(letter: str) -> str:
+    return f"h1:{letter * 43}="
+
+
+def zh(letter: str) -> str:
+    return f"zh:{letter * 64}"
+
+
+A1 = entry("a", "1.0.0", h1("A"), zh("a"), zh("b"), constraints="~> 1.0")
+A1_MAC = entry("a", "1.0.0", h1("A"), h1("M"), zh("a"), zh("b"), constraints="~> 1.0")
+A1_WINDOWS = entry("a", "1.0.0", h1("A"), h1("W"), zh("a"), zh("b"), constraints="~> 1.0")
+A11 = entry("a", "1.1.0", h1("B"), zh("c"), constraints="~> 1.0")
+A12 = entry("a", "1.2.0", h1("C"), zh("d"), constraints="~> 1.0")
+A2 = entry("a", "2.0.0", h1("D"), zh("e"), constraints="~> 2.0")
+B1 = entry("b", "1.0.0", h1("A"), zh("a"))
+B2 = entry("b", "2.0.0", h1("B"), zh("c"))
+
+
+def lock(*entries: LockEntry) -> bytes:
+    return render(entries, TERRAFORM)
+
+
+class Clone:
+    """A repository whose git finds this environment's `locklens`."""
+
+    def __init__(self, top: Path) -> None:
+        self.top = top
+        self.file = top / "infra" / NAME
+        self.file.parent.mkdir(parents=True)
+        self.environment = {
+            "HOME": str(top.parent),
+            "PATH": f"{PROGRAMS}{os.pathsep}{os.environ['PATH']}",
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "GIT_AUTHOR_NAME": "a",
+            "GIT_AUTHOR_EMAIL": "a@example.com",
+            "GIT_COMMITTER_NAME": "a",
+            "GIT_COMMITTER_EMAIL": "a@example.com",
+        }
+        self.git("init", "-q", "-b", "main")
+
+    def run(self, *command: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(command, cwd=self.top, env=self.environment, capture_output=True, text=True, check=False)
+
+    def git(self, *arguments: str) -> str:
+        result = self.run("git", *arguments)
+        assert result.returncode == 0, result.stdout + result.stderr
+        return result.stdout
+
+    def locklens(self, *arguments: str, status: int = 0) -> str:
+        result = self.run(sys.executable, "-m", "locklens", *arguments)
+        assert result.returncode == status, result.stdout + result.stderr
+        return result.stdout + result.stderr
+
+    def commit(self, *entries: LockEntry) -> None:
+        self.file.write_bytes(lock(*entries))
+        self.git("add", "-A")
+        self.git("commit", "-q", "-m", "lock")
+
+    def fork(self, base: list[LockEntry], ours: list[LockEntry], theirs: list[LockEntry]) -> None:
+        self.commit(*base)
+        self.git("switch", "-q", "-c", "topic")
+        self.commit(*theirs)
+        self.git("switch", "-q", "main")
+        self.commit(*ours)
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Clone:
+    made = Clone(tmp_path / "clone")
+    made.locklens("git", "install")
+    return made
+
+
+CLEAN = [
+    pytest.param([A1, B1], [A1_MAC, B1], [A1_WINDOWS, B1], id="each adds a platform"),
+    pytest.param([A1, B1], [A11, B1], [A1, B2], id="each upgrades another provider"),
+]
+EXPECTED = {
+    "each adds a platform": [
+        entry("a", "1.0.0", h1("A"), h1("M"), h1("W"), zh("a"), zh("b"), constraints="~> 1.0"),
+        B1,
+    ],
+    "each upgrades another provider": [A11, B2],
+}
+
+
+@pytest.mark.parametrize("way", [("merge", "topic"), ("cherry-pick", "topic"), ("rebase", "topic")], ids="".join)
+@pytest.mark.parametrize(("base", "ours", "theirs"), CLEAN)
+def test_branches_that_do_not_contradict_merge_as_the_tool_would_write_them(
+    clone: Clone,
+    base: list[LockEntry],
+    ours: list[LockEntry],
+    theirs: list[LockEntry],
+    way: tuple[str, str],
+    request: pytest.FixtureRequest,
+) -> None:
+    clone.fork(base, ours, theirs)
+    clone.git(*way)
+    expected = next(entries for name, entries in EXPECTED.items() if name in request.node.name)
+    assert clone.file.read_bytes() == lock(*expected)
+    assert clone.git("status", "--porcelain") == ""
+
+
+def test_without_the_set_up_git_conflicts(tmp_path: Path) -> None:
+    bare = Clone(tmp_path / "clone")
+    bare.fork([A1, B1], [A1_MAC, B1], [A1_WINDOWS, B1])
+    assert bare.run("git", "merge", "topic").returncode == 1
+
+
+def test_two_upgrades_of_one_provider_conflict_with_both_entries(clone: Clone) -> None:
+    clone.fork([A1, B1], [A11, B1], [A12, B1])
+    result = clone.run("git", "merge", "topic")
+    assert result.returncode == 1
+    assert "infra/.terraform.lock.hcl: conflict in registry.terraform.io/acme/a" in result.stderr
+    assert "two versions were selected (1.1.0 and 1.2.0)" in result.stderr
+    read = parse(clone.file.read_bytes(), "")
+    assert read.conflict is not None
+    assert read.conflict.ours.by_address[A11.address].says == A11.says
+    assert read.conflict.theirs.by_address[A12.address].says == A12.says
+    assert clone.git("status", "--porcelain") == f"UU infra/{NAME}\n"
+
+
+def files(folder: Path, *contents: bytes) -> list[str]:
+    names = []
+    for name, data in zip(("base", "ours", "theirs"), contents, strict=True):
+        (folder / name).write_bytes(data)
+        names.append(str(folder / name))
+    return names
+
+
+@pytest.mark.parametrize(("ours", "theirs"), [(A11, A12), (A12, A11)])
+def test_the_newest_that_both_sides_allow_may_be_preferred(
+    clone: Clone, tmp_path: Path, ours: LockEntry, theirs: LockEntry
+) -> None:
+    names = files(tmp_path, lock(A1), lock(ours), lock(theirs))
+    assert "1.2.0, the newest of both sides" in clone.locklens("merge", "--prefer", "newest", *names)
+    assert (tmp_path / "ours").read_bytes() == lock(A12)
+
+
+def test_a_version_that_one_side_excludes_is_not_preferred(clone: Clone, tmp_path: Path) -> None:
+    names = files(tmp_path, lock(A1), lock(A11), lock(A2))
+    assert "conflict in" in clone.locklens("merge", "--prefer", "newest", *names, status=1)
+
+
+def test_a_side_that_cannot_be_read_is_merged_by_lines(clone: Clone, tmp_path: Path) -> None:
+    broken = lock(A1, B1).replace(b"provider", b"provider {", 1)
+    names = files(tmp_path, lock(A1, B1), broken, lock(A1, B2))
+    said = clone.locklens("merge", *names)
+    assert "lines were merged, not blocks" in said
+    assert (tmp_path / "ours").read_bytes() == lock(A1, B2).replace(b"provider", b"provider {", 1)
+    names = files(tmp_path, lock(A1), broken, lock(B2))
+    clone.locklens("merge", "--marker-size", "9", *names, status=1)
+    assert b"<<<<<<<<< ours\n" in (tmp_path / "ours").read_bytes()
+
+
+def test_bad_arguments_have_their_sentences(clone: Clone, tmp_path: Path) -> None:
+    names = files(tmp_path, lock(A1), lock(A11), lock(A12))
+    assert "absent: cannot be read" in clone.locklens("merge", names[0], names[1], "absent", status=2)
+    assert "invalid marker size 0" in clone.locklens("merge", "--marker-size", "0", *names, status=2)
+    assert "invalid choice: 'oldest'" in clone.locklens("merge", "--prefer", "oldest", *names, status=2)
+    (tmp_path / "theirs").write_bytes(b"#" * (1 << 21))
+    assert "theirs: has more than" in clone.locklens("merge", *names, status=2)
+    assert (tmp_path / "ours").read_bytes() == lock(A11)
+
+
+def test_git_diff_shows_versions_and_folds_the_publishers_list(clone: Clone) -> None:
+    clone.commit(A1, B1)
+    clone.file.write_bytes(lock(A11, B1))
+    shown = clone.git("diff")
+    assert "-  version      1.0.0\n+  version      1.1.0\n" in shown
+    assert "-  zh           2, digest " in shown
+    assert f"+  {h1('B')}\n" in shown
+    assert zh("c") not in shown
+    clone.file.write_bytes(b"provider {\n")
+    assert "+provider {\n" in clone.git("diff")
+
+
+def test_the_set_up_says_what_it_writes_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    clone = Clone(tmp_path / "clone")
+    before = (clone.top / ".git/config").read_bytes()
+    (clone.top / ".gitattributes").write_bytes(b"*.png binary")
+    assert "would make 4 changes" in clone.locklens("git", "install", "--dry-run")
+    assert (clone.top / ".git/config").read_bytes() == before
+    said = clone.locklens("git", "install")
+    assert "merge.locklens.driver 'locklens merge --marker-size %L --path %P %O %A %B'" in said
+    assert "diff.locklens.textconv 'locklens textconv'" in said
+    assert f"{clone.top / '.gitattributes'}: added {ATTRIBUTES}" in said
+    assert (clone.top / ".gitattributes").read_bytes() == b"*.png binary\n" + ATTRIBUTES.encode()
+    assert clone.locklens("git", "install") == "nothing to change\n"
+    assert "made 3 changes" in clone.locklens("git", "uninstall")
+    assert (clone.top / ".gitattributes").read_bytes() == b"*.png binary\n"
+    assert (clone.top / ".git/config").read_bytes() == before
+    assert clone.locklens("git", "uninstall") == "nothing to change\n"
+
+
+def test_attributes_may_stay_private(tmp_path: Path) -> None:
+    clone = Clone(tmp_path / "clone")
+    clone.locklens("git", "install", "--private")
+    assert (clone.top / ".git/info/attributes").read_text() == ATTRIBUTES
+    assert not (clone.top / ".gitattributes").exists()
+    clone.fork([A1, B1], [A11, B1], [A1, B2])
+    clone.git("merge", "topic")
+    assert clone.file.read_bytes() == lock(A11, B2)
+
+
+def test_no_set_up_without_a_repository_or_through_a_link(tmp_path: Path) -> None:
+    clone = Clone(tmp_path / "clone")
+    (clone.top / ".gitattributes").symlink_to(tmp_path / "elsewhere")
+    assert ".gitattributes: is a link" in clone.locklens("git", "install", status=2)
+    assert not (tmp_path / "elsewhere").exists()
+    assert "locklens" not in (clone.top / ".git/config").read_text()
+    (tmp_path / "empty").mkdir()
+    assert "error: " in clone.locklens("-C", str(tmp_path / "empty"), "git", "install", status=2)

@@ -1,0 +1,59 @@
+"""The options of `merge`, `textconv` and `git`."""
+
+from __future__ import annotations
+
+from locklens.cli.arguments import UsageError
+from locklens.cli.parser import Parser
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+_MARKER_SIZES = range(1, 101)
+"""git's attribute conflict-marker-size is a small number; a huge one would only fill the file."""
+
+
+def read_merge_options(command: str, arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
+    """Reads the arguments of one of the three commands.
+
+    Raises:
+        UsageError: They are invalid.
+    """
+    parser = {"merge": _merge, "textconv": _textconv, "git": _git}[command]()
+    options = parser.parse_args([*arguments, *operands])
+    size = getattr(options, "marker_size", None)
+    if size is not None and size not in _MARKER_SIZES:
+        raise UsageError(f"invalid marker size {size}", hint=f"from {_MARKER_SIZES[0]} to {_MARKER_SIZES[-1]}")
+    return options
+
+
+def _merge() -> Parser:
+    parser = Parser("merge", "Merge three lock files block by block, into the second: git's merge driver.")
+    parser.usage = "locklens merge [OPTION...] BASE OURS THEIRS"
+    parser.add_argument("base", metavar="BASE", help="common ancestor; an empty file for none (git: %%O)")
+    parser.add_argument("ours", metavar="OURS", help="side that receives the result (git: %%A)")
+    parser.add_argument("theirs", metavar="THEIRS", help="other side (git: %%B)")
+    parser.add_argument("--path", metavar="NAME", help="name of the file in messages (git: %%P)")
+    parser.add_argument("--marker-size", metavar="N", type=int, help="characters of a conflict marker (git: %%L)")
+    words = "of two versions select the newer, if it satisfies the recorded constraints of both sides"
+    parser.add_argument("--prefer", choices=["newest"], help=words)
+    return parser
+
+
+def _textconv() -> Parser:
+    parser = Parser("textconv", "Print a lock file in the form that git diff compares: hashes of zips folded.")
+    parser.usage = "locklens textconv FILE"
+    parser.add_argument("file", metavar="FILE", help="lock file")
+    return parser
+
+
+def _git() -> Parser:
+    parser = Parser("git", "Set git up to merge and to show lock files with locklens, in this repository.")
+    parser.usage = "locklens git install|uninstall [OPTION...]"
+    parser.add_argument(
+        "action", choices=["install", "uninstall"], metavar="install|uninstall", help="write the set-up, or remove it"
+    )
+    parser.add_argument("--private", action="store_true", help="attributes in .git/info, not in .gitattributes")
+    parser.add_argument("--dry-run", action="store_true", help="list the changes, and write nothing")
+    return parser

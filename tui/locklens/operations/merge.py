@@ -1,0 +1,114 @@
+"""The merge of three lock files on disk, as git's merge driver does it: the result replaces "ours"."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from locklens.dialect import TERRAFORM
+from locklens.errors import ConfigurationError
+from locklens.lockfile.merge import Labels, MergeConflict, merge
+from locklens.lockfile.parse import MAX_LOCK_FILE_BYTES, parse
+from locklens.project.gitmerge import merge_lines
+from locklens.storage.files import write_atomically
+from locklens.versions import Constraints, ConstraintSyntaxError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from locklens.addresses import ProviderAddress
+    from locklens.lockfile.model import LockEntry
+
+
+class MergeResult(Struct, frozen=True):
+    """What a merge came to.
+
+    Attributes:
+        conflicts: Entries that are left between conflict markers.
+        united: Providers whose hashes of both sides were united.
+        settled: The entries that were selected of two versions.
+        line_merge: Why lines were merged instead of blocks, and git's own conflicts left in the file; "" otherwise.
+        has_line_conflicts: True if that merge of lines has conflicts.
+    """
+
+    conflicts: tuple[MergeConflict, ...] = ()
+    united: tuple[ProviderAddress, ...] = ()
+    settled: tuple[LockEntry, ...] = ()
+    line_merge: str = ""
+    has_line_conflicts: bool = False
+
+    @property
+    def is_clean(self) -> bool:
+        """True if nothing is left to a person."""
+        return not self.conflicts and not self.has_line_conflicts
+
+
+def merge_files(
+    base: Path, ours: Path, theirs: Path, *, marker_size: int | None = None, prefer_newest: bool = False
+) -> MergeResult:
+    """Merges three lock files into `ours`.
+
+    A side that the tools would refuse cannot be merged by block: then git merges its lines.
+
+    Args:
+        base: The common ancestor; an empty file for none.
+        ours: The side that receives the result.
+        theirs: The other side.
+        marker_size: Characters of a conflict marker; git's default where it is None.
+        prefer_newest: Of two versions, take the newest that satisfies the recorded constraints of both sides.
+
+    Raises:
+        ConfigurationError: A file cannot be read or written.
+        RepositoryError: Lines have to be merged, and git is missing or cannot.
+    """
+    sides = [_read(path) for path in (base, ours, theirs)]
+    writers = (parse(data, "").writer for data in (sides[1], sides[2]))
+    labels = Labels() if marker_size is None else Labels(size=marker_size)
+    settled: list[LockEntry] = []
+
+    def settle(conflict: MergeConflict) -> LockEntry | None:
+        entry = _newest(conflict) if prefer_newest else None
+        settled.extend([] if entry is None else [entry])
+        return entry
+
+    dialect = next(filter(None, writers), TERRAFORM)
+    try:
+        merged = merge(*sides, dialect=dialect, settle=settle, labels=labels)
+    except ConfigurationError as error:
+        return _merged_lines(base, ours, theirs, labels, reason=error.message)
+    if merged.data != sides[1]:
+        write_atomically(ours, merged.data, mode=ours.stat().st_mode & 0o777)
+    return MergeResult(merged.conflicts, merged.united, tuple(settled))
+
+
+def _newest(conflict: MergeConflict) -> LockEntry | None:
+    """The newer entry of a conflict between two versions, if it satisfies what both sides recorded."""
+    ours, theirs = conflict.ours, conflict.theirs
+    if ours is None or theirs is None or ours.version == theirs.version:
+        return None
+    newest = ours if ours.version.compare(theirs.version) > 0 else theirs
+    try:
+        constraints = Constraints.parse_recorded(ours.constraints) + Constraints.parse_recorded(theirs.constraints)
+    except ConstraintSyntaxError:
+        return None
+    return newest if constraints.admits(newest.version) else None
+
+
+def _merged_lines(base: Path, ours: Path, theirs: Path, labels: Labels, *, reason: str) -> MergeResult:
+    data, has_conflicts = merge_lines(
+        str(ours), str(base), str(theirs), labels=(labels.ours, labels.theirs), marker_size=labels.size
+    )
+    write_atomically(ours, data, mode=ours.stat().st_mode & 0o777)
+    return MergeResult(line_merge=reason, has_line_conflicts=has_conflicts)
+
+
+def _read(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_LOCK_FILE_BYTES + 1)
+    except OSError as error:
+        raise ConfigurationError(f"cannot be read: {error.strerror}", path=str(path)) from error
+    if len(data) > MAX_LOCK_FILE_BYTES:
+        raise ConfigurationError(f"has more than {MAX_LOCK_FILE_BYTES} bytes", path=str(path))
+    return data
