@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +16,10 @@ settings.register_profile(
     "steady", deadline=None, derandomize=not IS_FULL, max_examples=effort(100, 1000), print_blob=True
 )
 settings.load_profile("steady")
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A shell's background job ignores interrupts, and so would the programs that tests interrupt.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _NUMBERS = itertools.count()
 
