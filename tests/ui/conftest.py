@@ -26,6 +26,7 @@ from locklens.operations.review.why import WhySubject, explain_provider
 from locklens.operations.upgrades.candidates import CandidateTable
 from locklens.project.configuration import Configuration, Contributor, MissingModule, Requirement, StateReading
 from locklens.project.merging import Hidden
+from locklens.project.watch import FileWatch
 from locklens.review.model import (
     Bump,
     Change,
@@ -335,8 +336,8 @@ class ServedReview(OpenedReview):
                     pass
         return self.final
 
-    def watched(self, review: Review) -> tuple[Path, ...]:
-        return self.files
+    def watch(self, review: Review, *, since_ns: int) -> FileWatch | None:
+        return FileWatch(None, self.files, since_ns=since_ns) if self.files else None
 
     def close(self) -> None:
         self.closed.set()

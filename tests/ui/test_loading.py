@@ -10,10 +10,10 @@ from msgspec.structs import replace
 from ui.conftest import Driver, until
 
 from locklens.errors import LockLensError, RepositoryError
+from locklens.project.watch import FileWatch
 from locklens.review.model import LockStatus
 from locklens.ui.app import LockLensApp
 from locklens.ui.shell import review_loader
-from locklens.ui.shell.file_watch import Stamps, changed_since
 from locklens.ui.widgets.line_view import LineView
 
 if TYPE_CHECKING:
@@ -115,13 +115,14 @@ async def test_a_change_on_disk_reloads_and_keeps_cursor_folds_and_filter(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    looks: list[tuple[Path, ...]] = []
+    looks: list[tuple[str, ...]] = []
+    poll = FileWatch.poll
 
-    def counted(stamps: Stamps) -> tuple[Path, ...]:
-        looks.append(changed_since(stamps))
+    def counted(watch: FileWatch) -> tuple[str, ...]:
+        looks.append(poll(watch))
         return looks[-1]
 
-    monkeypatch.setattr(review_loader, "changed_since", counted)
+    monkeypatch.setattr(FileWatch, "poll", counted)
     monkeypatch.setattr(review_loader, "_LOOK_SECONDS", 0.05)
     file = tmp_path / "infra/prod/network/main.tf"
     file.parent.mkdir(parents=True)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from locklens.operations.upgrades.download_estimate import KnownRelease
     from locklens.operations.upgrades.survey import UpgradeSurvey
     from locklens.operations.write.operation import Operation
+    from locklens.project.watch import FileWatch
     from locklens.releases.facts import ReleaseId
     from locklens.review.keys import PastUse, SignerUses
     from locklens.review.model import Review, RootReview
@@ -73,11 +74,16 @@ class OpenedReview:
 
         return complete_review(self._comparison, self.draft, self._request, on_event=on_event, cancel=cancel)
 
-    def watched(self, review: Review) -> tuple[Path, ...]:
-        """Returns the files on disk that the review depends on."""
-        from locklens.operations.review.run import watched_files
+    def watch(self, review: Review, *, since_ns: int) -> FileWatch | None:
+        """Returns the watch of the files that the review depends on, None without any.
 
-        return watched_files(self._comparison, review)
+        Args:
+            review: The draft, or the final review.
+            since_ns: The time before the comparison was opened; a later change counts.
+        """
+        from locklens.operations.review.run import watch_of
+
+        return watch_of(self._comparison, review, since_ns=since_ns)
 
     @property
     def top(self) -> Path | None:

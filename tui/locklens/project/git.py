@@ -119,6 +119,15 @@ class Repository:
         self._require_work_tree()
         return GitIndex(self.top, self._command, object_format=self._object_format, unsafe_filters=self._unsafe_filters)
 
+    @property
+    def index_file(self) -> Path:
+        """The file that holds the index.
+
+        Raises:
+            RepositoryError: Git failed.
+        """
+        return self.top / os.fsdecode(self._command.answer("rev-parse", "--git-path", "index").rstrip(b"\n"))
+
     # Revisions
 
     @property

@@ -29,7 +29,6 @@ from locklens.review.rules.judge import judge
 if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Iterable, Iterator, Mapping
-    from pathlib import Path
 
     from locklens.dialect import Dialect
     from locklens.operations.comparison import Comparison, Side
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     from locklens.operations.review.request import ReviewRequest
     from locklens.policy import Policy
     from locklens.project.roots import RootPair
+    from locklens.project.watch import FileWatch
     from locklens.review.model import Unreviewed
     from locklens.review.rules.agreement import LockedPackages
 
@@ -115,16 +115,27 @@ def review_lock_files(comparison: Comparison, request: ReviewRequest, *, made_fr
     )
 
 
-def watched_files(comparison: Comparison, review: Review) -> tuple[Path, ...]:
-    """Returns the files on disk whose change makes the review stale."""
-    top = comparison.top
-    if top is None:
-        return ()
-    files = {top / root.lock_file for root in review.roots}
-    for root in review.roots:
-        if root.configuration is not None:
-            files.update(top / name for name in root.configuration.files)
-    return tuple(sorted(files))
+def watch_of(comparison: Comparison, review: Review, *, since_ns: int) -> FileWatch | None:
+    """Returns the watch of the files on disk whose change makes a review out of date.
+
+    Args:
+        comparison: The sides; revisions do not change.
+        review: The review; of two files, its configuration files are watched too.
+        since_ns: The time before the comparison was opened, as `time.time_ns` has it.
+    """
+    from locklens.project.watch import FileWatch
+
+    top, head = comparison.top, comparison.head
+    if head.kind == "index" and comparison.repository is not None:
+        return FileWatch(None, (comparison.repository.index_file,), since_ns=since_ns)
+    if top is None or head.kind == "git":
+        return None
+    files = [top / root.lock_file for root in review.roots]
+    if head.kind == "worktree":
+        return FileWatch(top, files, since_ns=since_ns)
+    configurations = (root.configuration for root in review.roots if root.configuration is not None)
+    files += (top / name for configuration in configurations for name in configuration.files)
+    return FileWatch(None, files, since_ns=since_ns)
 
 
 def _name(side: Side) -> SideName:

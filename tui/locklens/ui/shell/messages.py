@@ -18,21 +18,25 @@ if TYPE_CHECKING:
     from locklens.operations.locklens import LockLens
     from locklens.operations.review.events import Progress
     from locklens.operations.write.operation import Operation
+    from locklens.project.watch import FileWatch
     from locklens.review.model import Review, RootReview
-    from locklens.ui.shell.file_watch import Stamps
     from locklens.ui.views import View
 
 
 @dataclass
 class ReviewDrafted(Message):
-    """Comparison of the lock files, before configurations are read."""
+    """Comparison of the lock files, before configurations are read.
+
+    Attributes:
+        watch: The files that it depends on; None without any.
+    """
 
     run: int
     review: Review
     top: Path | None
     repository: str
     marks: frozenset[str]
-    stamps: Stamps
+    watch: FileWatch | None
 
 
 @dataclass
@@ -53,11 +57,11 @@ class ProgressMade(Message):
 
 @dataclass
 class ReviewCompleted(Message):
-    """The complete review; `stamps` are those of the watched files at the start."""
+    """The complete review, and the watch of the files that it depends on."""
 
     run: int
     review: Review
-    stamps: Stamps
+    watch: FileWatch | None
 
 
 @dataclass
@@ -70,10 +74,10 @@ class ReviewFailed(Message):
 
 @dataclass
 class FilesChanged(Message):
-    """Watched files changed on disk."""
+    """Watched files changed on disk since they were read."""
 
     run: int
-    paths: tuple[Path, ...]
+    paths: tuple[str, ...]
 
 
 @dataclass

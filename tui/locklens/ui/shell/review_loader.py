@@ -21,7 +21,7 @@ from locklens.operations.review.events import (
     RootsKnown,
 )
 from locklens.ui.shell.bars import Reading
-from locklens.ui.shell.file_watch import Stamps, changed_since, roots_of, stamps_of
+from locklens.ui.shell.file_watch import roots_of
 from locklens.ui.shell.messages import (
     FilesChanged,
     ProgressMade,
@@ -33,15 +33,18 @@ from locklens.ui.shell.messages import (
 from locklens.ui.shell.review_merge import renewed, with_roots
 from locklens.ui.shell.throttle import Throttle
 from locklens.ui.shell.timers import after
+from locklens.ui.text.phrases import PARTIALLY_WATCHED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
     from textual.timer import Timer
+    from textual.worker import Worker
 
     from locklens.operations.locklens import LockLens
     from locklens.operations.review.events import ReviewEvent
+    from locklens.project.watch import FileWatch
     from locklens.review.model import Review, RootReview
     from locklens.ui.shell.marks import MarkKeeper
 
@@ -93,7 +96,9 @@ class ReviewLoader(Widget):
         """The number of the newest load; messages of older loads are dropped."""
         self.repository = ""
         """The key of the stored marks: stable for a repository across runs."""
-        self._stamps: Stamps = {}
+        self._watch: FileWatch | None = None
+        self._looking: Worker[None] | None = None
+        self._look_throttle = Throttle(0)
         self._changed: tuple[str, ...] = ()
         self._draft: Review | None = None
         self._known: dict[str, RootReview] = {}
@@ -123,7 +128,7 @@ class ReviewLoader(Widget):
         self.error = None if is_fresh else self.error
         self.progress = Reading(0)
         self.post_message(self.Progressed())
-        self._load(self.run, is_fresh=is_fresh)
+        self._load(self.run, self._watch, is_fresh=is_fresh)
 
     def drew(self, began: float, ended: float) -> None:
         """Records the time that drawing the review took, so that drawing never takes most of the time.
@@ -136,17 +141,22 @@ class ReviewLoader(Widget):
         self._throttle.took(began, ended)
 
     @work(thread=True, exclusive=True, group="review")
-    def _load(self, run: int, *, is_fresh: bool) -> None:
+    def _load(self, run: int, watch: FileWatch | None, *, is_fresh: bool) -> None:
         cancel = get_current_worker().cancelled_event
+        since = time.time_ns()
+        if watch is not None:
+            watch.restart()
         try:
             opened = self._source.open(is_fresh=is_fresh)
             try:
                 draft = opened.draft
-                stamps = stamps_of(opened.watched(draft))
+                watch = watch or opened.watch(draft, since_ns=since)
                 marks = self._keeper.read(opened.repository)
-                self.post_message(ReviewDrafted(run, draft, opened.top, opened.repository, marks, stamps))
+                self.post_message(ReviewDrafted(run, draft, opened.top, opened.repository, marks, watch))
                 review = opened.complete(on_event=lambda event: self._post(run, event), cancel=cancel)
-                self.post_message(ReviewCompleted(run, review, {**stamps_of(opened.watched(review)), **stamps}))
+                if watch is None or not watch.is_whole:
+                    watch = opened.watch(review, since_ns=since)
+                self.post_message(ReviewCompleted(run, review, watch))
             finally:
                 opened.close()
         except RunCancelledError:
@@ -171,7 +181,7 @@ class ReviewLoader(Widget):
         if event.run != self.run:
             return
         self.top, self.repository, self.error = event.top, event.repository, None
-        self.marks, self._stamps = event.marks, event.stamps
+        self.marks, self._watch = event.marks, event.watch
         self._draft = event.review
         self.progress = Reading(0, len(event.review.roots))
         self._show()
@@ -210,10 +220,11 @@ class ReviewLoader(Widget):
     def _take_review(self, event: ReviewCompleted) -> None:
         if event.run != self.run:
             return
-        self.review, self._stamps, self.progress = event.review, event.stamps, Reading()
+        self.review, self._watch, self.progress = event.review, event.watch, Reading()
         self._draft, self._known = None, {}
         changed, self._changed = self._changed, ()
-        self.post_message(self.Changed(event.review.notes, changed))
+        is_partial = self._watch is not None and self._watch.is_partial
+        self.post_message(self.Changed((*event.review.notes, *([PARTIALLY_WATCHED] if is_partial else [])), changed))
 
     @on(ReviewFailed)
     def _take_failure(self, event: ReviewFailed) -> None:
@@ -230,19 +241,25 @@ class ReviewLoader(Widget):
 
     def _look(self) -> None:
         """Checks for changed files, unless a load is reading them or the screen is hidden."""
-        if self._stamps and self.screen.is_current and not self._is_reading:
-            self._compare_stamps(self.run, self._stamps)
+        if self._watch is None or not self.screen.is_current or self._is_reading:
+            return
+        is_looking = self._looking is not None and not self._looking.is_finished
+        if not is_looking and not self._look_throttle.wait(time.monotonic()):
+            self._looking = self._poll(self.run, self._watch)
 
-    @work(thread=True, exclusive=True, group="watch")
-    def _compare_stamps(self, run: int, stamps: Stamps) -> None:
-        if paths := changed_since(stamps):
+    # Not exclusive, which would cancel a poll of a slow disk at the next look: `_look` waits for it instead.
+    @work(thread=True, group="watch")
+    def _poll(self, run: int, watch: FileWatch) -> None:
+        began = time.monotonic()
+        paths = watch.poll()
+        self._look_throttle.took(began, time.monotonic())
+        if paths:
             self.post_message(FilesChanged(run, paths))
 
     @on(FilesChanged)
     def _take_changed_files(self, event: FilesChanged) -> None:
         if event.run != self.run or self.review is None or self._is_reading:
-            return
-        self._stamps = {}
+            return  # the watch names them again at the next look, unless they are read anew until then
         self._changed = roots_of(event.paths, self.review, self.top)
         self.reload()
 

@@ -125,6 +125,9 @@ def changed_on_disk(names: tuple[str, ...]) -> str:
     return f"{shown} changed on disk, reloaded"
 
 
+PARTIALLY_WATCHED = "too many folders to watch them all: press r after changes in deep ones"
+
+
 def nothing_changed(review: Review) -> str:
     """The placeholder's sentence for a review without changes."""
     base, head = (side(tree.kind, tree.name, tree.revision) for tree in (review.base, review.head))

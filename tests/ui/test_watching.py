@@ -1,0 +1,56 @@
+"""Changes on disk reach the screen, through the real comparison of a real repository."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pytest
+from operations.test_propose import entry, lock
+from operations.test_staging import LOCK, NEW, OLD, git, put, repository
+from ui.conftest import Driver, Running, until
+
+from locklens.operations.compare_repository import open_git
+from locklens.operations.locklens import LockLens
+from locklens.operations.review.request import ReviewRequest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def source_of(top: Path, **options: object) -> LockLens:
+    return LockLens(ReviewRequest(partial(open_git, top, **options)))  # type: ignore[arg-type]
+
+
+@pytest.fixture(autouse=True)
+def quick_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("locklens.ui.shell.review_loader._LOOK_SECONDS", 0.05)
+
+
+def paths(on: Driver) -> set[str]:
+    return {root.path for root in on.screen.review.roots} if on.screen.review is not None else set()
+
+
+async def test_roots_that_are_not_listed_show_up(running: Running, tmp_path: Path) -> None:
+    top = repository(tmp_path / "top", {f"a/{LOCK}": OLD, f"b/{LOCK}": OLD, "docs/readme.md": b"x"})
+    async with running(source_of(top)) as on:
+        assert "Nothing changed between" in on.text
+        put(top, {f"b/{LOCK}": NEW})
+        await until(on, lambda: paths(on) == {"b"})
+        await until(on, lambda: "changed on disk, reloaded" in on.text)
+        put(top, {f"docs/new/{LOCK}": NEW})
+        await until(on, lambda: paths(on) == {"b", "docs/new"})
+        put(top, {"a/main.tf": b'terraform {\n  required_providers {\n    gcp = { source = "acme/gcp" }\n  }\n}\n'})
+        await until(on, lambda: paths(on) == {"a", "b", "docs/new"})
+        await until(on, lambda: "LK006" in on.text or "required" in on.text)
+        (top / "docs/new" / LOCK).unlink()
+        await until(on, lambda: paths(on) == {"a", "b"})
+
+
+async def test_the_index_is_watched_where_it_is_reviewed(running: Running, tmp_path: Path) -> None:
+    top = repository(tmp_path / "top", {f"a/{LOCK}": OLD})
+    put(top, {f"a/{LOCK}": lock(entry("aws", "3.0.0"))})
+    async with running(source_of(top, staged=True)) as on:
+        assert paths(on) == set()
+        git(top, "add", "-A")
+        await until(on, lambda: paths(on) == {"a"})

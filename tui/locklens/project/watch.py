@@ -1,0 +1,178 @@
+"""Polling of a repository's lock, configuration and policy files, by stat alone.
+
+A folder's time of modification changes with the names in it, a file's with its bytes. So a poll is one stat for each
+folder and each such file, and a folder is listed only after its time changed.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from locklens.project.roots import LOCK_FILE, is_configuration
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+MAX_WATCHED_FOLDERS = 20_000
+"""Folders of a repository that are polled, those near the top first: a tree of dependencies can have millions."""
+
+_OTHER_NAMES = frozenset({LOCK_FILE, "locklens.toml", "terragrunt.hcl"})
+_SKIPPED = frozenset({".git", ".terraform"})
+_SETTLED_NS = 2_000_000_000
+"""Age of a folder's time from which a later change gives another time; disks count in steps of up to two seconds."""
+
+_Stamp = tuple[int, int, int] | None
+
+
+class _Folder(Struct):
+    """A listed folder: its stamp, None to list it again, and the names of its folders and watched files."""
+
+    stamp: _Stamp
+    folders: frozenset[str] = frozenset()
+    files: frozenset[str] = frozenset()
+
+
+class FileWatch:
+    """Watched files, and those of them that changed since `restart`; thread-safe.
+
+    Below `top` it covers every lock file, configuration file and policy, also in folders that appear later. Git's own
+    folder, `.terraform`, links to folders, and repositories within the repository are left out.
+
+    Args:
+        top: The repository; None to watch single files only.
+        files: More files, wherever they are.
+        since_ns: A time of the system's clock; files modified from then until now count as changed. None: no file does.
+    """
+
+    def __init__(self, top: Path | None, files: Iterable[Path] = (), *, since_ns: int | None = None) -> None:
+        self._top = os.fspath(top) if top is not None else None
+        self._lock = threading.Lock()
+        self._folders: dict[str, _Folder] = {}
+        self._files: dict[str, _Stamp] = {}
+        self._changed: dict[str, None] = {}
+        if self._top is not None:
+            self._list(self._top)
+        self.add(files)
+        if since_ns is not None:
+            now = time.time_ns()  # files may be from the future
+            stamps = self._files.items()
+            recent = (file for file, stamp in stamps if stamp is not None and since_ns <= stamp[0] <= now)
+            self._changed = dict.fromkeys(recent)
+
+    @property
+    def is_whole(self) -> bool:
+        """True if a repository is watched, not single files."""
+        return self._top is not None
+
+    @property
+    def is_partial(self) -> bool:
+        """True if the repository has more folders than are watched."""
+        return len(self._folders) >= MAX_WATCHED_FOLDERS
+
+    def add(self, files: Iterable[Path]) -> None:
+        """Watches more files, as they are now."""
+        with self._lock:
+            for file in map(os.fspath, files):
+                if file not in self._files:
+                    self._files[file] = _stamp(file)
+
+    def restart(self) -> None:
+        """Forgets the changes until now: the caller reads the files afterwards."""
+        self.poll()
+        with self._lock:
+            self._changed.clear()
+
+    def poll(self) -> tuple[str, ...]:
+        """Returns the files that were edited, added or removed since `restart`."""
+        with self._lock:
+            for file, before in list(self._files.items()):
+                self._compare(file, before)
+            for place in list(self._folders):
+                folder = self._folders.get(place)
+                if folder is not None and (folder.stamp is None or _stamp(place) != folder.stamp):
+                    self._changed |= dict.fromkeys(self._list(place))
+            return tuple(self._changed)
+
+    def _compare(self, file: str, before: _Stamp) -> None:
+        now = _stamp(file)
+        if now != before:
+            self._files[file] = now
+            self._changed[file] = None
+
+    def _list(self, start: str) -> list[str]:
+        """Lists a folder, and the new ones below it; returns the watched files that were added or removed."""
+        changed: list[str] = []
+        ahead = [start]
+        while ahead:
+            deeper: list[str] = []
+            for place in ahead:
+                before = self._folders.get(place, _Folder(None))
+                if place not in self._folders and len(self._folders) >= MAX_WATCHED_FOLDERS:
+                    continue
+                now = self._folders[place] = _listed(place, is_top=place == self._top)
+                for name in before.folders - now.folders:
+                    changed += self._forget(_join(place, name))
+                for file in (_join(place, name) for name in before.files - now.files):
+                    self._files.pop(file, None)
+                    changed.append(file)
+                for file in (_join(place, name) for name in now.files - before.files):
+                    self._files[file] = _stamp(file)
+                    changed.append(file)
+                deeper += (_join(place, name) for name in sorted(now.folders - before.folders))
+            ahead = deeper
+        return changed
+
+    def _forget(self, place: str) -> Iterator[str]:
+        """Forgets a folder that was removed; yields the watched files that were below it."""
+        ahead = [place]
+        while ahead:
+            place = ahead.pop()
+            folder = self._folders.pop(place, _Folder(None))
+            for file in (_join(place, name) for name in folder.files):
+                self._files.pop(file, None)
+                yield file
+            ahead += (_join(place, name) for name in folder.folders)
+
+
+def _listed(place: str, *, is_top: bool) -> _Folder:
+    # Before the listing: a name that appears during it changes the time again.
+    stamp = _stamp(place)
+    folders, files = set(), set()
+    try:
+        with os.scandir(place) as entries:
+            for entry in entries:
+                if not is_top and entry.name == ".git":
+                    return _Folder(stamp)  # another repository
+                if entry.is_dir(follow_symlinks=False):
+                    folders.add(entry.name)
+                elif _is_watched(entry.name):
+                    files.add(entry.name)
+    except OSError:
+        return _Folder(stamp)
+    is_settled = stamp is not None and stamp[0] < time.time_ns() - _SETTLED_NS
+    return _Folder(stamp if is_settled else None, frozenset(folders - _SKIPPED), frozenset(files))
+
+
+def _is_watched(name: str) -> bool:
+    if name in _OTHER_NAMES:
+        return True
+    return is_configuration(name) and not name.startswith((".", "#")) and not name.endswith("~")
+
+
+def _join(folder: str, name: str) -> str:
+    return os.path.join(folder, name)  # noqa: PTH118 - thousands of names for each poll
+
+
+def _stamp(place: str) -> _Stamp:
+    """The time of modification, size and inode; None if it cannot be looked at."""
+    try:
+        status = os.stat(place)  # noqa: PTH116
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size, status.st_ino
