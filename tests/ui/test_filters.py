@@ -74,7 +74,9 @@ def test_a_finding_about_the_root(samples: Samples) -> None:
     one = Candidate(samples.root("infra/dns"), finding=samples.finding("LK006", Severity.BLOCK))
     assert parse_filter("sev:block rule:LK006").is_match(one)
     assert not parse_filter("kind:upgrade").is_match(one)
-    assert not parse_filter("unreviewed").is_match(one)
+    assert parse_filter("unreviewed").is_match(one)
+    assert not parse_filter("reviewed").is_match(one)
+    assert not parse_filter("unreviewed").is_match(Candidate(one.root))
 
 
 @pytest.mark.parametrize(

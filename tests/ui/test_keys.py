@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import pytest
-    from ui.conftest import Running, Samples, ServingSource
+    from ui.conftest import Driver, Running, Samples, ServingSource
 
 
 async def test_the_first_screen(samples: Samples, running: Running) -> None:
@@ -31,7 +31,7 @@ async def test_the_first_screen(samples: Samples, running: Running) -> None:
         assert "[1 Review]" in on.lines[1]
         assert "6 Doctor" in on.lines[1]
         assert "infra/prod/network" in on.lines[2]
-        assert "would exit 1 at --fail-on=block | 0 of 18 reviewed" in on.lines[-2]
+        assert "would exit 1 at --fail-on=block | 0 of 21 reviewed" in on.lines[-2]
         assert "? keys" in on.lines[-1]
         assert "added hashes verified    0 of 64" in on.text
 
@@ -86,29 +86,50 @@ async def test_folding(samples: Samples, running: Running) -> None:
         assert len(on.changes.rows) == count
 
 
+async def stops(on: Driver, key: str, times: int) -> list[str]:
+    """The rows that a key goes to."""
+    found = []
+    for _ in range(times):
+        await on.press(key)
+        found.append(on.current.node.title)
+    return found
+
+
 async def test_findings_go_round_and_unfold(samples: Samples, running: Running) -> None:
+    """Infos (hashicorp/azurerm, LK018) are passed over."""
     async with running(samples.full()) as on:
-        found = []
-        for _ in range(8):
-            await on.press("n")
-            found.append(on.current.node.title)
-        assert found == [
-            "acme/demo",
-            "acme/netbox",
-            "LK006",
-            "LK019",
-            "hashicorp/aws",
-            "hashicorp/azurerm",
-            "LK018",
-            "acme/demo",
-        ]
-        await on.press("N")
-        assert on.current.node.title == "LK018"
+        findings = ["acme/demo", "acme/netbox", "LK006", "LK019", "hashicorp/aws"]
+        assert await stops(on, "n", 6) == [*findings, "acme/demo"]
+        assert await stops(on, "N", 1) == ["hashicorp/aws"]
         await on.press("g", "h", "n")
         assert on.current.node.title == "acme/demo"
     async with running(samples.review(samples.root("r", [samples.change()]))) as on:
         await on.press("n")
-        assert "no findings" in on.text
+        assert "no unreviewed warning or block in the rows shown" in on.text
+
+
+async def test_reviewed_findings_are_passed_over(samples: Samples, running: Running) -> None:
+    async with running(samples.full()) as on:
+        await on.press("n", "space", "n", "n", "space")
+        assert on.current.node.title == "LK006"
+        assert await stops(on, "n", 3) == ["LK019", "hashicorp/aws", "acme/netbox"]
+        await on.go_to("LK019")
+        await on.press("space")  # which is all there is to say of the conflict's entries
+        assert await stops(on, "n", 2) == ["acme/netbox", "acme/netbox"]
+        await on.press("space", "n")
+        assert "no unreviewed warning or block in the rows shown" in on.text
+
+
+async def test_the_next_unreviewed_row_is_of_any_severity(samples: Samples, running: Running) -> None:
+    async with running(samples.full()) as on:
+        shown = [node.title for section in on.screen._outline for node in section.children if node.mark_ids]
+        assert {"LK018", "hashicorp/null"} < set(shown)
+        assert await stops(on, "u", len(shown) + 1) == [*shown, shown[0]]
+        await on.go_to("LK018")
+        await on.press("space", "g")
+        assert await stops(on, "u", len(shown) - 1) == [title for title in shown if title != "LK018"]
+        await on.press("a", "u")
+        assert "every row shown is reviewed" in on.text
 
 
 async def test_roots(samples: Samples, running: Running) -> None:
@@ -165,7 +186,11 @@ async def test_marking(samples: Samples, running: Running) -> None:
         assert "marked 8 changes as reviewed" in on.text
         await on.go_to("LK006")
         await on.press("space")
-        assert "only changes can be marked" in on.text
+        assert "marked 1 finding as reviewed" in on.text
+        assert "✓ BLOCK ? LK006" in " ".join(on.text.split())
+        assert "changes reviewed         8 of 18" in on.text
+        assert "root findings reviewed   1 of 3" in on.text
+        await on.go_to("hashicorp/aws")
         await on.press("g", "space")
         assert "4/4" in on.lines[2]
 
@@ -176,10 +201,28 @@ async def test_marking_all_that_is_shown(samples: Samples, running: Running) -> 
         assert "marked 13 changes" in on.text
         await on.press("escape")
         assert "13 of 18" in on.text
+        assert "0 of 3" in on.text
         await on.press("a")
+        assert "marked 18 changes and 3 findings as reviewed" in on.text
         assert "18 of 18" in on.text
+        assert "3 of 3" in on.text
+
+
+async def test_unmarking_all_can_be_taken_back(samples: Samples, running: Running) -> None:
+    async with running(samples.full()) as on:
+        await on.press("j", "space", "a")
+        everything = on.screen.loader.marks
         await on.press("a")
-        assert "0 of 18" in on.text
+        assert "unmarked 18 changes and 3 findings; Z marks them again" in on.text
+        assert on.screen.loader.marks == frozenset()
+        await on.press("j", "Z")
+        assert "marked 18 changes and 3 findings again" in on.text
+        assert on.screen.loader.marks == everything
+        assert on.is_on_top
+        await on.press("Z")
+        await until(on, lambda: not on.is_on_top)
+        await on.press("escape", "a", "j", "space", "Z")  # a later mark: what was unmarked before it is settled
+        await until(on, lambda: not on.is_on_top)
 
 
 async def test_filtering(samples: Samples, running: Running) -> None:

@@ -147,13 +147,13 @@ async def test_a_change_on_disk_reloads_and_keeps_cursor_folds_and_filter(
 
 
 async def test_marks_are_kept_between_runs_by_change(samples: Samples, app_of: Callable[[Review], LockLensApp]) -> None:
-    for keys, expected in ((("j", "space"), 0), ((), 1), (("a",), 1), ((), 18)):
+    for keys, expected in ((("j", "space"), 0), ((), 1), (("a",), 1), ((), 21)):
         app = app_of(samples.full())
         async with app.run_test(size=(120, 40)) as pilot:
             await app.workers.wait_for_complete()
             await pilot.pause()
             text = "\n".join("".join(s.text for s in strip) for strip in app.screen._compositor.render_strips())
-            assert f"{expected} of 18" in text
+            assert f"{expected} of 21" in text
             await pilot.press(*keys)
             await pilot.press("q")
 

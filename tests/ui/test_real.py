@@ -12,6 +12,7 @@ from locklens.operations.review.request import ReviewRequest
 from locklens.operations.review.run import review
 from locklens.ui.app import LockLensApp
 from locklens.ui.review.screen import ReviewScreen
+from locklens.ui.text.phrases import finding_mark
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,7 +42,9 @@ async def test_every_row_of_the_demo_can_be_looked_at(tmp_path: Path) -> None:
                 assert screen.detail.lines, screen.left.rows[index].key
         for key in ("d", "escape", "w", "escape", "a"):
             await pilot.press(key)
-        assert {change.id for change in expected.changes} == screen.loader.marks
+        findings = {finding_mark(root, finding) for root in expected.roots for finding in root.findings}
+        assert findings
+        assert {change.id for change in expected.changes} | findings == screen.loader.marks
 
 
 async def test_an_error_of_opening_reaches_the_screen(tmp_path: Path) -> None:

@@ -102,11 +102,13 @@ def review_status(facts: StatusFacts) -> tuple[BarLayout, ...]:
 
 def review_facts(review: Review, marks: frozenset[str], progress: Reading) -> tuple[Line, ...]:
     """The panel below the list: counts, registries, notes, and the legend."""
-    facts = (
+    facts = [
         ("added hashes verified", verified_words(review)),
-        ("changes reviewed", reviewed_words(review, marks)),
+        ("changes reviewed", reviewed_words(review, marks, findings=False)),
         ("configurations read", configuration_read(review)),
-    )
+    ]
+    if any(root.findings for root in review.roots):
+        facts.insert(2, ("root findings reviewed", reviewed_words(review, marks, changes=False)))
     lines = [fact_line(name, Span(text)) for name, text in facts]
     signs = [(words.kind_sign(kind), meaning) for kind, meaning in _LEGEND] + [
         ("?", "about the root"),

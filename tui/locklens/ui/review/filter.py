@@ -29,6 +29,11 @@ class Candidate:
     reviewed: bool = False
 
     @property
+    def can_be_reviewed(self) -> bool:
+        """True for a change or a finding."""
+        return self.change is not None or self.finding is not None
+
+    @property
     def severity(self) -> Severity | None:
         """The severity of the change or the finding."""
         if self.finding is not None:
@@ -99,9 +104,9 @@ def _inverse(test: Test) -> Test:
 
 def _test(term: str) -> Test:
     if term == "unreviewed":
-        return lambda candidate: candidate.change is not None and not candidate.reviewed
+        return lambda candidate: candidate.can_be_reviewed and not candidate.reviewed
     if term == "reviewed":
-        return lambda candidate: candidate.change is not None and candidate.reviewed
+        return lambda candidate: candidate.can_be_reviewed and candidate.reviewed
     for operator in (">=", "<=", ":", "="):
         key, separator, value = term.partition(operator)
         if separator and key in {"sev", "severity"}:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from locklens.ui.shell.key_table import EVERYWHERE, UNDO, UNSUPPORTED, Key, KeyGroup, KeyTable
+from locklens.ui.shell.key_table import EVERYWHERE, UNSUPPORTED, Key, KeyGroup, KeyTable
 
 MOVING = KeyGroup(
     "Moving",
@@ -12,8 +12,9 @@ MOVING = KeyGroup(
         Key("", "h l, left right", "", "fold and unfold; h on a row without a fold goes to its section", "fold"),
         Key("tab,shift+tab", "tab", "other_pane", "switch pane: between list and detail", "pane"),
         Key("", "enter", "", "open the detail; full screen on narrow terminals", "open"),
-        Key("n", "n", "finding(1)", "next finding", "next finding"),
-        Key("N", "N", "finding(-1)", "previous finding"),
+        Key("n", "n", "finding(1)", "next finding: the next warning or block that is not reviewed", "next finding"),
+        Key("N", "N", "finding(-1)", "previous finding: the previous warning or block that is not reviewed"),
+        Key("u", "u", "unreviewed", "next unreviewed row: of any severity", "unreviewed"),
         Key("left_square_bracket", "[", "root(-1)", "previous section"),
         Key("right_square_bracket", "]", "root(1)", "next section"),
         Key("escape", "esc", "back", "back: from the detail to the list, from a filter to all rows", "back"),
@@ -27,10 +28,10 @@ REVIEWING = KeyGroup(
             "space",
             "space",
             "mark",
-            "mark reviewed: the changes of the row; again to unmark; kept for later runs",
+            "mark reviewed: the changes and findings of the row; again to unmark; kept for later runs",
             "reviewed",
         ),
-        Key("a", "a", "mark_shown", "mark all shown: every change that the filter shows; again to unmark"),
+        Key("a", "a", "mark_shown", "mark all shown: every row that the filter shows; again to unmark, Z brings back"),
         Key(
             "slash",
             "/",
@@ -94,7 +95,7 @@ DECIDING = KeyGroup(
             "stage marked changes: of every root, as git add -p would; the others remain unstaged",
             "stage",
         ),
-        UNDO,
+        Key("Z", "Z", "undo", "undo last apply: also of an earlier run; after unmarking, mark again instead", "undo"),
     ),
 )
 
@@ -105,6 +106,28 @@ PROGRAM = KeyGroup(
 
 REVIEW_KEYS = KeyTable(
     (MOVING, REVIEWING, DECIDING, PROGRAM, UNSUPPORTED),
-    ("?", "q", "space", "enter", "n", "/", "v", "S", "d", "b", "R", "P", "x", "w", ":", "y", "e", "tab", "r", "j k"),
+    (
+        "?",
+        "q",
+        "space",
+        "enter",
+        "n",
+        "/",
+        "v",
+        "S",
+        "d",
+        "b",
+        "u",
+        "R",
+        "P",
+        "x",
+        "w",
+        ":",
+        "y",
+        "e",
+        "tab",
+        "r",
+        "j k",
+    ),
     ("?", "esc", "j k", "y", "e", "x", "v", "space", "R", "d", "w", "n", "tab", "q", ":", "r"),
 )

@@ -14,6 +14,7 @@ from locklens.review.reports.words import kind_sign, phrase
 from locklens.text import counted
 from locklens.ui.review.tree import ConflictPair, Grouping, Node, NodeKind
 from locklens.ui.text.evidence import verified_in_short
+from locklens.ui.text.phrases import FINDING_MARK, finding_mark
 from locklens.ui.text.spans import Span
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Mark(Enum):
-    """The review state of a row; NONE_POSSIBLE for a row without changes."""
+    """The review state of a row; NONE_POSSIBLE for a row without changes and findings."""
 
     NONE_POSSIBLE = " "
     OPEN = "·"
@@ -42,7 +43,7 @@ class Row:
         folded: None for a row without a fold.
         summary: Bump, kind or message, in words.
         where: The roots, unless the section names them.
-        tally: For sections: the count of reviewed changes.
+        tally: For sections: the count of reviewed changes and findings.
         evidence: The count of verified hashes.
     """
 
@@ -80,7 +81,7 @@ class Setting(Struct, frozen=True):
     Attributes:
         grouping: The kind of the sections; rows do not repeat it.
         turned: Keys of the nodes whose fold differs from the default.
-        marks: Ids of the reviewed changes.
+        marks: Ids of the reviewed changes and findings.
         is_asking: True while the review is incomplete.
         is_offline: True if no registry may be asked.
     """
@@ -106,13 +107,28 @@ def _visible(nodes: tuple[Node, ...], depth: int, setting: Setting) -> Iterator[
 
 
 def mark_of(node: Node, marks: Collection[str]) -> Mark:
-    """The mark of a node: all, some or none of its changes are reviewed."""
-    if not node.subjects:
+    """The mark of a node: all, some or none of its changes and findings are reviewed."""
+    ids = node.mark_ids
+    if not ids:
         return Mark.NONE_POSSIBLE
-    reviewed = sum(subject.change.id in marks for subject in node.subjects)
+    reviewed = sum(one in marks for one in ids)
     if not reviewed:
         return Mark.OPEN
-    return Mark.ALL if reviewed == len(node.subjects) else Mark.SOME
+    return Mark.ALL if reviewed == len(ids) else Mark.SOME
+
+
+def is_reviewed(node: Node, marks: Collection[str]) -> bool:
+    """True if all of a node is marked; of a git conflict, if its root's findings are."""
+    if node.kind is NodeKind.CONFLICT and node.root is not None:
+        return all(finding_mark(node.root, finding) in marks for finding in node.root.findings)
+    return mark_of(node, marks) is Mark.ALL
+
+
+def marked_words(ids: Collection[str]) -> str:
+    """The number of changes and findings among marked ids, e.g. "2 changes and 1 finding"."""
+    findings = sum(one.startswith(FINDING_MARK) for one in ids)
+    parts = ((len(ids) - findings, "change"), (findings, "finding"))
+    return " and ".join(counted(number, noun) for number, noun in parts if number)
 
 
 def _row(node: Node, depth: int, folded: bool | None, setting: Setting) -> Row:
@@ -120,8 +136,8 @@ def _row(node: Node, depth: int, folded: bool | None, setting: Setting) -> Row:
     where = _root_name(node) if setting.grouping is not Grouping.ROOT else ""
     match node.kind:
         case NodeKind.SECTION:
-            total = len(node.subjects)
-            reviewed = sum(subject.change.id in setting.marks for subject in node.subjects)
+            ids = node.mark_ids
+            total, reviewed = len(ids), sum(one in setting.marks for one in ids)
             return Row(
                 node, depth, folded, mark, node.title, where=node.note, tally=f"✓ {reviewed}/{total}" if total else ""
             )

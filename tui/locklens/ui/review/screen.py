@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from textual import on
 
 from locklens.errors import LockLensError
-from locklens.text import counted
+from locklens.review.model import Severity
 from locklens.ui import views
 from locklens.ui.dialogs.text import TextDialog
 from locklens.ui.review.actions import formatting, locking, pruning, restoring
@@ -20,7 +20,7 @@ from locklens.ui.review.help import review_help
 from locklens.ui.review.keys import REVIEW_KEYS
 from locklens.ui.review.placeholder import nothing_to_review
 from locklens.ui.review.row_target import row_target
-from locklens.ui.review.rows import Setting, is_folded, rows
+from locklens.ui.review.rows import Setting, is_folded, is_reviewed, marked_words, rows
 from locklens.ui.review.tree import Grouping, Node, NodeKind, outline
 from locklens.ui.row_actions import RowActionsScreen
 from locklens.ui.shell.key_table import view_bindings
@@ -60,6 +60,8 @@ class ReviewScreen(RowActionsScreen):
         self.turned: frozenset[str] = frozenset()
         """Keys of the rows whose fold the user changed."""
         self.in_full = False
+        self._unmarked: tuple[str, ...] = ()
+        """Ids that one key unmarked, once for each row, for `Z` to mark again."""
         self._outline: tuple[Node, ...] = ()
 
     def make_list(self) -> ChangeList:
@@ -157,15 +159,32 @@ class ReviewScreen(RowActionsScreen):
     # Moving
 
     def action_finding(self, by: int) -> None:
-        """Goes to the next or previous row with a finding, cyclically; unfolds its section."""
+        """Goes to the next or previous row with a warning or a block that is not reviewed, cyclically."""
+        severe = {Severity.BLOCK, Severity.WARN}
+
+        def is_open(node: Node) -> bool:
+            return node.severity in severe and not is_reviewed(node, self.loader.marks)
+
+        self._go_to_next(by, is_open, "no unreviewed warning or block in the rows shown")
+
+    def action_unreviewed(self) -> None:
+        """Goes to the next row that is not reviewed, cyclically."""
+
+        def is_open(node: Node) -> bool:
+            return bool(node.mark_ids) and not is_reviewed(node, self.loader.marks)
+
+        self._go_to_next(1, is_open, "every row shown is reviewed")
+
+    def _go_to_next(self, by: int, is_wanted: Callable[[Node], bool], otherwise: str) -> None:
+        """Goes to the next or previous row of a kind, and unfolds its section; says `otherwise` without one."""
         entries = [(section, node) for section in self._outline for node in section.children]
-        with_finding = [index for index, (_, node) in enumerate(entries) if node.severity is not None]
-        if not with_finding:
-            self.say("no findings in the rows shown")
+        wanted = [index for index, (_, node) in enumerate(entries) if is_wanted(node)]
+        if not wanted:
+            self.say(otherwise)
             return
         here = self._position_in(entries, by)
-        ahead = [index for index in with_finding if (index - here) * by > 0]
-        target = (ahead or with_finding)[0 if by > 0 else -1]
+        ahead = [index for index in wanted if (index - here) * by > 0]
+        target = (ahead or wanted)[0 if by > 0 else -1]
         section, node = entries[target]
         if is_folded(section, self.turned):
             self.turned = self.turned ^ {section.key}
@@ -245,25 +264,47 @@ class ReviewScreen(RowActionsScreen):
     # Marks
 
     def action_mark(self) -> None:
-        """Marks or unmarks the changes of the highlighted row."""
+        """Marks or unmarks the changes and findings of the highlighted row."""
         if self.node is not None:
             self._toggle_marks([self.node])
 
     def action_mark_shown(self) -> None:
-        """Marks or unmarks all shown changes."""
+        """Marks or unmarks all shown changes and findings."""
         self._toggle_marks([*self._outline])
 
     def _toggle_marks(self, nodes: Iterable[Node]) -> None:
-        subjects = [subject for node in nodes for subject in node.subjects]
-        ids = frozenset(subject.change.id for subject in subjects)
+        listed = [one for node in nodes for one in node.mark_ids]
+        ids = frozenset(listed)
         if not ids:
-            self.say("only changes can be marked as reviewed")
+            self.say("only changes and findings can be marked as reviewed")
             return
         marked = not ids <= self.loader.marks
-        number = counted(len(subjects), "change")
+        self._set_marks(ids, marked=marked)
+        number = marked_words(listed)
+        if marked or len(listed) == 1:
+            self.say(f"marked {number} as reviewed" if marked else f"unmarked {number}")
+        else:
+            self._unmarked = tuple(listed)
+            self.say(f"unmarked {number}; Z marks them again")
+
+    def _set_marks(self, ids: frozenset[str], *, marked: bool) -> None:
+        self._unmarked = ()
         self.loader.set_marks(ids, marked=marked)
-        self.say(f"marked {number} as reviewed" if marked else f"unmarked {number}")
         self.refresh_list()
+
+    def action_undo(self) -> None:
+        """Marks again what the last key unmarked; else previews the undo of the last apply."""
+        if not self._unmarked:
+            super().action_undo()
+            return
+        number = marked_words(self._unmarked)
+        self._set_marks(frozenset(self._unmarked), marked=True)
+        self.say(f"marked {number} again")
+
+    def preview(self, operation: Operation) -> None:
+        """Opens the Preview of an operation; afterwards `Z` undoes that one."""
+        self._unmarked = ()
+        super().preview(operation)
 
     def action_stage(self) -> None:
         """Previews the staging of all marked changes, regardless of the filter."""

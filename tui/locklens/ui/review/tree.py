@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeVar, assert_never
 
 from locklens.review.model import Change, ChangeKind, Finding, LockStatus, Review, RootReview, Severity, worst
 from locklens.ui.review.filter import Candidate, Filter
+from locklens.ui.text.phrases import finding_mark
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
@@ -79,6 +80,7 @@ class Node:
         subjects: The changes of the node and its children.
         root: The root of all changes and findings of the node; None for several roots.
         note: The text of a node that is not a change.
+        finding_mark: The id that marks a root-level finding; "" for other nodes.
     """
 
     key: str
@@ -91,6 +93,13 @@ class Node:
     pair: ConflictPair | None = None
     note: str = ""
     children: tuple[Node, ...] = ()
+    finding_mark: str = ""
+
+    @property
+    def mark_ids(self) -> list[str]:
+        """Ids of the changes and root-level findings of the node and its children, which can be marked as reviewed."""
+        findings = (node.finding_mark for node in (self, *self.children) if node.finding_mark)
+        return [*(subject.change.id for subject in self.subjects), *findings]
 
     @property
     def change(self) -> Change | None:
@@ -120,7 +129,7 @@ def outline(
         for change in root.changes
         if is_match(Candidate(root, change, reviewed=change.id in marks))
     ]
-    others = [node for root in review.roots for node in _root_nodes(root, is_match)]
+    others = [node for root in review.roots for node in _root_nodes(root, is_match, marks)]
     changes = _change_nodes(subjects)
     match grouping:
         case Grouping.ROOT:
@@ -193,8 +202,9 @@ def _group_node(members: list[RootChange]) -> Node:
     return Node(key, NodeKind.GROUP, provider_name(worst_member), _worst(children), ordered, children=children)
 
 
-def _root_nodes(root: RootReview, is_match: Callable[[Candidate], bool]) -> list[Node]:
+def _root_nodes(root: RootReview, is_match: Callable[[Candidate], bool], marks: Collection[str]) -> list[Node]:
     """The nodes of a root besides its changes: findings, conflicts, notes."""
+    ids = [finding_mark(root, finding) for finding in root.findings]
     nodes = [
         Node(
             f"finding:{root.path}:{number}:{finding.rule}",
@@ -205,9 +215,10 @@ def _root_nodes(root: RootReview, is_match: Callable[[Candidate], bool]) -> list
             root,
             finding,
             note=finding.message,
+            finding_mark=ids[number],
         )
         for number, finding in enumerate(root.findings)
-        if is_match(Candidate(root, finding=finding))
+        if is_match(Candidate(root, finding=finding, reviewed=ids[number] in marks))
     ]
     if not is_match(Candidate(root)):
         return nodes

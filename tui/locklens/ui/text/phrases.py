@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from locklens.hashes import count_by_scheme
-from locklens.review.model import Bump, Change, ChangeKind, HostState, Review
+from locklens.review.model import Bump, Change, ChangeKind, Finding, HostState, Review, RootReview
 from locklens.review.reports.words import side
 from locklens.text import counted
 
@@ -68,10 +68,24 @@ def verdict(review: Review, fail_on: str) -> tuple[int, str]:
     return status, f"would exit {status} at --fail-on={fail_on}"
 
 
-def reviewed_words(review: Review, marks: frozenset[str]) -> str:
-    """The count of reviewed changes, e.g. "3 of 12"."""
-    changes = review.changes
-    return f"{sum(change.id in marks for change in changes)} of {len(changes)}"
+FINDING_MARK = "finding:"
+"""How ids of marked findings begin; those of changes are hexadecimal digits."""
+
+
+def finding_mark(root: RootReview, finding: Finding) -> str:
+    """The id that marks a root-level finding: another once its message changes."""
+    import hashlib
+
+    parts = (root.path, finding.rule, finding.file, finding.message)
+    return f"{FINDING_MARK}{hashlib.sha256(repr(parts).encode('utf-8', 'surrogateescape')).hexdigest()[:16]}"
+
+
+def reviewed_words(review: Review, marks: frozenset[str], *, changes: bool = True, findings: bool = True) -> str:
+    """The count of reviewed changes and root-level findings, e.g. "3 of 12"; of one kind without the other."""
+    ids = [change.id for change in review.changes] if changes else []
+    if findings:
+        ids += [finding_mark(root, finding) for root in review.roots for finding in root.findings]
+    return f"{sum(one in marks for one in ids)} of {len(ids)}"
 
 
 def verified_words(review: Review) -> str:
