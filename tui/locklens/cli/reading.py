@@ -39,7 +39,8 @@ def run_review_command(options: Namespace, open_ui: OpenUi) -> int:
             open_files, options.old, options.new, config=options.config, cwd=Path.cwd(), stdin=_standard_input
         )
     else:
-        base = Base(options.base, (options.head or "HEAD") if options.merge_base else "")
+        fork_of = (options.head or "HEAD") if options.merge_base else ""
+        base = Base(options.base, fork_of, options.head, options.staged)
         opened = partial(
             open_git,
             Path.cwd(),

@@ -97,11 +97,11 @@ def open_git(
 
 
 def open_locked(folder: Path, *, base: Base | None = None, roots: Sequence[str] = ()) -> Comparison:
-    """Opens all locked providers: the work tree beside its base, or without git the folder's own lock file.
+    """Opens all locked providers: the new side beside its base, or without git the folder's own lock file.
 
     Args:
         folder: A folder in the repository, or one with a lock file.
-        base: The named base; None for none.
+        base: The named sides; None for none.
         roots: Root folders, relative to `folder`, to which the comparison is restricted.
 
     Raises:
@@ -110,9 +110,11 @@ def open_locked(folder: Path, *, base: Base | None = None, roots: Sequence[str] 
     """
     base = base or Base()
     try:
-        return open_git(folder, base=base.name, fork_of=base.fork_of, roots=roots)
+        return open_git(
+            folder, base=base.name, head=base.head, staged=base.is_staged, fork_of=base.fork_of, roots=roots
+        )
     except NoRepositoryError:
-        if roots or base.name is not None or not (folder / LOCK_FILE).is_file():
+        if roots or base != Base() or not (folder / LOCK_FILE).is_file():
             raise
         opened = open_files(LOCK_FILE, LOCK_FILE, config=None, cwd=folder, stdin=bytes)
         return replace(opened, policy_side=PolicySide.HEAD, is_base_named=False)

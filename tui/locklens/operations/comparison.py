@@ -40,15 +40,19 @@ class Side(Struct, frozen=True):
 
 
 class Base(Struct, frozen=True):
-    """The base that was named for a run; every command and screen of the run compares with it.
+    """The sides that were named for a run; every command and screen of the run compares them.
 
     Attributes:
-        name: A revision. None: none was named, and the work tree is compared with HEAD.
+        name: The old side, a revision; None for HEAD, which was not named.
         fork_of: The revision whose common ancestor with `name` is the base; "" for `name` itself.
+        head: The new side, a revision; None for the work tree or the index.
+        is_staged: True if the new side is the index.
     """
 
     name: str | None = None
     fork_of: str = ""
+    head: str | None = None
+    is_staged: bool = False
 
 
 class Comparison(Struct, frozen=True):

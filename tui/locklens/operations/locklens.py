@@ -124,7 +124,7 @@ class LockLens:
         return self.request.asking is None or self.request.asking.is_offline
 
     def for_view(self, reads: Reads, folder: Path | None) -> LockLens:
-        """Returns the same settings and base for another view.
+        """Returns the same settings and sides for another view.
 
         Args:
             reads: The providers that the view reads.
@@ -140,7 +140,7 @@ class LockLens:
         base, where, opened = self.request.base, folder or Path.cwd(), self.request.open
         if base is not None:
             opened = (
-                partial(open_git, where, base=base.name, fork_of=base.fork_of)
+                partial(open_git, where, base=base.name, head=base.head, staged=base.is_staged, fork_of=base.fork_of)
                 if reads is Reads.CHANGES
                 else partial(open_locked, where, base=base)
             )

@@ -26,7 +26,7 @@ class ReviewRequest(Struct, frozen=True):
         asking: Network settings; None to ask no registry and use no cache.
         prove: The `h1` hashes to prove by downloads.
         policy: A file that replaces the base's policy.
-        base: The named base of the run. None where two files are compared: every screen compares those.
+        base: The named sides of the run. None where two files are compared: every screen compares those.
     """
 
     open: Callable[[], Comparison]

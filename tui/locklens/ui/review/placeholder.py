@@ -26,6 +26,8 @@ def nothing_to_review(review: Review) -> tuple[Line, ...]:
         sentence = f"{counted(review.lock_files, 'lock file')} and {configurations} are unchanged."
     else:
         sentence = "No lock file here: `terraform init`, `tofu init` and `locklens lock` write one."
+    is_watched = review.head.kind in {"worktree", "index"}
+    reload = "reloads when files change; r reloads now" if is_watched else "r reloads"
     others = [(tab, shown) for tab, shown in _ELSEWHERE.items() if review.lock_files]
     return (
         line(),
@@ -39,5 +41,5 @@ def nothing_to_review(review: Review) -> tuple[Line, ...]:
             "  locklens review origin/main compares with another revision, --merge-base as a pull request does.",
             hanging=2,
         ),
-        line(Span("  reloads when files change; r reloads now, q quits, ? lists the keys", Role.DIM), hanging=2),
+        line(Span(f"  {reload}, q quits, ? lists the keys", Role.DIM), hanging=2),
     )

@@ -11,7 +11,7 @@ from locklens.ui.views import VIEWS, View
 from locklens.ui.widgets.bar import BarLayout, Piece
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from locklens.review.model import Review
     from locklens.ui.shell.key_table import KeyTable
@@ -54,15 +54,32 @@ def joined_parts(parts: list[Piece]) -> tuple[Piece, ...]:
     return tuple(piece for part in parts for piece in (Piece(" | ", Role.DIM), part))[1:]
 
 
-def key_line(table: KeyTable, *, in_detail: bool) -> tuple[BarLayout, ...]:
-    """The key line: the most useful keys of the focused pane, clickable; fewer on narrow terminals."""
+def read_only_head(layouts: tuple[BarLayout, ...], side: str) -> tuple[BarLayout, ...]:
+    """The head's layouts with the compared side, and that it cannot be written; narrow terminals show that alone.
+
+    Args:
+        layouts: The layouts of a head.
+        side: The new side's name; "" if the head names it already.
+    """
+    words = Piece(f"  {side}, read only" if side else "  read only", Role.WARN)
+    return (*(BarLayout((*layout.left, words), layout.right) for layout in layouts), BarLayout((words,)))
+
+
+def key_line(table: KeyTable, *, in_detail: bool, without: Collection[str] = ()) -> tuple[BarLayout, ...]:
+    """The key line: the most useful keys of the focused pane, clickable; fewer on narrow terminals.
+
+    Args:
+        table: The screen's keys.
+        in_detail: True if the detail has the focus.
+        without: Labels to leave out.
+    """
     by_label = {
         key.shown.split(",")[0].removesuffix(" ctrl+p"): key
         for group in table.groups
         for key in group.keys
         if key.short
     }
-    urgent = table.in_detail if in_detail else table.in_list
+    urgent = [label for label in (table.in_detail if in_detail else table.in_list) if label not in without]
     layouts = []
     for number in range(len(urgent), 0, -1):
         pieces = [Piece(" ")]

@@ -14,13 +14,15 @@ from textual.widgets import Input, Static
 
 from locklens.errors import LockLensError
 from locklens.operations.write.undo import Undo
+from locklens.review.reports.words import side
 from locklens.ui.shell import bars
+from locklens.ui.shell.key_table import WRITE_KEYS
 from locklens.ui.shell.messages import PreviewWanted, ViewWanted
 from locklens.ui.shell.placeholders import placeholder
 from locklens.ui.shell.review_loader import ReviewLoader
 from locklens.ui.shell.screen import LockLensScreen
 from locklens.ui.text.phrases import changed_on_disk
-from locklens.ui.views import VIEWS
+from locklens.ui.views import REVIEW, VIEWS
 from locklens.ui.widgets.bar import Bar
 from locklens.ui.widgets.line_view import LineView
 
@@ -182,6 +184,11 @@ class TwoPaneScreen(LockLensScreen[int]):
         return self.loader.is_asking
 
     @property
+    def is_read_only(self) -> bool:
+        """True if the new side is a revision or the index: only the work tree can be written."""
+        return self.review is not None and self.review.head.kind in {"git", "index"}
+
+    @property
     def top(self) -> Path | None:
         """The folder that the review's paths are relative to; None if not on disk."""
         return self.loader.top
@@ -225,9 +232,16 @@ class TwoPaneScreen(LockLensScreen[int]):
         """Redraws head, status and key line."""
         if not self.is_open:
             return
-        self.query_one("#head", Bar).show_layouts(*self.head_layouts())
+        head = self.head_layouts()
+        if self.review is not None and self.is_read_only:
+            compared = self.review.head
+            name = "" if self.VIEW == REVIEW else side(compared.kind, compared.name, compared.revision)
+            head = bars.read_only_head(head, name)
+        self.query_one("#head", Bar).show_layouts(*head)
         self.query_one("#status", Bar).show_layouts(*self.status_layouts())
-        self.query_one("#keys", Bar).show_layouts(*bars.key_line(self.TABLE, in_detail=self.detail.has_focus))
+        without = WRITE_KEYS if self.is_read_only else ()
+        keys = bars.key_line(self.TABLE, in_detail=self.detail.has_focus, without=without)
+        self.query_one("#keys", Bar).show_layouts(*keys)
 
     @property
     def status_text(self) -> str:
@@ -299,7 +313,9 @@ class TwoPaneScreen(LockLensScreen[int]):
         """Returns the palette's commands on this view."""
         from locklens.ui.shell.palette import view_commands
 
-        return view_commands(self.TABLE, self.VIEW)
+        keys = (key for group in self.TABLE.groups for key in group.keys)
+        hidden = {key.action for key in keys if key.shown in WRITE_KEYS} if self.is_read_only else set()
+        return [command for command in view_commands(self.TABLE, self.VIEW) if command.action not in hidden]
 
     def show_provider(self, root: str, address: ProviderAddress) -> None:
         """Highlights a provider of a root, if the screen has such rows."""

@@ -10,6 +10,7 @@ from textual import on
 from textual.binding import Binding
 
 from locklens.addresses import Platform
+from locklens.errors import LockLensError
 from locklens.operations.upgrades.download_estimate import estimate_download
 from locklens.operations.upgrades.recommend import USUAL_COOLDOWN, Eligibility
 from locklens.operations.upgrades.selection import UpgradeSelection, candidate_key
@@ -17,6 +18,7 @@ from locklens.operations.write.upgrade import Upgrade
 from locklens.project.clifiles import this_platform
 from locklens.text import counted
 from locklens.ui import views
+from locklens.ui.review.actions import writable
 from locklens.ui.row_actions import RowActionsScreen, RowTarget
 from locklens.ui.shell.key_table import view_bindings
 from locklens.ui.shell.placeholders import one_sentence
@@ -234,8 +236,9 @@ class UpgradeScreen(RowActionsScreen):
     def status_layouts(self) -> tuple[BarLayout, ...]:
         """The selection and its download, or a message."""
         fetch = estimate_download(self.picking.choices, self.picking.known, self._here)
+        message = self.status_text or ("" if self.asking_words else self._read_only_words)
         return upgrade_status(
-            self.picking, fetch, asking=self.asking_words, is_narrowed=self.is_narrowed, message=self.status_text
+            self.picking, fetch, asking=self.asking_words, is_narrowed=self.is_narrowed, message=message
         )
 
     def help_lines(self) -> Iterable[Line]:
@@ -308,6 +311,8 @@ class UpgradeScreen(RowActionsScreen):
             self._select(self.row)
 
     def _select(self, row: UpgradeRow) -> None:
+        if self._is_refused():
+            return
         selectable = [offer for offer in row.offers if self.picking.target(offer) is not None]
         if not selectable:
             self.say(_why_not_selectable(row, self.picking))
@@ -318,6 +323,8 @@ class UpgradeScreen(RowActionsScreen):
 
     def action_select_eligible(self) -> None:
         """Select all eligible upgrades, or clear the selection."""
+        if self._is_refused():
+            return
         picking = self.picking
         eligible = picking.safe
         if frozenset(map(candidate_key, eligible)) <= picking.selected:
@@ -372,11 +379,29 @@ class UpgradeScreen(RowActionsScreen):
     def action_upgrade(self) -> None:
         """Open the Preview of the selected upgrades."""
         picks = self.picking.picks
+        if self._is_refused():
+            return
         if not picks or self.top is None:
             self.say("nothing selected: space selects the row, a selects all eligible")
             return
         where = partial(self.source.where, self.top)
         self.preview(Upgrade.of_picks(picks, where, allows_missing=self.picking.has_unread))
+
+    def _is_refused(self) -> bool:
+        """True if the new side cannot be written, which is shown."""
+        if not self.is_read_only:
+            return False
+        self.say(f"upgrade: {self._read_only_words}")
+        return True
+
+    @property
+    def _read_only_words(self) -> str:
+        """Why nothing can be upgraded; "" if it can."""
+        try:
+            writable(self.review, self.top)
+        except LockLensError as error:
+            return str(error) if self.is_read_only else ""
+        return ""
 
     # Details
 

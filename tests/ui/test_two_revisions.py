@@ -1,0 +1,106 @@
+"""The other views while two revisions, or the index, are compared: they show the new side, and offer no write."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pytest
+from operations.test_propose import entry, lock
+from operations.test_staging import LOCK, git, put, repository
+from textual.command import CommandPalette
+from ui.conftest import Driver, Running, until
+
+from locklens.operations.compare_repository import open_git
+from locklens.operations.comparison import Base
+from locklens.operations.locklens import LockLens
+from locklens.operations.review.request import ReviewRequest
+from locklens.ui.shell.two_panes import TwoPaneScreen
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TF = b'terraform {\n  required_providers {\n    aws = { source = "acme/aws" }\n  }\n}\n'
+
+
+@pytest.fixture
+def top(tmp_path: Path) -> Path:
+    """Version 1 in v1, 2 in v2, 3 in the index, 4 in the work tree."""
+    top = repository(tmp_path / "top", {f"a/{LOCK}": lock(entry("aws", "1.0.0")), "a/main.tf": TF})
+    git(top, "tag", "v1")
+    put(top, {f"a/{LOCK}": lock(entry("aws", "2.0.0"))})
+    git(top, "commit", "-qam", "two")
+    git(top, "tag", "v2")
+    put(top, {f"a/{LOCK}": lock(entry("aws", "3.0.0"))})
+    git(top, "add", "-A")
+    put(top, {f"a/{LOCK}": lock(entry("aws", "4.0.0"))})
+    return top
+
+
+def source_of(top: Path, base: Base) -> LockLens:
+    opened = partial(open_git, top, base=base.name, head=base.head, staged=base.is_staged, fork_of=base.fork_of)
+    return LockLens(ReviewRequest(opened, base=base))
+
+
+async def shown(on: Driver, key: str) -> TwoPaneScreen:
+    await on.press(key)
+    await on.settle()
+    screen = on.app.screen
+    assert isinstance(screen, TwoPaneScreen)
+    return screen
+
+
+def locked(screen: TwoPaneScreen) -> set[str]:
+    assert screen.review is not None
+    return {str(change.new.version) for change in screen.review.changes if change.new is not None}
+
+
+@pytest.mark.parametrize(
+    ("base", "version", "side", "reason"),
+    [
+        (Base("v1", head="v2"), "2.0.0", "v2@", "two revisions are compared"),
+        (Base("v1", "v2", head="v2"), "2.0.0", "v2@", "two revisions are compared"),
+        (Base("v1", is_staged=True), "3.0.0", "index", "git's index is reviewed"),
+    ],
+    ids=["revisions", "fork point", "index"],
+)
+async def test_other_views_show_the_new_side_read_only(
+    running: Running, top: Path, base: Base, version: str, side: str, reason: str
+) -> None:
+    async with running(source_of(top, base), size=(140, 40)) as on:
+        assert "read only" in on.lines[0]
+        assert side in on.lines[0]
+        for key in ("2", "3", "4"):
+            screen = await shown(on, key)
+            assert locked(screen) == {version}
+            assert side in on.lines[0]
+            assert ", read only" in on.lines[0]
+            footer = on.lines[-1].split()
+            assert not {"U", "L", "S", "R", "P", "F", "Z"} & set(footer)
+        await shown(on, "2")
+        assert version in on.text
+        assert f"{reason}, and only the work tree can be written" in on.text
+        for key in ("a", "space", "U"):
+            await on.press(key)
+            assert f"upgrade: {reason}" in on.text
+        await shown(on, "3")
+        await on.press("j", "L")
+        assert f"lock: {reason}" in on.text
+        await on.press("ctrl+p")
+        await until(on, lambda: isinstance(on.app.screen, CommandPalette) and "Export as" in on.text)
+        assert "Lock missing" not in on.text
+        assert "lock the wanted" not in on.text
+
+
+async def test_the_head_fits_a_narrow_terminal(running: Running, top: Path) -> None:
+    async with running(source_of(top, Base("v1", head="v2")), size=(40, 24)) as on:
+        await shown(on, "3")
+        assert "read only" in on.lines[0]
+
+
+async def test_the_work_tree_can_be_written(running: Running, top: Path) -> None:
+    async with running(source_of(top, Base("v1")), size=(140, 40)) as on:
+        for key in ("2", "3"):
+            assert locked(await shown(on, key)) == {"4.0.0"}
+            assert "read only" not in on.text
+            assert {"U", "L"} & set(on.lines[-1].split())
