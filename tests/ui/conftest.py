@@ -549,7 +549,7 @@ class Driver:
 
     @property
     def screen(self) -> ReviewScreen:
-        found = next(screen for screen in self.app.screen_stack if isinstance(screen, ReviewScreen))
+        found = self.app._views["review"]
         assert isinstance(found, ReviewScreen)
         return found
 

@@ -72,7 +72,7 @@ async def test_nothing_important_is_cut_at_80_by_24(samples: Samples, running: R
             "hashicorp/azurerm  3.117.1 -> 4.52.0 major",
         ):
             assert words in on.text
-        for words in ("8 roots", "would exit 1 at --fail-on=block | 0 of 21 reviewed", "? keys", "q quit"):
+        for words in ("8 roots", "would exit 1 at --fail-on=block | 0 of 21 reviewed", "? keys", "q ctrl+c quit"):
             assert words in on.text
 
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.app import App
+from textual.binding import Binding, BindingType
+from textual.widgets import Input
 
 from locklens.operations.locklens import LockLens
 from locklens.text import visible
@@ -13,7 +15,7 @@ from locklens.ui.hashes.screen import HashesScreen
 from locklens.ui.preview.screen import Applied, PreviewScreen
 from locklens.ui.review.screen import ReviewScreen
 from locklens.ui.shell.marks import MarkKeeper
-from locklens.ui.shell.messages import MarksNotKept, PreviewWanted, ViewWanted
+from locklens.ui.shell.messages import MarksNotKept, PreviewWanted, QuitWanted, ViewWanted
 from locklens.ui.shell.two_panes import TwoPaneScreen
 from locklens.ui.signers.screen import SignersScreen
 from locklens.ui.themes import DARK, THEMES
@@ -48,6 +50,7 @@ class LockLensApp(App[int]):
     CSS_PATH = "app.tcss"
     COMMANDS: ClassVar = set()
     ENABLE_COMMAND_PALETTE = True
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+c", "interrupt", "Quit", show=False, priority=True)]
 
     def __init__(
         self,
@@ -96,22 +99,37 @@ class LockLensApp(App[int]):
     def _open(self, view: View, source: LockLens) -> None:
         screen = self._views[view.name] = _SCREENS[view.name](source, self._keeper)
         self.install_screen(screen, view.name)
-        self.push_screen(screen, self.exit)
+        if isinstance(self.screen, TwoPaneScreen):
+            self.switch_screen(screen)
+        else:
+            self.push_screen(screen)
 
     @on(ViewWanted)
     def _show_view(self, event: ViewWanted) -> None:
-        """Switches to another screen, opening it if needed; the previous screen keeps its state."""
+        """Switches to another view, opening it if needed; the previous one keeps its state, and is not below it."""
+        if not isinstance(self.screen, TwoPaneScreen):
+            return  # a dialog was opened meanwhile
         name = event.view.name
         screen = self._views.get(name)
         if screen is None:
             self._open(event.view, self._source.for_view(event.view.reads, event.folder))
-        elif screen not in self.screen_stack:
-            self.push_screen(screen, self.exit)
         else:
-            while self.screen is not screen:
-                self.pop_screen()
+            self.switch_screen(screen)
         if event.provider is not None:
             self._views[name].show_provider(*event.provider)
+
+    @on(QuitWanted)
+    def _quit(self) -> None:
+        has_failed = all(view.review is None and view.error is not None for view in self._views.values())
+        self.exit(2 if has_failed else 0)
+
+    def action_interrupt(self) -> None:
+        """Closes the dialog, Preview or filter that has the focus; on a view quits, as `q` does."""
+        screen = self.screen
+        if isinstance(screen, TwoPaneScreen) and not isinstance(self.focused, Input):
+            screen.action_leave()
+        else:
+            self.simulate_key("escape")
 
     @on(PreviewWanted)
     def _show_preview(self, event: PreviewWanted) -> None:

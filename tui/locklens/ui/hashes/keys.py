@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from locklens.ui.shell.key_table import EVERYWHERE, UNDO, UNSUPPORTED, Key, KeyGroup, KeyTable, elsewhere
+from locklens.ui.shell.key_table import EVERYWHERE, QUIT, UNDO, UNSUPPORTED, Key, KeyGroup, KeyTable, elsewhere
 
 HASHES_KEYS = KeyTable(
     (
@@ -17,7 +17,7 @@ HASHES_KEYS = KeyTable(
                 Key("N", "N", "finding(-1)", "previous finding: previous row with a finding"),
                 Key("left_square_bracket", "[", "root(-1)", "previous root"),
                 Key("right_square_bracket", "]", "root(1)", "next root"),
-                Key("escape", "esc", "back", "back: from the detail, from a filter, to the previous screen", "back"),
+                Key("escape", "esc", "back", "back: from the detail, from a filter", "back"),
             ),
         ),
         KeyGroup(
@@ -65,12 +65,10 @@ HASHES_KEYS = KeyTable(
                 ),
             ),
         ),
-        KeyGroup(
-            "Program", (UNDO, *EVERYWHERE, Key("q", "q", "leave", "back: to the previous screen, or quit", "back"))
-        ),
+        KeyGroup("Program", (UNDO, *EVERYWHERE, QUIT)),
         elsewhere("L"),
         UNSUPPORTED,
     ),
-    ("?", "q", "space", "v", "L", "/", "n", "enter", "a", "x", "w", "y", "e", "tab", "r", ":", "j k"),
-    ("?", "esc", "j k", "y", "e", "x", "v", "L", "w", "tab", "q", ":", "r"),
+    ("?", "q ctrl+c", "space", "v", "L", "/", "n", "enter", "a", "x", "w", "y", "e", "tab", "r", ":", "j k"),
+    ("?", "esc", "j k", "y", "e", "x", "v", "L", "w", "tab", "q ctrl+c", ":", "r"),
 )

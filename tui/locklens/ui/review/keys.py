@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from locklens.ui.shell.key_table import EVERYWHERE, UNSUPPORTED, Key, KeyGroup, KeyTable
+from locklens.ui.shell.key_table import EVERYWHERE, QUIT, UNSUPPORTED, Key, KeyGroup, KeyTable
 
 MOVING = KeyGroup(
     "Moving",
@@ -101,14 +101,14 @@ DECIDING = KeyGroup(
 
 PROGRAM = KeyGroup(
     "Program",
-    (*EVERYWHERE, Key("q", "q", "leave", "quit; on narrow terminals first back to the list", "quit")),
+    (*EVERYWHERE, QUIT),
 )
 
 REVIEW_KEYS = KeyTable(
     (MOVING, REVIEWING, DECIDING, PROGRAM, UNSUPPORTED),
     (
         "?",
-        "q",
+        "q ctrl+c",
         "space",
         "enter",
         "n",
@@ -129,5 +129,5 @@ REVIEW_KEYS = KeyTable(
         "r",
         "j k",
     ),
-    ("?", "esc", "j k", "y", "e", "x", "v", "space", "R", "d", "w", "n", "tab", "q", ":", "r"),
+    ("?", "esc", "j k", "y", "e", "x", "v", "space", "R", "d", "w", "n", "tab", "q ctrl+c", ":", "r"),
 )

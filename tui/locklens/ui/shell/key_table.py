@@ -63,6 +63,11 @@ EVERYWHERE = (
 )
 """Keys of every screen."""
 
+QUIT = Key(
+    "q", "q ctrl+c", "leave", "quit: from every tab; first closes a dialog, a Preview or a full-screen detail", "quit"
+)
+"""On every view; the app binds ctrl+c, which works in dialogs too."""
+
 UNDO = Key("Z", "Z", "undo", "undo last apply: also of an earlier run; again to redo", "undo")
 """On every view."""
 

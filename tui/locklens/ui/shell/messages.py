@@ -102,6 +102,11 @@ class ViewWanted(Message):
 
 
 @dataclass
+class QuitWanted(Message):
+    """A request to end the program."""
+
+
+@dataclass
 class PreviewWanted(Message):
     """A request to preview the plan of an operation.
 

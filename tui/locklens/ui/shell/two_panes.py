@@ -17,7 +17,7 @@ from locklens.operations.write.undo import Undo
 from locklens.review.reports.words import side
 from locklens.ui.shell import bars
 from locklens.ui.shell.key_table import WRITE_KEYS
-from locklens.ui.shell.messages import PreviewWanted, ViewWanted
+from locklens.ui.shell.messages import PreviewWanted, QuitWanted, ViewWanted
 from locklens.ui.shell.placeholders import placeholder
 from locklens.ui.shell.review_loader import ReviewLoader
 from locklens.ui.shell.screen import LockLensScreen
@@ -275,29 +275,21 @@ class TwoPaneScreen(LockLensScreen[int]):
             self.focus_detail()
 
     def action_back(self) -> None:
-        """Goes back one step: filter, detail, screen."""
+        """Goes back one step: filter, detail."""
         if self.query_one("#filter", Input).has_focus or (self.is_narrowed and not self.detail.has_focus):
             self.set_filter("")
             self._close_filter()
         elif self.detail.has_focus:
             self.action_focus_list()
-        elif self._has_screen_below:
-            self.app.pop_screen()
         else:
             self.say("q quits")
 
     def action_leave(self) -> None:
-        """Goes back to the list or to the previous screen, or quits."""
+        """Closes the detail that fills a narrow terminal, or quits."""
         if self.is_narrow and self.has_class("-detail"):
             self.action_focus_list()
-        elif self._has_screen_below:
-            self.app.pop_screen()
         else:
-            self.dismiss(2 if self.review is None and self.error is not None else 0)
-
-    @property
-    def _has_screen_below(self) -> bool:
-        return any(isinstance(screen, TwoPaneScreen) and screen is not self for screen in self.app.screen_stack)
+            self.post_message(QuitWanted())
 
     def action_view(self, key: str) -> None:
         """Opens another view, or shows why not."""

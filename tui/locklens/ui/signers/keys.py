@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from locklens.ui.shell.key_table import EVERYWHERE, UNDO, UNSUPPORTED, Key, KeyGroup, KeyTable, elsewhere
+from locklens.ui.shell.key_table import EVERYWHERE, QUIT, UNDO, UNSUPPORTED, Key, KeyGroup, KeyTable, elsewhere
 
 SIGNERS_KEYS = KeyTable(
     (
@@ -13,7 +13,7 @@ SIGNERS_KEYS = KeyTable(
                 Key("", "g G", "", "first and last"),
                 Key("tab,shift+tab", "tab", "other_pane", "switch pane: between list and detail", "pane"),
                 Key("", "enter", "", "open the detail, and look up the signer's history", "history"),
-                Key("escape", "esc", "back", "back: from the detail, from a filter, to the previous screen", "back"),
+                Key("escape", "esc", "back", "back: from the detail, from a filter", "back"),
             ),
         ),
         KeyGroup(
@@ -37,12 +37,10 @@ SIGNERS_KEYS = KeyTable(
                 Key("r", "r", "reload", "reload: read all files, and ask the registries again", "reload"),
             ),
         ),
-        KeyGroup(
-            "Program", (UNDO, *EVERYWHERE, Key("q", "q", "leave", "back: to the previous screen, or quit", "back"))
-        ),
+        KeyGroup("Program", (UNDO, *EVERYWHERE, QUIT)),
         elsewhere(),
         UNSUPPORTED,
     ),
-    ("?", "q", "enter", "y", "/", "r", "tab", ":", "j k"),
-    ("?", "esc", "j k", "y", "e", "tab", "r", "q", ":"),
+    ("?", "q ctrl+c", "enter", "y", "/", "r", "tab", ":", "j k"),
+    ("?", "esc", "j k", "y", "e", "tab", "r", "q ctrl+c", ":"),
 )

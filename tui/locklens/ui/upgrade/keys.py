@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from locklens.ui.shell.key_table import EVERYWHERE, UNDO, UNSUPPORTED, Key, KeyGroup, KeyTable, elsewhere
+from locklens.ui.shell.key_table import EVERYWHERE, QUIT, UNDO, UNSUPPORTED, Key, KeyGroup, KeyTable, elsewhere
 
 UPGRADE_KEYS = KeyTable(
     (
@@ -18,7 +18,7 @@ UPGRADE_KEYS = KeyTable(
                 Key("N", "N", "warned(-1)", "previous warning: previous row that is held back or has warnings"),
                 Key("left_square_bracket", "[", "section(-1)", "previous section or root"),
                 Key("right_square_bracket", "]", "section(1)", "next section or root"),
-                Key("escape", "esc", "back", "back: from the detail, from a filter, to the previous screen", "back"),
+                Key("escape", "esc", "back", "back: from the detail, from a filter", "back"),
             ),
         ),
         KeyGroup(
@@ -92,12 +92,10 @@ UPGRADE_KEYS = KeyTable(
                 Key("r", "r", "reload", "reload: read all files, and ask the registries again", "reload"),
             ),
         ),
-        KeyGroup(
-            "Program", (UNDO, *EVERYWHERE, Key("q", "q", "leave", "back: to the previous screen, or quit", "back"))
-        ),
+        KeyGroup("Program", (UNDO, *EVERYWHERE, QUIT)),
         elsewhere("U"),
         UNSUPPORTED,
     ),
-    ("?", "q", "space", "U", "a", "< >", "w", "enter", "/", "m", "c", "n", "b", "h l", "e", "r", ":"),
-    ("?", "esc", "j k", "space", "< >", "U", "e", "y", "w", "tab", "q", ":"),
+    ("?", "q ctrl+c", "space", "U", "a", "< >", "w", "enter", "/", "m", "c", "n", "b", "h l", "e", "r", ":"),
+    ("?", "esc", "j k", "space", "< >", "U", "e", "y", "w", "tab", "q ctrl+c", ":"),
 )

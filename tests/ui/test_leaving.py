@@ -1,0 +1,93 @@
+"""q and ctrl+c: one rule. Both close what is open above a view; on a view, whichever it is, both quit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from textual.command import CommandPalette
+from textual.widgets import Input
+from ui.conftest import ServingSource
+
+from locklens.errors import LockLensError
+from locklens.operations.locklens import Reads
+from locklens.ui.dialogs.export import ExportDialog
+from locklens.ui.dialogs.text import TextDialog
+from locklens.ui.preview.screen import PreviewScreen
+from locklens.ui.shell.two_panes import TwoPaneScreen
+
+if TYPE_CHECKING:
+    from ui.conftest import Running, Samples
+
+BOTH = pytest.mark.parametrize("key", ["q", "ctrl+c"])
+
+
+def serving(samples: Samples) -> ServingSource:
+    views = (Reads.CANDIDATES, Reads.LOCKED)
+    return ServingSource(samples.full(), others={view: ServingSource(samples.full()) for view in views})
+
+
+@BOTH
+@pytest.mark.parametrize("tabs", [(), ("2",), ("3",), ("4",), ("4", "2", "1"), ("2", "3", "2")], ids=" ".join)
+async def test_every_tab_is_left_at_once(samples: Samples, running: Running, key: str, tabs: tuple[str, ...]) -> None:
+    async with running(serving(samples)) as on:
+        for tab in tabs:
+            await on.press(tab)
+            await on.settle()
+            assert len([one for one in on.app.screen_stack if isinstance(one, TwoPaneScreen)]) == 1
+            assert "q ctrl+c quit" in on.lines[-1]
+        await on.press(key)
+    assert on.app.return_value == 0
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("opening", "dialog"), [("question_mark", TextDialog), ("d", TextDialog), ("F", PreviewScreen)], ids=["?", "d", "F"]
+)
+async def test_a_dialog_is_closed_first(
+    samples: Samples, running: Running, key: str, opening: str, dialog: type[TextDialog]
+) -> None:
+    source = serving(samples)
+    source.top = Path("/")
+    async with running(source) as on:
+        await on.press("j", opening)
+        assert isinstance(on.app.screen, dialog)
+        await on.press(key)
+        assert on.is_on_top
+        await on.press(key)
+    assert on.app.return_value == 0
+
+
+async def test_ctrl_c_closes_what_takes_letters(samples: Samples, running: Running) -> None:
+    async with running(serving(samples)) as on:
+        await on.press("slash", *"aws", "ctrl+c")
+        assert not on.screen.query_one(Input).has_focus
+        assert on.is_on_top
+        await on.press("ctrl+p")
+        assert isinstance(on.app.screen, CommandPalette)
+        await on.press("ctrl+c")
+        assert on.is_on_top
+        on.screen.action_export("json")
+        await on.pilot.pause()
+        assert isinstance(on.app.screen, ExportDialog)
+        await on.press("ctrl+c")
+        assert on.is_on_top
+        await on.press("ctrl+c")
+    assert on.app.return_value == 0
+
+
+@BOTH
+async def test_a_detail_that_fills_the_terminal_is_closed_first(samples: Samples, running: Running, key: str) -> None:
+    async with running(serving(samples), size=(80, 24)) as on:
+        await on.press("j", "enter", key)
+        assert on.changes.has_focus
+        await on.press(key)
+    assert on.app.return_value == 0
+
+
+async def test_the_status_is_2_where_nothing_could_be_read(samples: Samples, running: Running) -> None:
+    source = ServingSource(error=LockLensError("no"), others={Reads.LOCKED: ServingSource(error=LockLensError("no"))})
+    async with running(source) as on:
+        await on.press("4", "q")
+    assert on.app.return_value == 2
