@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from locklens.review.model import ChangeKind, Review, Severity
 from locklens.review.reports import words
 from locklens.text import counted
+from locklens.ui.review.sorting import Sort
 from locklens.ui.review.tree import Grouping
 from locklens.ui.shell.bars import Reading, fact_line, joined_parts, registry_lines
 from locklens.ui.text.phrases import configuration_read, registries_in_short, reviewed_words, verdict, verified_words
@@ -69,6 +70,7 @@ class StatusFacts:
     narrowed: str
     fail_on: str
     message: str = ""
+    sort: Sort = Sort.SEVERITY
 
 
 def review_status(facts: StatusFacts) -> tuple[BarLayout, ...]:
@@ -88,6 +90,8 @@ def review_status(facts: StatusFacts) -> tuple[BarLayout, ...]:
         parts.append(Piece(counted(len(facts.review.notes), "note"), Role.WARN))
     if facts.grouping is not Grouping.ROOT:
         parts.append(Piece(f"by {facts.grouping}", Role.DIM))
+    if facts.sort is not Sort.SEVERITY:
+        parts.append(Piece(f"sorted by {facts.sort}", Role.DIM))
     if facts.narrowed:
         parts.append(Piece("filtered", Role.WARN))
     standing = joined_parts(parts)

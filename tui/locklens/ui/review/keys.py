@@ -39,6 +39,7 @@ REVIEWING = KeyGroup(
             "filter rows: text, sev>=warn, kind:new, root:prod, provider:aws, rule:LK005, proof:unknown, unreviewed",
             "filter",
         ),
+        Key("s", "s", "sort", "toggle order: worst first, by provider, latest release first, by root", "sort"),
         Key("b", "b", "group", "toggle grouping: by root, by provider, by severity", "group"),
         Key("d", "d", "diff", "show raw diff: the block of the provider, or all changed blocks of the row", "raw diff"),
         Key(
@@ -117,6 +118,7 @@ REVIEW_KEYS = KeyTable(
         "S",
         "d",
         "b",
+        "s",
         "u",
         "R",
         "P",

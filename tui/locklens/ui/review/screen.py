@@ -21,6 +21,7 @@ from locklens.ui.review.keys import REVIEW_KEYS
 from locklens.ui.review.placeholder import nothing_to_review
 from locklens.ui.review.row_target import row_target
 from locklens.ui.review.rows import Setting, is_folded, is_reviewed, marked_words, rows
+from locklens.ui.review.sorting import Sort, age, sorted_outline
 from locklens.ui.review.tree import Grouping, Node, NodeKind, outline
 from locklens.ui.row_actions import RowActionsScreen
 from locklens.ui.shell.key_table import view_bindings
@@ -56,6 +57,7 @@ class ReviewScreen(RowActionsScreen):
     def __init__(self, source: LockLens, keeper: MarkKeeper) -> None:
         super().__init__(source, keeper)
         self.grouping = Grouping.ROOT
+        self.sort = Sort.SEVERITY
         self.narrowed = Filter()
         self.turned: frozenset[str] = frozenset()
         """Keys of the rows whose fold the user changed."""
@@ -96,7 +98,8 @@ class ReviewScreen(RowActionsScreen):
         """Rebuilds the rows from the current marks, folds and filter."""
         if self.review is None or not self.is_open:
             return
-        self._outline = outline(self.review, self.grouping, narrowed=self.narrowed, marks=self.loader.marks)
+        sections = outline(self.review, self.grouping, narrowed=self.narrowed, marks=self.loader.marks)
+        self._outline = sorted_outline(sections, self.sort, self.grouping)
         setting = Setting(self.grouping, self.turned, self.loader.marks, self.is_asking, self.review.offline)
         self.left.show_rows(rows(self._outline, setting), cursor_key=cursor_key)
         self.facts.show_lines(review_facts(self.review, self.loader.marks, self.progress))
@@ -122,6 +125,7 @@ class ReviewScreen(RowActionsScreen):
             self.narrowed.text,
             self.source.fail_on,
             message,
+            self.sort,
         )
         return review_status(facts)
 
@@ -325,6 +329,14 @@ class ReviewScreen(RowActionsScreen):
         self.grouping = self.grouping.following
         self.refresh_list()
         self.say(f"grouped by {self.grouping}")
+
+    def action_sort(self) -> None:
+        """Switches to the next order of the rows."""
+        self.sort = self.sort.following
+        self.refresh_list()
+        is_dated = any(age(section) != float("inf") for section in self._outline)
+        unknown = "" if is_dated else "; no release date is known: they are looked up for a cooldown"
+        self.say(f"sorted by {self.sort}{unknown if self.sort is Sort.AGE else ''}")
 
     def narrow(self, text: str) -> None:
         """Shows only the rows that satisfy the expression."""

@@ -152,10 +152,11 @@ def _worst(nodes: Iterable[Node]) -> Severity | None:
 
 
 def _worst_first(nodes: Iterable[Node]) -> tuple[Node, ...]:
-    return tuple(sorted(nodes, key=_order))
+    return tuple(sorted(nodes, key=severity_order))
 
 
-def _order(node: Node) -> tuple[int, int, str, str]:
+def severity_order(node: Node) -> tuple[int, int, str, str]:
+    """The key that sorts nodes worst first."""
     change = node.change
     return _rank(node), -1 if change is None else _KIND_ORDER[change.kind], node.title, node.key
 

@@ -1,0 +1,70 @@
+"""The order of Review's rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from msgspec.structs import replace
+
+from locklens.review.model import Evidence
+from locklens.ui.review.sorting import Sort, sorted_outline
+from locklens.ui.review.tree import Grouping, outline
+
+if TYPE_CHECKING:
+    from ui.conftest import Running, Samples
+
+    from locklens.review.model import Review
+
+
+def dated(samples: Samples) -> Review:
+    """Three roots; b/old is the oldest release, c/new the latest, and that of a/any is not known."""
+
+    def change(name: str, days: int | None) -> object:
+        return replace(samples.change(name), evidence=Evidence(days=days))
+
+    return samples.review(
+        samples.root("z", [change("b/old", 900), change("a/any", None)]),  # type: ignore[list-item]
+        samples.root("y", [change("c/new", 2)]),  # type: ignore[list-item]
+        samples.root("x", [change("d/mid", 30)], findings=()),  # type: ignore[list-item]
+    )
+
+
+@pytest.mark.parametrize(
+    ("sort", "grouping", "expected"),
+    [
+        (Sort.SEVERITY, Grouping.ROOT, ["z", "a/any", "b/old", "y", "c/new", "x", "d/mid"]),
+        (Sort.PROVIDER, Grouping.ROOT, ["z", "a/any", "b/old", "y", "c/new", "x", "d/mid"]),
+        (Sort.AGE, Grouping.ROOT, ["y", "c/new", "x", "d/mid", "z", "b/old", "a/any"]),
+        (Sort.ROOT, Grouping.ROOT, ["x", "d/mid", "y", "c/new", "z", "a/any", "b/old"]),
+        (Sort.AGE, Grouping.SEVERITY, ["no findings", "c/new", "d/mid", "b/old", "a/any"]),
+        (Sort.ROOT, Grouping.SEVERITY, ["no findings", "d/mid", "c/new", "a/any", "b/old"]),
+    ],
+)
+def test_orders(samples: Samples, sort: Sort, grouping: Grouping, expected: list[str]) -> None:
+    sections = sorted_outline(outline(dated(samples), grouping), sort, grouping)
+    assert [
+        title for section in sections for title in (section.title, *(n.title for n in section.children))
+    ] == expected
+
+
+def test_members_of_a_group_and_sections_of_severities(samples: Samples) -> None:
+    by_root = sorted_outline(outline(samples.full(), Grouping.SEVERITY), Sort.ROOT, Grouping.SEVERITY)
+    assert [section.title for section in by_root] == ["BLOCK", "WARN", "INFO", "no findings"]
+    group = next(node for section in by_root for node in section.children if len(node.children) > 5)
+    assert [node.title for node in group.children] == sorted(node.title for node in group.children)
+
+
+async def test_the_key_keeps_the_cursor_and_is_said(samples: Samples, running: Running) -> None:
+    async with running(samples.full()) as on:
+        await on.go_to("hashicorp/null")
+        for order in ("provider", "age", "root"):
+            await on.press("s")
+            assert f"sorted by {order}" in on.lines[-2]
+            assert on.current.node.title == "hashicorp/null"
+        assert on.titles[0] == "."
+        await on.press("s")
+        assert "sorted by severity" in on.lines[-2]
+        assert on.titles[0] == "infra/prod/network"
+        await on.press("s", "s")
+        assert "no release date is known" in on.lines[-2]
