@@ -53,7 +53,7 @@ DOORS = {
     "rich": ("ui",),
     "sqlite3": ("storage",),
     "textual": ("ui",),
-    "tomllib": ("policy",),
+    "tomllib": ("policy", "storage.preferences"),
     "truststore": ("sources.http",),
 }
 """The modules, or packages of them, that may import a library. Every library has a line, and two modules of Python's own."""

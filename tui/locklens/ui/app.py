@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
@@ -9,16 +10,25 @@ from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
+from locklens.errors import LockLensError
 from locklens.operations.locklens import LockLens
+from locklens.storage.preferences import default_preferences_path, read_preferences, save_preference
 from locklens.text import visible
 from locklens.ui.hashes.screen import HashesScreen
 from locklens.ui.preview.screen import Applied, PreviewScreen
 from locklens.ui.review.screen import ReviewScreen
 from locklens.ui.shell.marks import MarkKeeper
-from locklens.ui.shell.messages import MarksNotKept, PreviewWanted, QuitWanted, ViewWanted
+from locklens.ui.shell.messages import (
+    MarksNotKept,
+    PreferenceChanged,
+    PreferenceNotSaved,
+    PreviewWanted,
+    QuitWanted,
+    ViewWanted,
+)
 from locklens.ui.shell.two_panes import TwoPaneScreen
 from locklens.ui.signers.screen import SignersScreen
-from locklens.ui.themes import DARK, THEMES
+from locklens.ui.themes import DARK, LIGHT, THEMES
 from locklens.ui.upgrade.screen import UpgradeScreen
 from locklens.ui.views import VIEWS
 
@@ -43,6 +53,7 @@ class LockLensApp(App[int]):
         source: Opens the comparison of the first screen.
         view: The first screen: "review", "upgrade", "hashes" or "keys".
         store_path: The store of marks; None for the user's own.
+        preferences_path: The file of preferences; None for the user's own.
         notices: Messages for the first screen.
     """
 
@@ -58,9 +69,13 @@ class LockLensApp(App[int]):
         view: str = "review",
         *,
         store_path: Path | None = None,
+        preferences_path: Path | None = None,
         notices: Iterable[str] = (),
     ) -> None:
         super().__init__()
+        self._preferences_path = preferences_path or default_preferences_path()
+        self._preferences, self._preference_notices = read_preferences(self._preferences_path)
+        self._writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="preferences")
         self._notices = tuple(notices)
         self._source = source
         self._first_view = view
@@ -68,7 +83,7 @@ class LockLensApp(App[int]):
         self._keeper = MarkKeeper(store_path, lambda notice: self.post_message(MarksNotKept(notice)))
         for theme in THEMES:
             self.register_theme(theme)
-        self.theme = DARK.name
+        self.theme = (LIGHT if self._preferences.get("theme") == "light" else DARK).name
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """The themes' own variables, so that the style sheet can be parsed before a theme is set."""
@@ -95,9 +110,12 @@ class LockLensApp(App[int]):
         self._open(next(view for view in VIEWS if view.name == self._first_view), self._source)
         for notice in self._notices:
             self.notify(notice, title="Earlier run", severity="warning", timeout=20)
+        for notice in self._preference_notices:
+            self.notify(notice, title="Preferences", severity="warning", timeout=20)
 
     def _open(self, view: View, source: LockLens) -> None:
         screen = self._views[view.name] = _SCREENS[view.name](source, self._keeper)
+        screen.prefer(self._preferences)
         self.install_screen(screen, view.name)
         if isinstance(self.screen, TwoPaneScreen):
             self.switch_screen(screen)
@@ -117,6 +135,22 @@ class LockLensApp(App[int]):
             self.switch_screen(screen)
         if event.provider is not None:
             self._views[name].show_provider(*event.provider)
+
+    @on(PreferenceChanged)
+    def _take_preference(self, event: PreferenceChanged) -> None:
+        self._preferences[event.key] = event.value
+        self._writer.submit(self._save_preference, event.key, event.value)
+
+    def _save_preference(self, key: str, value: str) -> None:
+        """Saves a preference, on a thread of its own."""
+        try:
+            save_preference(self._preferences_path, key, value)
+        except LockLensError as error:
+            self.post_message(PreferenceNotSaved(f"not saved: {error.sentence}"))
+
+    @on(PreferenceNotSaved)
+    def _show_unsaved(self, event: PreferenceNotSaved) -> None:
+        self.notify(event.notice, title="Preferences", severity="warning", timeout=10)
 
     @on(QuitWanted)
     def _quit(self) -> None:
@@ -156,8 +190,9 @@ class LockLensApp(App[int]):
         self.notify(event.notice, severity="warning", timeout=10)
 
     def on_unmount(self) -> None:
-        """Waits for pending writes of marks."""
+        """Waits for pending writes of marks and preferences."""
         self._keeper.close()
+        self._writer.shutdown(wait=True)
 
 
 def run_app(request: ReviewRequest, view: str = "review", *, store_path: Path | None = None) -> int:

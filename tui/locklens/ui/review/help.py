@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.review.reports.words import SIGN_MEANINGS
+from locklens.storage.preferences import default_preferences_path
+from locklens.text import visible
 from locklens.ui.review.keys import REVIEW_KEYS
 from locklens.ui.shell.help import help_section, key_help
 from locklens.ui.text.evidence import MEANINGS, PROOFS
@@ -32,6 +34,8 @@ def review_help() -> Iterator[Line]:
     yield from help_section("PROOF OF A HASH", PROOFS)
     yield from help_section("SIGNED BY", TIER_MEANINGS)
     yield from help_section("FILTER", _REVIEW_FILTER)
+    where = f"theme, grouping and order are kept in {visible(str(default_preferences_path()))}"
+    yield from help_section("PREFERENCES", {"config.toml": where})
 
 
 _DECIDING = {

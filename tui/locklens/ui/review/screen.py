@@ -25,11 +25,11 @@ from locklens.ui.review.sorting import Sort, age, sorted_outline
 from locklens.ui.review.tree import Grouping, Node, NodeKind, outline
 from locklens.ui.row_actions import RowActionsScreen
 from locklens.ui.shell.key_table import view_bindings
-from locklens.ui.shell.messages import ViewWanted
+from locklens.ui.shell.messages import PreferenceChanged, ViewWanted
 from locklens.ui.text.spans import Line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
     from textual.binding import BindingType
@@ -65,6 +65,11 @@ class ReviewScreen(RowActionsScreen):
         self._unmarked: tuple[str, ...] = ()
         """Ids that one key unmarked, once for each row, for `Z` to mark again."""
         self._outline: tuple[Node, ...] = ()
+
+    def prefer(self, preferences: Mapping[str, str]) -> None:
+        """Applies the saved grouping and order."""
+        self.grouping = Grouping(preferences.get("review.group", self.grouping))
+        self.sort = Sort(preferences.get("review.sort", self.sort))
 
     def make_list(self) -> ChangeList:
         """Returns the list of changes."""
@@ -327,12 +332,14 @@ class ReviewScreen(RowActionsScreen):
     def action_group(self) -> None:
         """Switches to the next grouping."""
         self.grouping = self.grouping.following
+        self.post_message(PreferenceChanged("review.group", self.grouping.value))
         self.refresh_list()
         self.say(f"grouped by {self.grouping}")
 
     def action_sort(self) -> None:
         """Switches to the next order of the rows."""
         self.sort = self.sort.following
+        self.post_message(PreferenceChanged("review.sort", self.sort.value))
         self.refresh_list()
         is_dated = any(age(section) != float("inf") for section in self._outline)
         unknown = "" if is_dated else "; no release date is known: they are looked up for a cooldown"

@@ -102,6 +102,21 @@ class ViewWanted(Message):
 
 
 @dataclass
+class PreferenceChanged(Message):
+    """A preference that a key changed; see `locklens.storage.preferences.CHOICES`."""
+
+    key: str
+    value: str
+
+
+@dataclass
+class PreferenceNotSaved(Message):
+    """The reason, as a sentence, why a preference lasts for this run only."""
+
+    notice: str
+
+
+@dataclass
 class QuitWanted(Message):
     """A request to end the program."""
 

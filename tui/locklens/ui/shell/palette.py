@@ -36,7 +36,7 @@ class HasCommands(Protocol):
 
 def key_commands(table: KeyTable) -> Iterator[Command]:
     """Yields the commands of a screen's keys, and the theme."""
-    yield Command("Switch theme", "dark or light, for this run", "theme")
+    yield Command("Switch theme", "dark or light", "theme")
     # Movement keys last: they are rarely looked up by name.
     for group in (*table.groups[1:], table.groups[0]):
         for key in group.keys:

@@ -12,6 +12,7 @@ from textual.screen import Screen, ScreenResultType
 from locklens.errors import LockLensError
 from locklens.ui.dialogs.text import TextDialog
 from locklens.ui.shell.external import editor_command
+from locklens.ui.shell.messages import PreferenceChanged
 from locklens.ui.shell.timers import after
 from locklens.ui.widgets.bar import Bar
 
@@ -141,4 +142,6 @@ class LockLensScreen(Screen[ScreenResultType]):
 
     def action_theme(self) -> None:
         """Switches between dark and light."""
-        self.app.theme = "locklens-light" if self.app.current_theme.dark else "locklens-dark"
+        name = "light" if self.app.current_theme.dark else "dark"
+        self.app.theme = f"locklens-{name}"
+        self.post_message(PreferenceChanged("theme", name))

@@ -27,7 +27,7 @@ from locklens.ui.widgets.bar import Bar
 from locklens.ui.widgets.line_view import LineView
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
     from typing import Any
 
     from textual.app import ComposeResult
@@ -308,6 +308,9 @@ class TwoPaneScreen(LockLensScreen[int]):
         keys = (key for group in self.TABLE.groups for key in group.keys)
         hidden = {key.action for key in keys if key.shown in WRITE_KEYS} if self.is_read_only else set()
         return [command for command in view_commands(self.TABLE, self.VIEW) if command.action not in hidden]
+
+    def prefer(self, preferences: Mapping[str, str]) -> None:
+        """Applies saved preferences, before the screen is shown."""
 
     def show_provider(self, root: str, address: ProviderAddress) -> None:
         """Highlights a provider of a root, if the screen has such rows."""

@@ -21,6 +21,7 @@ from locklens.ui import views
 from locklens.ui.review.actions import writable
 from locklens.ui.row_actions import RowActionsScreen, RowTarget
 from locklens.ui.shell.key_table import view_bindings
+from locklens.ui.shell.messages import PreferenceChanged
 from locklens.ui.shell.placeholders import one_sentence
 from locklens.ui.shell.timers import after
 from locklens.ui.text.spans import FilePlace
@@ -33,7 +34,7 @@ from locklens.ui.upgrade.rows import By, RowKind, upgrade_rows
 from locklens.ui.upgrade.upgrade_list import UpgradeList
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from textual.app import ComposeResult
     from textual.binding import BindingType
@@ -84,6 +85,10 @@ class UpgradeScreen(RowActionsScreen):
         self._timer_of_detail: Timer | None = None
         self._timer_of_signers: Timer | None = None
         self._here = Platform.parse(this_platform())
+
+    def prefer(self, preferences: Mapping[str, str]) -> None:
+        """Applies the saved grouping."""
+        self.by = By(preferences.get("upgrade.group", self.by))
 
     def compose(self) -> ComposeResult:
         """Yield the two panes, and the loader of candidates."""
@@ -408,6 +413,7 @@ class UpgradeScreen(RowActionsScreen):
     def action_group(self) -> None:
         """Switch the grouping."""
         self.by = By.ROOT if self.by is By.PROVIDER else By.PROVIDER
+        self.post_message(PreferenceChanged("upgrade.group", self.by.value))
         self.refresh_list()
         self.say(f"grouped by {self.by}")
 

@@ -1,0 +1,171 @@
+"""The user's preferences for the terminal UI: `config.toml` in the user's config folder.
+
+The file is the user's: a change replaces or adds one line, and everything else in it, unknown keys and comments too,
+remains. A file that cannot be read is never written.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from locklens.errors import ConfigurationError, LockLensError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+CHOICES: Mapping[str, tuple[str, ...]] = {
+    "theme": ("dark", "light"),
+    "review.group": ("root", "provider", "severity"),
+    "review.sort": ("severity", "provider", "age", "root"),
+    "upgrade.group": ("provider", "root"),
+}
+"""The keys and their values, the default first."""
+
+MAX_PREFERENCES_BYTES = 64 * 1024
+"""No larger file is read: all keys together take a few lines."""
+
+_HEADER = "# Preferences of locklens' terminal UI, kept when a key changes them.\n"
+_PLACE = re.compile(r" \(at (?:line (?P<line>[0-9]+), column [0-9]+|end of document)\)\Z")
+_TABLE = re.compile(r"\s*\[\s*(?P<name>[^\[\]]*?)\s*\]\s*(?:#.*)?\Z")
+
+
+def default_preferences_path() -> Path:
+    """The file in the user's config folder."""
+    from platformdirs import user_config_path
+
+    return user_config_path("locklens", appauthor=False) / "config.toml"
+
+
+def read_preferences(path: Path) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Returns the values by key, and notices with file and line of those that do not count; never fails."""
+    try:
+        text = _read(path)
+        document = _parsed(text, path)
+    except LockLensError as error:
+        return {}, (f"{error}; the defaults apply, and no preference is saved",)
+    values: dict[str, str] = {}
+    notices: list[str] = []
+    for key, choices in CHOICES.items():
+        value = _value(document, key)
+        if isinstance(value, str) and value in choices:
+            values[key] = value
+        elif value is not None:
+            line = _line_of(text, key)
+            place = f"{path}:{line + 1}" if line is not None else str(path)
+            shown = repr(value) if len(repr(value)) <= 40 else f"{repr(value)[:39]}…"
+            notices.append(f"{place}: {key} is {' or '.join(choices)}, not {shown}; {choices[0]} applies")
+    return values, tuple(notices)
+
+
+def save_preference(path: Path, key: str, value: str) -> None:
+    """Changes one value in the file, in one step; the file and its folder are made if needed.
+
+    Raises:
+        ConfigurationError: The file is not valid TOML, cannot be read or written, or has the key in another form.
+    """
+    from locklens.storage.files import write_atomically
+
+    before = _read(path)
+    document = _parsed(before, path)
+    if _value(document, key) == value:
+        return
+    text = _with_value(before, key, value)
+    _require_only_change(document, _parsed(text, path), key, value, path)
+    # A link is the user's, for example to a repository of settings.
+    place = path.resolve()
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigurationError(f"cannot be created: {error.strerror}", path=str(place.parent)) from error
+    write_atomically(place, text.encode())
+
+
+def _read(path: Path) -> str:
+    """The file's text; "" without a file."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_PREFERENCES_BYTES + 1)
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        raise ConfigurationError(f"cannot be read: {error.strerror}", path=str(path)) from error
+    if len(data) > MAX_PREFERENCES_BYTES:
+        raise ConfigurationError(f"larger than {MAX_PREFERENCES_BYTES // 1024} KiB", path=str(path))
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise ConfigurationError("not UTF-8, as TOML has to be", path=str(path), line=line) from error
+
+
+def _parsed(text: str, path: Path) -> dict[str, object]:
+    import tomllib
+
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        reason = str(error)
+        place = _PLACE.search(reason)
+        line = int(place["line"]) if place and place["line"] else text.rstrip("\n").count("\n") + 1
+        what = reason[: place.start()] if place else "too deeply nested"
+        raise ConfigurationError(f"not valid TOML: {what}", path=str(path), line=line) from error
+
+
+def _value(document: Mapping[str, object], key: str) -> object:
+    value: object = document
+    for part in key.split("."):
+        value = value.get(part) if isinstance(value, dict) else None
+    return value
+
+
+def _line_of(text: str, key: str) -> int | None:
+    """The index of the line that sets a key; None if no line does in the usual form."""
+    table, _, name = key.rpartition(".")
+    here = ""
+    for index, line in enumerate(text.split("\n")):
+        if heading := _TABLE.match(line):
+            here = heading["name"].strip()
+        elif here == table and re.match(rf"\s*{re.escape(name)}\s*=", line):
+            return index
+    return None
+
+
+def _with_value(text: str, key: str, value: str) -> str:
+    table, _, name = key.rpartition(".")
+    lines = (text or _HEADER).removesuffix("\n").split("\n")
+    end = "\r" if lines[0].endswith("\r") else ""
+    setting = f'{name} = "{value}"'
+    index = _line_of(text, key)
+    if index is not None:
+        comment = re.search(r"""\s*=\s*(?:"[^"]*"|'[^']*'|[^"'#]*?)(\s*#.*)?\r?\Z""", lines[index])
+        lines[index] = setting + (comment[1] or "" if comment else "").rstrip("\r") + end
+        return "\n".join(lines) + "\n"
+    documented = f"{setting}  # {', '.join(CHOICES[key])}{end}"
+    headings = [(at, heading["name"].strip()) for at, line in enumerate(lines) if (heading := _TABLE.match(line))]
+    if not table:
+        # Keys of the top come before the first table.
+        first = next((at for at, line in enumerate(lines) if line.lstrip().startswith("[")), len(lines))
+        lines.insert(first, documented)
+    elif (at := next((at for at, heading in headings if heading == table), None)) is not None:
+        lines.insert(at + 1, documented)
+    else:
+        lines += [end, f"[{table}]{end}", documented]
+    return "\n".join(lines) + "\n"
+
+
+def _require_only_change(before: dict[str, object], after: dict[str, object], key: str, value: str, path: Path) -> None:
+    """Refuses an edit that did anything else than set the key, such as within a string of several lines."""
+    table, _, name = key.rpartition(".")
+    expected = {**before}
+    if table:
+        own = before.get(table)
+        expected[table] = {**(own if isinstance(own, dict) else {}), name: value}
+    else:
+        expected[name] = value
+    if after != expected:
+        hint = (
+            f"write {key} = {value!r} yourself" if not table else f"write {name} = {value!r} below [{table}] yourself"
+        )
+        raise ConfigurationError(f"{key} cannot be changed in this form", path=str(path), hint=hint)
