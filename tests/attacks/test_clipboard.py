@@ -22,6 +22,7 @@ from locklens.releases.settings import NetworkSettings
 from locklens.storage.cache import Cache
 from locklens.text import visible
 from locklens.ui.app import LockLensApp
+from locklens.ui.dialogs.copy import CopyDialog
 from locklens.ui.preview.screen import PreviewScreen
 from locklens.ui.widgets.line_view import LineView
 
@@ -80,13 +81,19 @@ async def test_no_copied_line_does_anything_at_a_prompt(top: Path, tmp_path: Pat
         async with app.run_test(size=(140, 50), notifications=True) as pilot:
             on = Driver(app, pilot)
             await until(on, lambda: bool(on.titles) and not on.screen.is_asking, seconds=60)
-            copied = set()
+            copied: set[str] = set()
+            marked_up: set[str] = set()
             for number in range(len(on.changes.rows)):
                 on.changes.focus()
                 on.changes.cursor = number
-                await on.press("y")
-                copied.add(on.app.clipboard)
+                for choice in on.screen.copy_choices:
+                    await on.press("y")
+                    if isinstance(app.screen, CopyDialog):
+                        await on.press(*["j"] * on.screen.copy_choices.index(choice), "enter")
+                    (marked_up if choice.label == "Markdown" else copied).add(on.app.clipboard)
                 copied |= await copy_all(on, on.detail)
+            assert marked_up
+            assert all(words_of(text, top)[0] == "-" for text in marked_up)
             roots = {word for text in copied for word in words_of(text, top)}
             assert set(ROOTS) <= roots
             assert any("touch PWNED" in word and word.endswith(":1") for word in roots)

@@ -6,15 +6,20 @@ import subprocess
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
 from textual.command import CommandPalette
 from textual.widgets import Input
 from ui.conftest import until
 
+from locklens.review.rules.catalogue import RULES
+from locklens.trust.model import Signer, SigningKey, Tier
+from locklens.ui.dialogs.copy import CopyDialog
 from locklens.ui.dialogs.export import ExportDialog
 from locklens.ui.dialogs.text import TextDialog
 from locklens.ui.review.keys import REVIEW_KEYS
 from locklens.ui.review.tree import Grouping
 from locklens.ui.shell.key_table import UNSUPPORTED
+from locklens.ui.text.clipboard import copied_line, markdown_text
 from locklens.ui.views import VIEWS
 
 if TYPE_CHECKING:
@@ -329,7 +334,7 @@ async def test_copying(samples: Samples, running: Running) -> None:
     async with running(samples.full()) as on:
         await on.press("y")
         assert "nothing to copy here" in on.text
-        await on.press("j", "y")
+        await on.press("j", "y", "enter")
         assert on.app.clipboard == "'registry.terraform.io/acme/demo 1.0.0 (LK003, LK005)'"
         assert "copied: 'registry.terraform.io/acme/demo 1.0.0" in on.text
         await on.press("enter")
@@ -340,6 +345,44 @@ async def test_copying(samples: Samples, running: Running) -> None:
         await on.press("y")
         assert on.app.clipboard == change.added[0].hash
         await on.press("escape", "d", "y")
+
+
+async def test_y_offers_what_to_copy(samples: Samples, running: Running) -> None:
+    async with running(samples.full()) as on:
+        await on.press("j", "y")
+        assert isinstance(on.app.screen, CopyDialog)
+        choices = on.app.screen._choices
+        change = on.current.node.change
+        assert change is not None
+        assert [one.label for one in choices] == ["row", "Markdown", "provider", "finding", "finding", *["hash"] * 4]
+        assert "enter copy" in on.text
+        before = on.app.clipboard
+        await on.press("escape")
+        assert on.app.clipboard == before
+        for number, choice in enumerate(choices):
+            await on.press("y", *["j"] * number, "enter")
+            assert on.is_on_top
+            assert on.app.clipboard == copied_line(choice.text)
+        await on.press("y", "j", "y")
+        titles = {rule: RULES[rule].title for rule in ("LK003", "LK005", "LK006")}
+        assert on.app.clipboard == (
+            "- **registry.terraform.io/acme/demo** 1.0.0, 1 root: "
+            rf"WARN LK003 {titles['LK003']}\; BLOCK LK005 {titles['LK005']}"
+        )
+        await on.go_to("LK006")
+        await on.press("y", "j", "enter")
+        assert on.app.clipboard == markdown_text(f"- BLOCK LK006 {titles['LK006']}")
+        await on.go_to("hashicorp/random")
+        await on.press("y", "j", "enter")
+        assert on.app.clipboard.endswith("** 3.6.3 to 3.7.2, 8 roots: no findings")
+
+
+async def test_fingerprints_are_offered(samples: Samples, running: Running) -> None:
+    key = SigningKey("7B1F0A9355E240CD9A1E88B42517E112C2EC7068", ("a",), "RSA 4096", "2023-05-10", None, False, False)
+    change = replace(samples.change(), new_signer=Signer(Tier.PARTNER, (key,), "5.2.0"))
+    async with running(samples.review(samples.root("r", [change]))) as on:
+        await on.press("j", "y")
+        assert key.fingerprint in on.text
 
 
 async def test_editing(

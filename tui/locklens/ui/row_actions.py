@@ -13,6 +13,7 @@ from textual.message import Message
 
 from locklens.errors import LockLensError
 from locklens.operations.review.why import WhySubject
+from locklens.ui.dialogs.copy import CopyChoice, CopyDialog
 from locklens.ui.dialogs.export import ExportDialog
 from locklens.ui.prove.dialog import Proved, ProveDialog
 from locklens.ui.shell.external import has_browser, release_page, work_tree_file
@@ -67,10 +68,28 @@ class RowActionsScreen(TwoPaneScreen):
     def report(self, review: Review, form: Literal["json", "text"]) -> Printable:
         """Returns the screen's content as a report; called on a worker thread."""
 
+    @property
+    def copy_choices(self) -> tuple[CopyChoice, ...]:
+        """The texts that can be copied of the highlighted row."""
+        text = self.row_target.copied
+        return (CopyChoice("row", text),) if text else ()
+
     def action_copy(self) -> None:
-        """Copies the highlighted line or row."""
-        line = self.line
-        text = line.copied if line is not None else self.row_target.copied
+        """Copies the highlighted line, or offers what to copy of the row."""
+        if self.line is not None:
+            self._copy(self.line.copied)
+            return
+        choices = self.copy_choices
+        if len(choices) > 1:
+            self.app.push_screen(CopyDialog(choices), self._copy_selected)
+        else:
+            self._copy(choices[0].text if choices else "")
+
+    def _copy_selected(self, text: str | None) -> None:
+        if text is not None:
+            self._copy(text)
+
+    def _copy(self, text: str) -> None:
         if not text:
             self.say("nothing to copy here")
             return

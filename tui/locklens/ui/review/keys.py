@@ -54,7 +54,7 @@ REVIEWING = KeyGroup(
             "y",
             "y",
             "copy",
-            "copy row: provider and versions, finding, hash or fingerprint; without paths, safe to paste in public",
+            "copy: row, Markdown, provider, finding, fingerprint or hash; without paths, safe to paste in public",
             "copy",
         ),
         Key("e", "e", "edit", "edit file: at the highlighted line, in $VISUAL or $EDITOR", "edit"),

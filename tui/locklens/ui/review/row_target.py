@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from locklens.ui.dialogs.copy import CopyChoice
 from locklens.ui.row_actions import RowTarget
-from locklens.ui.text.clipboard import change_copied, finding_copied
+from locklens.ui.text.clipboard import change_copied, change_markdown, finding_copied, finding_markdown
 from locklens.ui.text.spans import FilePlace
 
 if TYPE_CHECKING:
@@ -20,6 +21,33 @@ def node_copied(node: Node) -> str:
     if node.finding is not None:
         return finding_copied(node.finding)
     return str(node.pair.address) if node.pair is not None else ""
+
+
+_MAX_HASHES = 100
+"""Added hashes that are offered; the detail has all of them."""
+
+
+def copy_choices(node: Node | None) -> tuple[CopyChoice, ...]:
+    """The texts that can be copied of a row, none of them with a path."""
+    if node is None or not node_copied(node):
+        return ()
+    row = CopyChoice("row", node_copied(node))
+    if node.finding is not None:
+        return CopyChoice("finding", row.text), CopyChoice("Markdown", finding_markdown(node.finding))
+    change = node.change
+    if change is None:
+        return (row,)
+    changes = [subject.change for subject in node.subjects]
+    signers = [one.new_signer for one in changes if one.new_signer is not None]
+    texts = [
+        row,
+        CopyChoice("Markdown", change_markdown(change, len(changes))),
+        CopyChoice("provider", str(change.address)),
+        *(CopyChoice("finding", finding_copied(finding)) for one in changes for finding in one.findings),
+        *(CopyChoice("fingerprint", key.fingerprint) for signer in signers for key in signer.keys),
+        *(CopyChoice("hash", fact.hash) for fact in change.added[:_MAX_HASHES]),
+    ]
+    return tuple(dict.fromkeys(texts))
 
 
 def node_place(node: Node | None) -> FilePlace | None:

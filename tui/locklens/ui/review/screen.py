@@ -19,7 +19,7 @@ from locklens.ui.review.filter import PLACEHOLDER, Filter, parse_filter
 from locklens.ui.review.help import review_help
 from locklens.ui.review.keys import REVIEW_KEYS
 from locklens.ui.review.placeholder import nothing_to_review
-from locklens.ui.review.row_target import row_target
+from locklens.ui.review.row_target import copy_choices, row_target
 from locklens.ui.review.rows import Setting, is_folded, is_reviewed, marked_words, rows
 from locklens.ui.review.sorting import Sort, age, sorted_outline
 from locklens.ui.review.tree import Grouping, Node, NodeKind, outline
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from locklens.operations.write.operation import Operation
     from locklens.review.model import Review
     from locklens.text import Printable
+    from locklens.ui.dialogs.copy import CopyChoice
     from locklens.ui.review.actions import Where
     from locklens.ui.row_actions import RowTarget
     from locklens.ui.shell.marks import MarkKeeper
@@ -90,6 +91,11 @@ class ReviewScreen(RowActionsScreen):
     def row_target(self) -> RowTarget:
         """The targets of the highlighted row."""
         return row_target(self.node)
+
+    @property
+    def copy_choices(self) -> tuple[CopyChoice, ...]:
+        """The texts that can be copied of the highlighted row."""
+        return copy_choices(self.node)
 
     def report(self, review: Review, form: Literal["json", "text"]) -> Printable:
         """Returns the report that the command line prints."""
