@@ -15,8 +15,10 @@ import pytest
 
 from locklens.cli.main import main
 from locklens.demo.registry import DemoRegistry
-from locklens.demo.releases import SampleLock, lock_file
+from locklens.demo.releases import PLATFORMS, SampleLock, h1, lock_file
 from locklens.demo.serving import environment, write_cli_configuration
+from locklens.hashes import Scheme
+from locklens.lockfile.parse import parse
 from locklens.operations.plan.scoped import put_entries
 from locklens.project.clifiles import this_platform
 
@@ -139,6 +141,95 @@ def test_upgrade_keeps_the_platforms_that_were_hashed_here(run: Run, top: Path) 
     assert run("-C", "a", "upgrade", "random")[0] == 0
     assert b'"3.7.2"' in (top / "a" / LOCK).read_bytes()
     assert (top / "a" / LOCK).read_bytes().count(b'"h1:') == 2
+
+
+def h1_lock(*platforms: str, packed: tuple[str, ...] = PLATFORMS) -> bytes:
+    return lock_file(SampleLock(f"{HOST}/hashicorp/random", "3.6.2", "~> 3.6", platforms, packed))
+
+
+def h1s_of(version: str, *platforms: str) -> set[str]:
+    return {h1(f"{HOST}/hashicorp/random", version, platform) for platform in platforms}
+
+
+def locked_h1s(path: Path) -> set[str]:
+    return {text for entry in parse(path.read_bytes(), "").entries for text in entry.with_scheme(Scheme.H1)}
+
+
+def fetched(err: str) -> list[str]:
+    """The packages that were asked for, in order."""
+    return [line.split("Fetching hashicorp/random ")[1][:-3] for line in err.splitlines() if "Fetching" in line]
+
+
+def require_platforms(top: Path, *platforms: str) -> None:
+    lines = "".join(f'{platform} = "CI"\n' for platform in platforms)
+    (top / "locklens.toml").write_text(f"[platforms]\n{lines}")
+    git(top, "add", "locklens.toml")
+    git(top, "commit", "-qm", "policy")
+
+
+def test_upgrade_keeps_platforms_that_no_cache_knows(run: Run, top: Path) -> None:
+    platforms = ("darwin_arm64", "windows_amd64")
+    (top / "a" / LOCK).write_bytes(h1_lock(*platforms))
+    status, _, err = run("-C", "a", "upgrade", "random", "--no-cache")
+    assert status == 0
+    assert locked_h1s(top / "a" / LOCK) == h1s_of("3.7.2", *platforms)
+    assert "warning" not in err
+    asked = fetched(err)
+    assert [text for text in asked if text.startswith("3.7.2")] == [f"3.7.2 for {name}" for name in platforms]
+    # Old packages only until both hashes are found.
+    assert len(asked) - 2 in range(2, len(PLATFORMS) + 1)
+
+
+@pytest.mark.parametrize(
+    ("unpacked", "packed"),
+    [
+        (PLATFORMS, PLATFORMS),
+        (("darwin_arm64", "windows_amd64"), ("darwin_arm64", "windows_amd64")),
+        (PLATFORMS, ()),
+    ],
+)
+def test_old_packages_are_not_downloaded_where_their_zh_tell_the_platforms(
+    run: Run, top: Path, unpacked: tuple[str, ...], packed: tuple[str, ...]
+) -> None:
+    (top / "a" / LOCK).write_bytes(h1_lock(*unpacked, packed=packed))
+    status, _, err = run("-C", "a", "upgrade", "random", "--no-cache")
+    assert status == 0
+    assert locked_h1s(top / "a" / LOCK) == h1s_of("3.7.2", *unpacked)
+    assert [text for text in fetched(err) if text.startswith("3.6.2")] == []
+
+
+def test_upgrade_locks_the_platforms_that_the_policy_requires(run: Run, top: Path) -> None:
+    require_platforms(top, "linux_arm64", "darwin_amd64")
+    (top / "a" / LOCK).write_bytes(h1_lock("windows_amd64"))
+    status, _, err = run("-C", "a", "upgrade", "random", "--no-cache")
+    assert status == 0
+    assert locked_h1s(top / "a" / LOCK) == h1s_of("3.7.2", "linux_arm64", "darwin_amd64")
+    assert fetched(err) == ["3.7.2 for linux_arm64", "3.7.2 for darwin_amd64"]
+
+
+def test_platform_overrides_the_policy_and_a_loss_is_a_warning(run: Run, top: Path) -> None:
+    require_platforms(top, "linux_arm64", "darwin_amd64")
+    (top / "a" / LOCK).write_bytes(h1_lock("linux_arm64", "darwin_amd64"))
+    status, _, err = run("-C", "a", "upgrade", "random", "--no-cache", "--platform", "linux_arm64")
+    assert status == 0
+    assert locked_h1s(top / "a" / LOCK) == h1s_of("3.7.2", "linux_arm64")
+    assert (
+        "warning: a: hashicorp/random: locked for linux_arm64: 1 h1 hash instead of 2; pass --platform for each "
+        "platform to keep\n"
+    ) in err
+
+
+def test_platforms_that_stay_unknown_are_a_warning(run: Run, top: Path) -> None:
+    data = h1_lock("linux_amd64", "darwin_arm64").replace(h1s_of("3.6.2", "darwin_arm64").pop().encode(), b"h1:x=")
+    (top / "a" / LOCK).write_bytes(data)
+    status, out, _ = run("-C", "a", "upgrade", "random", "--no-cache", "--json")
+    assert status == 0
+    assert locked_h1s(top / "a" / LOCK) == h1s_of("3.7.2", "linux_amd64")
+    (warning,) = [one for one in events(out) if one["type"] == "warning"]
+    assert (warning["root"], warning["provider"]) == ("a", "hashicorp/random")
+    assert warning["words"].startswith("locked for linux_amd64 only: the platforms of 1 old h1 hash are unknown")
+    (change,) = [one for one in events(out) if one["type"] == "change"]
+    assert change["platforms"] == ["linux_amd64"]
 
 
 def test_a_preview_is_a_diff_that_does_what_the_command_does(run: Run, top: Path, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from locklens.addresses import Platform, ProviderAddress
-from locklens.diagnostics import Diagnostic
+from locklens.diagnostics import Diagnostic, DiagnosticSeverity
 from locklens.dialect import OPENTOFU, TERRAFORM, Dialect
 from locklens.errors import ConfigurationError, LockLensError, UnavailableError
 from locklens.install.model import LockRequest, ProviderRequirement
@@ -57,7 +57,7 @@ class Shelf:
         self, addresses: Sequence[ProviderAddress], tool: Dialect
     ) -> Mapping[ProviderAddress, Sequence[ListedVersion] | LockLensError]:
         return {
-            one: [ListedVersion(version, ("5.0",), (LINUX,)) for version in self._offered[one.type]]
+            one: [ListedVersion(version, ("5.0",), (LINUX, MAC, WINDOWS)) for version in self._offered[one.type]]
             if one.type in self._offered
             else UnavailableError("registry.terraform.io does not answer")
             for one in addresses
@@ -263,6 +263,29 @@ def test_the_platforms_that_are_locked_stay_so(top: Path) -> None:
     planned(top, shelf, "aws")
     planned(top, shelf, "aws", platforms=(LINUX, MAC))
     assert [move.platforms for move in shelf.moves] == [(MAC, WINDOWS), (LINUX, MAC)]
+
+
+def test_the_required_platforms_are_locked_and_no_old_ones_looked_up(top: Path) -> None:
+    lay(top, TWO | {LOCK: [entry("aws", "5.1.0", "", MAC, WINDOWS), entry("tls", "4.2.0")]})
+    shelf = Shelf(OFFERED)
+    plan = planned(top, shelf, "aws", required=(LINUX,))
+    assert [move.platforms for move in shelf.moves] == [(LINUX,)]
+    assert [change.platforms for change in plan.changes] == [(LINUX,)]
+    assert remarks(plan) == [
+        "aws: locked for linux_amd64: 1 h1 hash instead of 2; the policy requires no other platform"
+    ]
+    assert planned(top, shelf, "aws", required=(LINUX,), platforms=(MAC,)).changes[0].platforms == (MAC,)
+
+
+def test_a_platform_that_the_new_version_has_no_package_for_is_a_warning(top: Path) -> None:
+    rare = Platform("plan9", "arm")
+    lay(top, TWO | {LOCK: [entry("aws", "5.1.0", "", rare, WINDOWS), entry("tls", "4.2.0")]})
+    shelf = Shelf(OFFERED)
+    plan = planned(top, shelf, "aws")
+    assert [move.platforms for move in shelf.moves] == [(WINDOWS,)]
+    assert [(remark.severity, remark.words) for remark in plan.remarks] == [
+        (DiagnosticSeverity.WARNING, "5.2.0 has no package for plan9_arm: it can no longer be installed there")
+    ]
 
 
 def test_platforms_that_nobody_knows_are_said(top: Path) -> None:

@@ -65,7 +65,7 @@ def plan_safe(options: Namespace) -> Plan:
         picks = survey.selection.picks
         if not picks:
             return beside
-        operation = Upgrade.of_picks(picks, partial(locklens.where, survey.top))
+        operation = Upgrade.of_picks(picks, partial(locklens.where, survey.top), required=survey.review.policy.required)
         is_alone = len(operation.where.roots) < 2
         progress = JsonProgress() if options.json else InstallProgress(Wording.PLAN, is_alone=is_alone)
         if len(operation.where.roots) > 1:

@@ -9,7 +9,7 @@ from locklens.addresses import Platform
 from locklens.cli.arguments import UsageError
 from locklens.cli.output import DONE, FINDINGS, NOT_WRITTEN, complain, put, put_patch, tell
 from locklens.cli.planning import scope_of, writer_of
-from locklens.diagnostics import Diagnostic
+from locklens.diagnostics import Diagnostic, DiagnosticSeverity
 from locklens.errors import LockLensError
 from locklens.operations.plan.files import WriteTarget
 from locklens.operations.plan.model import change_words
@@ -63,14 +63,18 @@ def operation_of(command: str, options: Namespace) -> Operation:
         return Undo(Path.cwd())
     scope = scope_of(options)
     if command == "upgrade":
+        from locklens.operations.review.policy import policy_at
         from locklens.operations.write.upgrade import Upgrade
 
+        effective = policy_at(Path.cwd())
+        tell([f"note: {effective.note}"] if effective.note and not options.platform else [])
         return Upgrade(
             scope,
             tuple(options.providers),
             _platforms(options.platform),
             edits_constraints=options.edit_constraints,
             allows_missing=options.allow_missing_modules,
+            required=effective.policy.required,
         )
     if command == "prune":
         from locklens.operations.write.prune import Prune
@@ -121,7 +125,9 @@ class _Text:
         if self._is_dry_run:
             tell(plan.dry_run_words)
         for remark in plan.remarks:
-            tell([f"{_place(remark)}: {remark.sentence}"])
+            lead = "warning: " if remark.severity is DiagnosticSeverity.WARNING else ""
+            tell([f"{lead}{_place(remark)}: {remark.sentence}"])
+            tell([f"hint: {remark.hint}"] if remark.hint else [])
         for failed in plan.failures:
             tell(_complaint(failed))
 
@@ -161,10 +167,12 @@ class _Json:
                 old=str(change.old.version) if change.old else None,
                 new=str(change.new.version) if change.new else None,
                 edits=[{"file": e.file, "line": e.line, "old": e.old, "new": e.new} for e in change.edits],
+                platforms=[str(platform) for platform in change.platforms],
                 words=change_words(change, is_dry_run=self._is_dry_run),
             )
         for remark in plan.remarks:
-            self._put("note", root=remark.root or ".", provider=remark.address or None, words=remark.sentence)
+            root, provider = remark.root or ".", remark.address or None
+            self._put(remark.severity.value, root=root, provider=provider, words=remark.sentence, hint=remark.hint)
         for failed in plan.failures:
             self._fail(failed, failed.root or ".")
 

@@ -63,6 +63,11 @@ class Policy(Struct, frozen=True):
         return cls()
 
     @property
+    def required(self) -> tuple[Platform, ...]:
+        """The required platforms, in the file's order."""
+        return tuple(wanted.platform for wanted in self.platforms)
+
+    @property
     def paths_in_order(self) -> tuple[InstallPath, ...]:
         """The install paths in display order."""
         return tuple(path for path in InstallPath if path in self.install_paths)

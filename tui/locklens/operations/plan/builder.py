@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from locklens.diagnostics import Diagnostic
+from locklens.diagnostics import Diagnostic, DiagnosticSeverity
 from locklens.errors import LockLensError
 from locklens.lockfile.model import differing
 from locklens.operations.plan.files import FileChanges, PlannedFile, WriteTarget, file_order
@@ -75,6 +75,11 @@ class PlanBuilder:
             address: The provider as the root names it, "" for the whole root.
         """
         self.diagnostics.append(Diagnostic.note(detail, address=address, root=root))
+
+    def warn(self, root: str, detail: str, *, address: str = "", hint: str = "") -> None:
+        """Adds a warning, which prevents nothing; arguments as of `note`, and the next step."""
+        warning = Diagnostic(DiagnosticSeverity.WARNING, "", detail, address, hint=hint, root=root)
+        self.diagnostics.append(warning)
 
     def fail(self, root: str, error: LockLensError, *, address: str = "") -> None:
         """Adds the error that leaves a root untouched; arguments as of `note`."""

@@ -63,7 +63,7 @@ class PlannedChange(Struct, frozen=True):
         old: Its entry before, None where there was none.
         new: Its entry afterwards, None where it is removed.
         edits: The constraints that are rewritten for it.
-        platforms: Platforms whose hashes are added, where the version is unchanged.
+        platforms: Platforms that are locked; where the version is unchanged, those whose hashes are added.
         moved_from: The other registry's provider that it replaces, and whose entry is `old`.
     """
 

@@ -19,7 +19,7 @@ from locklens.project.tree import FileSystem, OverlayTree, WorkTree
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from locklens.addresses import ProviderAddress
+    from locklens.addresses import Platform, ProviderAddress
     from locklens.lockfile.model import LockEntry, LockFile
     from locklens.operations.plan.model import Scope
     from locklens.operations.root_modules import Root
@@ -30,6 +30,9 @@ _NO_EDITS: Mapping[ProviderAddress, tuple[ConstraintEdit, ...]] = MappingProxyTy
 
 
 _NOT_MOVED: Mapping[ProviderAddress, ProviderAddress] = MappingProxyType({})
+
+
+_NO_PLATFORMS: Mapping[ProviderAddress, tuple[Platform, ...]] = MappingProxyType({})
 
 
 class ScopedPlanBuilder(PlanBuilder):
@@ -102,6 +105,7 @@ def put_entries(
     *,
     edits: Mapping[ProviderAddress, tuple[ConstraintEdit, ...]] = _NO_EDITS,
     moved: Mapping[ProviderAddress, ProviderAddress] = _NOT_MOVED,
+    platforms: Mapping[ProviderAddress, tuple[Platform, ...]] = _NO_PLATFORMS,
 ) -> None:
     """Plans new entries for some providers of a root; every other byte of its lock file is unchanged.
 
@@ -111,6 +115,7 @@ def put_entries(
         entries: The new entry of each provider; None to remove it.
         edits: The constraints that are rewritten for each.
         moved: Providers that replace another one, whose entry is removed.
+        platforms: The platforms that each is locked for.
     """
     if not entries:
         return
@@ -122,9 +127,8 @@ def put_entries(
         name = root.name_of(address)
         before = moved.get(address)
         old = now.get(before or address)
-        draft.changes.append(
-            PlannedChange(root.path, address, name, old, entry, edits.get(address, ()), moved_from=before)
-        )
+        edited, locked_for = edits.get(address, ()), platforms.get(address, ())
+        draft.changes.append(PlannedChange(root.path, address, name, old, entry, edited, locked_for, before))
 
 
 def require_sound(root: Root) -> None:

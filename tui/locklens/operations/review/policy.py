@@ -69,6 +69,37 @@ def effective_policy(comparison: Comparison, given: Path | None) -> EffectivePol
     return EffectivePolicy(_parsed(data, side.name if is_base else ""), comparison.policy_side, note)
 
 
+def policy_at(folder: Path) -> EffectivePolicy:
+    """Return the policy for a write in a folder: that of HEAD, as for a review, or without git the folder's own.
+
+    Raises:
+        ConfigurationError: The policy has a mistake.
+        RepositoryError: Git failed.
+    """
+    from locklens.errors import NoRepositoryError
+    from locklens.project.git import Repository
+    from locklens.project.tree import FileSystem, WorkTree
+
+    try:
+        repository = Repository.discover(folder)
+    except NoRepositoryError:
+        data = FileSystem(folder).read(POLICY_FILE)
+        side = PolicySide.HEAD if data is not None else PolicySide.NONE
+        return EffectivePolicy(Policy.none() if data is None else _parsed(data, ""), side)
+    with repository:
+        data = None if repository.is_unborn else repository.show(repository.resolve("HEAD"), POLICY_FILE)
+        other = None if repository.is_bare else WorkTree(repository.top).read(POLICY_FILE)
+    note = ""
+    if other != data:
+        state = "removal" if other is None else "change"
+        note = f"{state} of {POLICY_FILE} in the worktree is ignored: the policy of the base (HEAD) applies"
+        if data is None:
+            note = f"{POLICY_FILE} in the worktree is ignored: the base (HEAD) has no policy"
+    if data is None:
+        return EffectivePolicy(Policy.none(), PolicySide.NONE, note)
+    return EffectivePolicy(_parsed(data, "HEAD"), PolicySide.BASE, note)
+
+
 def _parsed(data: bytes, revision: str) -> Policy:
     """Reads a policy; a mistake is reported with the revision, as git names files of revisions."""
     path = f"{revision}:{POLICY_FILE}" if revision else POLICY_FILE

@@ -6,11 +6,9 @@ from typing import TYPE_CHECKING, Self
 
 from locklens.addresses import Platform
 from locklens.errors import LockLensError
-from locklens.hashes import Scheme
 from locklens.install.context import InstallContext
-from locklens.install.fetching import admitted
 from locklens.install.lock import Locker, choose
-from locklens.operations.write.source import EntryPlatforms
+from locklens.operations.write.old_platforms import entry_platforms
 from locklens.project.clifiles import this_platform
 from locklens.releases.session import ReleaseSession
 from locklens.releases.settings import NetworkSettings
@@ -26,6 +24,7 @@ if TYPE_CHECKING:
     from locklens.install.events import InstallEvent
     from locklens.install.model import LockRequest, ProviderRequirement
     from locklens.lockfile.model import LockEntry
+    from locklens.operations.write.source import EntryPlatforms
     from locklens.sources.metadata import ListedVersion
     from locklens.storage.cache import Cache
     from locklens.versions import Version
@@ -93,25 +92,8 @@ class RegistrySource:
         return {address: known[address] for address in addresses}
 
     def coverage(self, entries: Sequence[LockEntry], tool: Dialect) -> Sequence[EntryPlatforms]:
-        """Returns the platforms of each entry's `h1` hashes: by the registry, or by packages that were hashed here."""
-        context = self._context(tool)
-        return context.map(lambda entry: self._coverage(entry, context), entries)
-
-    def _coverage(self, entry: LockEntry, context: InstallContext) -> EntryPlatforms:
-        hashes = entry.with_scheme(Scheme.H1)
-        if not hashes:
-            return EntryPlatforms(())
-        try:
-            metadata, vouched = admitted(context, entry.address, entry.version, self.here)
-        except LockLensError:
-            return EntryPlatforms((), len(hashes))
-        listed = vouched.checksums.packages(entry.address.type, str(entry.version))
-        platforms = {zh: platform for platform, zhs in listed.items() for zh in zhs}
-        known = {h1: platforms[zh] for zh, h1 in self._session.cache.hashes(platforms).items()}
-        known |= metadata.reported_h1s
-        return EntryPlatforms(
-            tuple(sorted({known[h1] for h1 in hashes if h1 in known})), sum(h1 not in known for h1 in hashes)
-        )
+        """Return the platforms of each entry; see `locklens.operations.write.old_platforms`."""
+        return entry_platforms(entries, self._context(tool), self.here)
 
     def choose(self, wanted: Sequence[ProviderRequirement], tool: Dialect) -> Sequence[Version | Diagnostic]:
         """Returns the version of each to lock, or the error."""

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from locklens.diagnostics import Diagnostic
 from locklens.errors import ConfigurationError, LockLensError, NotFoundError
+from locklens.hashes import Scheme
 from locklens.install.model import LockRequest
 from locklens.operations.plan.files import PlannedFile
 from locklens.operations.plan.scoped import put_entries, require_sound
@@ -37,13 +38,15 @@ class RootUpgradeOptions(Struct, frozen=True):
     """Options of the upgrade of one root.
 
     Attributes:
-        platforms: Platforms to lock; () for those that each entry covers.
+        platforms: Platforms to lock; () for the required ones, or else those of each entry.
+        required: Platforms that the policy requires.
         edits_constraints: True if constraints may be rewritten.
         allows_missing: True if modules may be missing, whose constraints are then ignored.
         names_providers: True if the user named the providers, so that each that cannot be upgraded is an error.
     """
 
     platforms: tuple[Platform, ...] = ()
+    required: tuple[Platform, ...] = ()
     edits_constraints: bool = False
     allows_missing: bool = False
     names_providers: bool = False
@@ -98,6 +101,7 @@ class RootUpgrade:
         self._source = source
         self._draft = draft
         self._root = root
+        self._offered: Mapping[ProviderAddress, Sequence[ListedVersion] | LockLensError] = {}
         self._edits: dict[ProviderAddress, tuple[ConstraintEdit, ...]] = {}
         self._moving: dict[ProviderAddress, Version] = {}
         self._entries: dict[ProviderAddress, LockEntry | None] = {}
@@ -125,7 +129,7 @@ class RootUpgrade:
         if missing := self._root.configuration.missing_modules:
             names = ", ".join(module.call for module in missing)
             self._draft.note(self.path, f"constraints of modules that cannot be read are ignored: {names}")
-        offered = self._source.listed(tuple(providers), self.tool)
+        offered = self._offered = self._source.listed(tuple(providers), self.tool)
         targets: dict[ProviderAddress, Version] = {}
         for address, version in providers.items():
             try:
@@ -147,26 +151,58 @@ class RootUpgrade:
                 self._entries[address] = replace(prior, constraints=str(self._constraints(address)))
             else:
                 self._moving[address] = version
-        if not self._options.platforms:
+        if not self._options.platforms and not self._options.required:
             # An entry that replaces another registry's keeps the platforms of that one.
             locked = {address: self._locked.get(self._migrated.get(address, address)) for address in self._moving}
             self.priors = {address: prior for address, prior in locked.items() if prior is not None}
 
     def select_platforms(self, coverage: Mapping[ProviderAddress, EntryPlatforms]) -> None:
-        """Makes the lock requests, for the platforms of the options, or else for those of each entry.
+        """Makes the lock requests: for the platforms of the options, or else the required ones, or else each entry's.
 
         Args:
             coverage: The platforms of each of `priors`.
         """
+        options = self._options
         for address, version in self._moving.items():
             known = coverage.get(address, EntryPlatforms(()))
-            platforms = self._options.platforms or known.platforms or (self._source.here,)
+            platforms = options.platforms or self._available(
+                address, version, options.required or known.platforms or (self._source.here,)
+            )
             if known.unknown:
                 names = ", ".join(map(str, platforms))
                 words = f"the platforms of {counted(known.unknown, 'old h1 hash', 'old h1 hashes')} are unknown"
-                self._remark(address, f"locked for {names} only: {words}; pass --platform for each")
+                self._warn(address, f"locked for {names} only: {words}; pass --platform for each")
             prior = self._locked.get(address)
             self.requests.append(LockRequest(address, version, platforms, self._constraints(address), prior))
+
+    def _available(
+        self, address: ProviderAddress, version: Version, platforms: tuple[Platform, ...]
+    ) -> tuple[Platform, ...]:
+        """Returns the platforms that the registry lists for a version; all of them if it lists none of them."""
+        listed = self._offered[address]
+        offered = () if isinstance(listed, LockLensError) else listed
+        available = next((one.platforms for one in offered if one.version == version), ())
+        left = tuple(platform for platform in platforms if platform in available)
+        if not left or left == platforms:
+            return platforms
+        lost = ", ".join(str(platform) for platform in platforms if platform not in left)
+        self._warn(address, f"{version} has no package for {lost}: it can no longer be installed there")
+        return left
+
+    def _warn_of_fewer(self, request: LockRequest, entry: LockEntry) -> None:
+        """Warns of platforms that are no longer locked; those that the policy does not require are a note."""
+        options = self._options
+        prior = self._locked.get(self._migrated.get(request.address, request.address))
+        before = len(prior.with_scheme(Scheme.H1)) if prior is not None else 0
+        now = len(entry.with_scheme(Scheme.H1))
+        if not (options.platforms or options.required) or now >= before:
+            return
+        names = ", ".join(map(str, request.platforms))
+        words = f"locked for {names}: {counted(now, 'h1 hash', 'h1 hashes')} instead of {before}"
+        if options.platforms:
+            self._warn(request.address, f"{words}; pass --platform for each platform to keep")
+        else:
+            self._remark(request.address, f"{words}; the policy requires no other platform")
 
     def put(self) -> None:
         """Plans the entries."""
@@ -177,15 +213,24 @@ class RootUpgrade:
                 self._draft.diagnostics.append(replace(entry, summary="", address=name, root=self.path))
             else:
                 self._entries[address] = replace(entry, constraints=str(self._constraints(address)))
+        platforms = {}
+        for request in self.requests:
+            locked = self._entries.get(request.address)
+            if locked is not None:
+                platforms[request.address] = request.platforms
+                self._warn_of_fewer(request, locked)
         required = self._root.configuration.required()
         moved = {new: old for new, old in self._migrated.items() if new in self._entries and old not in required}
-        put_entries(self._draft, self._root, self._entries, edits=self._edits, moved=moved)
+        put_entries(self._draft, self._root, self._entries, edits=self._edits, moved=moved, platforms=platforms)
 
     def _constraints(self, address: ProviderAddress) -> Constraints:
         return combined(self._root.configuration.of(address))
 
     def _remark(self, address: ProviderAddress, words: str) -> None:
         self._draft.note(self.path, words, address=self._root.name_of(address))
+
+    def _warn(self, address: ProviderAddress, words: str) -> None:
+        self._draft.warn(self.path, words, address=self._root.name_of(address))
 
     # The version
 

@@ -39,10 +39,11 @@ class Upgrade(Struct, frozen=True):
     Attributes:
         where: The roots.
         providers: As typed, each with or without `=VERSION`; () for all that are locked and required.
-        platforms: Platforms to lock; () for those that each entry covers.
+        platforms: Platforms to lock; () for the required ones, or else those of each entry.
         edits_constraints: True if constraints may be rewritten.
         allows_missing: True if modules may be missing, whose constraints are then ignored.
         picks: Instead of `providers`: the selected versions, where they differ by root.
+        required: Platforms that the policy requires.
     """
 
     needs_registry: ClassVar[Literal[True]] = True
@@ -53,21 +54,30 @@ class Upgrade(Struct, frozen=True):
     edits_constraints: bool = False
     allows_missing: bool = False
     picks: tuple[SelectedVersion, ...] = ()
+    required: tuple[Platform, ...] = ()
 
     @classmethod
     def of_picks(
-        cls, picks: Sequence[SelectedVersion], where: Callable[[Iterable[str]], Scope], *, allows_missing: bool = False
+        cls,
+        picks: Sequence[SelectedVersion],
+        where: Callable[[Iterable[str]], Scope],
+        *,
+        required: tuple[Platform, ...] = (),
+        allows_missing: bool = False,
     ) -> Self:
         """Returns the upgrade to selected versions; a constraint that excludes one of them is edited.
 
         Args:
             picks: At least one.
             where: Returns the scope of the roots' folders.
+            required: Platforms that the policy requires.
             allows_missing: True if modules may be missing, whose constraints are then ignored.
         """
         assert picks, "without picks everything would move"
         scope = where(dict.fromkeys(pick.root for pick in picks))
-        return cls(scope, picks=tuple(picks), edits_constraints=True, allows_missing=allows_missing)
+        return cls(
+            scope, (), (), edits_constraints=True, allows_missing=allows_missing, picks=tuple(picks), required=required
+        )
 
     @property
     def title(self) -> str:
@@ -125,7 +135,11 @@ class Upgrade(Struct, frozen=True):
     ) -> list[str]:
         """Plans roots until the entries of one fail; returns those after it, with their plans removed."""
         options = RootUpgradeOptions(
-            self.platforms, self.edits_constraints, self.allows_missing, names_providers=bool(self.providers)
+            self.platforms,
+            self.required,
+            self.edits_constraints,
+            self.allows_missing,
+            names_providers=bool(self.providers),
         )
         resolved: list[tuple[RootUpgrade, dict[str, PlannedFile]]] = []
         for path in paths:
