@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from ui.conftest import Samples
 
 from locklens.addresses import Platform
-from locklens.diagnostics import Diagnostic
+from locklens.diagnostics import Diagnostic, DiagnosticSeverity
 from locklens.dialect import TERRAFORM
 from locklens.errors import ConfigurationError, LockLensError, StaleLockFileError
 from locklens.install.events import (
@@ -65,6 +65,20 @@ def test_before_there_is_a_plan() -> None:
     ]
     assert refusal(standing) == "not ready: planning in progress"
     assert list(preview_detail(standing, None, in_full=False)) == []
+
+
+def test_platforms_and_warnings(samples: Samples) -> None:
+    plan = planned(samples, "a", "b", "c")
+    locked = [(LINUX, MAC), (LINUX,), (LINUX, MAC)]
+    changes = (replace(change, platforms=names) for change, names in zip(plan.changes, locked, strict=True))
+    lost = Diagnostic(
+        DiagnosticSeverity.WARNING, "", "1 platform is lost", "hashicorp/aws", hint="pass --platform", root="b"
+    )
+    notes = (Diagnostic.note("of interest", root="a"), lost)
+    text = said(PlanProgress("x", PlanStage.REVIEWING, replace(plan, changes=tuple(changes), diagnostics=notes)))
+    assert "      locks darwin_arm64, linux_amd64  in 2 roots\n      locks linux_amd64  in 1 root\n" in text
+    warned = "WARNINGS\n  ! b: hashicorp/aws: 1 platform is lost\n     -> pass --platform\n\nNOTES\n  a: of interest"
+    assert warned in text
 
 
 def test_packages_on_their_way(samples: Samples) -> None:

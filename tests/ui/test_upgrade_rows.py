@@ -12,7 +12,7 @@ from selection.making import requirement
 from selection.making import version as parsed
 from ui.conftest import Samples
 
-from locklens.addresses import ProviderAddress
+from locklens.addresses import Platform, ProviderAddress
 from locklens.errors import ConfigurationError
 from locklens.operations.upgrades import report
 from locklens.operations.upgrades.candidates import CandidateTable, RefusedRoot
@@ -265,6 +265,33 @@ def test_detail() -> None:
     assert next(line for line in lines if "~> 1.0" in line.text).place == FilePlace("a/main.tf", 1)
     assert "ALL VERSIONS" not in said
     assert "ALL VERSIONS  newest first, 2" in text(upgrade_lines(rows(of)[1], of, in_full=True))
+
+
+def test_the_platforms_that_an_upgrade_locks() -> None:
+    windows, mac = Platform("windows", "amd64"), Platform("darwin", "arm64")
+    of = picking(READY)
+    assert "LOCKS        " in text(upgrade_lines(rows(of)[1], of))
+    of = of.with_terms(replace(of.terms, platforms=(windows, mac)))
+    said = text(upgrade_lines(rows(of)[1], of))
+    assert "LOCKS        darwin_arm64, windows_amd64  required by the policy" in said
+    assert "! no package for darwin_arm64, which the policy requires" in said
+    assert rows(of)[1].note.text == "no package for darwin_arm64, which the policy requires"
+    h1s = ("h1:known", "h1:other")
+    entry = READY.entry
+    assert entry is not None
+    some = replace(READY, entry=replace(entry, hashes=h1s))
+    of = picking(some)
+    assert "LOCKS        the platforms of 2 h1 hashes: lookup in progress" in text(
+        upgrade_lines(rows(of)[1], of, is_asking=True)
+    )
+    release = known(some, "1.0.0", ALICE)
+    facts = replace(release.facts, reported={"h1:known": mac})
+    of = of.with_known([replace(release, facts=facts)])
+    words = "LOCKS        the platforms of 1 h1 hash are unknown: Preview hashes old packages to find them"
+    assert words in text(upgrade_lines(rows(of)[1], of))
+    facts = replace(release.facts, reported={"h1:known": mac, "h1:other": windows})
+    of = of.with_known([replace(release, facts=facts)])
+    assert "LOCKS        darwin_arm64, windows_amd64  as now" in text(upgrade_lines(rows(of)[1], of))
 
 
 def test_detail_of_what_is_held() -> None:

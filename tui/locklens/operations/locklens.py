@@ -385,7 +385,8 @@ class LockLens:
             opened.close()
         if top is None:
             raise LockLensError("the reviewed files are not on disk, so nothing can be upgraded")
-        terms = UpgradePolicy(None if ignores_cooldown else review.policy.cooldown)
+        cooldown = None if ignores_cooldown else review.policy.cooldown
+        terms = UpgradePolicy(cooldown, platforms=review.policy.required)
         table = self.candidates(review, top, cancel=cancel)
         selection = UpgradeSelection(terms=terms).with_offers(table).with_safe()
         known: list[KnownRelease] = []

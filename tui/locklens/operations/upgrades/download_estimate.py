@@ -12,7 +12,7 @@ from locklens.trust.authentication import AuthenticationOutcome
 from locklens.trust.continuity import judge_signer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from locklens.addresses import Platform
     from locklens.operations.upgrades.candidates import CandidateVersion, UpgradeCandidates
@@ -63,7 +63,11 @@ class DownloadEstimate(Struct, frozen=True):
 
 
 def estimate_download(
-    picks: Iterable[tuple[UpgradeCandidates, CandidateVersion]], known: Mapping[ReleaseId, KnownRelease], here: Platform
+    picks: Iterable[tuple[UpgradeCandidates, CandidateVersion]],
+    known: Mapping[ReleaseId, KnownRelease],
+    here: Platform,
+    *,
+    required: Collection[Platform] = (),
 ) -> DownloadEstimate:
     """Estimate the downloads for selected versions: each release once, for all platforms of its entries.
 
@@ -71,13 +75,14 @@ def estimate_download(
         picks: The selected versions.
         known: Known releases, both locked and selected ones.
         here: The platform that is locked where an entry records no other.
+        required: Platforms that the policy requires, which are locked instead of those of the entries.
     """
     needed: dict[ReleaseId, set[Platform]] = {}
     is_sure = True
     for offer, choice in picks:
-        platforms, is_complete = _platforms(offer, known, here)
-        needed.setdefault(release_id(offer, choice.version), set()).update(platforms)
-        is_sure = is_sure and is_complete
+        locked = platforms_to_lock(offer, known, here, required=required)
+        needed.setdefault(release_id(offer, choice.version), set()).update(locked.platforms)
+        is_sure = is_sure and not locked.unknown
     packages = hashed = 0
     size: int | None = 0
     for release, release_platforms in needed.items():
@@ -95,17 +100,36 @@ def estimate_download(
     return DownloadEstimate(packages, size, hashed, is_sure)
 
 
-def _platforms(
-    offer: UpgradeCandidates, known: Mapping[ReleaseId, KnownRelease], here: Platform
-) -> tuple[frozenset[Platform], bool]:
-    """The platforms that an entry has an `h1` for; True if the platform of each `h1` is known."""
-    locked = offer.entry.with_scheme(Scheme.H1) if offer.entry is not None else frozenset()
+class LockedPlatforms(Struct, frozen=True):
+    """The platforms that an upgrade locks.
+
+    Attributes:
+        platforms: Those that are known.
+        unknown: Number of locked `h1` hashes whose platform is found when the upgrade is planned.
+    """
+
+    platforms: frozenset[Platform]
+    unknown: int = 0
+
+
+def platforms_to_lock(
+    offer: UpgradeCandidates,
+    known: Mapping[ReleaseId, KnownRelease],
+    here: Platform,
+    *,
+    required: Collection[Platform] = (),
+) -> LockedPlatforms:
+    """Return the required platforms, or else those that an entry has an `h1` for; arguments as of the estimate."""
+    if required:
+        return LockedPlatforms(frozenset(required))
+    locked = offer.entry.with_scheme(Scheme.H1) if offer.entry is not None else frozenset[str]()
     release = known.get(release_id(offer, offer.entry.version)) if offer.entry is not None else None
-    if release is None or not locked:
-        return frozenset({here}), not locked
-    of_zh = release.facts.platforms
-    of_h1 = dict(release.facts.reported) | {h1: of_zh[zh] for zh, h1 in release.hashed.items() if zh in of_zh}
-    return frozenset(of_h1[h1] for h1 in locked if h1 in of_h1) or frozenset({here}), locked <= of_h1.keys()
+    of_h1: dict[str, Platform] = {}
+    if release is not None:
+        of_zh = release.facts.platforms
+        of_h1 = dict(release.facts.reported) | {h1: of_zh[zh] for zh, h1 in release.hashed.items() if zh in of_zh}
+    platforms = frozenset(of_h1[h1] for h1 in locked if h1 in of_h1)
+    return LockedPlatforms(platforms or frozenset({here}), len(locked - of_h1.keys()))
 
 
 def release_id(offer: UpgradeCandidates, version: Version) -> ReleaseId:

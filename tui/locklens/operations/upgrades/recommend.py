@@ -10,6 +10,7 @@ from msgspec import Struct
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from locklens.addresses import Platform
     from locklens.operations.upgrades.candidates import CandidateVersion, UpgradeCandidates
     from locklens.versions import Version
 
@@ -43,10 +44,12 @@ class UpgradePolicy(Struct, frozen=True):
     Attributes:
         cooldown: Minimum age of a release in days; None for no cooldown.
         limit: The largest step from the locked version.
+        platforms: Required platforms; () for those of each entry.
     """
 
     cooldown: int | None = None
     limit: BumpLimit = BumpLimit.ANYWHERE
+    platforms: tuple[Platform, ...] = ()
 
     def is_too_young(self, choice: CandidateVersion) -> bool:
         """True if a version is known to be within the cooldown; False for an unknown age."""

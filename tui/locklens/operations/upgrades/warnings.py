@@ -46,6 +46,7 @@ def upgrade_warnings(
     return (
         *_of_the_signature(selection, offer, choice),
         *_of_the_age(selection, offer, choice),
+        *_of_the_platforms(selection, offer, choice),
         *_of_the_version(offer, choice),
     )
 
@@ -75,13 +76,23 @@ def _of_the_age(
         yield _warning(f"release date unknown: the {selection.terms.cooldown}-day cooldown cannot be checked")
 
 
+def _of_the_platforms(
+    selection: UpgradeSelection, offer: UpgradeCandidates, choice: CandidateVersion
+) -> Iterator[UpgradeWarning]:
+    required, offered = selection.terms.platforms, choice.listed.platforms
+    if required:
+        missing = [str(platform) for platform in required if offered and platform not in offered]
+        if missing:
+            yield _warning(f"no package for {', '.join(missing)}, which the policy requires")
+    elif lost := offer.lost_platforms(choice.version):
+        yield _warning(f"no package for {', '.join(map(str, lost))}, unlike {offer.locked}")
+
+
 def _of_the_version(offer: UpgradeCandidates, choice: CandidateVersion) -> Iterator[UpgradeWarning]:
     if choice.excluding:
         yield _warning(f"excluded by the configuration: {edits_in_short(choice)} would be edited")
     if offer.locked is not None and not offer.is_newer(choice.version):
         yield _warning(f"older than the locked {offer.locked}")
-    if lost := offer.lost_platforms(choice.version):
-        yield _warning(f"no package for {', '.join(map(str, lost))}, unlike {offer.locked}")
     if not choice.is_usable:
         yield _warning(str(choice.holds[-1]))
     if choice.version.prerelease:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
 
+from locklens.diagnostics import DiagnosticSeverity
 from locklens.operations.plan.commit_message import commit_message
 from locklens.operations.plan.files import WriteTarget
 from locklens.review.model import Severity
@@ -200,11 +201,25 @@ def _plan_items(standing: PlanProgress) -> Iterator[Item]:
             f"{edit.file}:{edit.line}  {edit.old} -> {edit.new}" for change in group.changes for edit in change.edits
         ):
             yield Item(line(f"      {text}", hanging=8), group)
+        yield from (Item(one, group) for one in _platform_lines(group))
     listed = len(plan.changes)
     yield from (Item(line(f"  {words}", hanging=4)) for words in plan.proposal.words[listed:])
     if standing.foreseen is not None and standing.foreseen.untouched:
         unchanged = f"  {counted(standing.foreseen.untouched, 'provider')} unchanged"
         yield Item(line(Span(unchanged, Role.DIM)))
+
+
+def _platform_lines(group: Group) -> Iterator[Line]:
+    """The platforms that a change is locked for, or whose hashes it adds; roots that differ are counted."""
+    alike: dict[str, int] = {}
+    for change in group.changes:
+        if change.platforms:
+            names = ", ".join(sorted(map(str, change.platforms)))
+            alike[names] = alike.get(names, 0) + 1
+    verb = "adds" if group.first.kind == "change" else "locks"
+    for names, number in alike.items():
+        where = f"  in {counted(number, 'root')}" if len(alike) > 1 else ""
+        yield line(Span(f"      {verb} ", Role.DIM), names, Span(where, Role.DIM), hanging=12)
 
 
 def _file_items(plan: Plan) -> Iterator[Item]:
@@ -391,13 +406,19 @@ def _failure_lines(plan: Plan) -> Iterator[Line]:
 
 
 def _remark_lines(plan: Plan) -> Iterator[Line]:
-    yield from heading("NOTES")
-    alike: dict[tuple[str, str], list[str]] = {}
-    for remark in plan.remarks:
-        alike.setdefault((remark.address, remark.sentence), []).append(remark.root or ".")
-    for (name, words), roots in alike.items():
-        lead = f"{_named(roots)}: {name}: " if name else f"{_named(roots)}: "
-        yield line("  ", Span(lead, Role.PLACE), words, hanging=4, copied=words)
+    """The warnings, then the notes."""
+    warnings = [remark for remark in plan.remarks if remark.severity is DiagnosticSeverity.WARNING]
+    notes = [remark for remark in plan.remarks if remark.severity is not DiagnosticSeverity.WARNING]
+    for title, remarks, sign in (("WARNINGS", warnings, Span("  ! ", Role.WARN)), ("NOTES", notes, Span("  "))):
+        yield from heading(title) if remarks else ()
+        alike: dict[tuple[str, str, str], list[str]] = {}
+        for remark in remarks:
+            alike.setdefault((remark.address, remark.sentence, remark.hint), []).append(remark.root or ".")
+        for (name, words, hint), roots in alike.items():
+            lead = f"{_named(roots)}: {name}: " if name else f"{_named(roots)}: "
+            yield line(sign, Span(lead, Role.PLACE), words, hanging=4, copied=words)
+            if hint:
+                yield line(Span("     -> ", Role.DIM), hint, hanging=8)
 
 
 def _named(roots: list[str]) -> str:

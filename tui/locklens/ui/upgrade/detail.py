@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from locklens.addresses import display_host
+from locklens.addresses import Platform, display_host
 from locklens.operations.upgrades.candidates import edits_in_short
+from locklens.operations.upgrades.download_estimate import platforms_to_lock
 from locklens.operations.upgrades.recommend import Eligibility, age_words
 from locklens.operations.upgrades.selection import sorted_versions
+from locklens.project.clifiles import this_platform
 from locklens.text import counted
 from locklens.ui.text.signers import signer_change_lines
 from locklens.ui.text.spans import FilePlace, Line, Role, Span, heading, line
@@ -235,8 +237,7 @@ def _release_lines(
         moment = f"{choice.released:%Y-%m-%d %H:%M} UTC"
         ago = f"  {counted(choice.days or 0, 'day')} ago, reported by the registry"
         yield _labelled("RELEASED", moment, Span(ago, Role.DIM), copied=moment)
-    names = ", ".join(map(str, choice.listed.platforms)) or "platforms unknown"
-    yield _labelled("PLATFORMS", names)
+    yield from _platform_lines(offer, choice, selection, is_asking=is_asking)
     protocols = ", ".join(choice.listed.protocols) or "protocol unknown"
     yield _labelled("PROTOCOL", protocols)
     new, old = selection.facts(offer, choice.version), selection.facts(offer, offer.locked)
@@ -246,6 +247,28 @@ def _release_lines(
         return
     unknown = new.trouble.words if new.trouble is not None else "no information in the signature"
     yield from signer_change_lines(old.signer if old is not None else None, new.signer, unknown=unknown)
+
+
+def _platform_lines(
+    offer: UpgradeCandidates, choice: CandidateVersion, selection: UpgradeSelection, *, is_asking: bool
+) -> Iterator[Line]:
+    """The platforms that the upgrade locks, and those that the release has packages for."""
+    required = selection.terms.platforms
+    locked = platforms_to_lock(offer, selection.known, Platform.parse(this_platform()), required=required)
+    names = ", ".join(sorted(map(str, locked.platforms)))
+    hashes = counted(locked.unknown, "h1 hash", "h1 hashes")
+    if required:
+        yield _labelled("LOCKS", names, Span("  required by the policy", Role.DIM))
+    elif not locked.unknown:
+        yield _labelled("LOCKS", names, Span("  as now" if offer.entry is not None else "", Role.DIM))
+    elif selection.facts(offer, offer.locked) is None:
+        state = "lookup in progress" if is_asking else "not looked up yet"
+        yield _labelled("LOCKS", Span(f"the platforms of {hashes}: {state}", Role.DIM))
+    else:
+        words = f"the platforms of {hashes} are unknown: Preview hashes old packages to find them"
+        yield _labelled("LOCKS", Span(words, Role.WARN))
+    offered = ", ".join(map(str, choice.listed.platforms)) or "platforms unknown"
+    yield _labelled("PLATFORMS", offered)
 
 
 # The versions

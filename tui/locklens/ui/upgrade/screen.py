@@ -156,7 +156,9 @@ class UpgradeScreen(RowActionsScreen):
         """Start the lookup once the configurations are read."""
         if self.review is not None and not self._has_terms:
             self._has_terms = True
-            self.picking = self.picking.with_terms(replace(self.picking.terms, cooldown=self.review.policy.cooldown))
+            policy = self.review.policy
+            terms = replace(self.picking.terms, cooldown=policy.cooldown, platforms=policy.required)
+            self.picking = self.picking.with_terms(terms)
         if self.review is not None and not self.is_asking and not self.candidates.is_reading and self.error is None:
             self.candidates.read(self.review, self.top, is_fresh=self._is_fresh)
             self._is_fresh = False
@@ -240,7 +242,8 @@ class UpgradeScreen(RowActionsScreen):
 
     def status_layouts(self) -> tuple[BarLayout, ...]:
         """The selection and its download, or a message."""
-        fetch = estimate_download(self.picking.choices, self.picking.known, self._here)
+        picking = self.picking
+        fetch = estimate_download(picking.choices, picking.known, self._here, required=picking.terms.platforms)
         message = self.status_text or ("" if self.asking_words else self._read_only_words)
         return upgrade_status(
             self.picking, fetch, asking=self.asking_words, is_narrowed=self.is_narrowed, message=message
@@ -390,7 +393,8 @@ class UpgradeScreen(RowActionsScreen):
             self.say("nothing selected: space selects the row, a selects all eligible")
             return
         where = partial(self.source.where, self.top)
-        self.preview(Upgrade.of_picks(picks, where, allows_missing=self.picking.has_unread))
+        required, has_unread = self.picking.terms.platforms, self.picking.has_unread
+        self.preview(Upgrade.of_picks(picks, where, required=required, allows_missing=has_unread))
 
     def _is_refused(self) -> bool:
         """True if the new side cannot be written, which is shown."""
