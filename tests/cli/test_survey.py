@@ -18,6 +18,7 @@ from locklens.demo.releases import SampleLock, lock_file
 from locklens.demo.serving import environment, write_cli_configuration
 from locklens.lockfile.parse import parse
 from locklens.operations.upgrades.report import candidates_schema
+from locklens.review.reports.why_json import why_schema
 
 HOST, LOCK = "registry.terraform.io", ".terraform.lock.hcl"
 Run = Callable[..., tuple[int, str, str]]
@@ -76,7 +77,9 @@ def top(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def document(run: Run, *words: str) -> dict[str, Any]:
     status, out, err = run("--list", "--format", "json", *words)
-    assert (status, err) == (0, "")
+    assert status == 0
+    is_ignored = "--ignore-cooldown" in words
+    assert err == ("warning: the policy's cooldown of 7 days is ignored (--ignore-cooldown)\n" if is_ignored else "")
     found: dict[str, Any] = json.loads(out)
     jsonschema.Draft202012Validator.check_schema(candidates_schema())
     jsonschema.validate(found, candidates_schema(), cls=jsonschema.Draft202012Validator)
@@ -121,6 +124,41 @@ def test_without_the_cooldown(run: Run, top: Path) -> None:
     assert {one["provider"].rpartition("/")[2] for one in found["candidates"] if one["safe"]} == {"demo", "other"}
 
 
+def test_majors_are_eligible_where_the_user_takes_them_in(run: Run, top: Path) -> None:
+    (top / "a/main.tf").write_text((top / "a/main.tf").read_text().replace("~> 1.0", ">= 1.0"))
+    found = document(run, "--root", "a")
+    assert {one["provider"] for one in found["candidates"] if one["safe"]} == set()
+    found = document(run, "--root", "a", "--include-major")
+    assert {one["provider"].rpartition("/")[2] for one in found["candidates"] if one["safe"]} == {"demo"}
+    assert run("--safe", "--root", "a")[:2] == (0, "nothing was changed\n")
+    status, out, err = run("--safe", "--root", "a", "--include-major")
+    assert (status, out) == (0, "a: acme/demo 1.0.0 becomes 2.0.0\nwrote a/.terraform.lock.hcl\n"), err
+
+
+def test_the_cooldown_counts_without_a_version(run: Run, top: Path) -> None:
+    status, out, err = run("other", "--root", "a")
+    assert (status, out) == (0, "nothing was changed\n")
+    assert "a: acme/other: kept at 1.0.0; held back: 1.1.0 by cooldown 7 d (2 d old)\n" in err
+    status, out, err = run("other", "--root", "a", "--ignore-cooldown")
+    assert (status, out) == (0, "a: acme/other 1.0.0 becomes 1.1.0\nwrote a/.terraform.lock.hcl\n")
+    assert err.startswith("warning: the policy's cooldown of 7 days is ignored (--ignore-cooldown)\n")
+
+
+def test_the_cooldown_counts_in_why(run: Run, top: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["why", "other", "--no-cache", "--", "a"]
+    assert main(words, lambda request, view: pytest.fail("the terminal UI was opened")) == 0
+    out = capsys.readouterr().out
+    assert "upgrade      selects 1.0.0; 1.1.0, the newest in range, is within the cooldown\n" in out
+    assert "newer        1.1.0  held back: cooldown 7 d (2 d old)\n" in out
+    words = ["why", "other", "--no-cache", "--format", "json", "--", "a"]
+    assert main(words, lambda request, view: pytest.fail("the terminal UI was opened")) == 0
+    found = json.loads(capsys.readouterr().out)
+    jsonschema.validate(found, why_schema(), cls=jsonschema.Draft202012Validator)
+    registry = found["roots"][0]["registry"]
+    assert (registry["upgrade"]["version"], registry["recommended"]) == ("1.1.0", "1.0.0")
+    assert registry["newer"][0]["held_by"][0]["reason"] == "cooldown"
+
+
 def test_what_is_safe_moves_and_nothing_else(run: Run, top: Path) -> None:
     status, out, err = run("--safe", "--root", "a", "--dry-run")
     assert status == 0, err
@@ -148,7 +186,7 @@ def test_a_root_in_which_nothing_can_be_upgraded_is_named(run: Run, top: Path) -
         (["--safe", "demo"], "take no PROVIDER"),
         (["--list", "--json"], "takes no --dry-run or --json"),
         (["--format", "json"], "--format requires --list"),
-        (["--ignore-cooldown"], "requires --list or --safe"),
+        (["--include-major"], "--include-major requires --list or --safe"),
         (["--list", "--root", "nowhere"], "nowhere"),
     ],
 )

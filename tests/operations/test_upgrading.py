@@ -50,6 +50,7 @@ class Shelf:
         self._offered = {name: [Version.parse(text) for text in versions.split()] for name, versions in offered.items()}
         self._unknown = unknown
         self.broken: frozenset[str] = frozenset()
+        self.days: dict[str, int] = {}
         self.moves: list[LockRequest] = []
         self.fetched: list[LockRequest] = []
 
@@ -62,6 +63,11 @@ class Shelf:
             else UnavailableError("registry.terraform.io does not answer")
             for one in addresses
         }
+
+    def ages(
+        self, addresses: Sequence[ProviderAddress], tool: Dialect
+    ) -> Mapping[ProviderAddress, Mapping[Version, int]]:
+        return {one: {Version.parse(text): days for text, days in self.days.items()} for one in addresses}
 
     def coverage(self, entries: Sequence[LockEntry], tool: Dialect) -> Sequence[EntryPlatforms]:
         return [
@@ -252,6 +258,46 @@ def test_why_nothing_newer(top: Path) -> None:
         "tls: 4.2.0 is the newest",
     ]
     assert remarks(planned(top, Shelf(OFFERED), "aws=5.2.0")) == ["aws: already locked at 5.2.0"]
+
+
+# The cooldown
+
+
+@pytest.mark.parametrize("edits", [False, True])
+def test_the_cooldown_counts_where_no_version_is_named(top: Path, edits: bool) -> None:
+    lay(top, {"main.tf": requiring(aws="~> 5.0"), LOCK: [entry("aws", "5.0.0", "~> 5.0")]})
+    shelf = Shelf(OFFERED)
+    shelf.days = {"5.1.0": 9, "5.2.0": 2, "6.0.0": 3}
+    plan = planned(top, shelf, cooldown=7, edits_constraints=edits)
+    assert [str(change.new.version) for change in plan.changes if change.new] == ["5.1.0"]
+    assert remarks(plan) == ["aws: 5.2.0 is held back by cooldown 7 d (2 d old); --ignore-cooldown selects it"]
+    named_version = planned(top, shelf, "aws=5.2.0", cooldown=7)
+    assert [str(change.new.version) for change in named_version.changes if change.new] == ["5.2.0"]
+    without = planned(top, shelf, ignores_cooldown=True)
+    assert [str(change.new.version) for change in without.changes if change.new] == ["5.2.0"]
+    assert without.proposal.command == "locklens upgrade --ignore-cooldown"
+
+
+def test_a_cooldown_that_holds_everything_back(top: Path) -> None:
+    lay(top, {"main.tf": requiring(aws="~> 5.0"), LOCK: [entry("aws", "5.1.0", "~> 5.0")]})
+    shelf = Shelf({"aws": "5.1.0 5.2.0"})
+    shelf.days = {"5.1.0": 90, "5.2.0": 2}
+    plan = planned(top, shelf, cooldown=7)
+    assert not plan.changes
+    assert remarks(plan) == ["aws: kept at 5.1.0; held back: 5.2.0 by cooldown 7 d (2 d old)"]
+    lay(top, {LOCK: [entry("aws", "4.0.0", "~> 5.0")]})
+    shelf.days = {"5.1.0": 1, "5.2.0": 1}
+    (failed,) = planned(top, shelf, cooldown=7).failures
+    assert failed.words == "every version in range is within the cooldown of 7 days"
+    assert failed.hint == "--ignore-cooldown selects the newest; or name a version"
+
+
+def test_an_unknown_age_is_a_warning(top: Path) -> None:
+    lay(top, {"main.tf": requiring(aws="~> 5.0"), LOCK: [entry("aws", "5.0.0", "~> 5.0")]})
+    plan = planned(top, Shelf(OFFERED), cooldown=7)
+    assert [(remark.severity, remark.words) for remark in plan.remarks] == [
+        (DiagnosticSeverity.WARNING, "release date of 5.2.0 unknown: the 7-day cooldown cannot be checked")
+    ]
 
 
 # Platforms

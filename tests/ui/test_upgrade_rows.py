@@ -302,6 +302,27 @@ def test_detail_of_what_is_held() -> None:
     assert "2.0.0 to 2.1.0 (2 versions) by ~> 1.0 (a/main.tf:1)" in said
 
 
+def test_the_cooldown_is_named_beside_constraints() -> None:
+    some = offer("1.0.0:90 1.1.0:40 1.2.0:3 1.3.0:2 2.0.0:40", "~> 1.0", root="a")
+    of = picking(some)
+    said = text(upgrade_lines(rows(of)[1], of))
+    assert "HELD BACK    2.0.0 by ~> 1.0 (a/main.tf:1)" in said
+    assert "             1.2.0 to 1.3.0 (2 versions) by cooldown 7 d (2d old)" in said
+    said = text(upgrade_lines(rows(picking(YOUNG))[1], picking(YOUNG)))
+    assert "HELD BACK    1.1.0 by cooldown 7 d (2d old)" in said
+
+
+def test_majors_are_eligible_only_where_they_are_taken_in() -> None:
+    major = offer("1.0.0:90 2.0.0:40", ">= 1.0", root="a", name="major")
+    of = picking(READY, major)
+    assert [one.name for one in of.safe] == ["acme/ready"]
+    assert of.is_left_out_as_major(major)
+    assert not of.is_left_out_as_major(READY)
+    of = of.with_terms(replace(of.terms, takes_majors=True))
+    assert [one.name for one in of.safe] == ["acme/ready", "acme/major"]
+    assert "majors included" in plain(upgrade_status(of, DownloadEstimate(), asking="", is_narrowed=False)[0])
+
+
 def test_detail_of_other_rows() -> None:
     error = ConfigurationError("git left a conflict", path="b/lock", line=3, hint="settle it first")
     of = picking(*ALL, refused=(RefusedRoot("b", "b/lock", error),))

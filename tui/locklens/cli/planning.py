@@ -12,6 +12,7 @@ from locklens.dialect import DIALECTS
 from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest
 from locklens.releases.settings import NetworkSettings
+from locklens.text import counted
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -19,7 +20,16 @@ if TYPE_CHECKING:
     from locklens.cli.install_progress import InstallProgress, JsonProgress
     from locklens.operations.plan.model import Plan, Scope
     from locklens.operations.write.operation import Operation
+    from locklens.policy import Policy
     from locklens.review.model import Review
+
+
+def heeded_cooldown(policy: Policy, options: Namespace) -> int | None:
+    """Returns the cooldown in days, None for none; says so where the user ignores that of the policy."""
+    if policy.cooldown is not None and options.ignore_cooldown:
+        tell([f"warning: the policy's cooldown of {counted(policy.cooldown, 'day')} is ignored (--ignore-cooldown)"])
+        return None
+    return policy.cooldown
 
 
 def scope_of(options: Namespace) -> Scope:

@@ -69,13 +69,15 @@ def run_why(options: Namespace) -> int:
     """Reports the requirements of a provider, and what holds it back."""
     from locklens.operations.compare_repository import open_locked
     from locklens.operations.locklens import LockLens
+    from locklens.operations.review.policy import policy_at
     from locklens.operations.review.why import WhyRequest
 
     asking = asking_of(options)
     request = request_of(options, partial(open_locked, Path.cwd(), roots=options.roots), asking)
     log: list[str] = []
     with asking.cache:
-        subject = WhyRequest(options.provider, Path.cwd(), tuple(options.roots))
+        cooldown = policy_at(Path.cwd()).policy.cooldown
+        subject = WhyRequest(options.provider, Path.cwd(), tuple(options.roots), cooldown)
         result = LockLens(request).why(subject, on_log=log.extend)
         tell(f"note: {words}" for words in asking.cache.take_notices())
         if options.verbose:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from locklens.cli.output import DONE, put, tell
-from locklens.cli.planning import plan_with
+from locklens.cli.planning import heeded_cooldown, plan_with
 from locklens.dialect import DIALECTS
 from locklens.errors import NoRepositoryError
 from locklens.operations.compare_repository import open_locked
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from locklens.operations.comparison import Comparison
     from locklens.operations.plan.model import Plan
+    from locklens.operations.upgrades.survey import UpgradeSurvey
 
 
 def list_candidates(options: Namespace) -> int:
@@ -31,7 +32,7 @@ def list_candidates(options: Namespace) -> int:
     from locklens.operations.upgrades import report
 
     with _surveyor(options) as locklens:
-        survey = locklens.survey(ignores_cooldown=options.ignore_cooldown)
+        survey = _surveyed(locklens, options)
         selection = survey.selection.without_any()
         if options.format == "json":
             put(report.as_json(selection, survey.review, is_offline=locklens.is_offline))
@@ -53,7 +54,7 @@ def plan_safe(options: Namespace) -> Plan:
     from locklens.operations.write.upgrade import Upgrade
 
     with _surveyor(options) as locklens:
-        survey = locklens.survey(ignores_cooldown=options.ignore_cooldown)
+        survey = _surveyed(locklens, options)
         tell(f"note: {words}" for words in (*survey.review.notes, *survey.selection.offers.notes))
         draft = PlanBuilder(survey.top)
         for refusal in survey.selection.offers.refused:
@@ -72,6 +73,12 @@ def plan_safe(options: Namespace) -> Plan:
             progress.begin(None)
         plan = plan_with(locklens, operation, options, progress, survey.review)
         return plan.with_diagnostics(beside.diagnostics)
+
+
+def _surveyed(locklens: LockLens, options: Namespace) -> UpgradeSurvey:
+    survey = locklens.survey(ignores_cooldown=options.ignore_cooldown, takes_majors=options.include_major)
+    heeded_cooldown(survey.review.policy, options)
+    return survey
 
 
 @contextmanager

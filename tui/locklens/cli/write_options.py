@@ -84,8 +84,8 @@ def _check_upgrade(options: argparse.Namespace) -> None:
         raise UsageError("--format requires --list", hint="--json prints events as JSON")
     if options.list and (options.dry_run or options.json):
         raise UsageError("--list writes nothing, and takes no --dry-run or --json", hint="use --format json")
-    if options.ignore_cooldown and not (options.safe or options.list):
-        raise UsageError("--ignore-cooldown requires --list or --safe")
+    if options.include_major and not (options.safe or options.list):
+        raise UsageError("--include-major requires --list or --safe", hint="upgrade PROVIDER takes majors in range")
 
 
 def _add_upgrade(parser: Parser) -> None:
@@ -102,9 +102,10 @@ def _add_upgrade(parser: Parser) -> None:
     add(
         "--safe",
         action="store_true",
-        help="upgrade what is eligible: in range, past the cooldown, and of the same signer",
+        help="upgrade what is eligible: in range, past the cooldown, no major version, and of the same signer",
     )
-    add("--ignore-cooldown", action="store_true", help="ignore the age of releases, with --list or --safe")
+    add("--ignore-cooldown", action="store_true", help="select releases of any age, and say so")
+    add("--include-major", action="store_true", help="with --list or --safe: major versions are eligible too")
     add("--edit-constraints", action="store_true", help="rewrite constraints of local modules that exclude the version")
     add("--allow-missing-modules", action="store_true", help="continue without modules that cannot be read")
     add("--no-cache", action="store_true", help="neither read nor write the cache")

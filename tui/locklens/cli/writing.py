@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from locklens.addresses import Platform
 from locklens.cli.arguments import UsageError
 from locklens.cli.output import DONE, FINDINGS, NOT_WRITTEN, complain, put, put_patch, tell
-from locklens.cli.planning import scope_of, writer_of
+from locklens.cli.planning import heeded_cooldown, scope_of, writer_of
 from locklens.diagnostics import Diagnostic, DiagnosticSeverity
 from locklens.errors import LockLensError
 from locklens.operations.plan.files import WriteTarget
@@ -67,7 +67,7 @@ def operation_of(command: str, options: Namespace) -> Operation:
         from locklens.operations.write.upgrade import Upgrade
 
         effective = policy_at(Path.cwd())
-        tell([f"note: {effective.note}"] if effective.note and not options.platform else [])
+        tell([f"note: {effective.note}"] if effective.note else [])
         return Upgrade(
             scope,
             tuple(options.providers),
@@ -75,6 +75,8 @@ def operation_of(command: str, options: Namespace) -> Operation:
             edits_constraints=options.edit_constraints,
             allows_missing=options.allow_missing_modules,
             required=effective.policy.required,
+            cooldown=heeded_cooldown(effective.policy, options),
+            ignores_cooldown=options.ignore_cooldown,
         )
     if command == "prune":
         from locklens.operations.write.prune import Prune

@@ -251,7 +251,7 @@ class LockLens:
 
         settings = replace(asking, is_fresh=is_fresh or asking.is_fresh)
         with VersionLister(settings, lambda: self._base_hosts(subject), cancel) as registries:
-            why = explain_provider(subject, self.request, registries.listed)
+            why = explain_provider(subject, self.request, registries.listed, registries.ages)
             on_log(registries.log)
             return why
 
@@ -359,11 +359,18 @@ class LockLens:
         addresses = {change.address for change in review.changes}.union(*required)
         return frozenset(address.host for address in addresses)
 
-    def survey(self, *, ignores_cooldown: bool = False, cancel: threading.Event | None = None) -> UpgradeSurvey:
+    def survey(
+        self,
+        *,
+        ignores_cooldown: bool = False,
+        takes_majors: bool = False,
+        cancel: threading.Event | None = None,
+    ) -> UpgradeSurvey:
         """Looks up upgrades, and selects the eligible ones, like `a` on the screen, signers included.
 
         Args:
             ignores_cooldown: True to recommend releases of any age.
+            takes_majors: True if major versions are eligible.
             cancel: Set by another thread to stop.
 
         Raises:
@@ -386,7 +393,7 @@ class LockLens:
         if top is None:
             raise LockLensError("the reviewed files are not on disk, so nothing can be upgraded")
         cooldown = None if ignores_cooldown else review.policy.cooldown
-        terms = UpgradePolicy(cooldown, platforms=review.policy.required)
+        terms = UpgradePolicy(cooldown, platforms=review.policy.required, takes_majors=takes_majors)
         table = self.candidates(review, top, cancel=cancel)
         selection = UpgradeSelection(terms=terms).with_offers(table).with_safe()
         known: list[KnownRelease] = []

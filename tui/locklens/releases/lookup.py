@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from locklens.releases.session import ReleaseSession
     from locklens.sources.metadata import ListedVersion, PackageMetadata
     from locklens.sources.source import Source
+    from locklens.versions import Version
 
 USUAL_PLATFORM = Platform("linux", "amd64")
 """The platform whose package is requested, where there is one: the same everywhere, so that a review does not depend on
@@ -69,6 +70,13 @@ class ReleaseLookup:
         """
         source = self._session.find_source(address, tool)
         return ReleaseDates() if isinstance(source, NotAsked) else source.release_dates(address)
+
+    def ages(self, address: ProviderAddress, tool: Dialect) -> dict[Version, int]:
+        """Return the days since each version's release, as far as they are known; errors as of `release_dates`."""
+        now = datetime.now(UTC)
+        return {
+            version: max(0, (now - date).days) for version, date in self.release_dates(address, tool).moments.items()
+        }
 
     def _release(self, source: Source | NotAsked, request: ReleaseId) -> ReleaseFacts:
         if isinstance(source, NotAsked):

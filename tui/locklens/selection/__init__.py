@@ -19,7 +19,7 @@ from locklens.selection.model import (
     Selection,
     Unselectable,
 )
-from locklens.selection.reasons import conflicts, held_back, nearest, newest_of
+from locklens.selection.reasons import conflicts, cooldown_holds, held_back, nearest, newest_of
 
 __all__ = [
     "ConstraintConflict",
@@ -37,6 +37,7 @@ __all__ = [
     "before_asking",
     "combined",
     "conflicts",
+    "cooldown_holds",
     "explain_selection",
     "held_back",
     "nearest",

@@ -8,17 +8,17 @@ from msgspec import Struct
 
 from locklens.project.configuration import Contributor
 from locklens.selection.choosing import combined, select
-from locklens.selection.model import ConstraintConflict, HeldBack, Newest, Selection, Unselectable
-from locklens.selection.reasons import conflicts, held_back, holds_against, newest_of
+from locklens.selection.model import ConstraintConflict, HeldBack, Hold, Newest, Selection, Unselectable
+from locklens.selection.reasons import NONE_YOUNG, conflicts, held_back, holds_against, newest_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from locklens.addresses import Platform, ProviderAddress
     from locklens.lockfile.model import LockEntry
     from locklens.project.configuration import Requirement
     from locklens.sources.metadata import ListedVersion
-    from locklens.versions import Constraints
+    from locklens.versions import Constraints, Version
 
 
 class RequiringModule(Struct, frozen=True):
@@ -44,6 +44,7 @@ class VersionChoices(Struct, frozen=True):
         has_locked: True if the locked version is listed, or none is locked.
         newest: The newest versions of several kinds.
         newer: Versions above the locked one (without one, above the selected one), with the holds on them.
+        recommended: The selection of `locklens upgrade`, which heeds the cooldown; None for no selection.
     """
 
     as_locked: Selection | Unselectable
@@ -51,6 +52,7 @@ class VersionChoices(Struct, frozen=True):
     has_locked: bool
     newest: Newest
     newer: tuple[HeldBack, ...]
+    recommended: Version | None = None
 
 
 class Explanation(Struct, frozen=True):
@@ -101,6 +103,7 @@ def explain_selection(
     offered: Sequence[ListedVersion] | None,
     *,
     platforms: Sequence[Platform] = (),
+    young: Mapping[Version, Hold] = NONE_YOUNG,
 ) -> Explanation:
     """Explain the selection of a provider.
 
@@ -110,6 +113,7 @@ def explain_selection(
         locked: Its block in the lock file; None if there is none.
         offered: The versions that the registry lists; None where it was not asked.
         platforms: Required platforms.
+        young: The holds of the cooldown.
     """
     constraints = combined(requirements)
     against = None
@@ -123,8 +127,15 @@ def explain_selection(
         essential=constraints.essential(),
         conflicts=conflicts(requirements),
         against=against,
-        offer=None if offered is None else _offer(requirements, offered, locked, platforms),
+        offer=None if offered is None else _offer(requirements, offered, locked, platforms, young),
     )
+
+
+def past_cooldown(
+    offered: Sequence[ListedVersion], young: Mapping[Version, Hold], locked: Version | None
+) -> Sequence[ListedVersion]:
+    """Return the listed versions without those within the cooldown; the locked one is kept."""
+    return [entry for entry in offered if entry.version not in young or entry.version == locked] if young else offered
 
 
 def _offer(
@@ -132,11 +143,13 @@ def _offer(
     offered: Sequence[ListedVersion],
     locked: LockEntry | None,
     platforms: Sequence[Platform],
+    young: Mapping[Version, Hold],
 ) -> VersionChoices:
     version = locked.version if locked is not None else None
     upgraded = select(requirements, offered, version, upgrade=True)
     has_locked = version is None or any(entry.version == version for entry in offered)
     selected = upgraded.version if isinstance(upgraded, Selection) else None
+    aged = select(requirements, past_cooldown(offered, young, version), version, upgrade=True) if young else upgraded
     return VersionChoices(
         as_locked=upgraded if version is None else select(requirements, offered, version, upgrade=False),
         upgraded=upgraded,
@@ -148,5 +161,7 @@ def _offer(
             version if version is not None and has_locked else selected,
             platforms=platforms,
             expected=() if version is None else (version,),
+            young=young,
         ),
+        recommended=aged.version if isinstance(aged, Selection) else None,
     )

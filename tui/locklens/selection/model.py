@@ -46,11 +46,12 @@ class Reason(StrEnum):
     ABSENT = "absent"
     PROTOCOL = "protocol"
     PLATFORM = "platform"
+    COOLDOWN = "cooldown"
 
     @property
     def excludes(self) -> bool:
-        """True if the tools skip such a version; otherwise they select it, and fail to install it."""
-        return self not in {Reason.PROTOCOL, Reason.PLATFORM}
+        """True if the tools skip such a version; otherwise they select it, and may fail to install it."""
+        return self not in {Reason.PROTOCOL, Reason.PLATFORM, Reason.COOLDOWN}
 
 
 class Hold(Struct, frozen=True):
@@ -58,7 +59,8 @@ class Hold(Struct, frozen=True):
 
     Attributes:
         demand: The comparison, for a CONSTRAINT.
-        names: The version's protocols for PROTOCOL, the missing platforms for PLATFORM.
+        names: The version's protocols for PROTOCOL, the missing platforms for PLATFORM, the cooldown
+            and the age in days for COOLDOWN.
     """
 
     reason: Reason
@@ -80,6 +82,8 @@ class Hold(Struct, frozen=True):
                 return f"unsupported plugin protocol {', '.join(self.names)}"
             case Reason.PLATFORM:
                 return f"no package for {', '.join(self.names)}"
+            case Reason.COOLDOWN:
+                return f"cooldown {self.names[0]} d ({self.names[1]} d old)"
 
 
 class HeldBack(Struct, frozen=True):

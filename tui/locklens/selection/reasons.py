@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from itertools import chain
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from locklens.selection.model import ConstraintConflict, Demand, HeldBack, Hold, Newest, Reason
 from locklens.versions import Constraints, Operator, Version, newest, precedence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from locklens.addresses import Platform
     from locklens.project.configuration import Requirement
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
 _LOWER = {Operator.GREATER, Operator.GREATER_EQUAL}
 _UPPER = {Operator.LESS, Operator.LESS_EQUAL}
+NONE_YOUNG: Mapping[Version, Hold] = MappingProxyType({})
+"""No version is within a cooldown."""
+
 _MAX_NEAREST = 20
 """Most versions in between; a longer list consists of pre-releases, of which the newest suffice."""
 
@@ -43,6 +47,21 @@ def holds_against(version: Version, requirements: Sequence[Requirement]) -> tupl
     return _Judge(requirements, ()).holds(version, None)
 
 
+def cooldown_holds(ages: Mapping[Version, int], cooldown: int | None) -> dict[Version, Hold]:
+    """Return the hold on each version that is within the cooldown.
+
+    Args:
+        ages: Days since the release, by version; versions of unknown age are left out.
+        cooldown: Minimum age in days; None for no cooldown.
+    """
+    if cooldown is None:
+        return {}
+    by_age = {
+        days: Hold(Reason.COOLDOWN, names=(str(cooldown), str(days))) for days in ages.values() if days < cooldown
+    }
+    return {version: by_age[days] for version, days in ages.items() if days in by_age}
+
+
 def held_back(
     requirements: Sequence[Requirement],
     offered: Sequence[ListedVersion],
@@ -50,6 +69,7 @@ def held_back(
     *,
     platforms: Sequence[Platform] = (),
     expected: Iterable[Version] = (),
+    young: Mapping[Version, Hold] = NONE_YOUNG,
 ) -> tuple[HeldBack, ...]:
     """Return the holds on each version above a given one, grouped by equal holds.
 
@@ -59,11 +79,12 @@ def held_back(
         above: The selected or locked version; None for all listed versions.
         platforms: Required platforms.
         expected: Versions that should be listed, such as the locked one; a missing one is reported as absent.
+        young: The holds of the cooldown.
 
     Returns:
         The groups, that with the newest version first. A group without `holds` is available to an upgrade.
     """
-    judge = _Judge(requirements, platforms)
+    judge = _Judge(requirements, platforms, young)
     listed = {entry.version: entry for entry in offered}
     pinned = [demand.term.version for demand in judge.demands if demand.term.is_pin]
     absent = [version for version in dict.fromkeys((*expected, *pinned)) if version not in listed]
@@ -133,7 +154,13 @@ def _grouped(versions: Iterable[Version], judge: _Judge, listed: dict[Version, L
 class _Judge:
     """Holds on versions by one provider's requirements."""
 
-    def __init__(self, requirements: Iterable[Requirement], platforms: Sequence[Platform]) -> None:
+    def __init__(
+        self,
+        requirements: Iterable[Requirement],
+        platforms: Sequence[Platform],
+        young: Mapping[Version, Hold] = NONE_YOUNG,
+    ) -> None:
+        self._young = young
         self.demands = demands(requirements)
         self._by_constraint = [(demand.term, Hold(Reason.CONSTRAINT, demand)) for demand in self.demands]
         self._pins = {demand.term.version for demand in self.demands if demand.term.is_pin}
@@ -160,6 +187,8 @@ class _Judge:
         if listed is not None and listed.platforms:
             lacking = tuple(str(platform) for platform in self._platforms if platform not in listed.platforms)
             holds += [self._other(Reason.PLATFORM, lacking)] if lacking else []
+        if version in self._young:
+            holds.append(self._young[version])
         return tuple(holds)
 
     def _other(self, reason: Reason, names: tuple[str, ...] = ()) -> Hold:

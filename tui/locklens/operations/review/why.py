@@ -16,25 +16,29 @@ from locklens.project.roots import LOCK_FILE
 from locklens.project.tree import FileSystem, WorkTree
 from locklens.review.rules.judge import judge_lock
 from locklens.review.why import NOT_ASKED, RootWhy, Unsure, Why
-from locklens.selection import explain_selection
+from locklens.selection import cooldown_holds, explain_selection
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
     from types import TracebackType
 
     from locklens.addresses import ProviderAddress
     from locklens.operations.review.request import ReviewRequest
     from locklens.project.tree import Tree
+    from locklens.releases.lookup import ReleaseLookup
     from locklens.releases.session import ReleaseSession
     from locklens.releases.settings import NetworkSettings
     from locklens.review.model import Review
+    from locklens.selection import Hold
     from locklens.sources.metadata import ListedVersion
+    from locklens.versions import Version
 
 
 if TYPE_CHECKING:
     Ask = Callable[[ProviderAddress], Sequence[ListedVersion] | None]
+    AskAges = Callable[[ProviderAddress], Mapping[Version, int]]
 
 
 class WhyRequest(Struct, frozen=True):
@@ -44,11 +48,13 @@ class WhyRequest(Struct, frozen=True):
         provider: TYPE, NAMESPACE/TYPE or HOST/NAMESPACE/TYPE.
         folder: The current folder.
         roots: Folders, relative to `folder`; () for every root of the repository.
+        cooldown: Days of the policy's cooldown; None for none.
     """
 
     provider: str
     folder: Path
     roots: tuple[str, ...] = ()
+    cooldown: int | None = None
 
 
 class WhySubject(Struct, frozen=True):
@@ -95,6 +101,14 @@ class VersionLister:
         Raises:
             SourceError: No answer.
         """
+        return self._lookup(address).offered(address)
+
+    def ages(self, address: ProviderAddress) -> Mapping[Version, int]:
+        """Return the days since the release of a provider's versions, as far as they are known."""
+        tool = OPENTOFU if address.host == OPENTOFU.default_host else TERRAFORM
+        return self._lookup(address).ages(address, tool)
+
+    def _lookup(self, address: ProviderAddress) -> ReleaseLookup:
         from locklens.releases.lookup import ReleaseLookup
         from locklens.releases.session import ReleaseSession
 
@@ -103,7 +117,7 @@ class VersionLister:
             hosts = frozenset[str]() if is_default else self._base_hosts()
             session = ReleaseSession(self._settings, hosts, self._cancel)
             self._sessions[is_default] = self._stack.enter_context(session)
-        return ReleaseLookup(self._sessions[is_default]).offered(address)
+        return ReleaseLookup(self._sessions[is_default])
 
     @property
     def log(self) -> tuple[str, ...]:
@@ -111,7 +125,12 @@ class VersionLister:
         return tuple(line for session in self._sessions.values() for line in session.log)
 
 
-def explain_provider(subject: WhyRequest | WhySubject, request: ReviewRequest, ask: Ask = lambda _: None) -> Why:
+def explain_provider(
+    subject: WhyRequest | WhySubject,
+    request: ReviewRequest,
+    ask: Ask = lambda _: None,
+    ask_ages: AskAges = lambda _: {},
+) -> Why:
     """Explains a provider.
 
     Args:
@@ -120,6 +139,7 @@ def explain_provider(subject: WhyRequest | WhySubject, request: ReviewRequest, a
         request: The tool and other settings.
         ask: Returns the versions that a registry lists for a provider; None where it may not be asked, SourceError
             without an answer.
+        ask_ages: Returns the days since the release of a provider's versions; called where there is a cooldown.
 
     Raises:
         ConfigurationError: The provider is invalid, ambiguous or not found; a folder is no root, or its configuration
@@ -128,14 +148,18 @@ def explain_provider(subject: WhyRequest | WhySubject, request: ReviewRequest, a
     """
     if isinstance(subject, WhySubject):
         reviewed = _Reviewed(request, subject.review, subject.top)
-        answer = _answer(subject.address, ask)
+        answer = _answer(subject.address, ask, ask_ages, subject.review.policy.cooldown)
         roots = (reviewed.root(path) for path in subject.roots)
-        return Why(str(subject.address), tuple(_explained(root, subject.address, *answer) for root in roots))
+        return Why(str(subject.address), tuple(_explained(root, subject.address, answer) for root in roots))
     check_address(subject.provider)
     read = _read_roots(subject, RootReader(request.tool, request.test_directory))
     named = resolve_providers(subject.provider, read)
-    answers = {address: _answer(address, ask) for addresses in named.values() for address in addresses}
-    explained = [_explained(root, address, *answers[address]) for root in read for address in named[root.path]]
+    answers = {
+        address: _answer(address, ask, ask_ages, subject.cooldown)
+        for addresses in named.values()
+        for address in addresses
+    }
+    explained = [_explained(root, address, answers[address]) for root in read for address in named[root.path]]
     rest = [(root.path, root.configuration.unknown_reason) for root in read if not named[root.path]]
     unsure = tuple(Unsure(path, reason) for path, reason in rest if reason)
     return Why(subject.provider, tuple(explained), unsure, len(rest) - len(unsure))
@@ -161,26 +185,39 @@ class _Reviewed:
         return read
 
 
-def _answer(address: ProviderAddress, ask: Ask) -> tuple[Sequence[ListedVersion] | None, str]:
-    """Returns the versions that a registry lists, or None with the reason."""
+class _Answer(Struct, frozen=True):
+    """The answer of a registry: its versions, or None with the reason, and the holds of the cooldown."""
+
+    offered: Sequence[ListedVersion] | None
+    silence: str = ""
+    young: Mapping[Version, Hold] = {}
+
+
+def _answer(address: ProviderAddress, ask: Ask, ask_ages: AskAges, cooldown: int | None) -> _Answer:
     try:
         offered = ask(address)
     except SourceError as error:
-        return None, str(error)
-    return offered, NOT_ASKED if offered is None else ""
+        return _Answer(None, str(error))
+    if offered is None:
+        return _Answer(None, NOT_ASKED)
+    return _Answer(offered, young=cooldown_holds(ask_ages(address), cooldown) if cooldown is not None else {})
 
 
-def _explained(root: Root, address: ProviderAddress, offered: Sequence[ListedVersion] | None, silence: str) -> RootWhy:
+def _explained(root: Root, address: ProviderAddress, answer: _Answer) -> RootWhy:
     return RootWhy(
         path=root.path,
         lock_file=root.lock.path if root.lock.exists else None,
         tool=root.tool,
         configuration=root.configuration,
         explanation=explain_selection(
-            address, root.configuration.of(address), root.lock.by_address.get(address), offered
+            address,
+            root.configuration.of(address),
+            root.lock.by_address.get(address),
+            answer.offered,
+            young=answer.young,
         ),
         findings=judge_lock(root.lock, address, root.configuration),
-        silence=silence,
+        silence=answer.silence,
     )
 
 

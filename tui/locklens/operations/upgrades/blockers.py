@@ -35,6 +35,7 @@ _KINDS = {
     Reason.UNSPECIFIED: BlockerKind.PRERELEASE,
     Reason.PROTOCOL: BlockerKind.PROTOCOL,
     Reason.PLATFORM: BlockerKind.PLATFORM,
+    Reason.COOLDOWN: BlockerKind.COOLDOWN,
 }
 
 

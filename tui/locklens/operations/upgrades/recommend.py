@@ -45,11 +45,13 @@ class UpgradePolicy(Struct, frozen=True):
         cooldown: Minimum age of a release in days; None for no cooldown.
         limit: The largest step from the locked version.
         platforms: Required platforms; () for those of each entry.
+        takes_majors: True if major versions are eligible, so that they are selected together with the others.
     """
 
     cooldown: int | None = None
     limit: BumpLimit = BumpLimit.ANYWHERE
     platforms: tuple[Platform, ...] = ()
+    takes_majors: bool = False
 
     def is_too_young(self, choice: CandidateVersion) -> bool:
         """True if a version is known to be within the cooldown; False for an unknown age."""

@@ -12,6 +12,7 @@ from locklens.operations.upgrades.candidates import CandidateTable, UpgradeCandi
 from locklens.operations.upgrades.download_estimate import is_refused, release_id, signer_change
 from locklens.operations.upgrades.recommend import Eligibility, Recommendation, UpgradePolicy, recommend
 from locklens.operations.write.upgrade import SelectedVersion
+from locklens.review.model import Bump
 from locklens.trust.continuity import SignerChange
 
 if TYPE_CHECKING:
@@ -176,7 +177,8 @@ class UpgradeSelection(Struct, frozen=True):
     def is_safe(self, offer: UpgradeCandidates) -> bool:
         """True if the recommended version is eligible: no known fact speaks against it.
 
-        It satisfies all constraints and the cooldown, and is neither known to be refused nor to have another signer.
+        It satisfies all constraints and the cooldown, is no major version unless those are taken in, and is neither
+        known to be refused nor to have another signer.
         """
         choice = self.recommendation(offer).suggested
         if (
@@ -184,9 +186,15 @@ class UpgradeSelection(Struct, frozen=True):
             or offer.unread
             or candidate_key(offer) in self.stepped
             or self.terms.is_of_unknown_age(choice)
+            or (offer.bump(choice.version) is Bump.MAJOR and not self.terms.takes_majors)
         ):
             return False
         return not self.is_suspect(offer, choice)
+
+    def is_left_out_as_major(self, offer: UpgradeCandidates) -> bool:
+        """True if an upgrade is not eligible because its recommended version is a major one."""
+        with_majors = replace(self, terms=replace(self.terms, takes_majors=True))
+        return with_majors.is_safe(offer) and not self.is_safe(offer)
 
     def is_suspect(self, offer: UpgradeCandidates, choice: CandidateVersion) -> bool:
         """True if a version is known to be refused, to have another signer, or to be no longer signed."""

@@ -10,6 +10,7 @@ from locklens.install.context import InstallContext
 from locklens.install.lock import Locker, choose
 from locklens.operations.write.old_platforms import entry_platforms
 from locklens.project.clifiles import this_platform
+from locklens.releases.lookup import ReleaseLookup
 from locklens.releases.session import ReleaseSession
 from locklens.releases.settings import NetworkSettings
 
@@ -55,6 +56,7 @@ class RegistrySource:
         self._session = ReleaseSession(NetworkSettings(environ, cache), hosts, cancel, is_installing=True)
         self._contexts: dict[str, InstallContext] = {}
         self._lockers: dict[str, Locker] = {}
+        self._ages: dict[str, dict[ProviderAddress, Mapping[Version, int]]] = {}
         self._listed: dict[str, dict[ProviderAddress, Sequence[ListedVersion] | LockLensError]] = {}
 
     def __enter__(self) -> Self:
@@ -89,6 +91,16 @@ class RegistrySource:
 
         missing = [address for address in dict.fromkeys(addresses) if address not in known]
         known.update(zip(missing, context.map(ask, missing), strict=True))
+        return {address: known[address] for address in addresses}
+
+    def ages(
+        self, addresses: Sequence[ProviderAddress], tool: Dialect
+    ) -> Mapping[ProviderAddress, Mapping[Version, int]]:
+        """Return the days since the release of each version of each provider; versions of unknown age are left out."""
+        lookup, known = ReleaseLookup(self._session), self._ages.setdefault(tool.name, {})
+        missing = [address for address in dict.fromkeys(addresses) if address not in known]
+        answers = self._context(tool).map(lambda address: lookup.ages(address, tool), missing)
+        known.update(zip(missing, answers, strict=True))
         return {address: known[address] for address in addresses}
 
     def coverage(self, entries: Sequence[LockEntry], tool: Dialect) -> Sequence[EntryPlatforms]:

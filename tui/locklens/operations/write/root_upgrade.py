@@ -17,9 +17,11 @@ from locklens.operations.plan.scoped import put_entries, require_sound
 from locklens.operations.write.source import EntryPlatforms
 from locklens.project.constraint_edits import ConstraintEdit, admit, protection
 from locklens.project.state import data_folder
-from locklens.selection import Unselectable, combined, explain_selection, select
+from locklens.selection import Unselectable, combined, cooldown_holds, explain_selection, select
+from locklens.selection.explaining import past_cooldown
 from locklens.selection.reasons import holds_against, newest_of
 from locklens.text import counted
+from locklens.versions import newest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from locklens.operations.root_modules import Root
     from locklens.operations.write.source import ProviderSource
     from locklens.project.configuration import Requirement
+    from locklens.selection import Hold
     from locklens.sources.metadata import ListedVersion
     from locklens.versions import Constraints, Version
 
@@ -40,6 +43,7 @@ class RootUpgradeOptions(Struct, frozen=True):
     Attributes:
         platforms: Platforms to lock; () for the required ones, or else those of each entry.
         required: Platforms that the policy requires.
+        cooldown: Days that a release must be old to be selected where none is named; None for no cooldown.
         edits_constraints: True if constraints may be rewritten.
         allows_missing: True if modules may be missing, whose constraints are then ignored.
         names_providers: True if the user named the providers, so that each that cannot be upgraded is an error.
@@ -47,6 +51,7 @@ class RootUpgradeOptions(Struct, frozen=True):
 
     platforms: tuple[Platform, ...] = ()
     required: tuple[Platform, ...] = ()
+    cooldown: int | None = None
     edits_constraints: bool = False
     allows_missing: bool = False
     names_providers: bool = False
@@ -102,6 +107,7 @@ class RootUpgrade:
         self._draft = draft
         self._root = root
         self._offered: Mapping[ProviderAddress, Sequence[ListedVersion] | LockLensError] = {}
+        self._ages: Mapping[ProviderAddress, Mapping[Version, int]] = {}
         self._edits: dict[ProviderAddress, tuple[ConstraintEdit, ...]] = {}
         self._moving: dict[ProviderAddress, Version] = {}
         self._entries: dict[ProviderAddress, LockEntry | None] = {}
@@ -130,6 +136,7 @@ class RootUpgrade:
             names = ", ".join(module.call for module in missing)
             self._draft.note(self.path, f"constraints of modules that cannot be read are ignored: {names}")
         offered = self._offered = self._source.listed(tuple(providers), self.tool)
+        self._ages = self._ages_of([address for address, version in providers.items() if version is None])
         targets: dict[ProviderAddress, Version] = {}
         for address, version in providers.items():
             try:
@@ -142,6 +149,9 @@ class RootUpgrade:
         if self._edits:
             self._root = self._reread(targets)
         self._split(targets)
+
+    def _ages_of(self, addresses: Sequence[ProviderAddress]) -> Mapping[ProviderAddress, Mapping[Version, int]]:
+        return self._source.ages(addresses, self.tool) if addresses and self._options.cooldown is not None else {}
 
     def _split(self, targets: Mapping[ProviderAddress, Version]) -> None:
         """Separates entries that only get new constraints from those to lock."""
@@ -252,27 +262,49 @@ class RootUpgrade:
         if version is not None:
             return self._asked_for(address, version, offered)
         locked = entry.version if entry else None
+        aged = past_cooldown(offered, self._young(address), locked)
         if self._options.edits_constraints:
-            usable = [listed for listed in offered if listed.has_supported_protocol]
-            newest = newest_of(requirements, usable, locked).overall
-            if newest is not None and (locked is None or newest.compare(locked) > 0):
-                if combined(requirements).admits(newest):
-                    return newest
+            usable = [listed for listed in aged if listed.has_supported_protocol]
+            best = newest_of(requirements, usable, locked).overall
+            if best is not None and (locked is None or best.compare(locked) > 0):
+                if combined(requirements).admits(best):
+                    return self._heeding_cooldown(address, best, offered)
                 try:
-                    self._edit(address, newest)
+                    self._edit(address, best)
                 except ConfigurationError as error:
                     if self._options.names_providers:
                         raise
-                    self._remark(address, f"not upgraded to {newest}: {error}")
+                    self._remark(address, f"not upgraded to {best}: {error}")
                 else:
-                    return newest
-        selected = select(requirements, offered, locked, upgrade=True)
+                    return self._heeding_cooldown(address, best, offered)
+        selected = select(requirements, aged, locked, upgrade=True)
         if isinstance(selected, Unselectable):
+            if not isinstance(select(requirements, offered, locked, upgrade=True), Unselectable):
+                words = f"every version in range is within the cooldown of {self._options.cooldown} days"
+                raise ConfigurationError(words, hint="--ignore-cooldown selects the newest; or name a version")
             raise _unselectable(selected, address, self._root)
         if selected.version == locked and address not in self._migrated:
             self._remark(address, self._why_not_newer(address, offered))
             return None
-        return selected.version
+        return self._heeding_cooldown(address, selected.version, offered)
+
+    def _young(self, address: ProviderAddress) -> Mapping[Version, Hold]:
+        return cooldown_holds(self._ages.get(address, {}), self._options.cooldown)
+
+    def _heeding_cooldown(
+        self, address: ProviderAddress, version: Version, offered: Sequence[ListedVersion]
+    ) -> Version:
+        """Returns a selected version; names the newer ones within the cooldown, and warns where its age is unknown."""
+        if address not in self._ages:
+            return version
+        if version not in self._ages[address]:
+            words = f"release date of {version} unknown: the {self._options.cooldown}-day cooldown cannot be checked"
+            self._warn(address, words)
+        young, admitted = self._young(address), combined(self._root.configuration.of(address))
+        newer = [one.version for one in offered if one.version in young and one.version.compare(version) > 0]
+        if held := newest(one for one in newer if admitted.admits(one)):
+            self._remark(address, f"{held} is held back by {young[held]}; --ignore-cooldown selects it")
+        return version
 
     def _asked_for(
         self, address: ProviderAddress, version: Version, offered: Sequence[ListedVersion]
@@ -280,8 +312,8 @@ class RootUpgrade:
         requirements = self._root.configuration.of(address)
         entry = self._locked.get(address)
         if all(listed.version != version for listed in offered):
-            newest = newest_of(requirements, offered, None).overall
-            hint = f"the newest is {newest}" if newest else ""
+            best = newest_of(requirements, offered, None).overall
+            hint = f"the newest is {best}" if best else ""
             raise NotFoundError(f"the registry does not offer {version}", address=str(address), hint=hint)
         if not combined(requirements).admits(version):
             if not self._options.edits_constraints:
@@ -297,7 +329,9 @@ class RootUpgrade:
     def _why_not_newer(self, address: ProviderAddress, offered: Sequence[ListedVersion]) -> str:
         entry = self._locked[address]
         requirements = self._root.configuration.of(address)
-        explained = explain_selection(address, requirements, entry, offered, platforms=self._options.platforms)
+        explained = explain_selection(
+            address, requirements, entry, offered, platforms=self._options.platforms, young=self._young(address)
+        )
         newer = explained.offer.newer if explained.offer else ()
         held = [group for group in newer if group.holds]
         if not held:

@@ -43,6 +43,11 @@ class ProviderSource(Protocol):
     ) -> Mapping[ProviderAddress, Sequence[ListedVersion] | LockLensError]:
         """Returns the available versions of each provider, or the error."""
 
+    def ages(
+        self, addresses: Sequence[ProviderAddress], tool: Dialect
+    ) -> Mapping[ProviderAddress, Mapping[Version, int]]:
+        """Return the days since the release of each version of each provider; versions of unknown age are left out."""
+
     def coverage(self, entries: Sequence[LockEntry], tool: Dialect) -> Sequence[EntryPlatforms]:
         """Returns the platforms of each entry's `h1` hashes."""
 

@@ -44,6 +44,8 @@ class Upgrade(Struct, frozen=True):
         allows_missing: True if modules may be missing, whose constraints are then ignored.
         picks: Instead of `providers`: the selected versions, where they differ by root.
         required: Platforms that the policy requires.
+        cooldown: Days that a release must be old to be selected where no version is named; None for no cooldown.
+        ignores_cooldown: True if the user said so, for the command line.
     """
 
     needs_registry: ClassVar[Literal[True]] = True
@@ -55,6 +57,8 @@ class Upgrade(Struct, frozen=True):
     allows_missing: bool = False
     picks: tuple[SelectedVersion, ...] = ()
     required: tuple[Platform, ...] = ()
+    cooldown: int | None = None
+    ignores_cooldown: bool = False
 
     @classmethod
     def of_picks(
@@ -116,7 +120,7 @@ class Upgrade(Struct, frozen=True):
         if is_single:
             on_root(draft.roots[0].path)
         else:
-            _list_versions(draft.roots, targets, source)
+            _list_versions(draft.roots, targets, source, asks_ages=self.cooldown is not None)
         waiting = [root.path for root in draft.roots]
         while waiting:
             waiting = self._plan_roots(waiting, targets, draft, source, no_progress if is_single else on_root)
@@ -137,6 +141,7 @@ class Upgrade(Struct, frozen=True):
         options = RootUpgradeOptions(
             self.platforms,
             self.required,
+            self.cooldown,
             self.edits_constraints,
             self.allows_missing,
             names_providers=bool(self.providers),
@@ -170,12 +175,18 @@ class Upgrade(Struct, frozen=True):
 
 
 def _list_versions(
-    roots: Sequence[Root], targets: Mapping[str, Mapping[ProviderAddress, Version | None]], source: ProviderSource
+    roots: Sequence[Root],
+    targets: Mapping[str, Mapping[ProviderAddress, Version | None]],
+    source: ProviderSource,
+    *,
+    asks_ages: bool,
 ) -> None:
-    """Lists the versions of the providers of all roots, concurrently."""
+    """Lists the versions of the providers of all roots, and their ages where a version is selected, concurrently."""
     for tool in {root.tool.name: root.tool for root in roots}.values():
-        addresses = (address for root in roots if root.tool is tool for address in targets[root.path])
-        source.listed(tuple(dict.fromkeys(addresses)), tool)
+        wanted = [item for root in roots if root.tool is tool for item in targets[root.path].items()]
+        source.listed(tuple(dict.fromkeys(address for address, _ in wanted)), tool)
+        if asks_ages:
+            source.ages(tuple(dict.fromkeys(address for address, version in wanted if version is None)), tool)
 
 
 def _fetch(upgrades: Sequence[RootUpgrade], source: ProviderSource) -> None:
@@ -247,6 +258,7 @@ def _command(request: Upgrade) -> str:
     words = [*request.providers]
     words += [word for platform in request.platforms for word in ("--platform", str(platform))]
     words += ["--edit-constraints"] if request.edits_constraints else []
+    words += ["--ignore-cooldown"] if request.ignores_cooldown else []
     words += ["--allow-missing-modules"] if request.allows_missing else []
     return command_line("upgrade", request.where, words)
 

@@ -110,6 +110,7 @@ def _offer(offer: VersionChoices) -> WhyJson:
     return {
         "init": _outcome(offer.as_locked),
         "upgrade": _outcome(offer.upgraded),
+        "recommended": _text(offer.recommended),
         "has_locked": offer.has_locked,
         "newest": {
             "overall": _text(newest.overall),

@@ -15,6 +15,7 @@ from locklens.review.reports.why_words import (
     newest_words,
     place_words,
     unseen_words,
+    upgrade_words,
     uses_words,
     version_range,
 )
@@ -176,7 +177,7 @@ def _offer(offer: VersionChoices, *, is_required: bool) -> Iterator[str]:
     if not is_required:
         yield from _labelled("upgrade", [NOTHING_TO_UPGRADE])
     elif isinstance(offer.upgraded, Selection):
-        yield from _labelled("upgrade", [f"selects {offer.upgraded.version}"])
+        yield from _labelled("upgrade", [upgrade_words(offer, offer.upgraded)])
         yield from _labelled("newer", _held(offer.newer))
     else:
         yield from _labelled("upgrade", _unselectable(offer.upgraded))

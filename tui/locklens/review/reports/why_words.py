@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from locklens.project.configuration import Configuration, Requirement
     from locklens.review.why import RootWhy
-    from locklens.selection import RequiringModule
+    from locklens.selection import RequiringModule, Selection, VersionChoices
     from locklens.selection.model import Newest
     from locklens.versions import Version
 
@@ -27,6 +27,14 @@ def version_range(versions: Sequence[Version]) -> str:
 
 
 NOTHING_TO_UPGRADE = "not required here, so upgrade skips it; prune removes it"
+
+
+def upgrade_words(offer: VersionChoices, upgraded: Selection) -> str:
+    """The selection of `upgrade`, and that of `init -upgrade` where the cooldown makes them differ."""
+    if offer.recommended == upgraded.version:
+        return f"selects {upgraded.version}"
+    chosen = f"selects {offer.recommended}" if offer.recommended is not None else "selects nothing"
+    return f"{chosen}; {upgraded.version}, the newest in range, is within the cooldown"
 
 
 def newest_words(newest: Newest) -> str:

@@ -77,6 +77,7 @@ def upgrade_status(
     cooldown = selection.terms.cooldown
     parts.add(f"cooldown {cooldown} d" if cooldown is not None else "no cooldown", Role.DIM)
     parts.add(str(selection.terms.limit) if selection.terms.limit is not BumpLimit.ANYWHERE else "", Role.DIM)
+    parts.add("majors included" if selection.terms.takes_majors else "", Role.DIM)
     parts.add(asking, Role.INFO)
     parts.add("filtered" if is_narrowed else "", Role.WARN)
     full = (*parts.pieces, Piece(" | ", Role.DIM), Piece("others are left untouched", Role.DIM))

@@ -199,7 +199,17 @@ def _held_lines(offer: UpgradeCandidates, selection: UpgradeSelection) -> Iterat
         yield _labelled("" if number else "HELD BACK", *spans, place=blocker_place(holds))
     if len(shown) > _GROUPS_SHOWN:
         yield _labelled("", Span("w lists the rest", Role.DIM))
-    if recommendation.held_by and not shown:
+    terms = selection.terms
+    young = [
+        choice
+        for choice in offer.choices
+        if not choice.holds and terms.is_too_young(choice) and (reached is None or choice.version.compare(reached) > 0)
+    ]
+    if young:
+        names, ages = _version_range([choice.version for choice in young]), age_words(young[0].days)
+        words = Span(f"cooldown {terms.cooldown} d ({ages} old)", Role.WARN)
+        yield _labelled("" if shown else "HELD BACK", Span(f"{names} by "), words)
+    if recommendation.held_by and not shown and not young:
         yield _labelled("HELD BACK", recommendation.held_by)
 
 

@@ -35,8 +35,8 @@ UPGRADE_KEYS = KeyTable(
                     "a",
                     "a",
                     "select_eligible",
-                    "select eligible: upgrades that satisfy the constraints and the cooldown, without a known change of"
-                    " signer; again: deselect all",
+                    "select eligible: upgrades that satisfy the constraints and the cooldown, no majors (M), without a"
+                    " known change of signer; again: deselect all",
                     "all eligible",
                 ),
                 Key(
@@ -47,6 +47,7 @@ UPGRADE_KEYS = KeyTable(
                     "version",
                 ),
                 Key("m", "m", "limit", "upgrade limit: same major version, same minor version, any version", "limit"),
+                Key("M", "M", "majors", "include major versions: in what a selects; again: leave them out", "majors"),
                 Key("c", "c", "cooldown", "toggle cooldown: that of the policy, 7 days by default", "cooldown"),
                 Key("U", "U", "upgrade", "preview upgrade: nothing is written before it is applied there", "Preview"),
             ),
@@ -96,6 +97,6 @@ UPGRADE_KEYS = KeyTable(
         elsewhere("U"),
         UNSUPPORTED,
     ),
-    ("?", "q ctrl+c", "space", "U", "a", "< >", "w", "enter", "/", "m", "c", "n", "b", "h l", "e", "r", ":"),
+    ("?", "q ctrl+c", "space", "U", "a", "< >", "w", "enter", "/", "m", "M", "c", "n", "b", "h l", "e", "r", ":"),
     ("?", "esc", "j k", "space", "< >", "U", "e", "y", "w", "tab", "q ctrl+c", ":"),
 )

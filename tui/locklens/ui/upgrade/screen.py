@@ -347,7 +347,9 @@ class UpgradeScreen(RowActionsScreen):
                 if picking.recommendation(offer).state is Eligibility.READY
             }
             excluded = len(ready - addresses)
-            rest = f"; {excluded} not eligible, n goes to them" if excluded else ""
+            majors = sum(map(picking.is_left_out_as_major, picking.offers.providers))
+            rest = f"; {excluded} not eligible" if excluded else ""
+            rest += f", {counted(majors, 'major version')}: M includes them" if majors else ""
             self.say(f"selected {counted(len(addresses), 'eligible provider')}{rest}")
         self.refresh_list()
         self.look_up_soon()
@@ -370,6 +372,13 @@ class UpgradeScreen(RowActionsScreen):
         self.picking = self.picking.with_terms(replace(self.picking.terms, limit=limit))
         self.refresh_list()
         self.say(f"upgrade limit: {limit}")
+
+    def action_majors(self) -> None:
+        """Take major versions into the eligible upgrades, or leave them out."""
+        terms = self.picking.terms
+        self.picking = self.picking.with_terms(replace(terms, takes_majors=not terms.takes_majors))
+        self.refresh_list()
+        self.say("major versions: " + ("not eligible" if terms.takes_majors else "eligible, a selects them too"))
 
     def action_cooldown(self) -> None:
         """Switch the cooldown on or off."""

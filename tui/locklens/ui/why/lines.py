@@ -12,6 +12,7 @@ from locklens.review.reports.why_words import (
     module_names,
     newest_words,
     unseen_words,
+    upgrade_words,
     uses_words,
     version_range,
 )
@@ -172,9 +173,10 @@ def _registry_lines(root: RootWhy, *, is_asking: bool) -> Iterator[Line]:
 
 def _upgrade_lines(offer: VersionChoices, entry: LockEntry | None, root: str) -> Iterator[Line]:
     if isinstance(offer.upgraded, Selection):
-        version = str(offer.upgraded.version)
-        same = ", already locked" if entry is not None and entry.version == offer.upgraded.version else ""
-        yield _labelled("UPGRADE", f"selects {version}{same}", copied=version)
+        version = str(offer.recommended or offer.upgraded.version)
+        is_same = entry is not None and entry.version == offer.recommended == offer.upgraded.version
+        same = ", already locked" if is_same else ""
+        yield _labelled("UPGRADE", f"{upgrade_words(offer, offer.upgraded)}{same}", copied=version)
         yield from _held_lines("NEWER", offer.newer, root)
         return
     yield _labelled("UPGRADE", Span(f"selects nothing: {_obstacle(offer.upgraded)}", Role.BLOCK))
