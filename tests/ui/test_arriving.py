@@ -299,7 +299,7 @@ async def test_failed_and_not_asked_are_said_at_every_size(
     async with running(replace(three, roots=roots, hosts=hosts), size=size) as on:
         assert all(len(text) <= size[0] for text in on.lines)
         if size[0] >= 80:
-            for words in ("failed", "not asked", "3/4", "1 of 2 registries failed"):
+            for words in ("unverified", "not asked", "3/4", "1 of 2 registries failed"):
                 assert words in on.text
             assert "acme/a" in on.text
         await on.press("j", "enter")
@@ -426,4 +426,4 @@ async def test_asking_again_asks_the_registry_again(real: Callable[[DemoRegistry
             await on.press("r")
             await until(on, lambda: not on.screen.is_asking)
             assert len(registry.requests) > count
-            assert "failed" in on.text
+            assert "unverified" in on.text

@@ -64,7 +64,7 @@ def test_a_row_says_how_far_its_hashes_are_explained(samples: Samples) -> None:
     assert short(with_proofs(change, signed, signed, signed, unknown)) == "3/4"
     troubled = Evidence(AS_OF, ("the list of versions is not known",))
     assert short(with_proofs(change, signed, signed, signed, signed, evidence=troubled)) == "4/4!"
-    assert short(replace(change, evidence=Evidence(None, ("it is down",), answer=LookupAnswer.FAILED))) == "failed"
+    assert short(replace(change, evidence=Evidence(None, ("it is down",), answer=LookupAnswer.FAILED))) == "unverified"
     nobody = Evidence(None, ("it was not asked",), answer=LookupAnswer.NOT_ASKED)
     assert short(replace(change, evidence=nobody)) == "not asked"
     assert short(replace(change, evidence=nobody), is_offline=True) == "offline"
@@ -80,7 +80,7 @@ def test_a_group_says_what_is_worst_in_it(samples: Samples) -> None:
     half = with_proofs(samples.change(), *[Proof.SIGNED] * 2, *[Proof.UNKNOWN] * 2)
     asked = replace(samples.change(), evidence=None)
     failed = replace(samples.change(), evidence=Evidence(None, ("no",), answer=LookupAnswer.FAILED))
-    for changes, expected in (((whole, half), "2/4"), ((whole, failed, half), "failed"), ((failed, asked), "…/4")):
+    for changes, expected in (((whole, half), "2/4"), ((whole, failed, half), "unverified"), ((failed, asked), "…/4")):
         assert verified_in_short(changes, is_asking=True, is_offline=False).text == expected
 
 

@@ -155,7 +155,7 @@ def test_rows_by_root(repository: Review) -> None:
         ("acme/whole", "2/2", "5 of 5"),
         ("infra/stage", "", ""),
         ("acme/open", "1/2?", "4 of 5"),
-        ("corp/vault", "0/2?", "failed"),
+        ("corp/vault", "0/2?", "unverified"),
         (".", "", ""),
         ("acme/top", "2/2", "6 of 6"),
     ]

@@ -2,9 +2,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
 from msgspec.structs import replace
 
-from locklens.review.model import LockStatus, Severity
+from locklens.review.model import Evidence, LockStatus, LookupAnswer, Severity
+from locklens.ui.review.change_list import ChangeList
 from locklens.ui.review.filter import parse_filter
 from locklens.ui.review.rows import Mark, Setting, mark_of, rows
 from locklens.ui.review.tree import Grouping, NodeKind, outline
@@ -130,6 +132,21 @@ def test_marks_of_groups_and_sections(samples: Samples) -> None:
     assert mark_of(section, {first.id}) is Mark.SOME
     assert mark_of(section, {first.id, second.id}) is Mark.ALL
     assert rows((section,), Setting(marks={first.id}))[0].tally == "✓ 1/2"
+
+
+@pytest.mark.parametrize("answer", [LookupAnswer.FAILED, LookupAnswer.NOT_ASKED])
+def test_the_number_of_roots_is_never_cut(samples: Samples, answer: LookupAnswer) -> None:
+    change = samples.change("a-long-namespace/and-a-long-name", "5.84.0-beta1", "5.86.1-beta1")
+    change = replace(change, evidence=Evidence(None, ("it is down",), "", answer))
+    review = samples.review(*(samples.root(f"r{number}", [change]) for number in range(14)))
+    shown = rows(outline(review, Grouping.ROOT), Setting())
+    listed = ChangeList()
+    for width in range(40, 130):
+        listed.lay_out(shown, width)
+        text = "".join(span.text for span in listed.painted(shown[1], width, cursor=False))
+        assert "14 roots" in text or "×14" in text, (width, text)
+        assert "…s " not in text
+        assert len(text) <= width
 
 
 def test_unlike_members_say_so(samples: Samples) -> None:

@@ -117,7 +117,10 @@ def test_one_provider_in_several_roots_is_one_row_that_unfolds() -> None:
     assert titles(rows(of, By.PROVIDER, "", group.key))[1:] == ["  acme/x", "    a", "    b", "    ."]
     chosen = of.toggled(group.offers)
     assert [pick.root for pick in chosen.picks] == ["a"]
-    assert rows(chosen)[1].mark == "[x]"
+    # One of three roots: the row does not look as if all were.
+    assert (rows(chosen)[1].mark, rows(chosen)[1].note.text) == ("[-]", "selected in 1 of 3 roots")
+    alike = picking(*(offer("1.0.0:90 1.1.0:40", "~> 1.0", root=root) for root in "ab"))
+    assert rows(alike.toggled(alike.offers.providers))[1].mark == "[x]"
     both = chosen.moved(some, 1).toggled([some[1]])
     assert rows(both.toggled([some[0]]))[1].mark == "[-]"
 

@@ -140,7 +140,7 @@ def proof_count(change: Change, asked: LookupState) -> Span:
         if evidence.answer is LookupAnswer.NOT_ASKED:
             return Span("offline", Role.DIM) if asked.is_offline else Span("not asked", Role.WARN)
         if evidence.answer is LookupAnswer.FAILED:
-            return Span("failed", Role.WARN)
+            return Span("unverified", Role.WARN)
     return Span(f"{verified} of {total}", Role.GOOD if verified == total else Role.WARN)
 
 

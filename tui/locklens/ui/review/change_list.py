@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 _LEAD = 15
 """Columns before the name: cursor, fold, mark, severity, sign."""
 
-_ROOM_FOR_EVIDENCE = 30
-"""Columns after the lead; the count of verified hashes needs at least these."""
+_ROOM_BEFORE_EVIDENCE = 26
+"""Columns of names and versions; with fewer, the count of verified hashes is not shown."""
 
 _MARK_ROLES = {Mark.ALL: Role.GOOD, Mark.SOME: Role.GOOD, Mark.OPEN: Role.DIM, Mark.NONE_POSSIBLE: Role.DIM}
 
@@ -41,7 +41,8 @@ class Columns:
         """Distributes the width: name and versions as wide as their texts, within bounds."""
         plain = [row for row in rows if row.node.kind in {NodeKind.CHANGE, NodeKind.GROUP, NodeKind.CONFLICT}]
         room = max(0, width - _LEAD)
-        evidence = max((len(row.evidence.text) for row in rows), default=0) if room >= _ROOM_FOR_EVIDENCE else 0
+        evidence = max((len(row.evidence.text) for row in rows), default=0)
+        evidence = evidence if room - evidence >= _ROOM_BEFORE_EVIDENCE else 0
         room -= evidence + 1 if evidence else 0
         phrase = min(max((len(row.phrase) for row in plain), default=0), max(room * 4 // 9, 10))
         name = max((len(row.name) for row in plain), default=0)
@@ -136,7 +137,12 @@ class ChangeList(RowList[Row]):
         room = columns.phrase + 1 + columns.rest
         phrase = harmless(row.phrase)
         left = room - min(cell_len(phrase), room) - 1
-        where = fitted_end(row.where, min(left, cell_len(harmless(row.where)))) if left > 0 else ""
+        if row.node.kind is NodeKind.GROUP:
+            # A count is never cut: it is shortened, and the versions make room.
+            number = f" ×{len(row.node.children)}"
+            where = row.where if cell_len(row.where) <= left else number if cell_len(number) < room else ""
+        else:
+            where = fitted_end(row.where, min(left, cell_len(harmless(row.where)))) if left > 0 else ""
         summary = f" {row.summary}" if where else row.summary
         summary = summary if cell_len(where) + cell_len(harmless(summary)) <= left else ""
         used = cell_len(where) + cell_len(harmless(summary))

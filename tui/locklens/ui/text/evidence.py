@@ -198,7 +198,7 @@ MEANINGS = {
     "…/7": "the registry is being asked about 7 added hashes",
     "6/7": "6 of 7 added hashes are verified",
     "6/7!": "some facts are unknown: see the detail",
-    "failed": "the registry did not answer",
+    "unverified": "the registry did not answer",
     "not asked": "the registry may not be asked; --ask-host allows it",
     "offline": "offline and not cached",
     "?/7": "not settled when the review ended",
@@ -234,7 +234,7 @@ def verified_in_short(changes: Iterable[Change], *, is_asking: bool, is_offline:
         case LookupAnswer.NOT_ASKED:
             return Span("offline", Role.DIM) if is_offline else Span("not asked", Role.WARN)
         case LookupAnswer.FAILED:
-            return Span("failed", Role.WARN)
+            return Span("unverified", Role.WARN)
         case LookupAnswer.GIVEN:
             return Span(f"{counts}!", Role.WARN)
         case _:

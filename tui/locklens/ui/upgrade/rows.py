@@ -290,15 +290,25 @@ def _group(rows: list[UpgradeRow], selection: UpgradeSelection, unfolded: frozen
         age=_common([row.age for row in rows if row.age.text]) or Span(""),
         bump=_common([row.bump for row in rows if row.bump.text]) or Span(""),
         signer=_common([row.signer for row in rows if row.signer.text]) or Span(""),
-        note=notes if notes is not None and notes.text else Span(_roots(offers, selection), Role.DIM),
+        note=notes
+        if notes is not None and notes.text and not _is_partial(offers, selection)
+        else Span(_roots(offers, selection), Role.DIM),
         is_folded=key not in unfolded,
         is_warned=any(row.is_warned for row in rows),
     )
 
 
 def _roots(offers: tuple[UpgradeCandidates, ...], selection: UpgradeSelection) -> str:
+    selected = sum(map(selection.is_selected, offers))
+    if selected:
+        return f"selected in {selected} of {len(offers)} roots"
     held = sum(selection.recommendation(offer).state is Eligibility.HELD for offer in offers)
     return f"in {len(offers)} roots" + (f", {held} held back" if held else "")
+
+
+def _is_partial(offers: tuple[UpgradeCandidates, ...], selection: UpgradeSelection) -> bool:
+    """True if some of the roots are selected, but not all."""
+    return 0 < sum(map(selection.is_selected, offers)) < len(offers)
 
 
 def _mark(
@@ -308,7 +318,7 @@ def _mark(
     selected = sum(map(selection.is_selected, selectable))
     if not selectable:
         return " - "
-    return "[x]" if selected == len(selectable) else "[-]" if selected else "[ ]"
+    return "[x]" if selected == len(offers) else "[-]" if selected else "[ ]"
 
 
 def _common(cells: list[Span]) -> Span | None:
