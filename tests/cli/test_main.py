@@ -100,7 +100,8 @@ def test_two_files_as_json(run: Run, files: Path) -> None:
     assert change["hashes"]["explained"] == 0
     assert change["signer"] == {"old": None, "new": None}
     assert document["summary"]["changes"] == {"upgrade": 1}
-    assert document["summary"]["verdict"] == "ok"
+    assert (document["summary"]["verdict"], document["summary"]["unverified"]) == ("warn", "offline")
+    assert document["summary"]["findings"] == {"block": 0, "warn": 1, "info": 0}
 
 
 @pytest.mark.parametrize("case", [*real_cases("pairs"), *real_cases("derived")])
@@ -142,6 +143,24 @@ def test_equal_files_beside_a_configuration_are_held_against_it(run: Run, files:
     assert status == 1
     assert "LK005 BLOCK" in out
     assert "(main.tf:3)" in out
+
+
+def test_an_offline_upgrade_is_not_ok(run: Run, files: Path) -> None:
+    status, out, _ = run("review", "--old", "old.hcl", "--new", "new.hcl", "--fail-on", "warn")
+    assert (status, out.splitlines()[-1]) == (1, "verdict: warn, 2 package hashes unverified (offline)")
+    assert "LK003 WARN  2 zh added, 2 zh removed, and they are unverified; " in out
+
+
+def test_offline_hashes_are_not_ok(run: Run, files: Path) -> None:
+    (files / ".terraform.lock.hcl").write_bytes(NEW)
+    common = ("hashes", "--offline", "--no-cache")
+    status, out, _ = run(*common, "--fail-on", "warn")
+    assert (status, out.splitlines()[-1]) == (1, "verdict: warn, 2 package hashes unverified (offline)")
+    status, out, _ = run(*common, "--format", "json")
+    summary = json.loads(out)["summary"]
+    assert (status, summary["verdict"], summary["unverified"]) == (0, "warn", "offline")
+    status, out, _ = run("keys", "--offline", "--no-cache", "--format", "json")
+    assert json.loads(out)["summary"] == {"verdict": "warn", "unverified": "offline"}
 
 
 def test_an_absent_side(run: Run, files: Path) -> None:
@@ -188,8 +207,8 @@ def test_output_goes_to_a_file_whole(run: Run, files: Path) -> None:
     [
         (lock((AWS, "5.0.0", ZH[2:])), "block", 0),
         (lock((AWS, "5.0.0", ZH[2:])), "warn", 1),
-        (lock((AWS, "6.0.0", ZH[2:])), "warn", 0),
-        (lock((AWS, "6.0.0", ZH[2:])), "info", 1),
+        (lock((AWS, "6.0.0", ZH[2:])), "block", 0),
+        (lock((AWS, "6.0.0", ZH[2:])), "warn", 1),
         (lock((AWS, "5.2.0", ZH[:2])), "block", 1),
         (lock((AWS, "5.2.0", ZH[:2])), "never", 0),
         (b"broken {", "block", 1),

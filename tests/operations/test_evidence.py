@@ -76,7 +76,11 @@ class Bench:
         return ReviewRequest(opened, include_unchanged=prove == "all", asking=asking, prove=prove)  # type: ignore[arg-type]
 
     def review(self, old: bytes | None, new: bytes, **options: object) -> Review:
-        found = review(self.request(old, new, **options), on_event=self.events.append)
+        is_survey = options.pop("is_survey", False)
+        request = self.request(old, new, **options)
+        if is_survey:
+            request = replace(request, is_survey=True, include_unchanged=True)
+        found = review(request, on_event=self.events.append)
         validator().validate(json_report.document(found))
         text.render(found)
         return found
@@ -386,6 +390,64 @@ def test_without_gpg_signatures_are_unknown(bench: Bench, monkeypatch: pytest.Mo
     assert rules(change)["LK003"].severity is Severity.WARN
     assert "signatures cannot be checked: gpg is not installed" in rules(change)["LK003"].message
     assert [note for note in found.notes if "gpg is not installed" in note and "apt install gnupg" in note]
+
+
+# Unverified hashes
+
+TWO = lock_file(OLD, SampleLock(DEMO, "1.4.1")), lock_file(NEW, SampleLock(DEMO, "1.4.2"))
+
+
+def test_offline_is_not_green_and_counts_once(bench: Bench) -> None:
+    found = bench.review(*TWO, is_offline=True)
+    assert [rules(change)["LK003"].severity for change in found.changes] == [Severity.WARN, Severity.WARN]
+    assert found.fails("warn")
+    summary = json_report.document(found)["summary"]
+    assert (summary["verdict"], summary["unverified"], summary["findings"]["warn"]) == ("warn", "offline", 1)
+    assert text.render(found).splitlines()[-1] == "verdict: warn, 10 package hashes unverified (offline)"
+    bench.review(*TWO)
+    cached = bench.review(*TWO, is_offline=True)
+    summary = json_report.document(cached)["summary"]
+    assert (summary["verdict"], summary["unverified"]) == ("ok", None), "cached answers verify"
+    assert text.render(cached).splitlines()[-1] == "verdict: ok"
+
+
+def test_a_registry_that_fails_and_one_that_is_not_asked_are_two_reasons(bench: Bench) -> None:
+    bench.registry.faults.add(Fault.SERVER_ERROR, AWS, step=Step.DOWNLOAD)
+    found = bench.review(lock_file(OLD), lock_file(NEW, SampleLock(FOREIGN, "1.0.0")))
+    summary = json_report.document(found)["summary"]
+    assert (summary["unverified"], summary["findings"]["warn"]) == ("failed", 2)
+    last = text.render(found).splitlines()[-1]
+    assert last == "verdict: warn, 10 package hashes unverified (lookup failed, registry not asked)"
+
+
+def test_a_refused_release_blocks_and_is_not_called_unverified(bench: Bench) -> None:
+    bench.registry.faults.add(Fault.BAD_SIGNATURE, AWS, "5.86.1")
+    summary = json_report.document(bench.review(lock_file(OLD), lock_file(NEW)))["summary"]
+    assert (summary["verdict"], summary["unverified"]) == ("block", None)
+
+
+def test_hashes_kept_by_a_new_version_are_unverified_offline(bench: Bench) -> None:
+    (kept, *rest) = (zh(AWS, "5.84.0", platform) for platform in PLATFORMS)
+    old, new = (
+        SampleLock(AWS, "5.84.0", packed=(), unpacked=(), more=(kept, *rest)),
+        SampleLock(AWS, "5.86.1", packed=(), unpacked=("linux_amd64",), more=(kept,)),
+    )
+    finding = rules(bench.change(old, new, is_offline=True))["LK003"]
+    assert "1 zh locked for the first time, 4 zh removed, and they are unverified" in finding.message
+
+
+def test_unchanged_hashes_are_judged_where_all_that_is_locked_is_the_subject(bench: Bench) -> None:
+    same = lock_file(OLD)
+    (aws,) = bench.review(same, same, is_survey=True, is_offline=True).roots[0].changes
+    assert "5 zh locked, and they are unverified" in rules(aws)["LK003"].message
+    found = bench.review(same, same, is_survey=True, is_offline=True)
+    summary = hashes_json.document(found)["summary"]
+    assert (found.fails("warn"), summary["verdict"], summary["unverified"]) == (True, "warn", "offline")
+    assert hashes_text.render(found).splitlines()[-1] == "verdict: warn, 5 package hashes unverified (offline)"
+    plain = bench.review(same, same, is_offline=True, prove="all")
+    assert (plain.verdict, plain.unverified) == ("ok", None), "unchanged is beside the point of a review"
+    bench.review(same, same, is_survey=True)
+    assert bench.review(same, same, is_survey=True, is_offline=True).verdict == "ok"
 
 
 # Proving

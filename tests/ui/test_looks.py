@@ -10,7 +10,11 @@ from textual.color import Color
 from ui.conftest import until
 
 from locklens.addresses import ProviderAddress
-from locklens.review.model import Severity, SideName
+from locklens.review.model import Evidence, Severity, SideName, Unverified
+from locklens.ui.hashes.bars import hashes_status
+from locklens.ui.review.bars import StatusFacts, review_status
+from locklens.ui.review.tree import Grouping
+from locklens.ui.shell.bars import Reading
 from locklens.ui.text.spans import Role, Span, line
 from locklens.ui.themes import THEMES
 from locklens.ui.widgets.strips import wrapped
@@ -20,6 +24,7 @@ if TYPE_CHECKING:
     from ui.conftest import Running, Samples
 
     from locklens.review.model import Review
+    from locklens.ui.widgets.bar import BarLayout
 
 HOSTILE = (
     "\x1b[31mred\x1b[0m",
@@ -215,3 +220,19 @@ async def test_dialogs_show_their_keys_whatever_the_height(samples: Samples, run
         await on.press("escape", "j", "w")
         await on.settle()
         assert "r reload" in on.text
+
+
+def test_the_status_line_says_what_is_unverified(samples: Samples) -> None:
+    finding = samples.finding("LK003", Severity.WARN)
+    change = replace(samples.change(findings=(finding,)), evidence=Evidence(unverified=Unverified.OFFLINE))
+    review = replace(samples.review(samples.root("infra", [change])), offline=True)
+    whole, *_, short = review_status(StatusFacts(review, frozenset(), Reading(), Grouping.ROOT, "", "block"))
+    assert "would exit 0 at --fail-on=block | 0 of 1 reviewed | 1 unverified | offline" in text_of(whole)
+    assert all(piece.role is not Role.GOOD for piece in whole.left), "nothing is green that was not verified"
+    assert text_of(short) == " would exit 0 at --fail-on=block | 1 unverified | offline"
+    (first, *_) = hashes_status(review, Reading(), marked=0, is_narrowed=False)
+    assert "verdict warn: 1 unverified | offline" in text_of(first)
+
+
+def text_of(layout: BarLayout) -> str:
+    return "".join(piece.text for piece in layout.left)

@@ -55,6 +55,8 @@ def run_review_command(options: Namespace, open_ui: OpenUi) -> int:
 
 def run_locked(options: Namespace, view: str, open_ui: OpenUi) -> int:
     """Reports on all that is locked, changed or not; `view` is "hashes" or "keys"."""
+    from msgspec.structs import replace
+
     from locklens.operations.compare_repository import open_locked
     from locklens.operations.comparison import Base
 
@@ -62,7 +64,8 @@ def run_locked(options: Namespace, view: str, open_ui: OpenUi) -> int:
     options.all = True
     base = Base(options.base)
     opened = partial(open_locked, Path.cwd(), base=base, roots=options.roots)
-    return show(request_of(options, opened, asking_of(options), base), options, view, open_ui)
+    request = replace(request_of(options, opened, asking_of(options), base), is_survey=True)
+    return show(request, options, view, open_ui)
 
 
 def run_why(options: Namespace) -> int:

@@ -145,7 +145,9 @@ class LockLens:
                 else partial(open_locked, where, base=base)
             )
         is_whole = reads is not Reads.CHANGES
-        request = replace(self.request, open=opened, include_unchanged=is_whole, prove="none")
+        request = replace(
+            self.request, open=opened, include_unchanged=is_whole, is_survey=reads is Reads.LOCKED, prove="none"
+        )
         return LockLens(request, reads_only=reads is Reads.CANDIDATES)
 
     # Reading

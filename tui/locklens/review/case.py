@@ -9,7 +9,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.dialect import DIALECTS
+from locklens.hashes import packages_of
 from locklens.releases.facts import Fact, FactRequest, Listing, ListingId, ReleaseFacts, ReleaseId
+from locklens.review.model import ChangeKind, Unverified
+from locklens.trust.authentication import AuthenticationOutcome
 from locklens.trust.continuity import judge_folders, judge_packages
 from locklens.trust.vouching import HashOrigin
 from locklens.versions import neighbour
@@ -95,6 +98,33 @@ class Case(Struct, frozen=True, dict=True):
             self.hashed,
             reported=(text for text, voucher in self.new.vouchers.items() if voucher is HashOrigin.REPORTED),
         )
+
+    @property
+    def to_verify(self) -> frozenset[str]:
+        """The `zh` of packages to verify: added ones, or all for an unchanged provider, a new version or address."""
+        added = packages_of(fact.hash for fact in self.change.added)
+        is_listed = self.change.kind is ChangeKind.UNCHANGED
+        if is_listed or self.change.moved_from is not None or not (added or self.is_same_release):
+            return packages_of(self.entry.hashes)
+        return added
+
+    @property
+    def unverified(self) -> Unverified | None:
+        """The reason why `to_verify` cannot be verified; None if it can, or if LK030 or LK033 blocks for that."""
+        if self.new.today is not None or not self.to_verify:
+            return None
+        if self.trouble is not None and (self.trouble.is_offline or not self.trouble.was_asked):
+            return Unverified.OFFLINE if self.trouble.is_offline else Unverified.NOT_ASKED
+        is_claimed = self.is_same_version and self.change.kind is not ChangeKind.UNCHANGED
+        return None if self._is_blocked and not is_claimed else Unverified.FAILED
+
+    @property
+    def _is_blocked(self) -> bool:
+        """True if the registry's answer itself is the reason."""
+        if self.trouble is not None:
+            return self.trouble.is_no
+        judged = self.new.authentication
+        return bool(self.new.foreign) or (judged is not None and judged.outcome is AuthenticationOutcome.REFUSED)
 
     @property
     def trouble(self) -> LookupFailure | None:

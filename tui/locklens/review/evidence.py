@@ -159,6 +159,7 @@ def _evidence(case: Case) -> Evidence:
         tuple(sorted(locked.hashed)),
         case.new.released.date().isoformat() if case.new.released is not None else None,
         case.new.days,
+        case.unverified,
     )
 
 

@@ -94,6 +94,17 @@ class LookupAnswer(StrEnum):
     NOT_ASKED = "not asked"
 
 
+class Unverified(StrEnum):
+    """The reason why package hashes could not be verified, the most urgent first."""
+
+    FAILED = "failed"
+    NOT_ASKED = "not-asked"
+    OFFLINE = "offline"
+
+
+UNVERIFIED_RULE = "LK003"
+
+
 class HashFact(Struct, frozen=True):
     """One hash of the lock file with its proof; `platform` is None if unknown."""
 
@@ -122,6 +133,8 @@ class Evidence(Struct, frozen=True):
         released: The release date of the new version as the registry reports it, ISO 8601; None if unknown or not
             asked for, as without a cooldown.
         days: Days since then.
+        unverified: The reason why package hashes of the new version are unverified; None if they are not, or if
+            another rule blocks for the same reason.
     """
 
     as_of: str | None = None
@@ -134,6 +147,7 @@ class Evidence(Struct, frozen=True):
     hashed: tuple[str, ...] = ()
     released: str | None = None
     days: int | None = None
+    unverified: Unverified | None = None
 
 
 class Finding(Struct, frozen=True):
@@ -195,6 +209,12 @@ class Change(Struct, frozen=True):
         return worst(self.findings)
 
     @property
+    def unverified(self) -> Unverified | None:
+        """The reason why its package hashes are unverified; None without a finding about that."""
+        is_reported = any(finding.rule == UNVERIFIED_RULE for finding in self.findings)
+        return self.evidence.unverified if is_reported and self.evidence is not None else None
+
+    @property
     def locked(self) -> tuple[HashFact, ...]:
         """The facts about each hash locked now, in the lock file's order."""
         facts = {fact.hash: fact for fact in (*self.added, *self.kept)}
@@ -251,6 +271,7 @@ class RootContext(Struct, frozen=True):
         unreviewed: Submodules and links in place of the root or its files, which were not read, by path.
         rivals: The first places on either side that lock different packages for the version of a change, by provider.
         vendored: Paths of package files that the change adds to the root's `terraform.d/plugins`.
+        is_survey: True if the subject is all that is locked, so that unchanged providers are judged like changed ones.
     """
 
     policy: Policy = Policy()
@@ -259,6 +280,7 @@ class RootContext(Struct, frozen=True):
     unreviewed: Mapping[str, Unreviewed] = {}
     rivals: Mapping[ProviderAddress, Sequence[LockedPlace]] = {}
     vendored: tuple[str, ...] = ()
+    is_survey: bool = False
 
 
 class RootReview(Struct, frozen=True):
@@ -391,6 +413,17 @@ class Review(Struct, frozen=True):
         """The worst severity as block, warn or ok."""
         severity = worst(self.findings)
         return severity.value if severity in {Severity.BLOCK, Severity.WARN} else "ok"
+
+    @property
+    def unverified(self) -> Unverified | None:
+        """The most urgent reason why package hashes are unverified; None if there is none."""
+        reasons = {reason for change in self.unverified_changes if (reason := change.unverified) is not None}
+        return next((reason for reason in Unverified if reason in reasons), None)
+
+    @property
+    def unverified_changes(self) -> tuple[Change, ...]:
+        """The changes, and in a survey the unchanged providers, with unverified package hashes."""
+        return tuple(change for root in self.roots for change in root.changes if change.unverified is not None)
 
 
 def worst(findings: tuple[Finding, ...]) -> Severity | None:

@@ -73,7 +73,7 @@ def review_plan(
     """
     comparison = _comparison(plan)
     try:
-        request = replace(request, include_unchanged=False, prove="none")
+        request = replace(request, include_unchanged=False, is_survey=False, prove="none")
         against, committed = _committed(plan, comparison.repository, reviewed)
         drafted = review_lock_files(comparison, request, made_from=reviewed)
         review = complete_review(comparison, drafted, request, on_event=on_event, cancel=cancel)

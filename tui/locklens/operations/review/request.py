@@ -27,6 +27,7 @@ class ReviewRequest(Struct, frozen=True):
         prove: The `h1` hashes to prove by downloads.
         policy: A file that replaces the base's policy.
         base: The named sides of the run. None where two files are compared: every screen compares those.
+        is_survey: True if the subject is all that is locked: unchanged providers are judged like changed ones.
     """
 
     open: Callable[[], Comparison]
@@ -38,3 +39,4 @@ class ReviewRequest(Struct, frozen=True):
     prove: Literal["none", "changed", "all"] = "none"
     policy: Path | None = None
     base: Base | None = None
+    is_survey: bool = False

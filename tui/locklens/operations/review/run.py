@@ -90,7 +90,7 @@ def review_lock_files(comparison: Comparison, request: ReviewRequest, *, made_fr
     concerned = [pair for pair in comparison.roots if include_unchanged or _is_concerned(pair, comparison)]
     pairs = [(pair, *_read_pair(comparison, pair, tool)) for pair in concerned]
     tools = {root.path: root.tool for root in made_from.roots} if made_from is not None else {}
-    setting = _Setting(include_unchanged, tool, effective.policy, tools, Comparer())
+    setting = _Setting(include_unchanged, tool, effective.policy, tools, Comparer(), request.is_survey)
     roots = [_root(comparison, pair, old, new, setting) for pair, old, new in pairs]
     if any(root.changes for root in roots):
         from locklens.review.rules.agreement import LockedPackages
@@ -191,6 +191,7 @@ class _Setting(Struct, frozen=True):
     policy: Policy
     tools: Mapping[str, Dialect]
     comparer: Comparer
+    is_survey: bool
 
 
 def _is_concerned(pair: RootPair, comparison: Comparison) -> bool:
@@ -229,6 +230,7 @@ def _root(comparison: Comparison, pair: RootPair, old: LockFile, new: LockFile, 
             converted_of(tree, comparison.converted, [lock_file] if new.exists else []),
             _unreviewed_of(comparison, pair),
             vendored=pair.vendored,
+            is_survey=setting.is_survey,
         ),
     )
     is_whole = old.is_valid and new.is_valid and old.exists and new.exists

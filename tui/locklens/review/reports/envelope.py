@@ -40,6 +40,7 @@ def envelope(
     added: int,
     explained: int,
     findings: Mapping[str, int],
+    unverified: str | None,
     verdict: str,
 ) -> dict[str, Any]:
     """Returns the document; the arguments are its parts as plain values."""
@@ -54,6 +55,7 @@ def envelope(
             "distinct_changes": distinct_changes,
             "hashes": {"added": added, "explained": explained},
             "findings": dict(findings),
+            "unverified": unverified,
             "verdict": verdict,
         },
     }

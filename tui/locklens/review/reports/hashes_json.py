@@ -43,6 +43,7 @@ def document(review: Review) -> dict[str, Any]:
             "hashes": len(facts),
             "explained": sum(fact.is_explained for fact in facts),
             "proofs": dict(Counter(fact.proof.value for fact in facts)),
+            "unverified": review.unverified.value if review.unverified else None,
             "verdict": review.verdict,
         },
     }

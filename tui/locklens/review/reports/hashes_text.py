@@ -10,6 +10,7 @@ from locklens.review.coverage import coverage
 from locklens.review.model import Proof
 from locklens.review.reports.cover import in_words, missing_platform_lines, policy_lines
 from locklens.review.reports.evidence import host_lines, problem_lines, signer_text
+from locklens.review.reports.words import verdict_words
 from locklens.text import Painted, counted, page
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def _lines(review: Review) -> Iterator[Line]:
         yield f"registry {line}"
     for note in review.notes:
         yield f"note: {note}"
-    yield f"verdict: {review.verdict}"
+    yield f"verdict: {verdict_words(review)}"
 
 
 def _root(root: RootReview, review: Review) -> Iterator[Line]:

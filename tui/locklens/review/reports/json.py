@@ -47,6 +47,7 @@ def document(review: Review) -> Json:
         added=sum(len(change.added) for change in changes),
         explained=sum(change.explained for change in changes),
         findings={severity.value: count for severity, count in severity_counts(review).items()},
+        unverified=review.unverified.value if review.unverified else None,
         verdict=review.verdict,
     )
 

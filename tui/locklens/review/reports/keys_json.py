@@ -35,7 +35,10 @@ def document(review: Review, past: Past | None = None) -> dict[str, Any]:
         "schema": SCHEMA,
         "run": run_document(review),
         "signers": [_signer(one, past) for one in signers(review)],
-        "summary": {"verdict": review.verdict},
+        "summary": {
+            "unverified": review.unverified.value if review.unverified else None,
+            "verdict": review.verdict,
+        },
     }
 
 

@@ -44,7 +44,7 @@ def _lines(review: Review, past: Past) -> Iterator[str]:
         yield f"note: {note}"
     counts = ", ".join(f"{count} {severity}" for severity, count in severity_counts(review).items() if count)
     if counts:
-        yield f"findings: {counts}; locklens review --all lists them"
+        yield f"findings: {counts}; locklens hashes lists them"
 
 
 def _signer(signer: SignerUses, past: Sequence[PastUse]) -> Iterator[str]:

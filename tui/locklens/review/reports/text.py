@@ -173,7 +173,7 @@ class _Printer:
         checked = [root for root in review.roots if not _has_something(root)]
         if checked:
             yield f"{counted(len(checked), 'root')} checked, no findings"
-        yield "verdict: ", Painted(review.verdict, _COLOURS.get(_severity_named(review.verdict), "32"))
+        yield "verdict: ", Painted(words.verdict_words(review), _COLOURS.get(_severity_named(review.verdict), "32"))
 
 
 def _rank(severity: Severity | None) -> int:

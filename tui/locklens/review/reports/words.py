@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from locklens.review.model import Change, ChangeKind, Review, Severity
+from locklens.hashes import packages_of
+from locklens.review.model import (
+    UNVERIFIED_RULE,
+    Change,
+    ChangeKind,
+    Finding,
+    HashFact,
+    Review,
+    Severity,
+    Unverified,
+)
+from locklens.text import counted
 
 _SIGNS = {
     ChangeKind.REPLACED_HASHES: "!!",
@@ -16,6 +27,12 @@ _SIGNS = {
     ChangeKind.REMOVED: "-",
     ChangeKind.CONSTRAINTS_ONLY: "~",
     ChangeKind.UNCHANGED: "=",
+}
+
+_REASONS = {
+    Unverified.FAILED: "lookup failed",
+    Unverified.NOT_ASKED: "registry not asked",
+    Unverified.OFFLINE: "offline",
 }
 
 SIGN_MEANINGS = {
@@ -58,9 +75,51 @@ def side(kind: str, name: str, revision: str | None) -> str:
 
 
 def severity_counts(review: Review) -> dict[Severity, int]:
-    """The number of findings of each severity, without accepted ones."""
+    """The number of findings of each severity, without accepted ones.
+
+    Unverified hashes count once for each reason and registry: an offline run has one warning, not one for each change.
+    """
     counts = {Severity.BLOCK: 0, Severity.WARN: 0, Severity.INFO: 0}
-    for finding in review.findings:
-        if finding.severity in counts and finding.accepted is None:
-            counts[finding.severity] += 1
+    repeated: set[tuple[Severity, str, str]] = set()
+    for root in review.roots:
+        for finding in root.findings:
+            _count(finding, counts)
+        for change in root.changes:
+            for finding in change.findings:
+                if finding.rule == UNVERIFIED_RULE and change.unverified is not None:
+                    host = "" if change.unverified is Unverified.OFFLINE else change.address.host
+                    cause = finding.severity, change.unverified.value, host
+                    if cause in repeated:
+                        continue
+                    if finding.accepted is None:
+                        repeated.add(cause)
+                _count(finding, counts)
     return counts
+
+
+def _count(finding: Finding, counts: dict[Severity, int]) -> None:
+    if finding.severity in counts and finding.accepted is None:
+        counts[finding.severity] += 1
+
+
+def verdict_words(review: Review) -> str:
+    """The verdict, e.g. "ok", or "warn, 12 package hashes unverified (offline)"."""
+    return ", ".join(filter(None, (review.verdict, unverified_words(review))))
+
+
+def unverified_words(review: Review) -> str:
+    """The number of unverified package hashes with the reasons, e.g. "12 package hashes unverified (offline)"."""
+    changes = review.unverified_changes
+    if not changes:
+        return ""
+    number = sum(
+        len(packages_of(fact.hash for fact in _to_verify(change) if not fact.is_explained)) for change in changes
+    )
+    reasons = {change.unverified for change in changes}
+    shown = ", ".join(_REASONS[reason] for reason in Unverified if reason in reasons)
+    return f"{counted(number, 'package hash', 'package hashes')} unverified ({shown})"
+
+
+def _to_verify(change: Change) -> tuple[HashFact, ...]:
+    is_all = change.kind in {ChangeKind.UNCHANGED, ChangeKind.MOVED} or not change.added
+    return change.locked if is_all else change.added

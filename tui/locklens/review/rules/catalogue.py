@@ -93,8 +93,9 @@ _ALL = (
         RELEASE,
         WARN,
         "Unverified package hashes",
-        "Package hashes (zh) were added or replaced, and the registry could not be asked or its answer is not "
-        "authenticated. If the version changed, it is reported only where the registry failed or was not asked.",
+        "Package hashes (zh) were added or replaced, and could not be traced to the signed release: the run is "
+        "offline, the registry was not asked, it failed, or its answer is not authenticated. In the totals each of "
+        "these reasons counts once for a registry. `locklens hashes` judges unchanged hashes too.",
         "Legitimate causes are common (another platform, `providers lock`, a completed set), but a "
         "foreign package looks the same.",
         "Compare the zh: hashes with the release's SHA256SUMS. Locking this version on two different machines "

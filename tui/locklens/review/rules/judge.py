@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from locklens.review.model import UNVERIFIED_RULE, ChangeKind
 from locklens.review.rules.verdict import finding_of, in_order
 
 if TYPE_CHECKING:
@@ -128,7 +129,8 @@ def _of_case(case: Case, change: Change, root: RootReview) -> Iterator[tuple[str
     from locklens.review.rules import release
 
     policy = root.context.policy
-    yield from _run(release.CHECKS, case)
+    is_judged = change.kind is not ChangeKind.UNCHANGED or root.context.is_survey
+    yield from (found for found in _run(release.CHECKS, case) if is_judged or found[0] != UNVERIFIED_RULE)
     if change.new is not None and change.new.hashes:
         from locklens.review.coverage import LockedHashes
         from locklens.review.evidence import locked_before

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from locklens.addresses import display_host, spelt_host
 from locklens.hashes import Scheme, count_by_scheme, packages_of
-from locklens.review.model import Severity
+from locklens.review.model import UNVERIFIED_RULE, ChangeKind, Severity
 from locklens.review.rules.verdict import Verdict
 from locklens.text import counted, size_words
 from locklens.trust.authentication import AuthenticationOutcome, Refusal
@@ -53,34 +53,28 @@ def _unknown_origin(case: Case) -> Iterator[Verdict]:
         yield Verdict(message, _first_line(case, unmatched))
 
 
-def _not_asked(case: Case) -> Iterator[Verdict]:
-    moved = case.change.moved_from is not None
-    added = packages_of(case.first_said if moved else (fact.hash for fact in case.change.added))
-    if case.new.today is not None or not added:
+def _unverified(case: Case) -> Iterator[Verdict]:
+    if case.unverified is None:
         return
-    if not case.is_same_version and _is_reported_otherwise(case):
-        return
-    counts = f"{count_by_scheme(added)} {'locked for the first time' if moved else 'added'}"
-    removed = packages_of(fact.hash for fact in case.change.removed)
+    change, hashes = case.change, case.to_verify
+    counts = f"{count_by_scheme(hashes)} {_locked_how(case)}"
+    removed = packages_of(fact.hash for fact in change.removed)
     if removed:
         counts += f", {count_by_scheme(removed)} removed"
-    if moved or not case.is_same_version:
+    if change.moved_from is not None or not case.is_same_version or change.kind is ChangeKind.UNCHANGED:
         reason = "they are unverified"
-    elif removed and not packages_of(fact.hash for fact in case.change.kept):
+    elif removed and not packages_of(fact.hash for fact in change.kept):
         reason = "every package hash was replaced: republished, hashes of another registry, or tampered with"
     else:
         reason = "the version is unchanged"
-    yield Verdict(f"{counts}, and {reason}; {_why_unknown(case)}", _first_line(case, added))
+    yield Verdict(f"{counts}, and {reason}; {_why_unknown(case)}", _first_line(case, hashes))
 
 
-def _is_reported_otherwise(case: Case) -> bool:
-    """True if the reason why a new version's hashes are unverified is the user's own, or is that of LK030 or LK033."""
-    if case.trouble is not None:
-        return case.trouble.is_no or case.trouble.is_offline
-    if case.new.foreign:
-        return True
-    judged = case.new.authentication
-    return judged is not None and judged.outcome is AuthenticationOutcome.REFUSED
+def _locked_how(case: Case) -> str:
+    if case.change.kind is ChangeKind.UNCHANGED:
+        return "locked"
+    is_added = case.to_verify <= {fact.hash for fact in case.change.added}
+    return "added" if is_added and case.change.moved_from is None else "locked for the first time"
 
 
 def _why_unknown(case: Case) -> str:
@@ -202,7 +196,7 @@ def _another_release(case: Case) -> Iterator[Verdict]:
 CHECKS: Mapping[str, Callable[[Case], Iterator[Verdict]]] = {
     "LK001": _published_again,
     "LK002": _unknown_origin,
-    "LK003": _not_asked,
+    UNVERIFIED_RULE: _unverified,
     "LK010": _other_signer,
     "LK011": _unsigned,
     "LK012": _ended_key,

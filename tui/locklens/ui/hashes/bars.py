@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from locklens.review.reports.cover import source_words
 from locklens.text import counted
 from locklens.ui.shell.bars import fact_line, joined_parts, registry_lines
-from locklens.ui.text.phrases import registries_in_short
+from locklens.ui.text.phrases import registries_in_short, unverified_in_short
 from locklens.ui.text.spans import Line, Role, Span
 from locklens.ui.widgets.bar import BarLayout, Piece
 
@@ -50,6 +50,9 @@ def hashes_status(
     if progress.words:
         parts.append(Piece(progress.words, Role.INFO))
     elif review is not None:
+        unverified = unverified_in_short(review)
+        if unverified:
+            parts.append(Piece(f"verdict {review.verdict}: {unverified}", Role.WARN))
         parts.append(Piece(registries_in_short(review) or "all registries answered", Role.DIM))
     if review is not None and review.notes:
         parts.append(Piece(counted(len(review.notes), "note"), Role.WARN))

@@ -10,7 +10,14 @@ from locklens.text import counted
 from locklens.ui.review.sorting import Sort
 from locklens.ui.review.tree import Grouping
 from locklens.ui.shell.bars import Reading, fact_line, joined_parts, registry_lines
-from locklens.ui.text.phrases import configuration_read, registries_in_short, reviewed_words, verdict, verified_words
+from locklens.ui.text.phrases import (
+    configuration_read,
+    registries_in_short,
+    reviewed_words,
+    unverified_in_short,
+    verdict,
+    verified_words,
+)
 from locklens.ui.text.spans import Line, Role, Span, line
 from locklens.ui.widgets.bar import BarLayout, Piece
 
@@ -78,10 +85,11 @@ def review_status(facts: StatusFacts) -> tuple[BarLayout, ...]:
     parts: list[Piece] = []
     if facts.review is not None:
         code, sentence = verdict(facts.review, facts.fail_on)
-        parts += [
-            Piece(sentence, Role.BLOCK if code else Role.GOOD),
-            Piece(f"{reviewed_words(facts.review, facts.marks)} reviewed"),
-        ]
+        unverified = unverified_in_short(facts.review)
+        parts.append(Piece(sentence, Role.BLOCK if code else Role.WARN if unverified else Role.GOOD))
+        parts.append(Piece(f"{reviewed_words(facts.review, facts.marks)} reviewed"))
+        if unverified:
+            parts.append(Piece(unverified, Role.WARN))
     if facts.progress.words:
         parts.append(Piece(facts.progress.words, Role.INFO))
     elif facts.review is not None and (problem := registries_in_short(facts.review)):
@@ -100,7 +108,8 @@ def review_status(facts: StatusFacts) -> tuple[BarLayout, ...]:
         return BarLayout((message,), (Piece("  "), *standing, Piece(" "))), BarLayout((message,))
     if facts.review is not None:
         more = joined_parts([*parts, Piece(f"hashes verified {verified_words(facts.review)}", Role.DIM)])
-        return BarLayout((Piece(" "), *more)), BarLayout((Piece(" "), *standing))
+        short = joined_parts([part for number, part in enumerate(parts) if number != 1])
+        return tuple(BarLayout((Piece(" "), *pieces)) for pieces in (more, standing, short))
     return (BarLayout((Piece(" "), *standing)),)
 
 

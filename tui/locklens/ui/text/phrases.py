@@ -94,6 +94,12 @@ def verified_words(review: Review) -> str:
     return f"{sum(change.explained for change in changes)} of {sum(len(change.added) for change in changes)}"
 
 
+def unverified_in_short(review: Review) -> str:
+    """The number of changes with unverified package hashes, e.g. "12 unverified"; "" for none."""
+    number = len(review.unverified_changes)
+    return f"{number} unverified" if number else ""
+
+
 def registries_in_short(review: Review) -> str:
     """The problems of registry lookups in a few words; "" without problems."""
     failed = sum(host.error is not None for host in review.hosts)
