@@ -101,6 +101,12 @@ def test_prune_keeps_and_names_what_something_unread_may_require(
     assert lock_of(top) == lock(entry("aws"), entry("null"))
 
 
+def test_prune_keeps_what_opentofu_migrates(top: Path) -> None:
+    (top / ".terraform.lock.hcl").write_bytes(lock(entry("aws"), entry("tls")))
+    plan = prune(Scope(top, tool=OPENTOFU))
+    assert plan.proposal.words == (".: registry.terraform.io/hashicorp/tls 1.0.0 is removed",)
+
+
 def test_prune_refuses_what_is_required(top: Path) -> None:
     plan = prune(Scope(top), ["tls", "aws"])
     assert plan.proposal.files == ()

@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
+import jsonschema
 import pytest
 from effort import effort
 from hypothesis import given, settings
@@ -26,7 +27,11 @@ from locklens.operations.write.apply import apply
 from locklens.operations.write.stage import marked_blocks, plan_stage
 from locklens.operations.write.undo import undo
 from locklens.review.model import ChangeKind, Review
+from locklens.review.reports import json as json_report
+from locklens.review.reports import text
 from locklens.storage.journal import Journal
+from locklens.ui.review.diff import raw_diff_lines
+from locklens.ui.review.tree import Grouping, outline
 
 LOCK = ".terraform.lock.hcl"
 OLD = lock(entry("aws"), entry("null"), entry("random"), entry("tls"))
@@ -409,6 +414,18 @@ def test_a_file_that_is_not_merged(top: Path) -> None:
     assert b" 3\t" in git(top, "ls-files", "-s")
     put(top, {LOCK: NEW})
     assert failures(planned(top)) == [f"{LOCK}: it is unmerged in the index, so it is not staged"]
+    found = reviewing(top, staged=True)
+    (root,) = found.roots
+    conflict = root.new.conflict
+    assert conflict is not None
+    assert (conflict.ours.data, conflict.theirs.data) == (OLD.replace(b"1.0.0", b"5.0.0"), NEW)
+    shown = str(text.render(found))
+    assert "has merge conflicts in the index: stage 2 (ours) and stage 3 (theirs)" in shown
+    assert "stage 2 (ours): 5.0.0 with 1 hash (line 4); stage 3 (theirs): 2.0.0 with 1 hash" in shown
+    jsonschema.validate(json_report.document(found), json_report.review_schema())
+    diff = [line.text for line in raw_diff_lines(outline(found, Grouping.ROOT)[0])]
+    assert diff[0] == f"--- ours/{LOCK}"
+    assert '+  version = "2.0.0"' in diff
 
 
 @pytest.mark.parametrize(

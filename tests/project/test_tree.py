@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from locklens.errors import ConfigurationError, RepositoryError
+from locklens.errors import ConfigurationError, RepositoryError, UnmergedFileError
 from locklens.project import git as git_module
 from locklens.project import gitobjects, gittree, tree
 from locklens.project.git import Repository, UncommittedSide
@@ -290,13 +290,31 @@ def test_a_file_that_is_not_merged_is_an_error_in_the_index(repo: Path) -> None:
     commit(repo, {"f": "ours\n"})
     subprocess.run(["git", "merge", "-q", "other"], cwd=repo, capture_output=True, check=False)
     with Repository.discover(repo) as repository:
-        with pytest.raises(RepositoryError, match="f has merge conflicts in the index"):
+        with pytest.raises(UnmergedFileError, match="f has merge conflicts in the index") as caught:
             IndexTree(repository).read("f")
+        assert (caught.value.ours, caught.value.theirs) == (b"ours\n", b"theirs\n")
         assert repository.changed(repository.resolve("HEAD"), UncommittedSide.INDEX) == (change("modified", "f", "f"),)
         assert repository.changed(repository.resolve("HEAD"), UncommittedSide.WORK_TREE) == (
             change("modified", "f", "f"),
         )
         assert repository.paths(UncommittedSide.WORK_TREE) == ("f",)
+
+
+@pytest.mark.parametrize("is_ours", [True, False])
+def test_a_file_that_one_side_deleted_is_not_merged(repo: Path, is_ours: bool) -> None:
+    commit(repo, {"f": "base\n", "g": "g"})
+    git(repo, "checkout", "-qb", "other")
+    for branch, is_deleted in (("other", not is_ours), ("main", is_ours)):
+        git(repo, "checkout", "-q", branch)
+        if is_deleted:
+            git(repo, "rm", "-q", "f")
+        commit(repo, {"g": branch} if is_deleted else {"f": "changed\n"})
+    subprocess.run(["git", "merge", "-q", "other"], cwd=repo, capture_output=True, check=False)
+    with Repository.discover(repo) as repository:
+        with pytest.raises(UnmergedFileError) as caught:
+            IndexTree(repository).read("f")
+        sides = (caught.value.ours, caught.value.theirs)
+        assert sides == ((None, b"changed\n") if is_ours else (b"changed\n", None))
 
 
 # Repositories

@@ -338,6 +338,35 @@ def test_what_asks_for_a_provider_is_each_declaration_or_the_first_use() -> None
     assert askers([used, again]) == (used,)
 
 
+OPENTOFUS = AWS.replace(TERRAFORM.default_host, OPENTOFU.default_host)
+
+
+@pytest.mark.parametrize("is_listed", [False, True])
+def test_an_entry_that_opentofu_migrates_is_one_finding(is_listed: bool) -> None:
+    """As `tofu init` does: the version of Terraform's entry holds for the provider of OpenTofu's registry."""
+    asked = replace(
+        configuration(replace(requirement("aws", "~> 5.0"), address=OPENTOFU.parse_source("aws"))), dialect=OPENTOFU
+    )
+    own = lock(block("5.1.0", ZH["0"]))
+    changes = compare(lock(block("5.0.0", ZH["1"])), own) if is_listed else ()
+    root = held_against(asked, own, *changes)
+    (finding,) = [one for one in root.all_findings if one.rule not in {"LK003", "LK021"}]
+    assert (finding.rule, finding.severity, finding.line) == ("LK015", Severity.WARN, 4)
+    assert f"tofu init moves {AWS} to {OPENTOFUS}: it keeps version 5.1.0, and none of the hashes" == finding.message
+    assert all([one.line for one in change.required_by] == [3] for change in root.changes)
+    assert "LK005" in rules(held_against(asked, lock(block("6.0.0", ZH["0"]))).findings), "the version is kept"
+
+
+def test_what_opentofu_does_not_migrate() -> None:
+    asked = replace(configuration(replace(requirement("aws"), address=OPENTOFU.parse_source("aws"))), dialect=OPENTOFU)
+    both = lock(block("5.1.0", ZH["0"], label=OPENTOFUS), block("5.1.0", ZH["1"]))
+    assert rules(held_against(asked, both).findings) == ["LK007"], "the old entry is not used any more"
+    other = block("1.0.0", ZH["0"], label="registry.terraform.io/acme/aws")
+    assert sorted(rules(held_against(asked, lock(other)).findings)) == ["LK006", "LK007"]
+    under_terraform = configuration(replace(requirement("aws"), address=OPENTOFU.parse_source("aws")))
+    assert sorted(rules(held_against(under_terraform, lock(block("5.1.0", ZH["0"]))).findings)) == ["LK006", "LK007"]
+
+
 def test_a_folder_without_configuration_asks_for_nothing() -> None:
     assert held_against(replace(configuration(), has_files=False), lock(block("5.1.0"))).findings == ()
 

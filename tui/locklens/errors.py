@@ -14,6 +14,7 @@ LockLensError               str() is one sentence; .hint is the next step or ""
  +- TrustError              a release or its locked hashes are not what the publisher signed
  +- RepositoryError         git has no answer: unknown revision, unreadable repository
  |   +- NoRepositoryError
+ |   +- UnmergedFileError   ours, theirs: a file that is not merged in the index
 
 RunCancelledError           the user stopped the run; nothing was written. No LockLensError, so that code which turns
                             errors into results does not report a stopped run as a failed provider
@@ -137,6 +138,20 @@ class RepositoryError(LockLensError):
 
 class NoRepositoryError(RepositoryError):
     """The folder is in no git repository, or git is not installed: operations that need neither may continue."""
+
+
+class UnmergedFileError(RepositoryError):
+    """A file has merge conflicts in the index.
+
+    Attributes:
+        ours: Its contents on our side, None where it is deleted there.
+        theirs: The same of the other side.
+    """
+
+    def __init__(self, path: str, ours: bytes | None, theirs: bytes | None) -> None:
+        super().__init__(f"{path} has merge conflicts in the index", hint='resolve them and run "git add"')
+        self.ours = ours
+        self.theirs = theirs
 
 
 class RunCancelledError(Exception):

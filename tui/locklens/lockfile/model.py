@@ -68,11 +68,21 @@ class ConflictMarker(Struct, frozen=True):
 
 
 class Conflict(Struct, frozen=True):
-    """A file with git's conflict markers: what it would be with either side taken throughout."""
+    """A file with git's conflict markers, or one that is not merged in the index: the file of either side.
+
+    `markers` is empty for the index.
+    """
 
     markers: tuple[ConflictMarker, ...]
     ours: LockFile
     theirs: LockFile
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """The names of the two sides, ours first."""
+        if not self.markers:
+            return "stage 2 (ours)", "stage 3 (theirs)"
+        return self.markers[0].ours, self.markers[0].theirs
 
 
 class LockFile(Struct, frozen=True, dict=True):

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from locklens.addresses import ProviderAddress
 from locklens.dialect import OPENTOFU, TERRAFORM
 from locklens.hashes import is_known_scheme
 from locklens.lockfile.model import LockEntry
@@ -23,6 +22,7 @@ from locklens.lockfile.render import render
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
+    from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
     from locklens.lockfile.model import LockFile
     from locklens.versions import Constraints, Version
@@ -141,6 +141,18 @@ def tracking(prior: LockEntry | None, hashes: Iterable[str]) -> Tracking:
 # The whole file
 
 
+def successor(old: ProviderAddress, dialect: Dialect) -> ProviderAddress | None:
+    """Return the address to which OpenTofu migrates an entry of Terraform's registry; None for any other."""
+    is_migrated = dialect is OPENTOFU and old.host == TERRAFORM.default_host and old.namespace == "hashicorp"
+    return replace(old, host=OPENTOFU.default_host) if is_migrated else None
+
+
+def predecessor(new: ProviderAddress, dialect: Dialect) -> ProviderAddress | None:
+    """Return the address from which OpenTofu migrates an entry; None for any other."""
+    old = replace(new, host=TERRAFORM.default_host)
+    return old if new.host == OPENTOFU.default_host and successor(old, dialect) == new else None
+
+
 def migrated(entries: Iterable[LockEntry], dialect: Dialect) -> Migration:
     """Returns what OpenTofu makes of a lock file that Terraform wrote, before anything else.
 
@@ -148,14 +160,12 @@ def migrated(entries: Iterable[LockEntry], dialect: Dialect) -> Migration:
     version and constraints and without hashes, for they are another registry's. Terraform migrates nothing.
     """
     before = tuple(entries)
-    if dialect is not OPENTOFU:
-        return Migration(before)
     present = {entry.address for entry in before}
     made: dict[ProviderAddress, LockEntry] = {}
     for entry in sorted(before, key=lambda entry: entry.address.sort_key):
         old = entry.address
-        new = ProviderAddress(OPENTOFU.default_host, old.namespace, old.type)
-        if old.host == TERRAFORM.default_host and old.namespace == "hashicorp" and new not in present:
+        new = successor(old, dialect)
+        if new is not None and new not in present:
             made[old] = replace(entry, address=new, hashes=(), hash_lines=())
     moved = tuple((old, entry.address) for old, entry in made.items())
     return Migration((*before, *made.values()), moved)

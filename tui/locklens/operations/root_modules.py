@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens.dialect import DIALECTS, OPENTOFU, TERRAFORM
-from locklens.errors import ConfigurationError, LockLensError
+from locklens.errors import ConfigurationError, LockLensError, UnmergedFileError
 from locklens.hcl import SyntaxProblem
-from locklens.lockfile.model import LockFile
+from locklens.lockfile.model import Conflict, LockFile
 from locklens.lockfile.parse import parse
 from locklens.project.roots import LOCK_FILE, lock_paths
 from locklens.project.tree import EntryKind, name_bytes
@@ -199,10 +199,31 @@ def read_lock(tree: Tree, path: str | None, tool: Dialect | None, *, is_replaced
         is_refused = path is not None and (not is_replaced or tree.leads_out(path))
         if data is None and path is not None and is_refused and _is_broken(tree, path):
             raise ConfigurationError("cannot be read: a link that leads to no file", path=path)
+    except UnmergedFileError as error:
+        return _unmerged(path or "", error, tool)
     except LockLensError as error:
         refused = SyntaxProblem(1, 1, "Failed to read file", str(error))
         return LockFile(path or "", b"", exists=True, writer=None, entries=(), problems=(refused,), is_complete=False)
     return LockFile.absent(path or "") if data is None else parse(data, path or "", dialect=tool)
+
+
+def _unmerged(path: str, error: UnmergedFileError, tool: Dialect | None) -> LockFile:
+    """Return a lock file of the index that is not merged, with both sides."""
+    ours, theirs = (
+        LockFile.absent(path) if data is None else parse(data, path, dialect=tool)
+        for data in (error.ours, error.theirs)
+    )
+    problem = SyntaxProblem(1, 1, "Merge conflict", f"{error}: stage 2 (ours) and stage 3 (theirs); {error.hint}")
+    return LockFile(
+        path,
+        b"",
+        exists=True,
+        writer=ours.writer or theirs.writer,
+        entries=(),
+        problems=(problem,),
+        is_complete=False,
+        conflict=Conflict((), ours, theirs),
+    )
 
 
 def _is_broken(tree: Tree, path: str) -> bool:

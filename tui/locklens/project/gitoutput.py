@@ -62,10 +62,14 @@ class TreeFile(Struct, frozen=True, gc=False):
     Attributes:
         mode: Git's, as six octal digits.
         object_id: Of the contents; "" where the index has several, as the path is not merged.
+        ours: Of the contents on our side, of a path that is not merged; "" where it is deleted there.
+        theirs: The same of the other side.
     """
 
     mode: str
     object_id: str
+    ours: str = ""
+    theirs: str = ""
 
     @property
     def is_link(self) -> bool:
@@ -96,8 +100,18 @@ def parse_index(records: Iterable[str]) -> dict[str, TreeFile]:
         words, _, path = record.partition("\t")
         if _is_plain(path):
             mode, object_id, stage = words.split(" ")
-            files[path] = TreeFile(intern(mode), object_id if stage == "0" else "")
+            files[path] = (
+                TreeFile(intern(mode), object_id)
+                if stage == "0"
+                else _unmerged(mode, object_id, stage, files.get(path))
+            )
     return files
+
+
+def _unmerged(mode: str, object_id: str, stage: str, seen: TreeFile | None) -> TreeFile:
+    """Return a path of several records, of which the earlier ones were seen: stage 2 is ours, stage 3 theirs."""
+    ours = object_id if stage == "2" else seen.ours if seen is not None else ""
+    return TreeFile(intern(mode), "", ours, object_id if stage == "3" else "")
 
 
 def _is_plain(path: str) -> bool:

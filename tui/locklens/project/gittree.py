@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
-from locklens.errors import RepositoryError
+from locklens.errors import RepositoryError, UnmergedFileError
 from locklens.project.tree import (
     MAX_LINK_BYTES,
     MAX_LINKS,
@@ -86,7 +86,8 @@ class ListedTree(ABC):
 
         Raises:
             ConfigurationError: It is, or is behind, a link that leads out of the tree.
-            RepositoryError: The object is missing from this clone, is too large, or the file is not merged.
+            UnmergedFileError: The file is not merged.
+            RepositoryError: The object is missing from this clone, or is too large.
         """
         file = self._find(path)
         if file is None:
@@ -94,9 +95,14 @@ class ListedTree(ABC):
                 raise leading_out(path)
             return None
         if not file.object_id:
-            raise RepositoryError(f"{path} has merge conflicts in the index", hint='resolve them and run "git add"')
+            raise UnmergedFileError(path, self._contents(path, file.ours), self._contents(path, file.theirs))
+        return self._contents(path, file.object_id)
+
+    def _contents(self, path: str, object_id: str) -> bytes | None:
+        if not object_id:
+            return None
         try:
-            return self._repository.blob(file.object_id)
+            return self._repository.blob(object_id)
         except RepositoryError as error:
             raise RepositoryError(f"{path} cannot be read: {error}", hint=error.hint) from error
 

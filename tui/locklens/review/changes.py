@@ -107,7 +107,7 @@ def comparable(old: LockFile) -> tuple[LockFile, str]:
     if old.is_complete:
         return old, "compared with its readable part"
     if old.conflict is not None:
-        return old.conflict.ours, f"compared with {old.conflict.markers[0].ours}"
+        return old.conflict.ours, f"compared with {old.conflict.names[0]}"
     return LockFile.absent(old.path), "every provider is shown as new"
 
 

@@ -150,9 +150,9 @@ def require_valid(lock: LockFile) -> None:
         ConfigurationError: It has conflict markers or a syntax error; with file and line.
     """
     if lock.conflict is not None:
-        marker = lock.conflict.markers[0]
+        line = lock.conflict.markers[0].line if lock.conflict.markers else None
         words = "unresolved conflict in the lock file"
-        raise ConfigurationError(words, path=lock.path, line=marker.line, hint="resolve it first")
+        raise ConfigurationError(words, path=lock.path, line=line, hint="resolve it first")
     if lock.problems:
         problem = lock.problems[0]
         words = f"{problem.summary}: {problem.detail}"

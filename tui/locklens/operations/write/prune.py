@@ -66,7 +66,8 @@ def prune(request: Scope, providers: Sequence[str] = (), *, on_root: Callable[[s
 
 def _prune_root(draft: ScopedPlanBuilder, root: Root, named: frozenset[ProviderAddress] | None) -> None:
     required = root.configuration.required()
-    orphans = [entry for entry in root.lock.entries if entry.address not in required]
+    migrating = {old for old, new in root.migration.moved if new in required}
+    orphans = [entry for entry in root.lock.entries if entry.address not in required | migrating]
     reason = root.configuration.unknown_reason
     entries: dict[ProviderAddress, LockEntry | None] = {}
     if named is None:

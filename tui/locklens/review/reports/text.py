@@ -270,8 +270,7 @@ def _hashes(sign: str, facts: Sequence[HashFact]) -> Iterator[str]:
 
 def _conflict(conflict: Conflict, tool: Dialect) -> Iterator[str]:
     ours, theirs = conflict.ours.by_address, conflict.theirs.by_address
-    first = conflict.markers[0]
-    names = [first.ours, first.theirs]
+    names = conflict.names
     addresses = sorted({*ours, *theirs})
     width = max((len(address.short(tool.default_host)) for address in addresses), default=0)
     for address in addresses:

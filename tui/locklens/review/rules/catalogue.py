@@ -235,7 +235,9 @@ _ALL = (
         INFO,
         "Provider moved",
         "A provider of the same type has another host or namespace now. It is a warning if only the change names that "
-        "host, and blocks if hashes of the old address were kept unchanged: the new registry never listed them.",
+        "host, and blocks if hashes of the old address were kept unchanged: the new registry never listed them. It "
+        "is a warning too for an entry of registry.terraform.io/hashicorp that the next `tofu init` moves to "
+        "OpenTofu's registry: it keeps the version, and trusts the new packages on first use.",
         "Another namespace is another publisher, with other keys; a look-alike name is a known trick.",
         "Compare the addresses character by character, and read the publisher's announcement of the move.",
         "Make sure that the configuration's `source` has the same address, and that the state was moved too.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from locklens.lockfile.update import predecessor, successor
 from locklens.project.configuration import Contributor
 from locklens.review.model import Severity
 from locklens.review.rules.verdict import Verdict
@@ -13,12 +14,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from locklens.addresses import ProviderAddress
-    from locklens.lockfile.model import LockFile
+    from locklens.dialect import Dialect
+    from locklens.lockfile.model import LockEntry, LockFile
     from locklens.project.configuration import Configuration, Requirement
 
 
 def _unsatisfied(address: ProviderAddress, lock: LockFile, configuration: Configuration) -> Iterator[Verdict]:
-    entry, requirements = lock.by_address.get(address), configuration.of(address)
+    requirements = configuration.of(address)
+    entry = lock.by_address.get(address) or migrated_from(address, lock, configuration.dialect)
     if entry is None or not requirements or configuration.constraints(address).admits(entry.version):
         return
     against = [one for one in requirements if one.constraints.excluded_by(entry.version)]
@@ -31,7 +34,9 @@ def _unsatisfied(address: ProviderAddress, lock: LockFile, configuration: Config
 
 
 def _not_locked(address: ProviderAddress, lock: LockFile, configuration: Configuration) -> Iterator[Verdict]:
-    if configuration.requires(address) and address not in lock.by_address and address not in lock.unreadable:
+    if address in lock.by_address or migrated_from(address, lock, configuration.dialect) is not None:
+        return
+    if configuration.requires(address) and address not in lock.unreadable:
         asked = askers(configuration.of(address))
         message = f"{address} is required by {_places(asked)} and is not locked"
         yield Verdict(message, asked[0].line, asked[0].file)
@@ -39,13 +44,43 @@ def _not_locked(address: ProviderAddress, lock: LockFile, configuration: Configu
 
 def _not_required(address: ProviderAddress, lock: LockFile, configuration: Configuration) -> Iterator[Verdict]:
     entry = lock.by_address.get(address)
-    if entry is None or configuration.requires(address):
+    if entry is None or configuration.requires(address) or migrates_to(address, lock, configuration) is not None:
         return
     if unknown := configuration.unknown_reason:
         message = f"could not determine whether {address} is required: {unknown}"
         yield Verdict(message, entry.line, severity=Severity.INFO)
     else:
         yield Verdict(f"nothing requires {address}", entry.line)
+
+
+def migrated_from(address: ProviderAddress, lock: LockFile, dialect: Dialect) -> LockEntry | None:
+    """Return the entry of Terraform's registry that OpenTofu uses for a provider of its own; None without one."""
+    old = predecessor(address, dialect)
+    return lock.by_address.get(old) if old is not None and address not in lock.by_address else None
+
+
+def migrates_to(address: ProviderAddress, lock: LockFile, configuration: Configuration) -> ProviderAddress | None:
+    """Return the required provider for which OpenTofu uses a locked entry; None if it stays as it is."""
+    new = successor(address, configuration.dialect)
+    if new is None or not configuration.requires(new):
+        return None
+    return new if migrated_from(new, lock, configuration.dialect) is not None else None
+
+
+def migrating(address: ProviderAddress, lock: LockFile, configuration: Configuration) -> Iterator[Verdict]:
+    """Yield the verdict on an entry that the next `tofu init` migrates, if it does."""
+    new = migrates_to(address, lock, configuration)
+    if new is not None:
+        entry = lock.by_address[address]
+        message = f"tofu init moves {address} to {new}: it keeps version {entry.version}, and none of the hashes"
+        yield Verdict(message, entry.line, severity=Severity.WARN)
+
+
+def requirements_of(address: ProviderAddress, lock: LockFile, configuration: Configuration) -> tuple[Requirement, ...]:
+    """Return the requirements of a locked provider, or of the one that OpenTofu migrates it to."""
+    own = configuration.of(address)
+    new = None if own else migrates_to(address, lock, configuration)
+    return configuration.of(new) if new is not None else own
 
 
 def perhaps_not_required(addresses: Sequence[ProviderAddress], configuration: Configuration) -> Iterator[Verdict]:
@@ -71,6 +106,7 @@ def askers(requirements: Iterable[Requirement]) -> tuple[Requirement, ...]:
 
 
 NOT_REQUIRED = "LK007"
+MOVED = "LK015"
 
 CHECKS: Mapping[str, Callable[[ProviderAddress, LockFile, Configuration], Iterator[Verdict]]] = {
     "LK005": _unsatisfied,

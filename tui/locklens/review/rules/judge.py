@@ -154,6 +154,8 @@ def _of_provider(address: ProviderAddress, lock: LockFile, configuration: Config
     entry = lock.by_address.get(address)
     for rule, verdict in _run(asked.CHECKS, address, lock, configuration):
         yield finding_of(rule, verdict, lock.path, entry.line if entry is not None else None)
+    for verdict in asked.migrating(address, lock, configuration):
+        yield finding_of(asked.MOVED, verdict, lock.path, None)
 
 
 def _unlisted(root: RootReview, configuration: Configuration) -> Iterator[Finding]:
@@ -170,7 +172,11 @@ def _unlisted(root: RootReview, configuration: Configuration) -> Iterator[Findin
                 yield replace(finding, provider=address)
     if unsure:
         perhaps = [
-            address for address in addresses if address in lock.by_address and not configuration.requires(address)
+            address
+            for address in addresses
+            if address in lock.by_address
+            and not configuration.requires(address)
+            and asked.migrates_to(address, lock, configuration) is None
         ]
         for verdict in asked.perhaps_not_required(perhaps, configuration):
             yield finding_of(asked.NOT_REQUIRED, verdict, lock.path, None)
@@ -180,6 +186,9 @@ def _with_requirements(root: RootReview, changes: Iterable[Change]) -> tuple[Cha
     configuration = _asking(root.new, root.configuration)
     if configuration is None:
         return tuple(changes)
-    from locklens.review.rules.configuration import askers
+    from locklens.review.rules.configuration import askers, requirements_of
 
-    return tuple(replace(change, required_by=askers(configuration.of(change.address))) for change in changes)
+    return tuple(
+        replace(change, required_by=askers(requirements_of(change.address, root.new, configuration)))
+        for change in changes
+    )

@@ -15,6 +15,11 @@ def raw_diff_lines(node: Node) -> tuple[Line, ...]:
     """Returns the diff of a row's changes; () without differences."""
     if node.root is not None and node.change is None and node.pair is None:
         root = node.root
+        conflict = root.new.conflict
+        if conflict is not None and not conflict.markers:
+            # The index has both sides and no file that the old side could be compared with.
+            sides = conflict.ours.data, conflict.theirs.data
+            return tuple(_diff(root.lock_file, *sides, sides=("ours", "theirs")))
         return tuple(file_diff_lines(root.lock_file, root.old.data, root.new.data))
     subjects = node.subjects[:1] if node.kind is NodeKind.GROUP else node.subjects
     if node.pair is not None and node.root is not None:
