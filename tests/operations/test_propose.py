@@ -122,7 +122,7 @@ def test_prune_of_what_is_unknown(top: Path) -> None:
 
 def test_prune_without_a_configuration_removes_only_what_is_named(top: Path) -> None:
     (top / "main.tf").unlink()
-    assert "no configuration, so nothing is required" in said(prune(Scope(top)))[1][0]
+    assert "could not determine what is required: no configuration in this folder" in said(prune(Scope(top)))[1][0]
     apply(prune(Scope(top), ["tls"]).proposal)
     assert lock_of(top) == lock(entry("aws"), entry("null"))
 

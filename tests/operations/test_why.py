@@ -346,9 +346,9 @@ def test_every_root_of_the_repository_is_asked(repo: Path) -> None:
     assert text.startswith(
         "4 roots require or lock aws:\n"
         "  b  5.0.0  BLOCK  ~> 6.0\n"
+        "  f  5.0.0  INFO\n"
         "  a  5.0.0  ok     ~> 5.0\n"
         "  c  6.0.0  ok\n"
-        "  f  5.0.0  -\n"
         f"\nb  {TF}/hashicorp/aws  (Terraform)\n"
     )
     assert f"\nc  {OT}/hashicorp/aws  (OpenTofu)\n" in text

@@ -144,7 +144,8 @@ def test_without_configuration_the_tools_do_nothing(tmp_path: Path, files: dict[
     configuration = configured(tmp_path, {**files, "terraform.tfstate": "broken"}, dialect)
     assert not configuration.has_files
     assert configuration.requirements == ()
-    assert configuration.complete
+    assert not configuration.complete
+    assert configuration.unknown_reason == "no configuration in this folder"
 
 
 def test_override_files_alone_are_a_configuration(tmp_path: Path) -> None:

@@ -16,14 +16,15 @@ from locklens.project.roots import LOCK_FILE, lock_paths
 from locklens.project.tree import EntryKind, name_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
     from locklens.install.model import ProviderRequirement
+    from locklens.lockfile.model import LockEntry
     from locklens.lockfile.update import Migration
-    from locklens.project.configuration import Configuration
+    from locklens.project.configuration import Configuration, Requirement
     from locklens.project.git import Repository
     from locklens.project.tree import Tree
 
@@ -55,6 +56,29 @@ class Root(Struct, frozen=True):
         required = {requirement.address for requirement in self.configuration.requirements}
         return frozenset(required | {entry.address for entry in self.lock.entries} | self.others)
 
+    def requirements(self, address: ProviderAddress) -> tuple[Requirement, ...]:
+        """Return the requirements that an upgrade of a provider is held to.
+
+        Where the configuration is not known in full, the constraint that the lock file records counts too: the tool
+        wrote it from the whole configuration. A record that lacks a known constraint is outdated, and does not count.
+        """
+        known = self.configuration.of(address)
+        if not self.configuration.unknown_reason or (known and not self.configuration.undeclared_reason):
+            return known
+        entry = next((entry for entry in self.migration.entries if entry.address == address), None)
+        recorded = recorded_requirement(entry, self.lock.path) if entry is not None else None
+        if recorded is None:
+            return known
+        terms = {term for requirement in known for term in requirement.constraints.terms}
+        return (*known, recorded) if terms <= set(recorded.constraints.terms) else known
+
+    @property
+    def by_record(self) -> frozenset[ProviderAddress]:
+        """The locked providers of a folder that does not declare all that is required."""
+        if not self.configuration.undeclared_reason:
+            return frozenset()
+        return frozenset(entry.address for entry in self.migration.entries)
+
     def wanted(self, skipped: frozenset[ProviderAddress] = frozenset()) -> list[ProviderRequirement]:
         """Returns the required providers, in order."""
         from locklens.install.model import ProviderRequirement
@@ -68,6 +92,28 @@ class Root(Struct, frozen=True):
     def name_of(self, address: ProviderAddress) -> str:
         """Returns the root's name of a provider."""
         return address.short(self.tool.default_host)
+
+
+def recorded_requirement(entry: LockEntry, lock_file: str) -> Requirement | None:
+    """Return the constraint of a lock file's entry as a requirement; None if it is invalid."""
+    from locklens.project.configuration import Contributor, Requirement
+    from locklens.versions import Constraints, ConstraintSyntaxError
+
+    try:
+        constraints = Constraints.parse(entry.constraints) if entry.constraints.strip() else Constraints()
+    except ConstraintSyntaxError:
+        return None
+    return Requirement(
+        entry.address, entry.constraints, constraints, lock_file, max(entry.line, 1), "", Contributor.RECORDED,
+        "the lock file", None,
+    )  # fmt: skip
+
+
+def has_record(requirements: Iterable[Requirement]) -> bool:
+    """True if one of the requirements is only recorded in the lock file."""
+    from locklens.project.configuration import Contributor
+
+    return any(requirement.contributor is Contributor.RECORDED for requirement in requirements)
 
 
 class RootReader:

@@ -27,6 +27,8 @@ class Contributor(StrEnum):
     EPHEMERAL = "ephemeral"
     IMPORT = "import"
     STATE = "state"
+    RECORDED = "recorded"
+    """The constraint in the lock file, in place of a configuration that is unknown."""
 
 
 class Requirement(Struct, frozen=True):
@@ -111,6 +113,8 @@ class Configuration(Struct, frozen=True, dict=True):
         problems: Errors and warnings.
         state: What became of the state.
         files: Path of every file that was read.
+        generator: File in the folder from which another tool generates configuration, such as terragrunt.hcl; "" for
+            none.
     """
 
     root: str
@@ -121,17 +125,27 @@ class Configuration(Struct, frozen=True, dict=True):
     problems: tuple[ConfigurationProblem, ...]
     state: StateReading
     files: tuple[str, ...]
+    generator: str = ""
 
     @classmethod
-    def absent(cls, root: str, dialect: Dialect) -> Configuration:
-        """A folder without a configuration file: it requires nothing, and nothing is unknown about it."""
-        return cls(root, dialect, False, (), (), (), StateReading("none", ""), ())
+    def absent(cls, root: str, dialect: Dialect, generator: str = "") -> Configuration:
+        """A folder without a configuration file: its requirements are unknown."""
+        return cls(root, dialect, False, (), (), (), StateReading("none", ""), (), generator)
+
+    @property
+    def undeclared_reason(self) -> str:
+        """The reason why the folder does not declare all that is required; "" if it does."""
+        if not self.has_files:
+            return f"no configuration in this folder{f', {self.generator} generates it' if self.generator else ''}"
+        return f"{self.generator} may generate more of the configuration" if self.generator else ""
 
     @property
     def complete(self) -> bool:
         """True if all that requires a provider is known."""
+        if self.undeclared_reason or self.missing_modules:
+            return False
         has_error = any(problem.is_error for problem in self.problems)
-        return not has_error and not self.missing_modules and self.state.kind in ("none", "local")
+        return not has_error and self.state.kind in ("none", "local")
 
     def of(self, address: ProviderAddress) -> tuple[Requirement, ...]:
         """Returns all that requires a provider."""
@@ -151,6 +165,8 @@ class Configuration(Struct, frozen=True, dict=True):
     @cached_property
     def unknown_reason(self) -> str:
         """The reason why it is unknown if a provider is required; "" if it is known."""
+        if not self.has_files:
+            return self.undeclared_reason
         if self.missing_modules:
             names = [f"{module.call} ({module.source})" for module in self.missing_modules]
             return f"not fetched: {'module' if len(names) == 1 else 'modules'} {listing(names)}"
@@ -160,6 +176,8 @@ class Configuration(Struct, frozen=True, dict=True):
             return f"the configuration has an error ({place})"
         if self.state.kind in {"remote", "unreadable"}:
             return self.state.detail or "the state is remote"
+        if self.undeclared_reason:
+            return self.undeclared_reason
         return "" if self.complete else "the configuration could not be read whole"
 
     def required(self) -> frozenset[ProviderAddress]:

@@ -18,6 +18,7 @@ from locklens.project.configuration import Contributor
 from locklens.project.contents import parse_file
 from locklens.project.contributors import provider_subject
 from locklens.project.files import is_json
+from locklens.project.roots import LOCK_FILE
 from locklens.project.tree import normalise
 from locklens.storage.placing import is_within
 from locklens.versions import Constraints, NotAdmissibleError, admitting
@@ -125,6 +126,8 @@ def protection(top: Path, file: str, fetched: str | None) -> str:
         fetched: The folder in which the tools keep what they fetched, relative to `top`; None where it is elsewhere.
     """
     clean = normalise(file)
+    if clean is not None and clean.rpartition("/")[2] == LOCK_FILE:
+        return "the lock file only records the constraint"
     real_top, real = os.path.realpath(top), os.path.realpath(os.path.join(top, file))  # noqa: PTH118
     if clean is None or not is_within(real_top, real):
         return f"the file is outside of {top}"

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from locklens.dialect import Dialect
 
 
+_GENERATORS = ("terragrunt.hcl", "terragrunt.hcl.json")
+"""Files from which another tool generates configuration beside them, or in a folder of its own."""
+
+
 class FolderFiles(Struct, frozen=True):
     """A module folder's configuration files, each list in the order of the names' bytes.
 
@@ -40,6 +44,12 @@ def configuration_files(entries: Iterable[FolderEntry], dialect: Dialect) -> Fol
     for entry in _with_suffix(entries, dialect.file_suffixes):
         (overrides if is_override(entry.name, dialect) else primary).append(entry)
     return FolderFiles(_unshadowed(primary, dialect.file_suffixes), _unshadowed(overrides, dialect.file_suffixes))
+
+
+def generator_among(entries: Iterable[FolderEntry]) -> str:
+    """Return the name of the file from which another tool generates configuration; "" for none."""
+    names = {entry.name for entry in entries if entry.kind is not EntryKind.LINKED_FOLDER}
+    return next((name for name in _GENERATORS if name in names), "")
 
 
 def files_of_tests(entries: Iterable[FolderEntry], dialect: Dialect) -> tuple[FolderEntry, ...]:

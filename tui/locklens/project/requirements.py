@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from locklens.errors import LockLensError
 from locklens.project.configuration import (
     Configuration,
     ConfigurationProblem,
@@ -20,6 +21,7 @@ from locklens.project.configuration import (
     StateReading,
 )
 from locklens.project.contributors import LocalNames, contributions
+from locklens.project.files import generator_among
 from locklens.project.merging import Hidden, MergeNote
 from locklens.project.modules import ModuleReader
 from locklens.project.moduletree import ModuleTree
@@ -67,8 +69,9 @@ def read_configuration(
     """
     modules = ModuleTree(tree, worktree, root, dialect=dialect, environ=environ, reader=module_reader or ModuleReader())
     root_module = modules.read_root()
+    generator = _generator(tree, root)
     if not root_module.has_files:
-        return Configuration.absent(root, dialect)
+        return Configuration.absent(root, dialect, generator)
     names = LocalNames(root_module, dialect)
     tests = Tests() if for_locking else read_tests(tree, root, names, dialect=dialect, test_directory=test_directory)
     for run in tests.runs:
@@ -91,7 +94,15 @@ def read_configuration(
         problems=tuple(problems),
         state=state.reading,
         files=tuple(dict.fromkeys([*modules.files, *tests.files, *([state.path] if state.path else [])])),
+        generator=generator,
     )
+
+
+def _generator(tree: Tree, root: str) -> str:
+    try:
+        return generator_among(tree.list(root))
+    except LockLensError:
+        return ""  # Reading the root module reports the reason.
 
 
 def _of_modules(

@@ -79,10 +79,17 @@ class Explanation(Struct, frozen=True):
     offer: VersionChoices | None
 
     @property
+    def is_recorded(self) -> bool:
+        """True if the constraint that the lock file records counts, for want of a known configuration."""
+        return any(requirement.contributor is Contributor.RECORDED for requirement in self.requirements)
+
+    @property
     def askers(self) -> tuple[RequiringModule, ...]:
-        """The requirements by module, in the order of the modules' paths."""
+        """The configuration's requirements by module, in the order of the modules' paths."""
         modules: dict[str, list[Requirement]] = {}
         for requirement in self.requirements:
+            if requirement.contributor is Contributor.RECORDED:
+                continue
             modules.setdefault(requirement.module, []).append(requirement)
         return tuple(_asker(module, modules[module]) for module in sorted(modules))
 

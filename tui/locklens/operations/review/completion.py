@@ -13,7 +13,7 @@ from locklens.errors import LockLensError, RunCancelledError
 from locklens.operations.review.conversions import converted_of
 from locklens.operations.review.events import LookupProgress, Progress, RootsKnown
 from locklens.project.configuration import Configuration
-from locklens.project.files import configuration_files
+from locklens.project.files import configuration_files, generator_among
 from locklens.review.model import Change, ChangeKind, HostState, Review, RootReview, Severity
 from locklens.review.rules.judge import judge
 
@@ -215,8 +215,11 @@ def _configuration_reader(comparison: Comparison, test_directory: str) -> Callab
 
     def read(root: RootReview) -> Configuration:
         nonlocal shared
-        if root.path in modules or not _may_have_configuration(tree, root):
+        if root.path in modules:
             return Configuration.absent(root.path, root.tool)
+        absent = _absent_configuration(tree, root)
+        if absent is not None:
+            return absent
         from locklens.project.modules import ModuleReader
         from locklens.project.requirements import read_configuration
 
@@ -234,11 +237,15 @@ def _configuration_reader(comparison: Comparison, test_directory: str) -> Callab
     return read
 
 
-def _may_have_configuration(tree: Tree, root: RootReview) -> bool:
+def _absent_configuration(tree: Tree, root: RootReview) -> Configuration | None:
+    """Return the configuration of a folder without configuration files; None if there may be some."""
     try:
-        return bool(configuration_files(tree.list(root.path), root.tool))
+        entries = tree.list(root.path)
     except LockLensError:
-        return True  # reading it reports the reason
+        return None  # reading it reports the reason
+    if configuration_files(entries, root.tool):
+        return None
+    return Configuration.absent(root.path, root.tool, generator_among(entries))
 
 
 def worst_first(root: RootReview) -> RootReview:

@@ -211,7 +211,7 @@ def _explained(root: Root, address: ProviderAddress, answer: _Answer) -> RootWhy
         configuration=root.configuration,
         explanation=explain_selection(
             address,
-            root.configuration.of(address),
+            root.requirements(address),
             root.lock.by_address.get(address),
             answer.offered,
             young=answer.young,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from locklens.operations.root_modules import has_record
 from locklens.review.changes import bump_of
 from locklens.selection import Reason, combined, held_back, newest_of
 from locklens.sources.release_dates import days_old
@@ -87,6 +88,7 @@ class UpgradeCandidates(Struct, frozen=True):
         newer: The versions above the locked one, with their holds.
         guards: Reason why a file with constraints must not be edited, by file; absent for files that may be.
         unread: Names the modules that are not fetched, whose constraints are unknown; "" if all are read.
+        recorded: Reason why the constraint that the lock file records is among the requirements; "" if it is not.
         is_asked: True if the lookup has ended, with or without an answer.
         was_contacted: True if the registry was asked, in this run or an earlier one.
         problem: Reason why the versions are unknown; "" if they are known.
@@ -106,6 +108,7 @@ class UpgradeCandidates(Struct, frozen=True):
     newer: tuple[HeldBack, ...] = ()
     guards: Mapping[str, str] = {}
     unread: str = ""
+    recorded: str = ""
     is_asked: bool = False
     was_contacted: bool = False
     problem: str = ""
@@ -233,7 +236,7 @@ def edits_in_short(choice: CandidateVersion) -> str:
 def candidates_before_lookup(root: Root, address: ProviderAddress, guards: Mapping[str, str]) -> UpgradeCandidates:
     """Return the candidates of a provider before any lookup."""
     entry = root.lock.by_address.get(address)
-    requirements = root.configuration.of(address)
+    requirements = root.requirements(address)
     guarded = {entry.file: guards[entry.file] for entry in requirements if guards.get(entry.file)}
     return UpgradeCandidates(
         root.path,
@@ -245,6 +248,7 @@ def candidates_before_lookup(root: Root, address: ProviderAddress, guards: Mappi
         requirements,
         guards=guarded,
         unread=_unread(root),
+        recorded=root.configuration.unknown_reason if has_record(requirements) else "",
     )
 
 

@@ -126,7 +126,7 @@ def _drafted(request: CandidateRequest) -> CandidateTable:
             continue
         fetched = data_folder(tree, root.path, os.environ)
         guarded = {}
-        for file in {entry.file for entry in root.configuration.requirements if entry.constraint}:
+        for file in {root.lock.path, *(entry.file for entry in root.configuration.requirements if entry.constraint)}:
             if (file, fetched) not in guards:
                 guards[file, fetched] = protection(request.top, file, fetched)
             guarded[file] = guards[file, fetched]

@@ -95,6 +95,7 @@ def _candidate(selection: UpgradeSelection, offer: UpgradeCandidates) -> Candida
         ],
         "released": f"{released:%Y-%m-%dT%H:%M:%SZ}" if released is not None else None,
         "signer_changed": changed in {SignerChange.OTHER, SignerChange.LOST},
+        "recorded": offer.recorded or None,
         "problem": offer.problem or None,
     }
 
@@ -136,6 +137,8 @@ def _candidate_lines(selection: UpgradeSelection, offer: UpgradeCandidates) -> I
     constraints = [
         f"{entry.constraint.strip():<14} {entry.file}:{entry.line}" for entry in offer.requirements if entry.constraint
     ]
+    if offer.recorded:
+        constraints.append(f"recorded in the lock file: {offer.recorded}")
     yield from _several("CONSTRAINTS", constraints or ["none" if offer.requirements else "not required by this root"])
     blocked_by = []
     for blocker in blockers(selection, offer):

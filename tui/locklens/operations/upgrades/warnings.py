@@ -69,6 +69,8 @@ def _of_the_age(
 ) -> Iterator[UpgradeWarning]:
     if offer.unread:
         yield _warning(f"{offer.unread}: its constraints are unknown ({offer.tool.command} get fetches modules)")
+    if offer.recorded:
+        yield UpgradeWarning(Severity.INFO, f"held to the constraint in the lock file: {offer.recorded}")
     days = counted(selection.terms.cooldown or 0, "day")
     if selection.terms.is_too_young(choice):
         yield _warning(f"{counted(choice.days or 0, 'day')} old, cooldown {days}")

@@ -72,8 +72,8 @@ def _prune_root(draft: ScopedPlanBuilder, root: Root, named: frozenset[ProviderA
     entries: dict[ProviderAddress, LockEntry | None] = {}
     if named is None:
         if not root.configuration.has_files:
-            words, hint = "no configuration, so nothing is required", "name the providers to remove"
-            raise ConfigurationError(words, path=root.path or ".", hint=hint)
+            words = f"could not determine what is required: {reason}"
+            raise ConfigurationError(words, path=root.path or ".", hint="name the providers to remove")
         if reason:
             words = f"kept, although not required as far as the configuration can be read: {reason}"
             for entry in orphans:

@@ -14,6 +14,7 @@ from locklens.hashes import Scheme
 from locklens.install.model import LockRequest
 from locklens.operations.plan.files import PlannedFile
 from locklens.operations.plan.scoped import put_entries, require_sound
+from locklens.operations.root_modules import has_record
 from locklens.operations.write.source import EntryPlatforms
 from locklens.project.constraint_edits import ConstraintEdit, admit, protection
 from locklens.project.state import data_folder
@@ -234,7 +235,7 @@ class RootUpgrade:
         put_entries(self._draft, self._root, self._entries, edits=self._edits, moved=moved, platforms=platforms)
 
     def _constraints(self, address: ProviderAddress) -> Constraints:
-        return combined(self._root.configuration.of(address))
+        return combined(self._root.requirements(address))
 
     def _remark(self, address: ProviderAddress, words: str) -> None:
         self._draft.note(self.path, words, address=self._root.name_of(address))
@@ -254,8 +255,13 @@ class RootUpgrade:
         """
         if isinstance(offered, LockLensError):
             raise offered
-        requirements = self._root.configuration.of(address)
+        requirements = self._root.requirements(address)
         entry = self._locked.get(address)
+        if has_record(requirements):
+            reason = self._root.configuration.unknown_reason
+            self._remark(address, f"held to the constraint that the lock file records: {reason}")
+        if not requirements and (reason := self._root.configuration.unknown_reason):
+            raise ConfigurationError(f"could not determine whether it is required: {reason}", path=self._root.name)
         if not requirements:
             hint = f"locklens prune {self._root.name_of(address)} removes it" if entry else ""
             raise ConfigurationError("not required by this root", path=self._root.path or ".", hint=hint)
@@ -309,7 +315,7 @@ class RootUpgrade:
     def _asked_for(
         self, address: ProviderAddress, version: Version, offered: Sequence[ListedVersion]
     ) -> Version | None:
-        requirements = self._root.configuration.of(address)
+        requirements = self._root.requirements(address)
         entry = self._locked.get(address)
         if all(listed.version != version for listed in offered):
             best = newest_of(requirements, offered, None).overall
@@ -328,7 +334,7 @@ class RootUpgrade:
 
     def _why_not_newer(self, address: ProviderAddress, offered: Sequence[ListedVersion]) -> str:
         entry = self._locked[address]
-        requirements = self._root.configuration.of(address)
+        requirements = self._root.requirements(address)
         explained = explain_selection(
             address, requirements, entry, offered, platforms=self._options.platforms, young=self._young(address)
         )
@@ -347,7 +353,7 @@ class RootUpgrade:
         Raises:
             ConfigurationError: One of them must not be rewritten, so none is.
         """
-        requirements = self._root.configuration.of(address)
+        requirements = self._root.requirements(address)
         if version.prerelease and not any(term.is_pin for term in combined(requirements).terms):
             words = f"{version} is a pre-release, which only an exact constraint selects"
             raise ConfigurationError(words, hint=f'write "{version}" as the constraint')

@@ -223,8 +223,8 @@ def _targets(request: Upgrade, roots: Sequence[Root]) -> dict[str, Mapping[Provi
 
 
 def _required(root: Root) -> list[ProviderAddress]:
-    """Returns the providers that are locked and required, in the lock file's order."""
-    required = root.configuration.required()
+    """Returns the providers that are locked and required, or may be, in the lock file's order."""
+    required = root.configuration.required() | root.by_record
     return [entry.address for entry in root.migration.entries if entry.address in required]
 
 

@@ -10,6 +10,7 @@ from locklens.review.reports.why_words import (
     NAMES_SHOWN,
     NOTHING_TO_UPGRADE,
     alike,
+    finding_title,
     kind_words,
     module_names,
     newest_words,
@@ -19,7 +20,6 @@ from locklens.review.reports.why_words import (
     uses_words,
     version_range,
 )
-from locklens.review.rules.catalogue import RULES
 from locklens.selection import Selection
 from locklens.text import counted, page, visible
 
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from locklens.review.why import RootWhy, Why
     from locklens.selection import (
         ConstraintConflict,
-        Explanation,
         HeldBack,
         RequiringModule,
         Unselectable,
@@ -82,7 +81,7 @@ def _overview(roots: Sequence[RootWhy]) -> Iterator[str]:
         explanation = root.explanation
         entry = explanation.locked
         states = ["CONFLICT"] * bool(explanation.conflicts) + [one.severity.upper() for one in root.findings]
-        state = states[0] if states else "ok" if root.configuration.has_files else "-"
+        state = states[0] if states else "ok"
         version = str(entry.version) if entry else "not locked"
         rows.append((root.path or ".", version, state, str(explanation.constraints)))
     widths = [max(len(row[column]) for row in rows) for column in range(3)]
@@ -100,16 +99,16 @@ def _root(root: RootWhy) -> Iterator[str]:
         if finding.rule == "LK019":
             yield from _labelled("unreadable", [f"{finding.file}:{finding.line}: {finding.message}"])
     yield from _labelled("locked", [f"never: built into {root.tool.product}"] if is_builtin else _locked(root))
-    yield from _labelled("constraints", _constraints(explanation))
+    yield from _labelled("constraints", _constraints(root))
     for conflict in explanation.conflicts:
         yield from _labelled("CONFLICT", _conflict(conflict, root.configuration))
     if explanation.offer is not None:
-        yield from _offer(explanation.offer, is_required=bool(explanation.askers))
+        yield from _offer(explanation.offer, is_required=bool(explanation.requirements))
     elif not is_builtin:
         yield from _labelled("registry", [f"{root.silence}, so newer versions are unknown"])
     yield from _askers(root)
     others = [finding for finding in root.findings if finding.rule != "LK019"]
-    lines = (f"{finding.severity.upper()} {finding.rule}  {RULES[finding.rule].title}" for finding in others)
+    lines = (f"{finding.severity.upper()} {finding.rule}  {finding_title(finding)}" for finding in others)
     yield from _labelled("findings", lines)
 
 
@@ -139,10 +138,13 @@ def _locked(root: RootWhy) -> Iterator[str]:
             yield f"the lock file records different constraints: {recorded}"
 
 
-def _constraints(explanation: Explanation) -> Iterator[str]:
+def _constraints(root: RootWhy) -> Iterator[str]:
+    explanation = root.explanation
     if not explanation.requirements:
         return
     yield str(explanation.constraints) or "none: any release satisfies"
+    if explanation.is_recorded:
+        yield f"recorded in the lock file: {root.configuration.unknown_reason}"
     if not explanation.conflicts and str(explanation.essential) != str(explanation.constraints):
         yield f"in effect: {str(explanation.essential) or 'any release'}"
 
@@ -206,7 +208,7 @@ def _held(groups: Iterable[HeldBack]) -> Iterator[str]:
 def _askers(root: RootWhy) -> Iterator[str]:
     configuration = root.configuration
     if not configuration.has_files:
-        yield from _labelled("required by", ["unknown: no configuration in this folder"])
+        yield from _labelled("required by", [f"unknown: {configuration.unknown_reason}"])
         return
     lines: list[str] = []
     for modules, asker in alike(root.explanation.askers):

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.project.configuration import Contributor
+from locklens.review.model import Severity
 from locklens.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from locklens.project.configuration import Configuration, Requirement
+    from locklens.review.model import Finding
     from locklens.review.why import RootWhy
     from locklens.selection import RequiringModule, Selection, VersionChoices
     from locklens.selection.model import Newest
@@ -35,6 +37,15 @@ def upgrade_words(offer: VersionChoices, upgraded: Selection) -> str:
         return f"selects {upgraded.version}"
     chosen = f"selects {offer.recommended}" if offer.recommended is not None else "selects nothing"
     return f"{chosen}; {upgraded.version}, the newest in range, is within the cooldown"
+
+
+def finding_title(finding: Finding) -> str:
+    """The title of a finding's rule; of LK007 without a known configuration, the doubt."""
+    if finding.rule == "LK007" and finding.severity is Severity.INFO:
+        return "Could not determine whether it is required"
+    from locklens.review.rules.catalogue import RULES
+
+    return RULES[finding.rule].title
 
 
 def newest_words(newest: Newest) -> str:
@@ -122,5 +133,7 @@ def unseen_words(root: RootWhy, folder: str = "") -> Iterator[tuple[str, tuple[s
             file = seen_from(problem.file, folder)
             where = f"{file}:{problem.line}" if problem.line else file
             yield f"parts hidden by the error at {where}: {problem.summary}", (problem.file, problem.line or 1)
-    if configuration.state.kind in {"remote", "unreadable"} and not root.explanation.requirements:
+    if configuration.state.kind in {"remote", "unreadable"} and not root.explanation.askers:
         yield configuration.state.detail, None
+    if configuration.has_files and configuration.undeclared_reason:
+        yield configuration.undeclared_reason, None

@@ -139,11 +139,12 @@ _ALL = (
         CONFIGURATION,
         WARN,
         "Locked but not required",
-        "Neither the configuration nor the local state requires this provider. If a module is not fetched or the state "
-        "is remote, this cannot be determined, and the severity is info.",
+        "Neither the configuration nor the local state requires this provider. If a module is not fetched, the state "
+        "is remote, or the folder has no configuration or a terragrunt.hcl, this cannot be determined, and the "
+        "severity is info.",
         "An orphan is noise in every later review, and hides the moment when something else starts to require it.",
         "Run `terraform providers`; search the state for resources of the provider.",
-        "Let `terraform init` prune it, or remove the block.",
+        "If it is an orphan, let `terraform init` prune it, or remove the block; if that is unknown, keep it.",
     ),
     Rule(
         "LK008",

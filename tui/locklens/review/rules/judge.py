@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from locklens.project.roots import LOCK_FILE
 from locklens.review.model import UNVERIFIED_RULE, ChangeKind
 from locklens.review.rules.verdict import finding_of, in_order
 
@@ -60,7 +61,9 @@ def judge_change(change: Change, root: RootReview, case: Case | None = None) -> 
     line = change.new.line if change.new is not None else None
     findings = [finding_of(rule, verdict, root.lock_file, line) for rule, verdict in verdicts]
     if (configuration := _asking(root.new, root.configuration)) is not None:
-        findings += _of_provider(change.address, root.new, configuration)
+        found = _of_provider(change.address, root.new, configuration)
+        is_undeclared = bool(configuration.undeclared_reason)  # Reported once, of the whole root.
+        findings += [finding for finding in found if not (is_undeclared and finding.rule == "LK007")]
     return in_order(findings)
 
 
@@ -144,8 +147,14 @@ def _of_case(case: Case, change: Change, root: RootReview) -> Iterator[tuple[str
 
 
 def _asking(lock: LockFile, configuration: Configuration | None) -> Configuration | None:
-    """Returns the configuration to compare a lock file with; None without one, or for an incomplete lock file."""
-    return configuration if configuration is not None and configuration.has_files and lock.is_complete else None
+    """Return the configuration to compare a lock file with; None if there is none, or for an incomplete lock file.
+
+    A file of another name, compared without a configuration, is of no root.
+    """
+    if configuration is None or not lock.is_complete:
+        return None
+    is_of_root = configuration.has_files or lock.path.rpartition("/")[2] == LOCK_FILE
+    return configuration if is_of_root else None
 
 
 def _of_provider(address: ProviderAddress, lock: LockFile, configuration: Configuration) -> Iterator[Finding]:
@@ -171,9 +180,10 @@ def _unlisted(root: RootReview, configuration: Configuration) -> Iterator[Findin
             if not (unsure and finding.rule == asked.NOT_REQUIRED):
                 yield replace(finding, provider=address)
     if unsure:
+        locked = list(lock.by_address) if configuration.undeclared_reason else addresses
         perhaps = [
             address
-            for address in addresses
+            for address in locked
             if address in lock.by_address
             and not configuration.requires(address)
             and asked.migrates_to(address, lock, configuration) is None

@@ -9,7 +9,7 @@ from locklens.operations.write.format import Format
 from locklens.operations.write.prune import Prune
 from locklens.operations.write.restore import Restore, RestoredProviders
 from locklens.project.roots import LOCK_FILE
-from locklens.review.model import ChangeKind
+from locklens.review.model import ChangeKind, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
@@ -59,7 +59,10 @@ def pruning(node: Node | None, review: Review | None, top: Path | None, where: W
 
 
 def _is_orphan(node: Node) -> bool:
-    return all(any(finding.rule == "LK007" for finding in subject.change.findings) for subject in node.subjects)
+    return all(
+        any(finding.rule == "LK007" and finding.severity is not Severity.INFO for finding in subject.change.findings)
+        for subject in node.subjects
+    )
 
 
 def formatting(node: Node | None, review: Review | None, top: Path | None, where: Where) -> Format:

@@ -173,7 +173,7 @@ def _requirement_lines(subject: RootChange, *, in_full: bool) -> Iterator[Line]:
         yield line(Span("  configuration not read yet", Role.DIM))
         return
     if not configuration.has_files:
-        yield line(Span("  no configuration in this folder", Role.DIM))
+        yield line(Span(f"  unknown: {configuration.unknown_reason}", Role.DIM))
         return
     for requirement in subject.change.required_by:
         yield from _asker_lines(requirement, subject.root.path)

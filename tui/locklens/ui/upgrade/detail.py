@@ -165,7 +165,10 @@ def _constraint_lines(offer: UpgradeCandidates, choice: CandidateVersion | None)
         first = offer.requirements[0]
         place = FilePlace(first.file, first.line)
         yield _labelled(
-            "CONSTRAINTS", f"none; required by {first.subject}  ", Span(str(place), Role.PLACE), place=place
+            "CONSTRAINTS",
+            f"none; {'recorded in' if offer.recorded else 'required by'} {first.subject}  ",
+            Span(str(place), Role.PLACE),
+            place=place,
         )
     for number, entry in enumerate(constraints):
         is_excluding = (entry.file, entry.line, entry.subject) in excluding_places

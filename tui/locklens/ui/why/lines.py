@@ -8,6 +8,7 @@ from locklens.review.model import worst
 from locklens.review.reports.why_words import (
     NOTHING_TO_UPGRADE,
     alike,
+    finding_title,
     kind_words,
     module_names,
     newest_words,
@@ -16,7 +17,6 @@ from locklens.review.reports.why_words import (
     uses_words,
     version_range,
 )
-from locklens.review.rules.catalogue import RULES
 from locklens.selection import Selection
 from locklens.text import counted
 from locklens.ui.text.spans import FilePlace, Line, Role, Span, line, severity_span
@@ -72,7 +72,7 @@ def _root_lines(root: RootWhy, *, is_asking: bool) -> Iterator[Line]:
     listed = [finding for finding in root.findings if finding.rule != "LK019"]
     for number, finding in enumerate(listed):
         place = FilePlace(finding.file, finding.line or 1)
-        spans = severity_span(finding.severity), f" {finding.rule}  {RULES[finding.rule].title}"
+        spans = severity_span(finding.severity), f" {finding.rule}  {finding_title(finding)}"
         yield _labelled("FINDINGS" if not number else "", *spans, place=place, copied=finding.rule)
 
 
@@ -165,7 +165,7 @@ def _registry_lines(root: RootWhy, *, is_asking: bool) -> Iterator[Line]:
         yield _labelled("REGISTRY", newest, copied=newest)
         if not offer.has_locked:
             yield _labelled("", Span("does not list the locked version", Role.WARN))
-        if explanation.askers:
+        if explanation.requirements:
             yield from _upgrade_lines(offer, explanation.locked, root.path)
         else:
             yield _labelled("UPGRADE", NOTHING_TO_UPGRADE)
@@ -204,7 +204,7 @@ def _asker_lines(root: RootWhy, newer: Iterable[HeldBack]) -> Iterator[Line]:
     configuration = root.configuration
     yield line(Span("REQUIRED BY", Role.HEADING))
     if not configuration.has_files:
-        yield line(Span("  unknown: no configuration in this folder", Role.WARN), hanging=2)
+        yield line(Span(f"  unknown: {configuration.unknown_reason}", Role.WARN), hanging=2)
         return
     groups = alike(root.explanation.askers)
     unseen = list(unseen_words(root, root.path))

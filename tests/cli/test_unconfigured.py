@@ -1,0 +1,135 @@
+"""Lock files whose configuration is elsewhere: none in the folder, or `terragrunt.hcl` beside them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from locklens.cli.main import main
+from locklens.demo.published import SampleListing
+from locklens.demo.registry import DemoRegistry
+from locklens.demo.releases import SampleLock, lock_file
+from locklens.demo.serving import environment, write_cli_configuration
+from locklens.lockfile.parse import parse
+from locklens.operations.upgrades.report import candidates_schema
+from locklens.review.reports import why_json
+
+HOST, LOCK = "registry.terraform.io", ".terraform.lock.hcl"
+ABSENT = "no configuration in this folder"
+GENERATED = "terragrunt.hcl may generate more of the configuration"
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture(scope="module")
+def registry() -> Iterator[DemoRegistry]:
+    versions = [("1.0.0", 300), ("1.1.0", 30), ("2.0.0", 20)]
+    with DemoRegistry({f"{HOST}/acme/demo": [SampleListing(text, days=days) for text, days in versions]}) as running:
+        yield running
+
+
+@pytest.fixture
+def run(
+    capsys: pytest.CaptureFixture[str], registry: DemoRegistry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Run:
+    for name, value in environment(write_cli_configuration(registry, tmp_path)).items():
+        monkeypatch.setenv(name, value)
+
+    def call(*argv: str) -> tuple[int, str, str]:
+        status = main(argv, lambda request, view: pytest.fail("the terminal UI was opened"))
+        captured = capsys.readouterr()
+        return status, captured.out, captured.err
+
+    return call
+
+
+@pytest.fixture(params=["absent", "terragrunt alone", "terragrunt beside"])
+def top(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository whose only root has a lock file, and no configuration, or not all of it."""
+    top = tmp_path / "top"
+    (top / "live").mkdir(parents=True)
+    data = lock_file(SampleLock(f"{HOST}/acme/demo", "1.0.0", "~> 1.0"))
+    (top / "live" / LOCK).write_bytes(data)
+    if request.param != "absent":
+        (top / "live" / "terragrunt.hcl").write_text('terraform {\n  source = "../modules/x"\n}\n')
+    if request.param == "terragrunt beside":
+        (top / "live" / "main.tf").write_text('locals {\n  region = "eu"\n}\n')
+    monkeypatch.chdir(top)
+    git = ["git", "-c", "user.name=n", "-c", "user.email=e@example.org"]
+    for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "base"]):
+        subprocess.run([*git, *words], cwd=top, check=True)
+    return top
+
+
+def reason(top: Path) -> str:
+    return GENERATED if (top / "live" / "main.tf").exists() else ABSENT
+
+
+def test_a_review_cannot_say_what_is_required(run: Run, top: Path) -> None:
+    (top / "live" / LOCK).write_bytes((top / "live" / LOCK).read_bytes() + b"# by hand\n")
+    status, out, _ = run("review", "--offline", "--format", "json")
+    root = json.loads(out)["roots"][0]
+    assert status == 0
+    assert root["configuration"]["complete"] is False
+    found = [finding for finding in root["findings"] if finding["rule"] == "LK007"]
+    assert [(finding["severity"], reason(top) in finding["message"]) for finding in found] == [("info", True)]
+
+
+def test_a_changed_entry_is_no_orphan(run: Run, top: Path) -> None:
+    (top / "live" / LOCK).write_bytes((top / "live" / LOCK).read_bytes().replace(b"~> 1.0", b">= 1.0"))
+    _, out, _ = run("review", "--offline", "--format", "json")
+    root = json.loads(out)["roots"][0]
+    found = [one for one in (*root["findings"], *root["changes"][0]["findings"]) if one["rule"] == "LK007"]
+    assert [(finding["severity"], reason(top) in finding["message"]) for finding in found] == [("info", True)]
+
+
+def test_the_recorded_constraints_bound_an_upgrade(run: Run, top: Path) -> None:
+    status, out, err = run("upgrade", "--root", "live", "--no-cache")
+    assert (status, "prune" in out + err) == (0, False), err
+    entry = parse((top / "live" / LOCK).read_bytes(), LOCK).entries[0]
+    assert (str(entry.version), entry.constraints) == ("1.1.0", "~> 1.0")
+    assert reason(top) in err
+    status, _, err = run("upgrade", "demo=2.0.0", "--root", "live", "--no-cache")
+    assert status == 1
+    assert "2.0.0 does not satisfy ~> 1.0" in err
+    status, _, err = run("upgrade", "demo=2.0.0", "--edit-constraints", "--root", "live", "--no-cache")
+    assert status == 1
+    assert "the lock file only records the constraint" in err
+
+
+def test_the_list_recommends_within_the_recorded_constraints(run: Run, top: Path) -> None:
+    _, out, _ = run("upgrade", "--list", "--format", "json", "--root", "live", "--no-cache")
+    document: Any = json.loads(out)
+    jsonschema.validate(document, candidates_schema())
+    candidate = document["candidates"][0]
+    assert (candidate["in_range"], candidate["recommended"], candidate["safe"]) == ("1.1.0", "1.1.0", True)
+    assert reason(top) in candidate["recorded"]
+    _, out, _ = run("upgrade", "--list", "--root", "live", "--no-cache")
+    assert "prune" not in out
+    assert "not required" not in out
+    assert f"recorded in the lock file: {reason(top)}" in out.replace("\n             ", " ")
+
+
+def test_why_names_the_reason(run: Run, top: Path) -> None:
+    status, out, _ = run("why", "demo", "--format", "json", "--no-cache")
+    document: Any = json.loads(out)
+    jsonschema.validate(document, why_json.why_schema())
+    root = document["roots"][0]
+    assert (status, root["required_by"], root["registry"]["upgrade"]["version"]) == (0, [], "1.1.0")
+    assert root["configuration"]["complete"] is False
+    assert reason(top) in root["configuration"]["unknown"]
+    _, out, _ = run("why", "demo", "--no-cache")
+    assert "prune" not in out
+    assert reason(top) in out
+
+
+def test_prune_does_not_guess(run: Run, top: Path) -> None:
+    before = (top / "live" / LOCK).read_bytes()
+    _, out, err = run("prune", "--root", "live")
+    assert reason(top) in out + err
+    assert (top / "live" / LOCK).read_bytes() == before
