@@ -19,6 +19,7 @@ COMMANDS = {
     "prune": "remove orphans from the lock file: providers that nothing requires",
     "restore": "restore providers from the lock file of a revision",
     "format": "write the lock file in its tool's format",
+    "stage": "stage the changed blocks of providers, as git add -p would",
     "undo": "revert the last write in the repository, unless a file changed since",
     "merge": "merge three lock files block by block, as git's merge driver",
     "textconv": "print a lock file for git diff",

@@ -6,6 +6,7 @@ import argparse
 
 from locklens.cli.arguments import NotSupportedYetError, UsageError
 from locklens.cli.parser import Parser
+from locklens.cli.roots import ROOTS_USAGE, add_root_options, take_operands
 from locklens.dialect import DIALECTS
 
 TYPE_CHECKING = False
@@ -25,12 +26,14 @@ def read_install_options(command: str, arguments: Sequence[str], operands: Seque
     Raises:
         UsageError: They are invalid, or contradict one another.
     """
-    return (_init if command == "init" else _lock)([*arguments, *operands])
+    options = (_init if command == "init" else _lock)(arguments)
+    take_operands(options, operands)
+    return options
 
 
 def _init(arguments: Sequence[str]) -> argparse.Namespace:
     parser = Parser("init", "Install the required providers, and update the lock file.")
-    parser.usage = "locklens init [OPTION...]"
+    parser.usage = f"locklens init [OPTION...] {ROOTS_USAGE}"
     add = parser.add_argument_group("operation").add_argument
     add(
         "--upgrade",
@@ -63,7 +66,7 @@ def _init(arguments: Sequence[str]) -> argparse.Namespace:
 
 def _lock(arguments: Sequence[str]) -> argparse.Namespace:
     parser = Parser("lock", "Add the hashes of providers' packages to the lock file, for any platforms.")
-    parser.usage = "locklens lock [OPTION...] [PROVIDER...]"
+    parser.usage = f"locklens lock [OPTION...] [PROVIDER...] {ROOTS_USAGE}"
     parser.add_argument("providers", nargs="*", metavar="PROVIDER", help="only these (default: all required providers)")
     add = parser.add_argument_group("operation").add_argument
     add(
@@ -94,13 +97,7 @@ def _lock(arguments: Sequence[str]) -> argparse.Namespace:
 
 def _add_shared(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("scope and output").add_argument
-    add(
-        "--root",
-        action="append",
-        default=[],
-        metavar="DIR",
-        help="folder of a root module; may be repeated (default: .)",
-    )
+    add_root_options(add, ".")
     add("--tool", choices=sorted(DIALECTS), help="tool whose rules apply (default: detected from the files)")
     add("--allow-missing-modules", action="store_true", help="continue without modules that cannot be read")
     add("--dry-run", action="store_true", help="write nothing; print the changes as a diff")

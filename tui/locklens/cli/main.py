@@ -66,9 +66,10 @@ def _run(argv: Sequence[str], open_ui: OpenUi) -> int:
     if invocation.command not in arguments.COMMANDS:
         raise arguments.NotSupportedYetError(f"locklens {invocation.command}")
     _work_in(invocation.folder)
-    from locklens.cli import options
+    from locklens.cli import options, roots
 
     parsed = options.read_options(invocation.command, invocation.arguments, invocation.operands)
+    roots.expand_roots(parsed)
     return _command(invocation.command, parsed, open_ui)
 
 
@@ -101,7 +102,7 @@ def _command(command: str, options: Namespace, open_ui: OpenUi) -> int:
         from locklens.cli import installing
 
         return installing.run_init(options) if command == "init" else installing.run_lock(options)
-    if command in {"upgrade", "prune", "restore", "format", "undo"}:
+    if command in {"upgrade", "prune", "restore", "format", "stage", "undo"}:
         from locklens.cli import writing
 
         return writing.run_write(command, options)

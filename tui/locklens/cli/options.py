@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from locklens.cli.arguments import NotSupportedYetError, UsageError
 from locklens.cli.parser import Parser
+from locklens.cli.roots import ROOTS_USAGE, add_root_options, take_operands
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def read_options(command: str, arguments: Sequence[str], operands: Sequence[str]
         from locklens.cli import install_options
 
         return install_options.read_install_options(command, arguments, operands)
-    if command in {"upgrade", "prune", "restore", "format", "undo"}:
+    if command in {"upgrade", "prune", "restore", "format", "stage", "undo"}:
         from locklens.cli import write_options
 
         return write_options.read_write_options(command, arguments, operands)
@@ -52,22 +53,23 @@ _LOCKED = {
 
 def _locked(command: str, arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
     parser = Parser(command, _LOCKED[command])
-    parser.usage = f"locklens {command} [OPTION...] [BASE] [-- ROOT...]"
+    parser.usage = f"locklens {command} [OPTION...] [BASE] {ROOTS_USAGE}"
     words = "revision whose policy applies, and whose lock files name registries that may be asked"
     parser.add_argument("base", nargs="?", metavar="BASE", help=f"{words} (default: HEAD, for its policy alone)")
     if command == "keys":
         words = "list versions that were locked before too, with their signers"
         parser.add_argument("--history", action="store_true", help=words)
+    _add_roots(parser)
     _add_reading_options(parser)
     options = parser.parse_args(arguments)
-    options.roots = list(operands)
+    _take_roots(options, operands)
     _refuse_unsupported(options)
     return options
 
 
 def _review(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
     parser = Parser("review", "Compare lock files and judge what changed.")
-    parser.usage = "locklens review [OPTION...] [BASE] [-- ROOT...]"
+    parser.usage = f"locklens review [OPTION...] [BASE] {ROOTS_USAGE}"
     parser.add_argument("base", nargs="?", metavar="BASE", help="revision to compare with (default: HEAD)")
     add = parser.add_argument_group("comparison").add_argument
     add("--head", metavar="REV", help="compare two revisions instead of the work tree")
@@ -78,9 +80,10 @@ def _review(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Names
     add("--old", metavar="FILE", help="old lock file: a path, - for standard input, /dev/null, or REV:PATH")
     add("--new", metavar="FILE", help="new lock file, named the same way; requires --old")
     add("--config", metavar="DIR", help="configuration of the new side (default: the folder of --new)")
+    _add_roots(parser)
     _add_reading_options(parser)
     options = parser.parse_args(arguments)
-    options.roots = list(operands)
+    _take_roots(options, operands)
     _refuse_unsupported(options)
     _check_sides(options)
     return options
@@ -112,11 +115,12 @@ def _why(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespac
     parser = Parser(
         "why", "List the requirements of a provider, the combined constraints, and the versions that they exclude."
     )
-    parser.usage = "locklens why [OPTION...] PROVIDER [-- ROOT...]"
+    parser.usage = f"locklens why [OPTION...] PROVIDER {ROOTS_USAGE}"
     parser.add_argument("provider", metavar="PROVIDER", help="e.g. aws, hashicorp/aws, or a full address")
+    _add_roots(parser)
     _add_reading_options(parser)
     options = parser.parse_args(arguments)
-    options.roots = list(operands)
+    _take_roots(options, operands)
     _refuse_unsupported(options)
     if options.policy:
         raise NotSupportedYetError("--policy of why")
@@ -173,6 +177,15 @@ def _add_reading_options(parser: argparse.ArgumentParser) -> None:
     add("--no-cache", action="store_true", help="neither read nor write the cache")
 
 
+def _add_roots(parser: argparse.ArgumentParser) -> None:
+    add_root_options(parser.add_argument_group("scope").add_argument, "every root of the repository")
+
+
+def _take_roots(options: argparse.Namespace, operands: Sequence[str]) -> None:
+    take_operands(options, operands)
+    options.all_roots = False  # The default, which has deleted lock files too.
+
+
 def _refuse_unsupported(options: argparse.Namespace) -> None:
     for name, word in _NOT_YET_OPTIONS.items():
         if getattr(options, name, None):
@@ -187,7 +200,7 @@ def _check_sides(options: argparse.Namespace) -> None:
     in_files = options.old is not None or options.new is not None
     if in_files and (options.old is None or options.new is None):
         raise UsageError("--old and --new must be used together", hint="use /dev/null for an absent side")
-    if in_files and (options.base or options.head or options.staged or options.merge_base or options.roots):
+    if in_files and (options.base or options.head or options.staged or options.merge_base or options.root):
         raise UsageError("--old and --new compare two files: no BASE, --head, --staged, --merge-base or ROOT")
     if options.config is not None and not in_files:
         raise UsageError("--config requires --old and --new")

@@ -48,7 +48,7 @@ def run_review_command(options: Namespace, open_ui: OpenUi) -> int:
             fork_of=base.fork_of,
             head=options.head,
             staged=options.staged,
-            roots=options.roots,
+            roots=options.root,
         )
     return show(request_of(options, opened, asking_of(options), base), options, "review", open_ui)
 
@@ -63,7 +63,7 @@ def run_locked(options: Namespace, view: str, open_ui: OpenUi) -> int:
     options.old = options.new = None
     options.all = True
     base = Base(options.base)
-    opened = partial(open_locked, Path.cwd(), base=base, roots=options.roots)
+    opened = partial(open_locked, Path.cwd(), base=base, roots=options.root)
     request = replace(request_of(options, opened, asking_of(options), base), is_survey=True)
     return show(request, options, view, open_ui)
 
@@ -76,11 +76,11 @@ def run_why(options: Namespace) -> int:
     from locklens.operations.review.why import WhyRequest
 
     asking = asking_of(options)
-    request = request_of(options, partial(open_locked, Path.cwd(), roots=options.roots), asking)
+    request = request_of(options, partial(open_locked, Path.cwd(), roots=options.root), asking)
     log: list[str] = []
     with asking.cache:
         cooldown = policy_at(Path.cwd()).policy.cooldown
-        subject = WhyRequest(options.provider, Path.cwd(), tuple(options.roots), cooldown)
+        subject = WhyRequest(options.provider, Path.cwd(), tuple(options.root), cooldown)
         result = LockLens(request).why(subject, on_log=log.extend)
         tell(f"note: {words}" for words in asking.cache.take_notices())
         if options.verbose:

@@ -1,9 +1,10 @@
-"""The options of `upgrade`, `prune`, `restore`, `format` and `undo`."""
+"""The options of `upgrade`, `prune`, `restore`, `format`, `stage` and `undo`."""
 
 from __future__ import annotations
 
 from locklens.cli.arguments import UsageError
 from locklens.cli.parser import Parser
+from locklens.cli.roots import ROOTS_USAGE, add_root_options, take_operands
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ _ABOUT = {
     "prune": "Remove orphans from the lock file: providers that nothing requires.",
     "restore": "Restore providers' entries from the lock file of a revision.",
     "format": "Write the lock file in its tool's format: order, spacing, line ends. Comments are lost.",
+    "stage": "Stage the changed blocks of providers, as git add -p would; other changes stay in the work tree.",
     "undo": "Revert the last write in the repository, made by a command or on the screen. A second undo "
     "applies it again. If a file changed since, it is named and nothing is reverted.",
 }
@@ -32,15 +34,20 @@ def read_write_options(command: str, arguments: Sequence[str], operands: Sequenc
         "prune": " [PROVIDER...]",
         "restore": " PROVIDER...",
         "format": "",
+        "stage": " [PROVIDER...]",
         "undo": "",
     }
-    parser.usage = f"locklens {command} [OPTION...]{words[command]}"
+    roots = f" {ROOTS_USAGE}" if command != "undo" else ""
+    parser.usage = f"locklens {command} [OPTION...]{words[command]}{roots}"
     if command == "upgrade":
         help_text = "e.g. aws or hashicorp/aws=5.2.0 (default: all locked providers that are required)"
         parser.add_argument("providers", nargs="*", metavar="PROVIDER[=VERSION]", help=help_text)
         _add_upgrade(parser)
     elif command == "prune":
         help_text = "provider to remove, even if part of the configuration cannot be read (default: all orphans)"
+        parser.add_argument("providers", nargs="*", metavar="PROVIDER", help=help_text)
+    elif command == "stage":
+        help_text = "provider whose block to stage (default: every changed one)"
         parser.add_argument("providers", nargs="*", metavar="PROVIDER", help=help_text)
     elif command == "restore":
         parser.add_argument(
@@ -54,13 +61,7 @@ def read_write_options(command: str, arguments: Sequence[str], operands: Sequenc
         )
     add = parser.add_argument_group("scope and output").add_argument
     if command != "undo":
-        add(
-            "--root",
-            action="append",
-            default=[],
-            metavar="DIR",
-            help="folder of a root module; may be repeated (default: .)",
-        )
+        add_root_options(add, ".")
         add(
             "--tool",
             choices=["opentofu", "terraform"],
@@ -69,7 +70,11 @@ def read_write_options(command: str, arguments: Sequence[str], operands: Sequenc
         add("--test-directory", default="tests", metavar="DIR", help="folder of test files (default: tests)")
     add("--dry-run", action="store_true", help="write nothing; print the changes as a diff")
     add("--json", action="store_true", help="print events as JSON, one per line")
-    options = parser.parse_args([*arguments, *operands])
+    options = parser.parse_args(arguments)
+    if command != "undo":
+        take_operands(options, operands)
+    elif operands:
+        raise UsageError(f"unexpected argument {operands[0]!r}", hint="see locklens undo --help")
     if command == "upgrade":
         _check_upgrade(options)
     return options

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def run_write(command: str, options: Namespace) -> int:
-    """Runs `upgrade`, `prune`, `restore`, `format` or `undo`."""
+    """Runs `upgrade`, `prune`, `restore`, `format`, `stage` or `undo`."""
     if command == "upgrade" and (options.list or options.safe):
         from locklens.cli import surveying
 
@@ -61,6 +61,8 @@ def operation_of(command: str, options: Namespace) -> Operation:
         from locklens.operations.write.undo import Undo
 
         return Undo(Path.cwd())
+    if command == "stage":
+        return _staging(options)
     scope = scope_of(options)
     if command == "upgrade":
         from locklens.operations.review.policy import policy_at
@@ -89,6 +91,24 @@ def operation_of(command: str, options: Namespace) -> Operation:
     from locklens.operations.write.format import Format
 
     return Format(scope)
+
+
+def _staging(options: Namespace) -> Operation:
+    """Return the operation that stages the changes of the roots since HEAD."""
+    from functools import partial
+
+    from locklens.dialect import DIALECTS
+    from locklens.operations.compare_repository import open_git
+    from locklens.operations.locklens import LockLens
+    from locklens.operations.review.request import ReviewRequest
+    from locklens.operations.write.stage import named_blocks
+    from locklens.project.git import Repository
+
+    opened = partial(open_git, Path.cwd(), roots=options.root or (".",))
+    request = ReviewRequest(opened, tool=DIALECTS.get(options.tool), test_directory=options.test_directory)
+    with Repository.discover(Path.cwd()) as repository:
+        top = repository.top
+    return named_blocks(LockLens(request).review(), top, options.providers)
 
 
 def _planned(operation: Operation, options: Namespace) -> Plan:

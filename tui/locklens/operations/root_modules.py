@@ -217,9 +217,9 @@ def lock_path(path: str) -> str:
     return f"{path}/{LOCK_FILE}" if path else LOCK_FILE
 
 
-def no_root(path: str) -> ConfigurationError:
-    """Returns the error about a folder that is no root."""
-    return ConfigurationError("no configuration or lock file in this folder", path=path or ".")
+def no_root(path: str, hint: str = "") -> ConfigurationError:
+    """Return the error about a folder that is no root."""
+    return ConfigurationError("no configuration or lock file in this folder", path=path or ".", hint=hint)
 
 
 def folders_with_locks(repository: Repository, tree: Tree) -> list[str]:

@@ -13,6 +13,7 @@ from msgspec import Struct
 from locklens.errors import ConfigurationError, LockLensError, RepositoryError
 from locklens.project.gittree import ListedTree
 from locklens.project.tree import EntryKind, WorkTree, name_bytes, normalise
+from locklens.text import listing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -159,8 +160,9 @@ def _restricted(folders: list[str], moved: dict[str, str], only: Sequence[str]) 
         if folder is not None and folder not in folders:
             folder = by_old_folder.get(folder, folder)
         if folder not in folders:
-            below = sorted(known for known in folders if folder is not None and known.startswith(f"{folder}/"))
-            hint = f"roots below it: {', '.join(below[:5])}{', …' if len(below) > 5 else ''}" if below else ""
+            lead = f"{folder}/" if folder else ""
+            below = sorted(known for known in folders if folder is not None and known.startswith(lead))
+            hint = f"roots below: {listing(below)}; select with --root DIR or --all-roots" if below else ""
             raise ConfigurationError(f"no {LOCK_FILE} on either side", path=asked or ".", hint=hint)
         chosen[folder] = None
     return list(chosen)

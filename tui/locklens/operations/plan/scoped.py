@@ -79,7 +79,9 @@ class ScopedPlanBuilder(PlanBuilder):
         """
         root = self._reader.read(self.tree, path)
         if root is None:
-            raise no_root(path)
+            from locklens.operations.root_selection import hint_below
+
+            raise no_root(path, hint_below(self.top / path))
         return root
 
     def read(self, path: str) -> bytes:

@@ -246,6 +246,16 @@ def removed(root: Root, after: Sequence[LockEntry], *, is_written: bool) -> list
     ]
 
 
+def no_root_here(root: Root, folder: Path) -> list[str]:
+    """Name the roots below a folder that has neither a configuration nor a lock file."""
+    if root.configuration.has_files or root.lock.exists:
+        return []
+    from locklens.operations.root_selection import hint_below
+
+    hint = hint_below(folder / root.path)
+    return [f"no configuration in this folder; {hint}"] if hint else []
+
+
 def orphans_kept(root: Root, after: Sequence[LockEntry]) -> list[str]:
     """Lists the providers that remain locked although nothing that could be read requires them."""
     required = root.configuration.required()

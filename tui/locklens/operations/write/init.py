@@ -15,6 +15,7 @@ from locklens.operations.write.diagnostics import (
     Readonly,
     incomplete,
     look_alikes,
+    no_root_here,
     orphans_kept,
     refused_change,
     removed,
@@ -105,7 +106,8 @@ class Init:
         path = require_folder(tree, path)
         root = self._reader.read_folder(tree, path)
         if not root.configuration.has_files:
-            return RootResult(root.name, root.lock.path, root.tool, is_empty=True)
+            notes = tuple(no_root_here(root, self._options.folder))
+            return RootResult(root.name, root.lock.path, root.tool, is_empty=True, notes=notes)
         diagnostics = unreadable(root, allows_missing=self._options.allow_missing_modules)
         diagnostics = diagnostics or routed(root, self._context(root.tool), self._options)
         if diagnostics:

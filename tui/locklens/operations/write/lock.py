@@ -21,6 +21,7 @@ from locklens.operations.plan.model import RootResult
 from locklens.operations.root_modules import RootReader, enclosing, require_folder
 from locklens.operations.write.diagnostics import (
     named,
+    no_root_here,
     orphans_kept,
     unreadable,
     untouched,
@@ -189,7 +190,7 @@ class _Locking:
                 after=data,
                 planned=planned_lock(root, path, data) if data != root.lock.data else None,
                 diagnostics=tuple(warnings(root)),
-                notes=tuple(orphans_kept(root, after)),
+                notes=(*no_root_here(root, self._operation.where.folder), *orphans_kept(root, after)),
             )
             if result.planned is not None:
                 draft.put(result.planned)

@@ -14,19 +14,21 @@ from locklens.lockfile.parse import parse
 from locklens.operations.plan.builder import PlanBuilder
 from locklens.operations.plan.files import PlannedFile, WriteTarget
 from locklens.operations.plan.model import PlannedChange
+from locklens.operations.provider_names import selected_by_root
+from locklens.operations.root_modules import Root
 from locklens.operations.write.operation import no_progress
 from locklens.project.tree import WorkTree
 from locklens.review.model import ChangeKind, LockStatus, RootReview
 from locklens.text import counted, shell_word, shell_words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from locklens.addresses import ProviderAddress
     from locklens.lockfile.model import LockFile
     from locklens.operations.plan.model import Plan
     from locklens.project.gitindex import GitIndex, IndexedFile
-    from locklens.review.model import Review
+    from locklens.review.model import Change, Review
 
 
 class StagedBlocks(Struct, frozen=True):
@@ -85,15 +87,47 @@ def marked_blocks(review: Review, top: Path | None, marks: Collection[str]) -> S
     return Stage(top, chosen)
 
 
+def named_blocks(review: Review, top: Path, providers: Sequence[str]) -> Stage:
+    """Return the operation that stages the changed blocks of named providers.
+
+    Args:
+        review: The review of the work tree, with the configurations.
+        top: The top of the work tree.
+        providers: As typed; () for every change.
+
+    Raises:
+        ConfigurationError: A provider is invalid, ambiguous, or in none of the roots.
+    """
+    roots = [
+        Root(root.path, root.tool, root.new, root.configuration, _addresses(root.changes))
+        for root in review.roots
+        if root.configuration is not None
+    ]
+    selected = selected_by_root(providers, roots)
+    marks = {
+        root.path: frozenset(
+            change.id for change in root.changes if not providers or selected[root.path] & _addresses([change])
+        )
+        for root in review.roots
+        if root.path in selected
+    }
+    chosen = (_chosen(root, marks[root.path]) for root in review.roots if root.path in marks)
+    return Stage(top, tuple(blocks for blocks in chosen if blocks is not None))
+
+
+def _addresses(changes: Iterable[Change]) -> frozenset[ProviderAddress]:
+    """Return the providers of changes; a moved provider has two."""
+    pairs = ((change.address, change.moved_from) for change in changes)
+    return frozenset(address for pair in pairs for address in pair if address is not None)
+
+
 def _chosen(root: RootReview, marks: Collection[str]) -> StagedBlocks | None:
     changes = [change for change in root.changes if change.kind is not ChangeKind.UNCHANGED]
     marked = [change for change in changes if change.id in marks]
     if not marked:
         return None
     # A moved provider is two blocks: the old address is removed, the new one added.
-    providers = frozenset(
-        address for change in marked for address in (change.address, change.moved_from) if address is not None
-    )
+    providers = _addresses(marked)
     left = tuple(change.address.short(root.tool.default_host) for change in changes if change.id not in marks)
     return StagedBlocks(root, providers, len(marked), left)
 

@@ -1,0 +1,145 @@
+"""The selection of roots, alike for commands that read and that write; and `stage`."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from locklens.addresses import ProviderAddress
+from locklens.cli.main import main
+from locklens.dialect import TERRAFORM
+from locklens.lockfile.model import LockEntry
+from locklens.lockfile.render import render
+from locklens.versions import Version
+
+LOCK = ".terraform.lock.hcl"
+Run = Callable[..., tuple[int, str, str]]
+ROOTS = ("live/eu/a", "live/eu/b", "live/us/a", "other")
+
+
+def locking(*versions: str) -> bytes:
+    entries = []
+    for text in versions:
+        name, _, version = text.partition(" ")
+        address = ProviderAddress(TERRAFORM.default_host, "hashicorp", name)
+        entries.append(LockEntry(address, Version.parse(version), "", ("h1:x",), 0))
+    return render(entries, TERRAFORM)
+
+
+def git(top: Path, *words: str) -> str:
+    command = ["git", "-c", "user.name=n", "-c", "user.email=e@example.org", *words]
+    return subprocess.run(command, cwd=top, check=True, capture_output=True, text=True).stdout
+
+
+@pytest.fixture
+def top(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for root in ROOTS:
+        (tmp_path / root).mkdir(parents=True)
+        (tmp_path / root / LOCK).write_bytes(locking("aws 5.0.0", "tls 4.0.0"))
+        (tmp_path / root / "main.tf").write_text('resource "aws_vpc" "x" {}\n')
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", "-A")
+    git(tmp_path, "commit", "-qm", "base")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], top: Path) -> Run:
+    def call(*argv: str) -> tuple[int, str, str]:
+        status = main(argv, lambda request, view: pytest.fail("the terminal UI was opened"))
+        captured = capsys.readouterr()
+        return status, captured.out, captured.err
+
+    return call
+
+
+SELECTIONS = [
+    (["--root", "other"], ["other"]),
+    (["--", "other"], ["other"]),
+    (["--root=live/eu/b", "--", "other"], ["live/eu/b", "other"]),
+    (["--root", "live/eu/*"], ["live/eu/a", "live/eu/b"]),
+    (["--", "live/*/a"], ["live/eu/a", "live/us/a"]),
+    (["--root", "**/a"], ["live/eu/a", "live/us/a"]),
+    (["--root", "live/**"], ["live/eu/a", "live/eu/b", "live/us/a"]),
+    (["--root", "live/[e]?/a"], ["live/eu/a"]),
+    (["--all-roots"], list(ROOTS)),
+]
+
+
+@pytest.mark.parametrize(("words", "roots"), SELECTIONS)
+def test_reading_and_writing_commands_select_alike(run: Run, words: list[str], roots: list[str]) -> None:
+    for command in ("hashes", "review"):
+        more = ["--all"] if command == "review" else []
+        _, out, _ = run(command, "--offline", "--no-cache", "--format", "json", *more, *words)
+        document = json.loads(out)
+        assert [root.get("path", root.get("root")) for root in document["roots"]] == roots, command
+    _, out, _ = run("prune", "--dry-run", "--json", *words)
+    assert list(dict.fromkeys(json.loads(line)["root"] for line in out.splitlines() if '"change"' in line)) == roots
+
+
+def test_from_a_folder_of_the_repository(run: Run, top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(top / "live" / "us")
+    _, out, _ = run("prune", "--dry-run", "--json", "--all-roots")
+    assert list(dict.fromkeys(json.loads(line)["root"] for line in out.splitlines() if '"change"' in line)) == list(
+        ROOTS
+    )
+    _, out, _ = run("prune", "--dry-run", "--json", "--root", "*")
+    assert {json.loads(line)["root"] for line in out.splitlines() if '"change"' in line} == {"live/us/a"}
+
+
+@pytest.mark.parametrize(
+    ("words", "error", "hint"),
+    [
+        (["upgrade", "aws"], "no configuration or lock file in this folder", "live/eu/a, live/eu/b, live/us/a, other"),
+        (["upgrade", "--list"], f"no {LOCK} on either side", "live/eu/a, live/eu/b, live/us/a, other"),
+        (["prune", "--", "live"], "no configuration or lock file in this folder", "eu/a, eu/b, us/a"),
+        (["prune", "--root", "x*"], "no root matches 'x*'", "live/eu/a, live/eu/b, live/us/a, other"),
+        (["hashes", "--root", "x*"], "no root matches 'x*'", "live/eu/a, live/eu/b, live/us/a, other"),
+    ],
+)
+def test_a_folder_without_a_root_names_those_below(run: Run, words: list[str], error: str, hint: str) -> None:
+    status, out, err = run(*words)
+    assert (status, out) == (2, "")
+    assert error in err
+    assert f"roots below: {hint}; select with --root DIR or --all-roots" in err
+
+
+def test_init_and_lock_name_the_roots_below(run: Run) -> None:
+    for command in ("init", "lock"):
+        assert "no configuration in this folder; roots below: live/eu/a, " in run(command, "--dry-run")[2]
+
+
+def test_what_cannot_be_selected(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    status, _, err = run("prune", "--all-roots", "--", "other")
+    assert (status, "--all-roots takes no --root and no ROOT" in err) == (2, True)
+    status, _, err = run("undo", "--", "other")
+    assert (status, "unexpected argument 'other'" in err) == (2, True)
+
+
+def test_stage(run: Run, top: Path) -> None:
+    for root in ("live/eu/a", "other"):
+        (top / root / LOCK).write_bytes(locking("aws 5.1.0", "tls 4.1.0"))
+    status, out, err = run("stage", "aws", "--", "other", "live/eu/b")
+    assert (status, "other: hashicorp/aws 5.0.0 -> 5.1.0 is staged" in out) == (0, True), err
+    assert git(top, "diff", "--cached", "--name-only").split() == [f"other/{LOCK}"]
+    assert git(top, "show", f":other/{LOCK}").encode() == locking("aws 5.1.0", "tls 4.0.0")
+    assert "left in the work tree: hashicorp/tls" in err
+    assert run("stage", "aws", "--root", "other")[2].count("already staged") == 1
+    assert run("stage", "--all-roots")[0] == 0
+    assert git(top, "diff", "--name-only") == ""
+    assert run("stage", "--root", "live/eu/b")[1] == "nothing was changed\n"
+    status, _, err = run("stage", "random", "--root", "other")
+    assert (status, "does not require or lock 'random'" in err) == (2, True)
+
+
+def test_a_dry_run_of_stage_stages_nothing(run: Run, top: Path) -> None:
+    (top / "other" / LOCK).write_bytes(locking("aws 5.1.0", "tls 4.0.0"))
+    _, out, err = run("stage", "--dry-run", "--root", "other")
+    assert '+  version = "5.1.0"' in out
+    assert "would be staged" in err
+    assert git(top, "diff", "--cached") == ""
