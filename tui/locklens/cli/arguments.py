@@ -37,6 +37,17 @@ NOT_YET = {
 }
 
 
+_VALUED = frozenset(
+    f"--{name}"
+    for name in (
+        "ask-host", "chdir", "config", "delay", "fail-on", "fault", "format", "from", "fs-mirror", "head", "lockfile",
+        "net-mirror", "new", "old", "output", "platform", "plugin-dir", "policy", "port", "pr", "prove", "remote",
+        "root", "test-directory", "tool",
+    )
+) | {"-C"}  # fmt: skip
+"""Options whose next word is their value, also where it reads like a command."""
+
+
 class UsageError(ConfigurationError):
     """Invalid command line."""
 
@@ -59,10 +70,10 @@ class Invocation:
 
 
 def split(argv: Sequence[str]) -> Invocation:
-    """Splits a command line, and puts single-dash spellings into the double-dash form.
+    """Split a command line, with single-dash spellings in the double-dash form.
 
     Raises:
-        UsageError: There is no such command, or `-C` has no folder.
+        UsageError: There is no such command, or `-C` has no folder or stands behind the command.
     """
     words = list(argv)
     operands: list[str] = []
@@ -70,24 +81,38 @@ def split(argv: Sequence[str]) -> Invocation:
         at = words.index("--")
         words, operands = words[:at], words[at + 1 :]
     words = ["-" + word if _is_single_dash(word) else word for word in words]
-    folder = "."
-    while words and (words[0] == "-C" or words[0] == "--chdir" or words[0].startswith("--chdir=")):
-        word = words.pop(0)
-        if "=" in word:
-            folder = word.partition("=")[2]
-        elif words:
-            folder = words.pop(0)
-        else:
-            raise UsageError(f"{word} needs a folder")
-    if words and not words[0].startswith("-"):
+    folder, options, words = _leading_options(words)
+    if words and (not options or words[0] in {*COMMANDS, *NOT_YET, "providers", "help"}):
         command = words.pop(0)
         if command == "providers" and words[:1] in (["lock"], ["mirror"]):
             command = words.pop(0)
         if command not in COMMANDS and command not in NOT_YET and command != "help":
             raise UsageError(_unknown(command), hint="see locklens --help")
     else:
-        command = "help" if words[:1] in (["-h"], ["--help"]) else "review"
-    return Invocation(folder, command, words, operands)
+        command = "help" if options[:1] in (["-h"], ["--help"]) else "review"
+    for word in words:
+        if word == "-C" or word.partition("=")[0] == "--chdir":
+            raise UsageError(f"{word} stands before the command", hint=f"locklens -C DIR {command}")
+    return Invocation(folder, command, [*options, *words], operands)
+
+
+def _leading_options(words: list[str]) -> tuple[str, list[str], list[str]]:
+    """Return the folder of `-C`, the options before the first other word, which belong to the command, and the rest."""
+    folder, options = ".", []
+    while words and words[0].startswith("-"):
+        word = words.pop(0)
+        if word.startswith("--chdir="):
+            folder = word.partition("=")[2]
+        elif word not in _VALUED:
+            options.append(word)
+        elif word not in {"-C", "--chdir"}:
+            options += [word, *words[:1]]
+            del words[:1]
+        elif words:
+            folder = words.pop(0)
+        else:
+            raise UsageError(f"{word} needs a folder")
+    return folder, options, words
 
 
 def _is_single_dash(word: str) -> bool:
@@ -108,17 +133,29 @@ def overview() -> tuple[str, ...]:
     width = max(map(len, (*COMMANDS, *NOT_YET)))
     built = [f"  {name:{width}}  {text}" for name, text in COMMANDS.items()]
     planned = [f"  {name:{width}}  {text}" for name, text in NOT_YET.items()]
+    from locklens.cli.examples import EXAMPLES
+    from locklens.cli.examples import OVERVIEW as SHOWN
+
+    examples = [f"  {line}" for name in SHOWN for line, _ in EXAMPLES[name][:1]]
     return (
         "usage: locklens [-C DIR] [COMMAND] [OPTION...]",
         "",
         "Review and judge the dependency lock files of Terraform and OpenTofu.",
         "Without a command: opens the review of the current git repository.",
         "",
-        "commands (options: locklens COMMAND --help):",
+        "options:",
+        "  -C DIR     work in another folder (default: the current one); also -chdir=DIR",
+        "  --version  print the version",
+        "  --help     print this text; behind a command: its options, their defaults, and examples",
+        "",
+        "commands (default: review):",
         *built,
         "",
         "not supported yet:",
         *planned,
+        "",
+        "examples:",
+        *examples,
         "",
         "exit status: 0 success, no finding at or above --fail-on; 1 findings, or a failure;",
         "             2 bad usage, or nothing could be read; 130 interrupted",

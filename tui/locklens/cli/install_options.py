@@ -47,7 +47,7 @@ def _init(arguments: Sequence[str]) -> argparse.Namespace:
         "--lockfile",
         default="",
         metavar="MODE",
-        help="readonly: exit 1 if the file would change; readonly-lenient: except for hashes alone",
+        help="readonly: exit 1 if the file would change; readonly-lenient: except for hashes alone (default: write)",
     )
     add("--plugin-dir", action="append", metavar="DIR", help="folder to install from (not supported yet)")
     add("--test-directory", default="tests", metavar="DIR", help="folder of test files (default: tests)")

@@ -72,13 +72,13 @@ def _review(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Names
     parser.usage = f"locklens review [OPTION...] [BASE] {ROOTS_USAGE}"
     parser.add_argument("base", nargs="?", metavar="BASE", help="revision to compare with (default: HEAD)")
     add = parser.add_argument_group("comparison").add_argument
-    add("--head", metavar="REV", help="compare two revisions instead of the work tree")
+    add("--head", metavar="REV", help="compare two revisions (default: the work tree)")
     add("--staged", action="store_true", help="compare the index instead of the work tree")
     add("--merge-base", action="store_true", help="compare with the common ancestor, as a pull request does")
     add("--pr", metavar="N", help="head of a pull request (not supported yet)")
     add("--remote", metavar="NAME", help="remote to fetch pull requests from (not supported yet)")
-    add("--old", metavar="FILE", help="old lock file: a path, - for standard input, /dev/null, or REV:PATH")
-    add("--new", metavar="FILE", help="new lock file, named the same way; requires --old")
+    add("--old", metavar="FILE", help="old lock file: a path, -, /dev/null, or REV:PATH (default: BASE)")
+    add("--new", metavar="FILE", help="new lock file, named the same way; requires --old (default: none)")
     add("--config", metavar="DIR", help="configuration of the new side (default: the folder of --new)")
     _add_roots(parser)
     _add_reading_options(parser)
@@ -94,12 +94,12 @@ def _demo(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespa
     add = parser.add_argument_group("sample registry").add_argument
     add("--serve", action="store_true", help="serve the registry, and print how to use it with any tool")
     add("--port", type=int, default=0, metavar="N", help="port to listen on (default: any free port)")
-    add("--delay", type=int, default=0, metavar="MS", help="milliseconds before each answer")
+    add("--delay", type=int, default=0, metavar="MS", help="milliseconds before each answer (default: 0)")
     add(
         "--fault",
         action="append",
         metavar="FAULT[:STEP][=PROVIDER[@VERSION]]",
-        help="fault to inject instead of the sample's own, e.g. slow:sums=acme/demo",
+        help="fault to inject, e.g. slow:sums=acme/demo (default: the sample's own)",
     )
     _add_reading_options(parser)
     options = parser.parse_args(arguments)
@@ -146,9 +146,9 @@ def _add_reading_options(parser: argparse.ArgumentParser) -> None:
     add(
         "--format",
         choices=["tui", "text", "json", "markdown", "sarif"],
-        help="default: tui on a terminal, text otherwise",
+        help="format of the result (default: tui on a terminal, text otherwise)",
     )
-    add("--output", metavar="FILE", help="write the result to a file")
+    add("--output", metavar="FILE", help="write the result to a file (default: standard output)")
     add("--all", action="store_true", help="list unchanged providers too")
     add(
         "--fail-on",
@@ -165,15 +165,15 @@ def _add_reading_options(parser: argparse.ArgumentParser) -> None:
         metavar="HOST",
         action="append",
         default=[],
-        help="another registry that may be asked; may be repeated",
+        help="another registry that may be asked; may be repeated (default: those of the base and of the settings)",
     )
     add(
         "--prove",
         choices=["none", "changed", "all"],
         default="none",
-        help="download and hash packages, to prove h1 hashes",
+        help="download and hash packages, to prove h1 hashes (default: none)",
     )
-    add("--policy", metavar="FILE", help="policy file to use instead of the base's locklens.toml")
+    add("--policy", metavar="FILE", help="policy file (default: the base's locklens.toml)")
     add("--no-cache", action="store_true", help="neither read nor write the cache")
 
 

@@ -1,0 +1,63 @@
+"""Examples of command lines, for the help texts; each is read by a test."""
+
+from __future__ import annotations
+
+OVERVIEW = ("review", "upgrade", "lock", "why")
+"""Commands whose first example stands in the overview."""
+
+EXAMPLES = {
+    "review": (
+        ("locklens review main --merge-base --fail-on warn", "what this branch changes, for CI"),
+        ("locklens review v1.0 --head v2.0 -- live/prod", "two revisions, one root"),
+        ("locklens review --old HEAD:.terraform.lock.hcl --new .terraform.lock.hcl", "two files"),
+    ),
+    "hashes": (
+        ("locklens hashes", "all lock files of the repository"),
+        ("locklens hashes --prove all -- live/prod", "download and hash every package of a root"),
+    ),
+    "keys": (("locklens keys --history --format json", "signers, with those of earlier versions"),),
+    "why": (
+        ("locklens why aws", "in every root"),
+        ("locklens why hashicorp/aws -- 'live/*'", "in some roots"),
+    ),
+    "init": (
+        ("locklens init", "install the locked versions"),
+        ("locklens init -upgrade --root live/prod", "install the newest versions in range"),
+        ("locklens init -lockfile=readonly --all-roots", "check in CI that no lock file would change"),
+    ),
+    "lock": (
+        ("locklens lock -platform=linux_amd64 -platform=darwin_arm64", "two platforms"),
+        ("locklens lock --check --platform linux_amd64 --all-roots", "check in CI, write nothing"),
+    ),
+    "upgrade": (
+        ("locklens upgrade aws --root 'live/*'", "the newest version in range, in several roots"),
+        ("locklens upgrade aws=6.2.0 --edit-constraints", "a version that the constraints exclude"),
+        ("locklens upgrade --safe --all-roots --dry-run", "everything eligible, as a diff"),
+        ("locklens upgrade --list --format json", "available versions"),
+    ),
+    "prune": (
+        ("locklens prune --dry-run", "the orphans of this root"),
+        ("locklens prune template --root live/prod", "one provider"),
+    ),
+    "restore": (("locklens restore aws --from main -- live/prod", "the entry of another revision"),),
+    "format": (("locklens format --all-roots --dry-run", "the layout of every lock file, as a diff"),),
+    "stage": (
+        ("locklens stage aws -- live/prod", "one provider's block, as git add -p would"),
+        ("locklens stage --all-roots", "every changed lock file"),
+    ),
+    "undo": (("locklens undo --dry-run", "what would be reverted"),),
+    "explain": (("locklens explain LK001", "one finding"),),
+    "demo": (
+        ("locklens demo", "open the sample"),
+        ("locklens demo --serve --port 8443", "only its registry, for any tool"),
+    ),
+    "cache": (("locklens cache info", "place, size and contents"),),
+}
+
+
+def example_lines(command: str) -> list[str]:
+    """Return the lines of the examples of a command."""
+    lines = []
+    for line, purpose in EXAMPLES[command]:
+        lines += [f"  {line}", f"      {purpose}"]
+    return lines
