@@ -342,6 +342,8 @@ def test_a_package_is_held_against_a_locked_h1_of_its_zip_file(place: Place, ser
     done = run(place, "init")
     assert done.returncode == 1
     assert "doesn't match any of the checksums" in done.stderr
+    assert "hint: `locklens hashes` compares the locked hashes with the signed release" in done.stderr
+    assert "locklens lock" not in done.stderr
     assert not installed(place)
     empty, digests = hashlib.sha256(b"").hexdigest(), {b"docs/a": b"a", BINARY: b"x"}
     lines = {b"docs/": empty} | {name: hashlib.sha256(content).hexdigest() for name, content in digests.items()}
@@ -382,7 +384,7 @@ def test_a_link_in_a_packages_folder_is_no_way_to_hang(place: Place, tmp_path: P
     assert done.returncode == 0, done
     assert not program.is_symlink()
     assert before in {place.lock_file.read_bytes(), before}
-    assert "did not match; reinstalled" in done.stdout + done.stderr
+    assert "does not match (unreadable); it is replaced" in done.stdout + done.stderr
 
 
 # Ctrl-C

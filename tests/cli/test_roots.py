@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from locklens.addresses import ProviderAddress
 from locklens.cli.main import main
 from locklens.dialect import TERRAFORM
+from locklens.install.installer import hashes_command
 from locklens.lockfile.model import LockEntry
 from locklens.lockfile.render import render
 from locklens.versions import Version
@@ -143,3 +145,15 @@ def test_a_dry_run_of_stage_stages_nothing(run: Run, top: Path) -> None:
     assert '+  version = "5.1.0"' in out
     assert "would be staged" in err
     assert git(top, "diff", "--cached") == ""
+
+
+def test_a_root_outside_of_a_repository_can_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "odd name").mkdir()
+    (tmp_path / "odd name" / LOCK).write_bytes(locking("aws 5.0.0"))
+    monkeypatch.chdir(tmp_path)
+    assert hashes_command("odd name") == "locklens hashes -- 'odd name'"
+    words = shlex.split(hashes_command("odd name"))[1:]
+    status = main([words[0], "--offline", "--no-cache", *words[1:]], lambda request, view: pytest.fail("opened"))
+    assert (status, "hashicorp/aws" in capsys.readouterr().out) == (0, True)

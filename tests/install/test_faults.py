@@ -14,11 +14,13 @@ from install.conftest import HOST, Place
 from locklens.demo.faults import Fault, FaultRule, Step
 from locklens.dialect import OPENTOFU, TERRAFORM, Dialect
 from locklens.errors import ConfigurationError
-from locklens.install.events import FolderReplaced, PackageHashed, ReleaseWarned
+from locklens.install.events import FolderDiffers, PackageHashed, ReleaseWarned
+from locklens.install.fetching import LIMITS
 from locklens.install.lock import Locker
 from locklens.operations.plan.model import RootResult
 from locklens.operations.root_modules import RootReader
 from locklens.operations.write.diagnostics import Readonly, look_alikes
+from locklens.packages.installed import h1_of_folder
 from locklens.project.tree import FileSystem
 from locklens.sources.http.client import Client
 
@@ -179,10 +181,24 @@ def test_a_tampered_folder_is_replaced_as_a_whole_and_said(place: Place) -> None
     before = place.lock_file.read_bytes()
     folder = place.root / f".terraform/providers/{HOST}/acme/demo/1.1.0/linux_amd64"
     (folder / "extra").write_text("x")
+    tampered = h1_of_folder(folder, limit=LIMITS)
+    assert not place.init(dry_run=True).has_failed
+    assert [event.h1 for event in place.told(FolderDiffers)] == [tampered]
+    place.events.clear()
+    there: list[bool] = []
+
+    class Watching(list[Any]):
+        def append(self, event: Any) -> None:
+            if isinstance(event, FolderDiffers):
+                there.append((folder / "extra").exists())
+            super().append(event)
+
+    place.events = Watching()
     assert not place.init().has_failed
+    assert there == [True]
     assert not (folder / "extra").exists()
     assert place.lock_file.read_bytes() == before
-    assert [Path(event.folder) for event in place.told(FolderReplaced)] == [folder]
+    assert [(Path(event.folder), event.h1) for event in place.told(FolderDiffers)] == [(folder, tampered)]
 
 
 def test_a_folder_that_is_a_link_is_not_written_through(place: Place, tmp_path: Path) -> None:

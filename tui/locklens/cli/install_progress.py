@@ -12,7 +12,7 @@ from locklens.cli.output import put
 from locklens.install.events import (
     AlreadyInstalled,
     FetchStarted,
-    FolderReplaced,
+    FolderDiffers,
     HashesObtained,
     PackageArriving,
     PackageHashed,
@@ -162,8 +162,9 @@ def event_lines(event: InstallEvent, wording: Wording) -> list[str]:
             return [f"- {'Checking' if is_dry_run else 'Installing'} {provider} v{version}..."]
         case FetchStarted(provider, version, platform):
             return [f"- Fetching {provider} {version} for {platform}..."]
-        case FolderReplaced(provider, version, folder):
-            return [f"- {provider} v{version}: the package in {folder} did not match; reinstalled"]
+        case FolderDiffers(provider, version, folder, h1):
+            lead = f"- {provider} v{version}: the package in {folder} does not match ({h1 or 'unreadable'})"
+            return [f"{lead}; it {'would be' if is_dry_run else 'is'} replaced"]
         case ProviderInstalled(provider, version, "signing skipped", _):
             reason = "due to the registry not containing GPG keys for this provider"
             lead = "Would install" if is_dry_run else "Installed"

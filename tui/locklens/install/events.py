@@ -57,11 +57,12 @@ class PackageArriving(_Of, frozen=True):
     size: int | None
 
 
-class FolderReplaced(_Of, frozen=True):
-    """The contents of a package's folder did not match the package, and were replaced."""
+class FolderDiffers(_Of, frozen=True):
+    """A package's folder does not match the package, and is replaced next; `h1` is "" where it cannot be read."""
 
     version: Version
     folder: str
+    h1: str
 
 
 class ProviderInstalled(_Of, frozen=True):
@@ -115,7 +116,7 @@ InstallEvent = (
     | AlreadyInstalled
     | FetchStarted
     | PackageArriving
-    | FolderReplaced
+    | FolderDiffers
     | ProviderInstalled
     | PackageHashed
     | HashesObtained

@@ -16,7 +16,7 @@ from locklens.hashes import is_known_scheme
 from locklens.install.events import (
     AlreadyInstalled,
     FetchStarted,
-    FolderReplaced,
+    FolderDiffers,
     ProviderFailed,
     ProviderInstalled,
     QueryStarted,
@@ -28,6 +28,7 @@ from locklens.install.model import Settled
 from locklens.lockfile.update import fetched, is_incomplete, reused
 from locklens.packages.limits import stop_if
 from locklens.selection import Selection, Unselectable, before_asking, combined, select
+from locklens.text import shell_word
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,6 +65,7 @@ def install(
     here: Platform,
     upgrade: bool,
     for_real: bool = True,
+    root: str = ".",
 ) -> Settled:
     """Installs providers as `init` does, and returns their entries.
 
@@ -74,11 +76,12 @@ def install(
         here: The platform of this machine.
         upgrade: True to ignore the lock file's versions.
         for_real: False to hash packages without installing them.
+        root: The root's folder, for hints.
 
     Raises:
         RunCancelledError: The run was cancelled.
     """
-    installer = _Installer(context, into, here, upgrade=upgrade, for_real=for_real)
+    installer = _Installer(context, into, here, upgrade=upgrade, for_real=for_real, root=root)
     results = dict(
         zip((requirement.address for requirement in wanted), context.map(installer.settle, wanted), strict=True)
     )
@@ -106,15 +109,28 @@ def installed(
     return Settled(entries)
 
 
+def hashes_command(root: str) -> str:
+    """Return the command that compares the locked hashes of a root with the signed releases."""
+    return "locklens hashes" if root == "." else f"locklens hashes -- {shell_word(root)}"
+
+
 class _Installer:
     def __init__(
-        self, context: InstallContext, into: DataFolder, here: Platform, *, upgrade: bool, for_real: bool
+        self,
+        context: InstallContext,
+        into: DataFolder,
+        here: Platform,
+        *,
+        upgrade: bool,
+        for_real: bool,
+        root: str = ".",
     ) -> None:
         self._context = context
         self._into = into
         self._here = here
         self._upgrade = upgrade
         self._for_real = for_real
+        self._root = root
 
     def settle(self, requirement: ProviderRequirement) -> _Done | Diagnostic:
         """Selects, fetches and installs one provider."""
@@ -207,11 +223,13 @@ class _Installer:
         prior = requirement.prior
         same = prior is not None and prior.version == metadata.version
         locked = {text for text in prior.hashes if is_known_scheme(text)} if prior is not None and same else set()
+        place = self._place(metadata.address, metadata.version)
         if not self._for_real:
             release.result()
             package = self._context.session.cache.package(metadata.zh) or hashed(self._context, metadata)
             if locked and not {package.zh, package.h1} & locked:
                 raise self._mismatch(metadata)
+            self._report_difference(metadata, place, package.h1)
             return package.h1, package.size
 
         def check(package: Passed) -> None:
@@ -219,23 +237,26 @@ class _Installer:
             if locked and not {package.zh, package.archive_h1} & locked:
                 raise self._mismatch(metadata)
 
-        place = self._place(metadata.address, metadata.version)
         with self._into.staging(place) as staging:
             package = unpacked(self._context, metadata, staging.package, release=release, check=check)
-            before = h1_at(place, self._context.session.cancel)
-            is_other = (place.exists() or place.is_symlink()) and before != package.h1
+            self._report_difference(metadata, place, package.h1)
             stop_if(self._context.session.cancel)
             staging.put()
-            if is_other:
-                self._context.tell(FolderReplaced(self._context.name(metadata.address), metadata.version, str(place)))
         return package.h1, package.size
+
+    def _report_difference(self, metadata: PackageMetadata, place: Path, h1: str) -> None:
+        """Report an installed folder that is not the package, with its hash, before it is replaced."""
+        before = h1_at(place, self._context.session.cancel)
+        if (place.exists() or place.is_symlink()) and before != h1:
+            name = self._context.name(metadata.address)
+            self._context.tell(FolderDiffers(name, metadata.version, str(place), before))
 
     def _mismatch(self, metadata: PackageMetadata) -> TrustError:
         words = (
             f"the current package for {metadata.address} {metadata.version} doesn't match any of the checksums "
             "previously recorded in the dependency lock file"
         )
-        hint = "locklens hashes lists the locked hashes; locklens lock adds those of other platforms"
+        hint = f"`{hashes_command(self._root)}` compares the locked hashes with the signed release"
         return TrustError(words, hint=hint)
 
     def _is_there(self, requirement: ProviderRequirement, prior: LockEntry) -> bool:

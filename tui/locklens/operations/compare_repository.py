@@ -97,7 +97,7 @@ def open_git(
 
 
 def open_locked(folder: Path, *, base: Base | None = None, roots: Sequence[str] = ()) -> Comparison:
-    """Opens all locked providers: the new side beside its base, or without git the folder's own lock file.
+    """Opens all locked providers: the new side beside its base, or without git the lock file of one folder.
 
     Args:
         folder: A folder in the repository, or one with a lock file.
@@ -114,9 +114,10 @@ def open_locked(folder: Path, *, base: Base | None = None, roots: Sequence[str] 
             folder, base=base.name, head=base.head, staged=base.is_staged, fork_of=base.fork_of, roots=roots
         )
     except NoRepositoryError:
-        if roots or base != Base() or not (folder / LOCK_FILE).is_file():
+        place = folder / roots[0] if len(roots) == 1 else folder
+        if len(roots) > 1 or base != Base() or not (place / LOCK_FILE).is_file():
             raise
-        opened = open_files(LOCK_FILE, LOCK_FILE, config=None, cwd=folder, stdin=bytes)
+        opened = open_files(LOCK_FILE, LOCK_FILE, config=None, cwd=place, stdin=bytes)
         return replace(opened, policy_side=PolicySide.HEAD, is_base_named=False)
 
 

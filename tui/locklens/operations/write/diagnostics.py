@@ -126,14 +126,15 @@ _MARKERS = "resolve the conflict in the file first"
 
 def routed(root: Root, context: InstallContext, options: RootOptions) -> list[Diagnostic]:
     """Returns errors for packages that the tool would install from elsewhere than registries."""
+    from locklens.install.installer import hashes_command
+
+    hint = f"use `{root.tool.command} init`; `{hashes_command(root.name)}` compares the locked hashes with the registry"
     errors = []
     if context.config.has_provider_installation:
         words = "provider_installation in the CLI configuration is not supported yet"
-        hint = "locklens lock ignores it, and asks the registries"
         errors.append(Diagnostic(ERROR, "Not supported yet", words, hint=hint))
     for folder in implied_folders(root.tool, options.environ, options.folder / root.path):
         words = f"{root.tool.command} would install from providers in {folder}, which is not supported yet"
-        hint = "locklens lock ignores them, and asks the registries"
         errors.append(Diagnostic(ERROR, "Not supported yet", words, hint=hint))
     return errors
 

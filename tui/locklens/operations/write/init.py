@@ -162,6 +162,7 @@ class _Initialising:
             here=self._here,
             upgrade=self._upgrade,
             for_real=not self._options.dry_run,
+            root=root.name,
         )
         if settled.failures:
             return untouched(root, settled.failures)

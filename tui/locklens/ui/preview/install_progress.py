@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, assert_never
 from locklens.install.events import (
     AlreadyInstalled,
     FetchStarted,
-    FolderReplaced,
+    FolderDiffers,
     HashesObtained,
     PackageArriving,
     PackageHashed,
@@ -47,7 +47,7 @@ def take(downloads: Downloads, event: InstallEvent, now: float) -> None:
             | QueryStarted()
             | RegistryWarned()
             | AlreadyInstalled()
-            | FolderReplaced()
+            | FolderDiffers()
             | ProviderInstalled()
             | HashesObtained()
             | ReleaseWarned()
