@@ -13,6 +13,7 @@ import pytest
 from effort import effort
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from operations.test_propose import entry, lock
 from real_material import real_cases
 
@@ -21,12 +22,13 @@ from locklens.lockfile.parse import parse
 from locklens.operations.compare_repository import open_git
 from locklens.operations.plan.files import WriteTarget
 from locklens.operations.plan.model import Plan
+from locklens.operations.plan.review import review_plan
 from locklens.operations.review.request import ReviewRequest
 from locklens.operations.review.run import review
 from locklens.operations.write.apply import apply
 from locklens.operations.write.stage import marked_blocks, plan_stage
 from locklens.operations.write.undo import undo
-from locklens.review.model import ChangeKind, Review
+from locklens.review.model import ChangeKind, Review, Severity
 from locklens.review.reports import json as json_report
 from locklens.review.reports import text
 from locklens.storage.journal import Journal
@@ -107,6 +109,53 @@ def said(data: bytes) -> dict[str, str]:
 
 def failures(plan: Plan) -> list[str]:
     return [one.sentence for one in plan.failures]
+
+
+# The configuration of the next commit
+
+
+def requiring(constraint: str) -> bytes:
+    return f'terraform {{\n  required_providers {{\n    aws = "{constraint}"\n  }}\n}}\n'.encode()
+
+
+def reviewed_plan(plan: Plan, found: Review) -> list[str]:
+    judged = review_plan(plan, ReviewRequest(lambda: pytest.fail("a comparison was opened")), found)
+    return sorted({finding.rule for finding in judged.review.findings if finding.severity is Severity.BLOCK})
+
+
+@pytest.fixture
+def edited(tmp_path: Path) -> Path:
+    """A constraint that was edited together with the lock file, beside a file that git ignores."""
+    old, new = lock(entry("aws")), lock(entry("aws", "2.0.0"))
+    top = repository(tmp_path / "top", {LOCK: old, "main.tf": requiring("1.0.0"), ".gitignore": b"secret.tf\n"})
+    put(top, {LOCK: new, "main.tf": requiring("2.0.0"), "new.tf": b"# new\n", "secret.tf": b"# ignored\n"})
+    return top
+
+
+def test_a_lock_without_its_edited_configuration_is_judged_as_the_commit_will_be(edited: Path) -> None:
+    found = reviewing(edited)
+    plan = planned(edited, "aws")
+    assert [file.path for file in plan.proposal.files] == [LOCK]
+    assert [remark.words for remark in plan.remarks] == [
+        f"{name} differs from the index and is not staged: the next commit has the index's"
+        for name in ("main.tf", "new.tf")
+    ]
+    assert plan.remarks[0].hint == "f stages the file too, as does git add main.tf"
+    assert "LK005" in reviewed_plan(plan, found)
+    apply(plan.proposal)
+    staged_review = reviewing(edited, staged=True)
+    assert "LK005" in {finding.rule for finding in staged_review.findings}
+
+
+def test_the_edited_configuration_is_staged_too(edited: Path) -> None:
+    found = reviewing(edited)
+    plan = plan_stage(replace(marked_blocks(found, edited, marks(found, "aws")), with_configuration=True))
+    assert [file.path for file in plan.proposal.files] == ["main.tf", "new.tf", LOCK]
+    assert not plan.remarks
+    assert "LK005" not in reviewed_plan(plan, found)
+    assert plan.proposal.command == f"git add -- {LOCK} main.tf new.tf"
+    apply(plan.proposal)
+    assert git(edited, "status", "--porcelain").decode().split("\n")[:-1] == [f"M  {LOCK}", "M  main.tf", "A  new.tf"]
 
 
 # What is staged

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from operations.test_propose import entry, lock
-from operations.test_staging import LOCK, NEW, OLD, git, index, put, repository, said
+from operations.test_staging import LOCK, NEW, OLD, git, index, put, repository, requiring, said
 from textual.widgets import Input
 from ui.conftest import Driver, Running, Samples, until
 
@@ -64,6 +64,23 @@ async def test_what_is_marked_is_staged_and_taken_back(running: Running, tmp_pat
         await on.press("enter")
         await until(on, lambda: on.is_on_top)
         assert git(top, "diff", "--cached") == b""
+
+
+async def test_the_edited_configuration_is_offered(running: Running, tmp_path: Path) -> None:
+    old, new = lock(entry("aws")), lock(entry("aws", "2.0.0"))
+    top = repository(tmp_path / "top", {f"a/{LOCK}": old, "a/main.tf": requiring("1.0.0")})
+    put(top, {f"a/{LOCK}": new, "a/main.tf": requiring("2.0.0")})
+    async with running(source_of(top), size=(140, 60)) as on:
+        await on.press("a")
+        text = await previewed(on)
+        assert "LK005" in text
+        assert "a/main.tf differs from the index and is not staged" in text
+        await on.press("f")
+        await until(on, lambda: "ready: enter stages 2 files" in on.text)
+        assert "LK005" not in on.text
+        await on.press("enter")
+        await until(on, lambda: on.is_on_top)
+        assert index(top, "a/main.tf") == requiring("2.0.0")
 
 
 async def test_marks_that_a_filter_hides_are_staged_too(running: Running, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from locklens.errors import NoRepositoryError
 from locklens.lockfile.model import differing
 from locklens.lockfile.parse import parse
 from locklens.operations.comparison import Comparison, Side
+from locklens.operations.plan.files import WriteTarget
 from locklens.operations.review.completion import complete_review
 from locklens.operations.review.run import review_lock_files
 from locklens.project.roots import LOCK_FILE, RootPair, lock_paths, with_changed_configuration
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from locklens.lockfile.model import LockFile
+    from locklens.operations.comparison import SideKind
     from locklens.operations.plan.files import PlannedFile
     from locklens.operations.plan.model import Plan
     from locklens.operations.review.events import ReviewEvent
@@ -86,6 +88,7 @@ def review_plan(
 
 def _comparison(plan: Plan) -> Comparison:
     from locklens.project.git import Repository
+    from locklens.project.gittree import IndexTree
 
     proposal = plan.proposal
     try:
@@ -94,11 +97,15 @@ def _comparison(plan: Plan) -> Comparison:
         repository = None
     disk: Tree = FileSystem(proposal.top) if repository is None else WorkTree(repository.top)
     before, after = ({file.path: getattr(file, side) for file in proposal.files} for side in ("old", "new"))
-    old, new = OverlayTree(before, disk), OverlayTree(after, disk)
+    under = disk
+    if proposal.target is WriteTarget.INDEX and repository is not None:
+        # The next commit has the index's configuration, whatever the work tree has.
+        under = IndexTree(repository)
+    old, new = OverlayTree(before, under), OverlayTree(after, under)
     written = {file.path: file for file in _locks(plan)}
     locks = set(written)
     if repository is not None:
-        locks.update(lock_paths(repository, disk))
+        locks.update(lock_paths(repository, under))
     touched = [file.path for file in proposal.files if file.path not in written]
     configured = with_changed_configuration(new, touched, {_folder(path) for path in locks}) if touched else set()
     pairs = tuple(
@@ -114,9 +121,10 @@ def _comparison(plan: Plan) -> Comparison:
         if path in written or _folder(path) in configured
     )
     all_locks = tuple(sorted(path for path in locks if path not in written or written[path].new is not None))
+    kind: SideKind = "worktree" if under is disk else "index"
     return Comparison(
-        base=Side("worktree", "as it is", None, old),
-        head=Side("worktree", "as planned", None, new),
+        base=Side(kind, "as it is", None, old),
+        head=Side(kind, "as planned", None, new),
         roots=pairs,
         worktree=disk,
         top=proposal.top,

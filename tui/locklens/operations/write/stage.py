@@ -48,12 +48,19 @@ class StagedBlocks(Struct, frozen=True):
 
 
 class Stage(Struct, frozen=True):
-    """Puts the blocks of selected providers into git's index, like `git add -p`; `top` is the work tree's."""
+    """Puts the blocks of selected providers into git's index, like `git add -p`.
+
+    Attributes:
+        top: The top of the work tree.
+        chosen: The blocks.
+        with_configuration: True to stage the edited configuration files of their roots too, each as a whole.
+    """
 
     needs_registry: ClassVar[Literal[False]] = False
 
     top: Path
     chosen: tuple[StagedBlocks, ...]
+    with_configuration: bool = False
 
     @property
     def title(self) -> str:
@@ -144,11 +151,13 @@ def plan_stage(intent: Stage, *, on_root: Callable[[str], None] = no_progress) -
     Raises:
         RepositoryError: Git failed.
     """
-    from locklens.project.git import Repository
+    from locklens.project.git import Repository, UncommittedSide
 
     with Repository.discover(intent.top) as repository:
         staging = _Staging(repository.index, repository.top, on_root)
         staging.run(intent.chosen)
+        visible = frozenset(repository.paths(UncommittedSide.WORK_TREE))
+        staging.take_configuration(intent.chosen, visible, is_staged=intent.with_configuration)
         return staging.plan()
 
 
@@ -169,7 +178,7 @@ class _Staging:
         before = self._index.read(tuple(by_path))
         sound = {path: blocks for path, blocks in by_path.items() if self._is_sound(blocks, before[path])}
         there = [path for path, blocks in sound.items() if blocks.root.status is not LockStatus.DELETED]
-        added = self._added(there, sound)
+        added = self._added(there, {path: blocks.root for path, blocks in sound.items()})
         for path, blocks in sound.items():
             self._on_root(blocks.root.path)
             if path in added or path not in there:
@@ -177,6 +186,36 @@ class _Staging:
                 with self._draft.attempt(blocks.root.path):
                     self._require_reviewed(blocks.root)
                     self._stage(blocks, before[path], added.get(path))
+
+    def take_configuration(self, chosen: Iterable[StagedBlocks], visible: Collection[str], *, is_staged: bool) -> None:
+        """Plans to stage the configuration files that differ from the index, or warns of them.
+
+        Args:
+            chosen: The blocks of the roots.
+            visible: Files of the work tree that git does not ignore.
+            is_staged: True to stage the files, False for warnings.
+        """
+        planned = {path.rpartition("/")[0] for path in self._draft.files}
+        roots = [blocks.root for blocks in chosen if blocks.root.path in planned]
+        files = {file: root for root in reversed(roots) for file in _configuration_files(root) if file in visible}
+        before = self._index.read(tuple(files))
+        edited = [file for file in files if self._disk.read(file) != before[file].data]
+        added = self._added(edited, files) if edited else {}
+        for file in sorted(edited):
+            new, old = added.get(file), before[file]
+            if new is None or new.data == old.data:
+                continue
+            root = files[file]
+            if not is_staged:
+                words = f"{file} differs from the index and is not staged: the next commit has the index's"
+                self._draft.warn(root.path, words, hint=f"f stages the file too, as does git add {shell_word(file)}")
+                continue
+            with self._draft.attempt(root.path):
+                if old.problem is not None:
+                    raise old.problem
+                self._draft.put(PlannedFile(file, old.data, new.data))
+                self._whole.append(file)
+                self._draft.describe(f"{file} is staged", dry_run=f"{file} would be staged")
 
     def plan(self) -> Plan:
         """Returns the plan."""
@@ -201,15 +240,15 @@ class _Staging:
             hint = "review it again"
             raise StaleLockFileError("changed on disk since it was reviewed", path=root.lock_file, hint=hint)
 
-    def _added(self, paths: list[str], chosen: Mapping[str, StagedBlocks]) -> dict[str, IndexedFile]:
+    def _added(self, paths: list[str], roots: Mapping[str, RootReview]) -> dict[str, IndexedFile]:
         """Returns the files as `git add` would stage them; if git refuses one of several, each is tried alone."""
         try:
             return self._index.as_added(paths) if paths else {}
         except LockLensError as error:
             if len(paths) == 1:
-                self._draft.fail(chosen[paths[0]].root.path, error)
+                self._draft.fail(roots[paths[0]].path, error)
                 return {}
-        return {path: added for name in paths for path, added in self._added([name], chosen).items()}
+        return {path: added for name in paths for path, added in self._added([name], roots).items()}
 
     def _stage(self, blocks: StagedBlocks, indexed: IndexedFile, added: IndexedFile | None) -> None:
         root = blocks.root
@@ -248,6 +287,10 @@ class _Staging:
             )
         elif blocks.left:
             self._draft.note(root.path, f"left in the work tree: {', '.join(blocks.left)}")
+
+
+def _configuration_files(root: RootReview) -> Iterable[str]:
+    return root.configuration.files if root.configuration is not None else ()
 
 
 def _staged_words(change: PlannedChange) -> str:

@@ -17,6 +17,13 @@ PREVIEW_KEYS = KeyTable(
                     "cancel: stop the work in progress, without writing",
                     "cancel",
                 ),
+                Key(
+                    "f",
+                    "f",
+                    "with_files",
+                    "stage configuration files: the edited ones beside the lock file; again: the lock file alone",
+                    "stage files",
+                ),
                 Key("r", "r", "plan_anew", "plan again: from the current files", "plan again"),
             ),
         ),
@@ -43,6 +50,6 @@ PREVIEW_KEYS = KeyTable(
             (*EVERYWHERE, Key("Z", "Z", "undo", "undo apply: on every other screen")),
         ),
     ),
-    ("enter", "esc q", "?", "tab", "y", "d", "x", "r", ":", "e", "j k"),
-    ("enter", "esc q", "?", "tab", "y", "d", "x", "r", ":", "e", "j k"),
+    ("enter", "esc q", "?", "tab", "y", "d", "x", "r", "f", ":", "e", "j k"),
+    ("enter", "esc q", "?", "tab", "y", "d", "x", "r", "f", ":", "e", "j k"),
 )

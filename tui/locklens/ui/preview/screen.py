@@ -335,6 +335,20 @@ class PreviewScreen(LockLensScreen[Applied | None]):
         self._show()
         self._show_detail()
 
+    def action_with_files(self) -> None:
+        """Plan to stage the edited configuration files too, or the lock files alone."""
+        from msgspec.structs import replace
+
+        from locklens.operations.write.stage import Stage
+
+        if not isinstance(self._intent, Stage):
+            self.say("stage files: only in a Preview of staging (S)")
+        elif self._stage in _MOVING:
+            self.say("not possible now: " + refusal(self.standing))
+        else:
+            self._intent = replace(self._intent, with_configuration=not self._intent.with_configuration)
+            self.action_plan_anew()
+
     def action_other_pane(self) -> None:
         """Focus the other pane; on narrow terminals it fills the screen."""
         if self._plan is None:
