@@ -41,8 +41,8 @@ _VALUED = frozenset(
     f"--{name}"
     for name in (
         "ask-host", "chdir", "config", "delay", "fail-on", "fault", "format", "from", "fs-mirror", "head", "lockfile",
-        "net-mirror", "new", "old", "output", "platform", "plugin-dir", "policy", "port", "pr", "prove", "remote",
-        "root", "test-directory", "tool",
+        "marker-size", "net-mirror", "new", "old", "output", "path", "platform", "plugin-dir", "policy", "port", "pr",
+        "prefer", "prove", "remote", "root", "test-directory", "tool",
     )
 ) | {"-C"}  # fmt: skip
 """Options whose next word is their value, also where it reads like a command."""

@@ -45,6 +45,15 @@ EXAMPLES = {
         ("locklens stage aws -- live/prod", "one provider's block, as git add -p would"),
         ("locklens stage --all-roots", "every changed lock file"),
     ),
+    "merge": (
+        ("locklens merge base.hcl ours.hcl theirs.hcl", "three files; the result replaces ours.hcl"),
+        ("locklens merge --prefer newest base.hcl ours.hcl theirs.hcl", "the newer of two versions"),
+    ),
+    "textconv": (("locklens textconv .terraform.lock.hcl", "as git diff shows the file"),),
+    "git": (
+        ("locklens git install --dry-run", "what would be written"),
+        ("locklens git install --private", "for this clone only"),
+    ),
     "undo": (("locklens undo --dry-run", "what would be reverted"),),
     "explain": (("locklens explain LK001", "one finding"),),
     "demo": (

@@ -34,9 +34,13 @@ def _merge() -> Parser:
     parser.add_argument("base", metavar="BASE", help="common ancestor; an empty file for none (git: %%O)")
     parser.add_argument("ours", metavar="OURS", help="side that receives the result (git: %%A)")
     parser.add_argument("theirs", metavar="THEIRS", help="other side (git: %%B)")
-    parser.add_argument("--path", metavar="NAME", help="name of the file in messages (git: %%P)")
-    parser.add_argument("--marker-size", metavar="N", type=int, help="characters of a conflict marker (git: %%L)")
-    words = "of two versions select the newer, if it satisfies the recorded constraints of both sides"
+    parser.add_argument("--path", metavar="NAME", help="name of the file in messages (git: %%P; default: OURS)")
+    parser.add_argument(
+        "--marker-size", metavar="N", type=int, help="characters of a conflict marker (git: %%L; default: 7)"
+    )
+    words = (
+        "of two versions select the newer, if it satisfies the recorded constraints of both sides (default: conflict)"
+    )
     parser.add_argument("--prefer", choices=["newest"], help=words)
     return parser
 
