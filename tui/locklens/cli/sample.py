@@ -32,6 +32,7 @@ def demo(options: Namespace, open_ui: OpenUi) -> int:
     """Reviews the sample repository, with the sample registry as its only one."""
     from locklens.demo.repository import make_repository
     from locklens.operations.compare_repository import open_git
+    from locklens.operations.comparison import Base
 
     if options.serve:
         return _serve(options)
@@ -42,7 +43,8 @@ def demo(options: Namespace, open_ui: OpenUi) -> int:
         environ = {**os.environ, **environment(write_cli_configuration(registry, folder))}
         asking = asking_of(options, environ, folder / "cache.sqlite3")
         try:
-            return show(request_of(options, partial(open_git, top), asking), options, "review", open_ui)
+            request = request_of(options, partial(open_git, top), asking, Base())
+            return show(request, options, "review", open_ui)
         finally:
             with suppress(OSError):
                 Journal().forget(top)  # The repository is deleted: its writes cannot be undone.

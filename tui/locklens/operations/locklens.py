@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.install.events import InstallEvent
-    from locklens.operations.comparison import Comparison
+    from locklens.operations.comparison import Base, Comparison
     from locklens.operations.plan.files import FileChanges
     from locklens.operations.plan.model import Plan, Scope
     from locklens.operations.plan.review import PlanReview
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from locklens.operations.upgrades.download_estimate import KnownRelease
     from locklens.operations.upgrades.survey import UpgradeSurvey
     from locklens.operations.write.operation import Operation
+    from locklens.project.gitrefs import Revision
     from locklens.project.watch import FileWatch
     from locklens.releases.facts import ReleaseId
     from locklens.review.keys import PastUse, SignerUses
@@ -149,6 +150,31 @@ class LockLens:
             self.request, open=opened, include_unchanged=is_whole, is_survey=reads is Reads.LOCKED, prove="none"
         )
         return LockLens(request, reads_only=reads is Reads.CANDIDATES)
+
+    def with_sides(self, base: Base) -> LockLens:
+        """Returns the same settings for other sides of the repository; views of them are made with `for_view`."""
+        from msgspec.structs import replace
+
+        return LockLens(replace(self.request, base=base), reads_only=self._reads_only)
+
+    def revisions(self, folder: Path | None) -> tuple[Revision, ...]:
+        """Returns the revisions that can be compared, without pull requests.
+
+        Args:
+            folder: In the repository; None for the current one.
+
+        Raises:
+            LockLensError: Two files are compared, or git failed.
+        """
+        from pathlib import Path
+
+        from locklens.errors import LockLensError
+        from locklens.project.git import Repository
+
+        if self.request.base is None:
+            raise LockLensError("two files are compared, which have no other revisions")
+        with Repository.discover(folder or Path.cwd()) as repository:
+            return repository.revisions()
 
     # Reading
 

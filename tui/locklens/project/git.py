@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from locklens.project.gitdiscovery import FoundRepository
     from locklens.project.gitindex import GitIndex
     from locklens.project.gitoutput import PathChange, SubmoduleChange, TreeFile
+    from locklens.project.gitrefs import Revision
 
 _HELD_BYTES = 128 * 1024 * 1024
 """Contents that are kept in memory for one repository."""
@@ -152,6 +153,16 @@ class Repository:
             f"unknown revision {printable_name(name)!r}",
             hint='name a commit, branch or tag that this clone has; "git fetch" brings those of the remote',
         )
+
+    def revisions(self) -> tuple[Revision, ...]:
+        """Returns branches, tags and recent commits.
+
+        Raises:
+            RepositoryError: Git failed.
+        """
+        from locklens.project.gitrefs import list_revisions
+
+        return list_revisions(self._command, has_commits=self.has_commit("HEAD"))
 
     def has_commit(self, name: str) -> bool:
         """True if a revision of that name is known.

@@ -24,6 +24,7 @@ from locklens.ui.shell.messages import (
     PreferenceNotSaved,
     PreviewWanted,
     QuitWanted,
+    SidesWanted,
     ViewWanted,
 )
 from locklens.ui.shell.two_panes import TwoPaneScreen
@@ -164,6 +165,12 @@ class LockLensApp(App[int]):
             screen.action_leave()
         else:
             self.simulate_key("escape")
+
+    @on(SidesWanted)
+    def _compare_sides(self, event: SidesWanted) -> None:
+        self._source = self._source.with_sides(event.base)
+        for view in self._views.values():
+            view.use(self._source.for_view(view.VIEW.reads, event.folder))
 
     @on(PreviewWanted)
     def _show_preview(self, event: PreviewWanted) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from locklens.ui.shell.key_table import EVERYWHERE, QUIT, UNDO, UNSUPPORTED, Key, KeyGroup, KeyTable, elsewhere
+from locklens.ui.shell.key_table import EVERYWHERE, QUIT, SIDES, UNDO, UNSUPPORTED, Key, KeyGroup, KeyTable, elsewhere
 
 HASHES_KEYS = KeyTable(
     (
@@ -65,7 +65,7 @@ HASHES_KEYS = KeyTable(
                 ),
             ),
         ),
-        KeyGroup("Program", (UNDO, *EVERYWHERE, QUIT)),
+        KeyGroup("Program", (UNDO, SIDES, *EVERYWHERE, QUIT)),
         elsewhere("L"),
         UNSUPPORTED,
     ),

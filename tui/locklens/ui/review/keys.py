@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from locklens.ui.shell.key_table import EVERYWHERE, QUIT, UNSUPPORTED, Key, KeyGroup, KeyTable
+from locklens.ui.shell.key_table import EVERYWHERE, QUIT, SIDES, UNSUPPORTED, Key, KeyGroup, KeyTable
 
 MOVING = KeyGroup(
     "Moving",
@@ -54,7 +54,7 @@ REVIEWING = KeyGroup(
             "y",
             "y",
             "copy",
-            "copy: row, Markdown, provider, finding, fingerprint or hash; without paths, safe to paste in public",
+            "copy: row or Markdown, both without paths and safe to paste in public; provider, finding, fingerprint, hash",
             "copy",
         ),
         Key("e", "e", "edit", "edit file: at the highlighted line, in $VISUAL or $EDITOR", "edit"),
@@ -102,7 +102,7 @@ DECIDING = KeyGroup(
 
 PROGRAM = KeyGroup(
     "Program",
-    (*EVERYWHERE, QUIT),
+    (SIDES, *EVERYWHERE, QUIT),
 )
 
 REVIEW_KEYS = KeyTable(

@@ -63,6 +63,9 @@ EVERYWHERE = (
 )
 """Keys of every screen."""
 
+SIDES = Key("B", "B", "sides", "compare other sides: select base and head among branches, tags and recent commits")
+"""On every view."""
+
 QUIT = Key(
     "q", "q ctrl+c", "leave", "quit: from every tab; first closes a dialog, a Preview or a full-screen detail", "quit"
 )

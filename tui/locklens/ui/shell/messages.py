@@ -15,9 +15,11 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.errors import LockLensError
+    from locklens.operations.comparison import Base
     from locklens.operations.locklens import LockLens
     from locklens.operations.review.events import Progress
     from locklens.operations.write.operation import Operation
+    from locklens.project.gitrefs import Revision
     from locklens.project.watch import FileWatch
     from locklens.review.model import Review, RootReview
     from locklens.ui.views import View
@@ -99,6 +101,26 @@ class ViewWanted(Message):
     view: View
     folder: Path | None
     provider: tuple[str, ProviderAddress] | None = None
+
+
+@dataclass
+class RevisionsListed(Message):
+    """The revisions that can be compared, or the error of listing them."""
+
+    revisions: tuple[Revision, ...]
+    error: LockLensError | None = None
+
+
+@dataclass
+class SidesWanted(Message):
+    """A request to compare other sides, on all views.
+
+    Attributes:
+        folder: The folder under review; None if not on disk.
+    """
+
+    base: Base
+    folder: Path | None
 
 
 @dataclass

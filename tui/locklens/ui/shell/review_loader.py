@@ -130,6 +130,12 @@ class ReviewLoader(Widget):
         self.post_message(self.Progressed())
         self._load(self.run, self._watch, is_fresh=is_fresh)
 
+    def use(self, source: LockLens) -> None:
+        """Loads another comparison; nothing of the one before is shown meanwhile."""
+        self._source, self._watch = source, None
+        self.review, self.error = None, None
+        self.reload()
+
     def drew(self, began: float, ended: float) -> None:
         """Records the time that drawing the review took, so that drawing never takes most of the time.
 

@@ -7,7 +7,7 @@ from abc import abstractmethod
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import on
+from textual import on, work
 from textual.binding import Binding
 from textual.containers import Horizontal, Vertical
 from textual.widgets import Input, Static
@@ -17,7 +17,7 @@ from locklens.operations.write.undo import Undo
 from locklens.review.reports.words import side
 from locklens.ui.shell import bars
 from locklens.ui.shell.key_table import WRITE_KEYS
-from locklens.ui.shell.messages import PreviewWanted, QuitWanted, ViewWanted
+from locklens.ui.shell.messages import PreviewWanted, QuitWanted, RevisionsListed, SidesWanted, ViewWanted
 from locklens.ui.shell.placeholders import placeholder
 from locklens.ui.shell.review_loader import ReviewLoader
 from locklens.ui.shell.screen import LockLensScreen
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
 
     from locklens.addresses import ProviderAddress
+    from locklens.operations.comparison import Base
     from locklens.operations.locklens import LockLens
     from locklens.operations.write.operation import Operation
     from locklens.review.model import Review
@@ -372,6 +373,39 @@ class TwoPaneScreen(LockLensScreen[int]):
         self._close_filter()
 
     # Program
+
+    def use(self, source: LockLens) -> None:
+        """Shows another comparison; the filter stays."""
+        self.source = source
+        self.loader.use(source)
+        self.refresh_notice()
+        self.refresh_bars()
+
+    def action_sides(self) -> None:
+        """Lists the revisions, for the selection of base and head."""
+        self.say("reading branches, tags and commits …")
+        self._list_revisions()
+
+    @work(thread=True, exclusive=True, group="revisions")
+    def _list_revisions(self) -> None:
+        try:
+            revisions = self.source.revisions(self.top)
+        except LockLensError as error:
+            self.post_message(RevisionsListed((), error))
+        else:
+            self.post_message(RevisionsListed(revisions))
+
+    @on(RevisionsListed)
+    def _offer_sides(self, event: RevisionsListed) -> None:
+        from locklens.ui.dialogs.sides import SidesDialog
+
+        self.say(f"compare: {event.error.sentence}" if event.error is not None else "")
+        if event.error is None and self.is_current:
+            self.app.push_screen(SidesDialog(event.revisions), self._compare_sides)
+
+    def _compare_sides(self, base: Base | None) -> None:
+        if base is not None:
+            self.post_message(SidesWanted(base, self.top))
 
     def action_reload(self) -> None:
         """Reloads everything and asks the registries again."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from locklens.ui.shell.key_table import EVERYWHERE, QUIT, UNDO, UNSUPPORTED, Key, KeyGroup, KeyTable, elsewhere
+from locklens.ui.shell.key_table import EVERYWHERE, QUIT, SIDES, UNDO, UNSUPPORTED, Key, KeyGroup, KeyTable, elsewhere
 
 SIGNERS_KEYS = KeyTable(
     (
@@ -37,7 +37,7 @@ SIGNERS_KEYS = KeyTable(
                 Key("r", "r", "reload", "reload: read all files, and ask the registries again", "reload"),
             ),
         ),
-        KeyGroup("Program", (UNDO, *EVERYWHERE, QUIT)),
+        KeyGroup("Program", (UNDO, SIDES, *EVERYWHERE, QUIT)),
         elsewhere(),
         UNSUPPORTED,
     ),

@@ -67,6 +67,12 @@ class CandidateLoader(Widget):
         self._run = 0
         self._tried: frozenset[ReleaseId] = frozenset()
 
+    def use(self, source: LockLens) -> None:
+        """Looks up by another source from now on."""
+        self.stop()
+        self._source = source
+        self._tried = frozenset()
+
     def stop(self) -> None:
         """Discard further results of the running lookup."""
         self._run += 1

@@ -146,6 +146,12 @@ class UpgradeScreen(RowActionsScreen):
             return f"asking registries, {counted(waiting, 'provider')} to go" if waiting else "asking registries again"
         return "looking up signers" if self.candidates.is_looking_up else ""
 
+    def use(self, source: LockLens) -> None:
+        """Shows another comparison, with nothing selected."""
+        self.candidates.use(source)
+        self.picking, self.has_offers, self._has_terms = UpgradeSelection(), False, False
+        super().use(source)
+
     def reload(self, *, is_fresh: bool = False) -> None:
         """Reload everything; the selection is kept."""
         self._is_fresh = self._is_fresh or is_fresh

@@ -1,0 +1,148 @@
+"""B: base and head are selected inside, among the branches, tags and commits of a real repository."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pytest
+from operations.test_propose import entry, lock
+from operations.test_staging import LOCK, git, put, repository
+from ui.conftest import Driver, Running, Samples, ServingSource, until
+from ui.test_two_revisions import locked, shown, source_of, top
+
+from locklens.operations.comparison import Base
+from locklens.operations.locklens import LockLens
+from locklens.operations.review.request import ReviewRequest
+from locklens.project.git import Repository
+from locklens.ui.dialogs.sides import SidesDialog
+from locklens.ui.widgets.line_view import LineView
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["top"]
+
+
+async def offered(on: Driver) -> SidesDialog:
+    await on.press("B")
+    await until(on, lambda: isinstance(on.app.screen, SidesDialog))
+    dialog = on.app.screen
+    assert isinstance(dialog, SidesDialog)
+    await on.pilot.pause()
+    return dialog
+
+
+async def select(on: Driver, base: str, head: str, *keys: str) -> None:
+    await offered(on)
+    await on.press(*keys)
+    for name in (base, head):
+        await on.press("slash", *("space" if letter == " " else letter for letter in name), "enter")
+        await on.press("enter")
+    await until(on, lambda: not isinstance(on.app.screen, SidesDialog))
+    await on.settle()
+
+
+async def test_every_view_compares_the_selected_sides(running: Running, top: Path) -> None:
+    async with running(source_of(top, Base()), size=(140, 40)) as on:
+        assert locked(await shown(on, "3")) == {"4.0.0"}
+        await on.press("1")
+        assert "-> work tree" in on.lines[0]
+        await select(on, "v1", "v2")
+        assert "v1@" in on.lines[0]
+        assert "-> v2@" in on.lines[0]
+        assert "read only" in on.lines[0]
+        assert "1.0.0 -> 2.0.0" in on.text
+        for key in ("2", "3", "4"):
+            assert locked(await shown(on, key)) == {"2.0.0"}
+            assert "v2@" in on.lines[0]
+        await select(on, "v2", "index")
+        assert locked(await shown(on, "3")) == {"3.0.0"}
+        await select(on, "HEAD", "work tree")
+        assert locked(await shown(on, "2")) == {"4.0.0"}
+        await on.press("1")
+        assert "2.0.0 -> 4.0.0" in on.text
+        assert "read only" not in on.text
+        put(top, {f"a/{LOCK}": lock(entry("aws", "5.0.0"))})
+        await until(on, lambda: "2.0.0 -> 5.0.0" in on.text)
+
+
+async def test_the_common_ancestor(running: Running, top: Path) -> None:
+    git(top, "branch", "feature", "v1")
+    git(top, "commit", "-qm", "three")
+    async with running(source_of(top, Base()), size=(140, 40)) as on:
+        await select(on, "v2", "feature", "m")
+        assert "v2...feature" in on.lines[0]
+        assert "Nothing changed" in on.text
+
+
+async def test_the_dialog(running: Running, top: Path) -> None:
+    async with running(source_of(top, Base()), size=(140, 40)) as on:
+        dialog = await offered(on)
+        view = dialog.query_one(LineView)
+        names = [line.copied for line in view.lines]
+        branch = git(top, "branch", "--show-current").decode().strip()
+        assert names[:2] == ["HEAD", branch]
+        assert set(names[2:4]) == {"v1", "v2"}
+        assert len(names) == 6
+        assert "two" in on.text
+        await on.press("enter")
+        assert "Compare HEAD with which head?" in on.text
+        assert [line.copied for line in view.lines][:2] == ["work tree", "index"]
+        await on.press("escape")
+        assert "which base?" in on.text
+        await on.press("slash", *"zzz", "enter", "enter")
+        assert view.lines == ()
+        await on.press("escape")
+        assert on.is_on_top
+        assert "-> work tree" in on.lines[0]
+
+
+async def test_sides_that_cannot_be_opened_leave_a_way_back(running: Running, top: Path) -> None:
+    git(top, "branch", "late", "v2")
+    async with running(source_of(top, Base()), size=(140, 40)) as on:
+        await offered(on)
+        git(top, "branch", "-D", "late")
+        await on.press("slash", *"late", "enter", "enter", "enter")
+        await on.settle()
+        assert "unknown revision 'late'" in on.text
+        await select(on, "v1", "work tree")
+        assert "1.0.0 -> 4.0.0" in on.text
+
+
+async def test_two_files_have_no_revisions(running: Running, samples: Samples, top: Path) -> None:
+    class Files(ServingSource):
+        revisions = LockLens.revisions
+        request = ReviewRequest(partial(samples.full))  # type: ignore[arg-type]
+
+    async with running(Files(samples.full())) as on:
+        await on.press("B")
+        await until(on, lambda: "two files are compared, which have no other revisions" in on.text)
+
+
+def test_names_that_nobody_would_choose(tmp_path: Path) -> None:
+    top = repository(tmp_path / "top", {f"a/{LOCK}": lock(entry("aws", "1.0.0"))})
+    for name in ("--force", "a|b", "ünï/$(x)", "HEAD-", "@"):
+        git(top, "update-ref", f"refs/heads/{name}", "HEAD")
+    git(top, "symbolic-ref", "refs/remotes/origin/HEAD", "refs/heads/a|b")
+    with Repository.discover(top) as opened:
+        found = opened.revisions()
+        assert {"a|b", "ünï/$(x)", "HEAD-"} <= {one.name for one in found}
+        assert not any(one.kind == "remote" for one in found)
+        for one in found:
+            if one.kind != "commit" and one.name not in {"@", "--force"}:
+                assert opened.resolve(one.name)
+
+
+def test_a_repository_without_commits(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q")
+    with Repository.discover(tmp_path) as opened:
+        assert opened.revisions() == ()
+
+
+pytestmark = pytest.mark.usefixtures("quick_looks")
+
+
+@pytest.fixture
+def quick_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("locklens.ui.shell.review_loader._LOOK_SECONDS", 0.05)

@@ -1,0 +1,127 @@
+"""The dialog that selects the two sides of the comparison."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Input
+
+from locklens.operations.comparison import Base
+from locklens.ui.text.spans import Line, Role, Span, line
+from locklens.ui.widgets.bar import Bar, BarLayout, Piece
+from locklens.ui.widgets.line_view import LineView
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from textual.app import ComposeResult
+
+    from locklens.project.gitrefs import Revision
+
+WORK_TREE, INDEX = "work tree", "index"
+_NAME_WIDTH = 28
+
+
+class SidesDialog(ModalScreen[Base | None]):
+    """Selects the base, then the head; the result is None if the dialog was closed.
+
+    Args:
+        revisions: The revisions that are offered.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "select", "Select", show=False),
+        Binding("slash", "filter", "Filter", show=False),
+        Binding("m", "merge_base", "Common ancestor", show=False),
+        Binding("escape,q", "back", "Back", show=False),
+    ]
+
+    def __init__(self, revisions: Sequence[Revision]) -> None:
+        super().__init__()
+        self._revisions = tuple(revisions)
+        self._base = ""
+        """The selected base; "" while it is not selected."""
+        self._is_from_ancestor = False
+
+    def compose(self) -> ComposeResult:
+        """Yields the title, the filter, the revisions and the key line."""
+        with Vertical(id="dialog"):
+            yield Bar(id="dialog-title")
+            yield Input(placeholder="name, date or subject", id="sides-filter", compact=True)
+            yield LineView(id="dialog-lines")
+            yield Bar(id="dialog-keys")
+
+    def on_mount(self) -> None:
+        """Shows the revisions for the base."""
+        self._show()
+        self.query_one(LineView).focus()
+
+    def _show(self) -> None:
+        title = f" Compare {self._base} with which head?" if self._base else " Compare with which base?"
+        state = "  since the common ancestor" if self._is_from_ancestor else ""
+        pieces = (Piece(title, Role.STRONG), Piece(state, Role.WARN))
+        self.query_one("#dialog-title", Bar).show_layouts(BarLayout(pieces))
+        keys = (("enter", "select"), ("j k", "move"), ("/", "filter"), ("m", "common ancestor"), ("esc", "back"))
+        shown = [p for key, words in keys for p in (Piece(f" {key}", Role.INFO), Piece(f" {words}  ", Role.DIM))]
+        self.query_one("#dialog-keys", Bar).show_layouts(BarLayout(tuple(shown)))
+        self.query_one(LineView).show_lines(self._lines())
+
+    def _lines(self) -> Iterator[Line]:
+        words = self.query_one(Input).value.lower().split()
+        fixed = ((WORK_TREE, "files on disk"), (INDEX, "staged changes")) if self._base else (("HEAD", "last commit"),)
+        for name, meaning in fixed:
+            if all(word in f"{name} {meaning}".lower() for word in words):
+                yield line(f"{name:<{_NAME_WIDTH}}  ", Span(meaning, Role.DIM), copied=name)
+        for one in self._revisions:
+            text = f"{one.kind} {one.name} {one.date} {one.subject}".lower()
+            if all(word in text for word in words):
+                about = f"  {one.kind:<6}  {one.date}  {one.subject}"
+                yield line(f"{one.name:<{_NAME_WIDTH}}", Span(about, Role.DIM), hanging=_NAME_WIDTH, copied=one.name)
+
+    @on(Input.Changed)
+    def _narrow(self) -> None:
+        self.query_one(LineView).show_lines(self._lines())
+
+    @on(Input.Submitted)
+    def _leave_filter(self) -> None:
+        self.query_one(LineView).focus()
+
+    def action_filter(self) -> None:
+        """Focuses the filter."""
+        self.query_one(Input).focus()
+
+    def action_merge_base(self) -> None:
+        """Compares with the base itself, or with the common ancestor of both sides as a pull request does."""
+        self._is_from_ancestor = not self._is_from_ancestor
+        self._show()
+
+    def action_select(self) -> None:
+        """Selects the highlighted revision as the base, then as the head."""
+        current = self.query_one(LineView).current
+        if current is None:
+            return
+        if not self._base:
+            self._base = current.copied
+            self.query_one(Input).value = ""
+            self._show()
+            return
+        name = current.copied
+        head = None if name in {WORK_TREE, INDEX} else name
+        fork_of = (head or "HEAD") if self._is_from_ancestor else ""
+        # "HEAD" is what counts where no base is named.
+        base = None if self._base == "HEAD" else self._base
+        self.dismiss(Base(base, fork_of, head, name == INDEX))
+
+    def action_back(self) -> None:
+        """Leaves the filter, goes back to the base, or closes."""
+        if self.query_one(Input).has_focus:
+            self.query_one(LineView).focus()
+        elif self._base:
+            self._base = ""
+            self._show()
+        else:
+            self.dismiss(None)
