@@ -74,6 +74,7 @@ async def test_the_common_ancestor(running: Running, top: Path) -> None:
         await select(on, "v2", "feature", "m")
         assert "v2...feature" in on.lines[0]
         assert "Nothing changed" in on.text
+        assert "B selects another base or head" in on.text
 
 
 async def test_the_dialog(running: Running, top: Path) -> None:
@@ -87,10 +88,10 @@ async def test_the_dialog(running: Running, top: Path) -> None:
         assert len(names) == 6
         assert "two" in on.text
         await on.press("enter")
-        assert "Compare HEAD with which head?" in on.text
+        assert "Select the head to compare with HEAD" in on.text
         assert [line.copied for line in view.lines][:2] == ["work tree", "index"]
         await on.press("escape")
-        assert "which base?" in on.text
+        assert "Select the base" in on.text
         await on.press("slash", *"zzz", "enter", "enter")
         assert view.lines == ()
         await on.press("escape")

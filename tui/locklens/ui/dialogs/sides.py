@@ -61,7 +61,7 @@ class SidesDialog(ModalScreen[Base | None]):
         self.query_one(LineView).focus()
 
     def _show(self) -> None:
-        title = f" Compare {self._base} with which head?" if self._base else " Compare with which base?"
+        title = f" Select the head to compare with {self._base}" if self._base else " Select the base"
         state = "  since the common ancestor" if self._is_from_ancestor else ""
         pieces = (Piece(title, Role.STRONG), Piece(state, Role.WARN))
         self.query_one("#dialog-title", Bar).show_layouts(BarLayout(pieces))

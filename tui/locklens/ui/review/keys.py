@@ -54,7 +54,7 @@ REVIEWING = KeyGroup(
             "y",
             "y",
             "copy",
-            "copy: row or Markdown, both without paths and safe to paste in public; provider, finding, fingerprint, hash",
+            "copy: row or Markdown, without paths and safe to paste in public; provider, finding, fingerprint, hash",
             "copy",
         ),
         Key("e", "e", "edit", "edit file: at the highlighted line, in $VISUAL or $EDITOR", "edit"),

@@ -18,6 +18,8 @@ _ELSEWHERE = {
 }
 """Contents of the other views."""
 
+_OTHER_SIDES = "  B selects another base or head, also since their common ancestor, as a pull request compares."
+
 
 def nothing_to_review(review: Review) -> tuple[Line, ...]:
     """Returns the compared sides, and pointers to the other views and commands."""
@@ -37,9 +39,6 @@ def nothing_to_review(review: Review) -> tuple[Line, ...]:
         line(),
         *(line(Span(f"  {tab}  ", Role.INFO), shown, hanging=5) for tab, shown in others),
         *([line()] if others else []),
-        line(
-            "  locklens review origin/main compares with another revision, --merge-base as a pull request does.",
-            hanging=2,
-        ),
+        *([] if review.head.kind == "file" else [line(_OTHER_SIDES, hanging=2)]),
         line(Span(f"  {reload}, q quits, ? lists the keys", Role.DIM), hanging=2),
     )
