@@ -179,10 +179,10 @@ def size_words(size: int) -> str:
     return f"{amount:.1f} {units[0]}"
 
 
-def listing(names: Sequence[str]) -> str:
-    """Returns the first names of a list, and the number of the others."""
-    shown = ", ".join(names[:_NAMES_SHOWN])
-    return shown if len(names) <= _NAMES_SHOWN else f"{shown} and {len(names) - _NAMES_SHOWN} more"
+def listing(names: Sequence[str], limit: int = _NAMES_SHOWN) -> str:
+    """Return the first names of a list, and the number of the others."""
+    shown = ", ".join(names[:limit])
+    return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"
 
 
 def reason_of(error: OSError) -> str:

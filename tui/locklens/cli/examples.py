@@ -18,7 +18,7 @@ EXAMPLES = {
     "keys": (("locklens keys --history --format json", "signers, with those of earlier versions"),),
     "why": (
         ("locklens why aws", "in every root"),
-        ("locklens why hashicorp/aws -- 'live/*'", "in some roots"),
+        ("locklens why hashicorp/aws --list-roots -- 'live/*'", "in some roots, all by name"),
     ),
     "init": (
         ("locklens init", "install the locked versions"),

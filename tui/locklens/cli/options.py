@@ -150,6 +150,7 @@ def _add_reading_options(parser: argparse.ArgumentParser) -> None:
     )
     add("--output", metavar="FILE", help="write the result to a file (default: standard output)")
     add("--all", action="store_true", help="list unchanged providers too")
+    add("--list-roots", action="store_true", help="name every root of a change that several roots have, not only eight")
     add(
         "--fail-on",
         choices=["block", "warn", "info", "never"],

@@ -92,7 +92,7 @@ def run_why(options: Namespace) -> int:
     else:
         from locklens.review.reports import why_text
 
-        text = why_text.render(result)
+        text = why_text.render(result, lists_roots=options.list_roots)
     deliver(text, options.output)
     return FINDINGS if result.fails(options.fail_on) else DONE
 
@@ -180,7 +180,7 @@ def show(request: ReviewRequest, options: Namespace, view: str, open_ui: OpenUi)
         past = _histories(locklens, result) if options.history else None
         deliver(_rendered_keys(result, past, form), options.output)
     else:
-        deliver(_rendered(result, view, form, options.output), options.output)
+        deliver(_rendered(result, view, form, options), options.output)
     return FINDINGS if result.fails(options.fail_on) else DONE
 
 
@@ -210,7 +210,7 @@ def _rendered_keys(review: Review, past: Mapping[str, tuple[PastUse, ...]] | Non
     return keys_text.render(review, past)
 
 
-def _rendered(review: Review, view: str, form: str, output: str | None) -> Printable:
+def _rendered(review: Review, view: str, form: str, options: Namespace) -> Printable:
     from importlib import import_module
 
     module = {
@@ -222,5 +222,6 @@ def _rendered(review: Review, view: str, form: str, output: str | None) -> Print
     render: Callable[..., Printable] = import_module(f"locklens.review.reports.{module}").render
     if form == "json":
         return render(review)
-    colour = not output and is_terminal(sys.stdout) and not os.environ.get("NO_COLOR")
-    return render(review, colour=colour)
+    colour = not options.output and is_terminal(sys.stdout) and not os.environ.get("NO_COLOR")
+    more = {"lists_roots": options.list_roots} if view == "review" else {}
+    return render(review, colour=colour, **more)

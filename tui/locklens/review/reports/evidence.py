@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from locklens.addresses import spelt_host
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Container, Iterable, Iterator, Mapping
 
     from locklens.review.model import Change, HostState, Review
     from locklens.trust.model import Signer, SigningKey
@@ -45,16 +46,35 @@ def key_words(key: SigningKey) -> str:
     return f"{key.fingerprint}  {names}  {key.algorithm}, created {key.created[:10]}, {until}{state}"
 
 
-def problem_lines(change: Change) -> Iterator[str]:
-    """Yields the unknown facts about a change that no finding reports."""
+def shared_problems(changes: Iterable[Change]) -> Mapping[tuple[str, str], int]:
+    """Return the causes of unknown facts that several changes have, with hints, and the number of their changes."""
+    counts = Counter(
+        (problem, change.evidence.hint)
+        for change in changes
+        if change.evidence is not None
+        for problem in dict.fromkeys(change.evidence.problems)
+    )
+    return {cause: count for cause, count in counts.items() if count > 1}
+
+
+def problem_lines(change: Change, shared: Container[tuple[str, str]] = ()) -> Iterator[str]:
+    """Yield the unknown facts about a change that no finding reports; `shared` causes are reported elsewhere."""
     if change.evidence is None:
         return
+    hint = change.evidence.hint
     reported = " ".join(finding.message for finding in change.findings)
-    for problem in change.evidence.problems:
+    problems = [problem for problem in change.evidence.problems if (problem, hint) not in shared]
+    for problem in problems:
         if problem not in reported:
             yield f"unknown       {problem}"
-    if change.evidence.problems and change.evidence.hint:
-        yield f"hint          {change.evidence.hint}"
+    if problems and hint:
+        yield f"hint          {hint}"
+
+
+def shared_problem_lines(shared: Mapping[tuple[str, str], int]) -> Iterator[str]:
+    """Yield a line for each cause of `shared_problems`."""
+    for (problem, hint), count in shared.items():
+        yield f"unknown for {count} changes: {problem}{f' ({hint})' if hint else ''}"
 
 
 def host_lines(review: Review) -> Iterator[str]:

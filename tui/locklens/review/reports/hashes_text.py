@@ -9,12 +9,18 @@ from locklens.hashes import Scheme, has_scheme, registry_manifests
 from locklens.review.coverage import coverage
 from locklens.review.model import Proof
 from locklens.review.reports.cover import in_words, missing_platform_lines, policy_lines
-from locklens.review.reports.evidence import host_lines, problem_lines, signer_text
+from locklens.review.reports.evidence import (
+    host_lines,
+    problem_lines,
+    shared_problem_lines,
+    shared_problems,
+    signer_text,
+)
 from locklens.review.reports.words import verdict_words
 from locklens.text import Painted, counted, page
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Container, Iterator
 
     from locklens.review.model import Change, HashFact, Review, RootReview
     from locklens.text import Line, Printable
@@ -38,10 +44,12 @@ def _lines(review: Review) -> Iterator[Line]:
     facts = [fact for root in roots for change in root.changes for fact in change.locked]
     explained = sum(fact.is_explained for fact in facts)
     yield f"locklens hashes  {counted(len(roots), 'lock file')}, hashes verified {explained} of {len(facts)}"
+    shared = shared_problems(change for root in roots for change in root.changes if change.new is not None)
     for root in roots:
         yield ""
-        yield from _root(root, review)
+        yield from _root(root, review, shared)
     yield ""
+    yield from shared_problem_lines(shared)
     yield from policy_lines(review)
     proofs = Counter(fact.proof for fact in facts)
     if facts:
@@ -53,16 +61,16 @@ def _lines(review: Review) -> Iterator[Line]:
     yield f"verdict: {verdict_words(review)}"
 
 
-def _root(root: RootReview, review: Review) -> Iterator[Line]:
+def _root(root: RootReview, review: Review, shared: Container[tuple[str, str]]) -> Iterator[Line]:
     yield f"{root.lock_file}  ({root.tool.product})"
     for finding in root.findings:
         yield f"  {finding.rule} {finding.severity.upper()} {finding.message}"
     for change in sorted(root.changes, key=lambda one: one.address.sort_key):
         if change.new is not None:
-            yield from _provider(change, root, review)
+            yield from _provider(change, root, review, shared)
 
 
-def _provider(change: Change, root: RootReview, review: Review) -> Iterator[Line]:
+def _provider(change: Change, root: RootReview, review: Review, shared: Container[tuple[str, str]]) -> Iterator[Line]:
     assert change.new is not None
     facts = change.locked
     name = change.address.short(root.tool.default_host)
@@ -73,7 +81,7 @@ def _provider(change: Change, root: RootReview, review: Review) -> Iterator[Line
         yield f"      {line}"
     for finding in change.findings:
         yield f"      {finding.rule} {finding.severity.upper()} {finding.message}"
-    for line in (*signer_text(change), *problem_lines(change)):
+    for line in (*signer_text(change), *problem_lines(change, shared)):
         yield f"      {line}"
     width = max((len(_where(fact)) for fact in facts), default=0)
     for fact in sorted(

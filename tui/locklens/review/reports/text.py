@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from locklens.hashes import count_by_scheme
 from locklens.review.model import Change, ChangeKind, Finding, HashFact, LockStatus, Review, RootReview, Severity
 from locklens.review.reports import evidence, words
-from locklens.text import Painted, counted, page, visible
+from locklens.text import Painted, counted, listing, page, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,38 +27,48 @@ _SAME_VERSION = {
 }
 _COLOURS = {Severity.BLOCK: "31;1", Severity.WARN: "33", Severity.INFO: "36", None: "2"}
 _REQUIREMENTS_SHOWN = 8
+ROOTS_SHOWN = 8
+"""Names of the roots of one change, unless all are asked for."""
 _WIDTH = 120
 
 
-def render(review: Review, *, colour: bool = False) -> Printable:
-    """Returns the report.
+def render(review: Review, *, colour: bool = False, lists_roots: bool = False) -> Printable:
+    """Return the report.
 
     Args:
         review: The review to print.
         colour: True to mark severities with ANSI colours, which add no information.
+        lists_roots: True to name every root of a change that several have, else at most ROOTS_SHOWN.
     """
-    return page(_Printer(review).lines(), colour=colour)
+    return page(_Printer(review, lists_roots=lists_roots).lines(), colour=colour)
 
 
 class _Printer:
-    def __init__(self, review: Review) -> None:
+    def __init__(self, review: Review, *, lists_roots: bool) -> None:
         self._review = review
+        self._lists_roots = lists_roots
+        self._unknown = evidence.shared_problems(review.changes)
         counts = Counter(change.group for change in review.changes)
         self._shared = {group for group, count in counts.items() if count > 1}
 
     def lines(self) -> Iterator[Line]:
         yield from self._head()
-        if self._shared:
+        for _, section in self._sections():
             yield ""
-            yield (Painted("In several roots", "1"),)
-            for group in self._shared_groups():
-                yield from self._group(group)
-        for root in sorted(self._review.roots, key=_worst_first):
-            if self._is_worth_a_section(root):
-                yield ""
-                yield from self._root(root)
+            yield from section
         yield ""
         yield from self._tail()
+
+    def _sections(self) -> list[tuple[int, Iterator[Line]]]:
+        """The changes of several roots, then the roots, each worst first; together the worst first."""
+        sections = [(_rank(members[0][1].severity), self._group(members)) for members in self._shared_groups()]
+        for root in sorted(self._review.roots, key=lambda root: root.path):
+            if self._is_worth_a_section(root):
+                alone = [change.severity for change in root.changes if change.group not in self._shared]
+                severities = [*alone, *(finding.severity for finding in root.findings)]
+                rank = min(map(_rank, severities), default=_rank(None))
+                sections.append((rank, self._root(root)))
+        return sorted(sections, key=lambda section: section[0])
 
     def _head(self) -> Iterator[str]:
         review = self._review
@@ -87,16 +97,20 @@ class _Printer:
 
     def _group(self, members: Sequence[tuple[RootReview, Change]]) -> Iterator[Line]:
         root, change = members[0]
-        yield from self._change(change, root, 0, note=f"  in {len(members)} roots", is_shared=True)
+        yield (Painted(f"In {len(members)} roots", "1"),)
+        yield from self._change(change, root, 0, is_shared=True)
         printed = {finding.message for finding in change.findings}
         for _, same in members[1:]:
             for finding in same.findings:
                 if finding.message not in printed:
                     printed.add(finding.message)
                     yield from self._finding(finding, "", indent=8)
-        names = ", ".join(other.path or "." for other, _ in sorted(members, key=lambda member: member[0].path))
+        ranked = sorted(members, key=lambda member: (_rank(member[1].severity), member[0].path))
+        paths = [other.path or "." for other, _ in ranked]
+        names = listing(paths, len(paths) if self._lists_roots else ROOTS_SHOWN)
+        all_names = " (--list-roots names all)" if len(paths) > ROOTS_SHOWN and not self._lists_roots else ""
         yield from wrap(
-            visible(f"roots: {names}"),
+            visible(f"roots: {names}{all_names}"),
             _WIDTH,
             initial_indent=" " * 8,
             subsequent_indent=" " * 15,
@@ -128,26 +142,24 @@ class _Printer:
         for change in root.changes:
             if change.group in self._shared:
                 name = f"{_name(change, root.tool):{width}}"
-                yield f"  {words.kind_sign(change.kind):2}       {name}  {words.phrase(change):22} as above"
+                yield f"  {words.kind_sign(change.kind):2}       {name}  {words.phrase(change):22} in several roots"
             else:
                 yield from self._change(change, root, width)
         if root.configuration is not None:
             yield from _configuration(root.configuration)
 
-    def _change(
-        self, change: Change, root: RootReview, width: int, note: str = "", *, is_shared: bool = False
-    ) -> Iterator[Line]:
+    def _change(self, change: Change, root: RootReview, width: int, *, is_shared: bool = False) -> Iterator[Line]:
         severity = change.severity
         word = Painted(f"{severity.upper() if severity else 'ok':5}", _COLOURS[severity])
         summary = f"{words.phrase(change):22} {_kind(change):16} {_hash_counts(change)}"
-        line = f" {_name(change, root.tool):{width}}  {summary}{note}".rstrip()
+        line = f" {_name(change, root.tool):{width}}  {summary}".rstrip()
         yield f"  {words.kind_sign(change.kind):2} ", word, line
         if change.moved_from:
             yield f"        was {change.moved_from}"
         for finding in change.findings:
             yield from self._finding(finding, "" if is_shared else root.lock_file, indent=8)
         yield from _required_by(change, root)
-        for line in (*evidence.signer_text(change), *evidence.problem_lines(change)):
+        for line in (*evidence.signer_text(change), *evidence.problem_lines(change, self._unknown)):
             yield f"        {line}"
         if change.kind in _SAME_VERSION:
             yield from _hashes("+", change.added)
@@ -166,6 +178,7 @@ class _Printer:
         if added:
             explained = sum(change.explained for change in review.changes)
             yield f"hashes verified {explained} of {added}"
+        yield from evidence.shared_problem_lines(self._unknown)
         for line in evidence.host_lines(review):
             yield f"registry {line}"
         for note in review.notes:
@@ -178,10 +191,6 @@ class _Printer:
 
 def _rank(severity: Severity | None) -> int:
     return severity.rank if severity else len(Severity)
-
-
-def _worst_first(root: RootReview) -> tuple[int, str]:
-    return _rank(root.severity), root.path
 
 
 def _severity_named(verdict: str) -> Severity | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
@@ -21,10 +23,10 @@ from locklens.review.reports.why_words import (
     version_range,
 )
 from locklens.selection import Selection
-from locklens.text import counted, page, visible
+from locklens.text import counted, listing, page, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Container, Iterable, Iterator, Sequence
 
     from locklens.project.configuration import Configuration, Requirement
     from locklens.review.why import RootWhy, Why
@@ -41,25 +43,44 @@ _WIDTH = 120
 _LABEL = 13
 
 
-def render(why: Why) -> Printable:
-    """Returns the report."""
-    return page(_lines(why))
+def render(why: Why, *, lists_roots: bool = False) -> Printable:
+    """Return the report; `lists_roots` names every root of a block that several have, else at most NAMES_SHOWN."""
+    return page(_lines(why, lists_roots=lists_roots))
 
 
-def _lines(why: Why) -> Iterator[str]:
+def _lines(why: Why, *, lists_roots: bool) -> Iterator[str]:
     roots = sorted(why.roots, key=lambda root: (_rank(root), root.path))
     if len(roots) > 1:
         yield f"{len(roots)} roots require or lock {why.asked}:"
-        yield from _overview(roots)
-    for number, root in enumerate(roots):
+        yield from _overview(roots, lists_roots=lists_roots)
+    silences = Counter(root.silence for root in roots if _is_silent(root))
+    shared = {silence: count for silence, count in silences.items() if count > 1}
+    blocks: dict[tuple[str, ...], list[RootWhy]] = {}
+    for root in roots:
+        blocks.setdefault(tuple(_seen_from_root(root, _root(root, shared))), []).append(root)
+    for number, (block, members) in enumerate(blocks.items()):
         if number or len(roots) > 1:
             yield ""
-        yield from _root(root)
+        first = members[0]
+        address = f"{first.explanation.address}  ({first.tool.product})"
+        if len(members) == 1:
+            yield f"{first.path or '.'}  {address}"
+            yield from _folded_lines(_root(first, shared))
+        else:
+            yield f"{len(members)} roots  {address}"
+            names = _root_names([root.path for root in members], lists_roots=lists_roots)
+            yield from _folded_lines([*_labelled("roots", [names]), *block])
+    for silence, count in shared.items():
+        yield ""
+        yield f"{silence}, so newer versions are unknown in {count} roots"
     if why.unsure:
         yield ""
         yield "Could not determine whether these roots require it:"
+        reasons: dict[str, list[str]] = {}
         for one in why.unsure:
-            yield f"  {one.path or '.'}  {one.reason}"
+            reasons.setdefault(one.reason, []).append(one.path)
+        for reason, paths in reasons.items():
+            yield f"  {_root_names(paths, lists_roots=lists_roots)}  {reason}"
     if why.others:
         yield ""
         verbs = "neither requires nor locks" if why.others == 1 else "neither require nor lock"
@@ -74,16 +95,37 @@ def _rank(root: RootWhy) -> int:
     return severity.rank if severity else len(Severity)
 
 
-def _overview(roots: Sequence[RootWhy]) -> Iterator[str]:
-    """One line for each of several roots."""
-    rows = []
+def _is_silent(root: RootWhy) -> bool:
+    return root.explanation.offer is None and not root.tool.is_builtin(root.explanation.address)
+
+
+def _root_names(paths: Sequence[str], *, lists_roots: bool) -> str:
+    names = [path or "." for path in paths]
+    return listing(names, len(names) if lists_roots else NAMES_SHOWN)
+
+
+def _seen_from_root(root: RootWhy, lines: Iterable[str]) -> Iterator[str]:
+    """Yield lines with the root's folder as `./`, so that equal blocks of roots are equal."""
+    pattern = re.compile(rf"(?<![\w./-]){re.escape(root.path)}/") if root.path else None
+    for line in lines:
+        yield pattern.sub("./", line) if pattern is not None else line
+
+
+def _overview(roots: Sequence[RootWhy], *, lists_roots: bool) -> Iterator[str]:
+    """One line for each of several roots, or for roots that are alike in it."""
+    alike_roots: dict[tuple[str, str, str], list[str]] = {}
     for root in roots:
         explanation = root.explanation
         entry = explanation.locked
         states = ["CONFLICT"] * bool(explanation.conflicts) + [one.severity.upper() for one in root.findings]
         state = states[0] if states else "ok"
         version = str(entry.version) if entry else "not locked"
-        rows.append((root.path or ".", version, state, str(explanation.constraints)))
+        alike_roots.setdefault((version, state, str(explanation.constraints)), []).append(root.path)
+    rows = []
+    for (version, state, constraints), paths in alike_roots.items():
+        is_folded = len(roots) > NAMES_SHOWN and len(paths) > 1 and not lists_roots
+        names = [f"{len(paths)} roots"] if is_folded else [path or "." for path in paths]
+        rows += [(name, version, state, constraints) for name in names]
     widths = [max(len(row[column]) for row in rows) for column in range(3)]
     for row in rows:
         yield (
@@ -91,9 +133,9 @@ def _overview(roots: Sequence[RootWhy]) -> Iterator[str]:
         )
 
 
-def _root(root: RootWhy) -> Iterator[str]:
+def _root(root: RootWhy, shared: Container[str] = ()) -> Iterator[str]:
+    """Yield the lines of a root, not folded; the reasons in `shared` why registries are silent are left out."""
     explanation = root.explanation
-    yield f"{root.path or '.'}  {explanation.address}  ({root.tool.product})"
     is_builtin = root.tool.is_builtin(explanation.address)
     for finding in root.findings:
         if finding.rule == "LK019":
@@ -104,7 +146,7 @@ def _root(root: RootWhy) -> Iterator[str]:
         yield from _labelled("CONFLICT", _conflict(conflict, root.configuration))
     if explanation.offer is not None:
         yield from _offer(explanation.offer, is_required=bool(explanation.requirements))
-    elif not is_builtin:
+    elif not is_builtin and root.silence not in shared:
         yield from _labelled("registry", [f"{root.silence}, so newer versions are unknown"])
     yield from _askers(root)
     others = [finding for finding in root.findings if finding.rule != "LK019"]
@@ -230,10 +272,14 @@ def _of_module(asker: RequiringModule) -> Iterator[str]:
 
 
 def _labelled(label: str, lines: Iterable[str]) -> Iterator[str]:
-    """Puts a label before the first line, and the others below it; long lines are folded."""
+    """Put a label before the first line, and the others below it."""
     for number, text in enumerate(lines):
-        lead = "  " + ("" if number else label).ljust(_LABEL)
-        yield from _folded(lead, text)
+        yield "  " + ("" if number else label).ljust(_LABEL) + text
+
+
+def _folded_lines(lines: Iterable[str]) -> Iterator[str]:
+    for line in lines:
+        yield from _folded(line[: _LABEL + 2], line[_LABEL + 2 :])
 
 
 def _folded(lead: str, text: str) -> list[str]:
