@@ -57,7 +57,7 @@ SCENES = (
 
 async def picture(request: ReviewRequest, scene: Scene, store: Path) -> str:
     """Returns a scene as SVG."""
-    app = LockLensApp(LockLens(request), store_path=store)
+    app = LockLensApp(LockLens(request), store_path=store, preferences_path=store.with_name("config.toml"))
     async with app.run_test(size=scene.size, notifications=True) as pilot:
         app.theme = scene.theme
         await app.workers.wait_for_complete()

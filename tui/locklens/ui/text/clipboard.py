@@ -1,4 +1,4 @@
-"""Text for the clipboard: one line that is a single shell word, or a whole command line.
+"""Text for the clipboard: one line that is a single shell word, a whole command line, or Markdown that no shell heeds.
 
 Copied text is untrusted: a root's name may be `$(rm -rf ~)`, a constraint `>= 1.0`. So all text except command lines
 is quoted for a shell, which leaves versions, hashes and addresses unchanged. A row of a list is copied without names
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class ShellText(str):
-    """A command line, or words, quoted by `locklens.text.shell_words`: copied verbatim."""
+    """A command line, words quoted by `locklens.text.shell_words`, or escaped Markdown: copied verbatim."""
 
     __slots__ = ()
 
