@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -20,7 +21,7 @@ from locklens.operations.plan.model import Scope
 from locklens.operations.write.apply import apply
 from locklens.operations.write.format import format_locks
 from locklens.operations.write.prune import prune
-from locklens.operations.write.undo import undo
+from locklens.operations.write.undo import applied_writes, undo
 from locklens.storage.journal import Journal
 from locklens.versions import Version
 
@@ -61,7 +62,12 @@ def test_it_is_taken_back_and_done_again(top: Path) -> None:
     assert second.endswith(": locklens prune --root infra")
     apply(plan.proposal)
     assert contents(top) == before
-    again = undo(top)
+    with pytest.raises(ConfigurationError, match="nothing to undo here") as refused:
+        undo(top)
+    assert refused.value.hint == "locklens undo --redo applies an undone write again"
+    again = undo(top, is_redo=True)
+    assert again.proposal.words[-1].startswith("reapplies the change applied on ")
+    assert again.proposal.command.endswith("undo --redo")
     assert [change.kind for change in again.changes] == ["remove"]
     apply(again.proposal)
     assert contents(top) == after
@@ -92,8 +98,74 @@ def test_a_new_file_is_removed_and_comes_back(top: Path) -> None:
     assert "--- a/a.txt\n+++ /dev/null\n" in removed.diff()
     apply(plan.proposal)
     assert contents(top) == before
-    apply(undo(top).proposal)
+    apply(undo(top, is_redo=True).proposal)
     assert contents(top) == after
+
+
+def test_undo_reaches_back_step_by_step_and_redo_forward(top: Path) -> None:
+    stages = [contents(top)]
+    for number in range(3):
+        file = PlannedFile("a.txt", f"{number - 1}".encode() if number else None, f"{number}".encode())
+        apply(FileChanges(top, (file,), (), f"locklens step {number}", message=f"Step {number}"))
+        stages.append(contents(top))
+    with pytest.raises(StaleLockFileError, match=r"a\.txt: changed since"):
+        undo(top, write=applied_writes(top)[2].id)
+    for back in (2, 1, 0):
+        apply(undo(top).proposal)
+        assert contents(top) == stages[back]
+    listed = applied_writes(top)
+    assert [(each.record.command, each.record.message, each.files, each.is_undone) for each in listed] == [
+        (f"locklens step {number}", f"Step {number}", ("a.txt",), True) for number in (2, 1, 0)
+    ]
+    for forth in (1, 2, 3):
+        apply(undo(top, is_redo=True).proposal)
+        assert contents(top) == stages[forth]
+    with pytest.raises(ConfigurationError, match="nothing to redo here"):
+        undo(top, is_redo=True)
+    assert not any(each.is_undone for each in applied_writes(top))
+
+
+def test_another_write_than_the_last_is_undone_by_its_id(top: Path) -> None:
+    for name in ("a", "b"):
+        apply(FileChanges(top, (PlannedFile(name, None, name.encode()),), (), f"locklens {name}"))
+    first = applied_writes(top)[1]
+    plan = undo(top, write=first.id)
+    assert plan.proposal.command.endswith(f"undo {first.id}")
+    apply(plan.proposal)
+    assert ((top / "a").exists(), (top / "b").exists()) == (False, True)
+    with pytest.raises(ConfigurationError, match="is undone already"):
+        undo(top, write=first.id)
+    with pytest.raises(ConfigurationError, match="no applied write 'x' here"):
+        undo(top, write="x")
+
+
+def test_old_writes_are_forgotten(top: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("locklens.storage.journal._MOST_PAST", 3)
+    journal = Journal(tmp_path / "data")
+    for number in range(6):
+        apply(FileChanges(top, (PlannedFile(f"{number}", None, b""),), (), f"{number}"), journal=journal)
+    assert [each.record.command for each in applied_writes(top, journal=journal)] == ["5", "4", "3", "2"]
+    journal.forget(top)
+    assert list(journal.folder.iterdir()) == []
+
+
+def test_the_list_as_a_command(top: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(top)
+    assert main(["undo", "--list"], lambda request, view: 99) == 0
+    assert capsys.readouterr().out == "no applied writes here\n"
+    apply(prune(Scope(top, ("infra",))).proposal)
+    (write,) = applied_writes(top)
+    assert main(["undo", "--list"], lambda request, view: 99) == 0
+    head = f"{write.id}  {write.moment}  {write.record.command}"
+    assert capsys.readouterr().out == f"{head}\n  infra/{LOCK}\n"
+    assert main(["undo", write.id], lambda request, view: 99) == 0
+    capsys.readouterr()
+    assert main(["undo", "--list", "--json"], lambda request, view: 99) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["id"], found["undone"], found["files"]) == (write.id, True, [f"infra/{LOCK}"])
+    assert main(["undo", "--redo"], lambda request, view: 99) == 0
+    out = capsys.readouterr().out.splitlines()
+    assert (out[-2].split(" on ")[0], out[-1]) == ("reapplies the change applied", f"wrote infra/{LOCK}")
 
 
 @pytest.mark.parametrize("change", ["edited", "gone"])

@@ -35,6 +35,7 @@ from locklens.operations.write.format import Format
 from locklens.operations.write.lock import Lock
 from locklens.operations.write.operation import Operation
 from locklens.operations.write.prune import Prune, prune
+from locklens.operations.write.undo import Undo
 from locklens.operations.write.upgrade import SelectedVersion, Upgrade
 from locklens.releases.settings import NetworkSettings
 from locklens.review.model import Review
@@ -380,7 +381,8 @@ async def test_keys_that_have_nothing_to_do(opening: Opening, top: Path) -> None
             await on.press(key)
             assert f"not supported yet: {words}" in on.status
         await on.press("Z")
-        await until(on, on.has_preview)
+        assert "nothing to undo here: no applied writes" in on.status
+        await on.open(Undo(top))
         await until(on, lambda: "NO PLAN" in on.plan)
         assert "nothing to undo here" in on.plan
         await on.press("enter")
@@ -532,7 +534,7 @@ async def test_offline_only_what_needs_no_registry(opening: Opening, top: Path) 
         await on.press("enter")
         await until(on, lambda: "wrote 1 file" in on.status)
         await on.reviewed()
-        await on.press("Z")
+        await on.press("Z", "enter")
         await on.ready()
 
 
@@ -654,6 +656,11 @@ async def test_undo_from_every_screen_and_again(opening: Opening, top: Path) -> 
         await on.press("4")
         await until(on, lambda: isinstance(on.app.screen, SignersScreen) and not on.app.screen.is_asking)
         await on.press("Z")
+        assert "Applied writes: 1" in on.text
+        assert f"  a/{LOCK}" in on.text
+        await on.press("y")
+        assert on.app.clipboard.startswith("Remove 1 provider in a and b") or "random" in on.app.clipboard
+        await on.press("enter")
         await on.ready()
         assert "Undo the last apply" in on.lines[0]
         assert "+ hashicorp/random  new 3.6.2" in on.plan
@@ -664,13 +671,18 @@ async def test_undo_from_every_screen_and_again(opening: Opening, top: Path) -> 
         assert contents(top) == before
     async with opening() as on:
         await on.press("Z")
+        assert "redo  " in on.text
+        assert "(undone)" in on.text
+        await on.press("enter")
         await on.ready()
+        assert "Redo apply" in on.lines[0]
+        assert "reapplies the change applied on" in on.plan
         await on.press("enter")
         await until(on, lambda: "wrote 2 files" in on.status)
         assert contents(top) == after
         (top / "a" / LOCK).write_bytes(after[f"a/{LOCK}"] + b"# mine\n")
         await on.reviewed()
-        await on.press("Z")
+        await on.press("Z", "enter")
         await until(on, lambda: on.has_preview() and "NO PLAN" in on.plan)
         assert f"a/{LOCK}: changed since" in on.plan
     assert contents(top) == {**after, f"a/{LOCK}": after[f"a/{LOCK}"] + b"# mine\n"}

@@ -59,7 +59,7 @@ async def test_what_is_marked_is_staged_and_taken_back(running: Running, tmp_pat
         await on.settle()
         await on.press("S")
         await until(on, lambda: "nothing to stage" in on.text)
-        await on.press("escape", "Z")
+        await on.press("escape", "Z", "enter")
         await until(on, lambda: "ready: enter stages 2 files" in on.text)
         await on.press("enter")
         await until(on, lambda: on.is_on_top)

@@ -17,8 +17,8 @@ _ABOUT = {
     "restore": "Restore providers' entries from the lock file of a revision.",
     "format": "Write the lock file in its tool's format: order, spacing, line ends. Comments are lost.",
     "stage": "Stage the changed blocks of providers, as git add -p would; other changes stay in the work tree.",
-    "undo": "Revert the last write in the repository, made by a command or on the screen. A second undo "
-    "applies it again. If a file changed since, it is named and nothing is reverted.",
+    "undo": "Revert the last write in the repository, made by a command or on the screen; a second undo reverts the "
+    "one before. --redo applies an undone write again. If a file changed since, it is named and nothing is reverted.",
 }
 
 
@@ -35,7 +35,7 @@ def read_write_options(command: str, arguments: Sequence[str], operands: Sequenc
         "restore": " PROVIDER...",
         "format": "",
         "stage": " [PROVIDER...]",
-        "undo": "",
+        "undo": " [ID]",
     }
     roots = f" {ROOTS_USAGE}" if command != "undo" else ""
     parser.usage = f"locklens {command} [OPTION...]{words[command]}{roots}"
@@ -59,6 +59,11 @@ def read_write_options(command: str, arguments: Sequence[str], operands: Sequenc
         parser.add_argument(
             "--from", dest="revision", default="HEAD", metavar="REV", help="revision to restore from (default: HEAD)"
         )
+    if command == "undo":
+        parser.add_argument("write", nargs="?", default="", metavar="ID", help="write to revert (default: the last)")
+        add = parser.add_argument_group("operation").add_argument
+        add("--list", action="store_true", help="write nothing; list the applied writes, with time and files")
+        add("--redo", action="store_true", help="apply an undone write again")
     add = parser.add_argument_group("scope and output").add_argument
     if command != "undo":
         add_root_options(add, ".")

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 def run_write(command: str, options: Namespace) -> int:
     """Runs `upgrade`, `prune`, `restore`, `format`, `stage` or `undo`."""
+    if command == "undo" and options.list:
+        return _list_writes(is_json=options.json)
     if command == "upgrade" and (options.list or options.safe):
         from locklens.cli import surveying
 
@@ -35,7 +37,7 @@ def run_write(command: str, options: Namespace) -> int:
     report = (
         _Json(is_dry_run=options.dry_run)
         if options.json
-        else _Text(is_dry_run=options.dry_run, is_undo=command == "undo")
+        else _Text(is_dry_run=options.dry_run, is_undo=command == "undo" and not options.redo)
     )
     report.planned(plan)
     status = FINDINGS if plan.failures else DONE
@@ -51,6 +53,25 @@ def run_write(command: str, options: Namespace) -> int:
     return status
 
 
+def _list_writes(*, is_json: bool) -> int:
+    """Prints the applied writes, the newest first."""
+    from locklens.operations.write.undo import applied_writes
+
+    writes = applied_writes(Path.cwd())
+    for write in writes:
+        record, files = write.record, list(write.files)
+        if is_json:
+            fields = {"id": write.id, "at": record.at, "undone": write.is_undone, "command": record.command}
+            fields |= {"files": files, "message": record.message or None}
+            put(json_text({"type": "write", **fields}, indent=None))
+        else:
+            undone = "  (undone)" if write.is_undone else ""
+            put(page([f"{write.id}  {write.moment}  {record.command}{undone}", *(f"  {name}" for name in files)]))
+    if not writes and not is_json:
+        put(page(["no applied writes here"]))
+    return DONE
+
+
 def operation_of(command: str, options: Namespace) -> Operation:
     """Returns the operation for the options; the terminal UI makes the same ones.
 
@@ -60,7 +81,7 @@ def operation_of(command: str, options: Namespace) -> Operation:
     if command == "undo":
         from locklens.operations.write.undo import Undo
 
-        return Undo(Path.cwd())
+        return Undo(Path.cwd(), options.write, options.redo)
     if command == "stage":
         return _staging(options)
     scope = scope_of(options)

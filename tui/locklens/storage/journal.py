@@ -29,6 +29,12 @@ if TYPE_CHECKING:
 
 
 _MAX_BYTES = 512 * 1024 * 1024
+"""Bytes of one record, and of all earlier ones of a repository."""
+
+_MOST_PAST = 50
+"""Earlier writes that can be undone."""
+
+_PAST = "past"
 
 
 _READ = (
@@ -94,12 +100,15 @@ class Journal:
         Raises:
             OSError: It cannot be kept.
         """
+        self._shelve(Path(os.fsdecode(record.top)))
         self._keep(record, "applied")
 
     def _keep(self, record: Record, suffix: str) -> None:
         path = self._path(Path(os.fsdecode(record.top)), suffix)
         words = tuple(map(_spelt, record.words))
-        data = msgspec.json.encode(msgspec.structs.replace(record, words=words, command=_spelt(record.command)))
+        command, message = _spelt(record.command), _spelt(record.message)
+        spelt = msgspec.structs.replace(record, words=words, command=command, message=message)
+        data = msgspec.json.encode(spelt)
         fresh = path.with_suffix(".new")
         fresh.unlink(missing_ok=True)
         with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:  # noqa: PTH123
@@ -115,7 +124,35 @@ class Journal:
         Raises:
             OSError: It cannot be done.
         """
+        self._shelve(top)
         self._path(top, "pending").replace(self._path(top, "applied"))
+
+    def _shelve(self, top: Path) -> None:
+        """Numbers the last applied record among the earlier ones, of which the oldest are removed.
+
+        A run that is killed in between leaves the same records, the newest among the earlier ones.
+        """
+        applied, past = self._path(top, "applied"), self._past(top)
+        if applied.exists():
+            number = int(past[0].suffix[1 + len(_PAST) :]) + 1 if past else 1
+            fresh = self._path(top, f"{_PAST}{number:08}")
+            applied.replace(fresh)
+            past.insert(0, fresh)
+        total = 0
+        for index, path in enumerate(past):
+            total += path.stat().st_size
+            if index >= _MOST_PAST or total > _MAX_BYTES:
+                path.unlink(missing_ok=True)
+
+    def _past(self, top: Path) -> list[Path]:
+        """Return the earlier applied records, the newest first."""
+        lead = self._path(top, _PAST).name
+        try:
+            names = [name for name in os.listdir(self.folder) if name.startswith(lead)]  # noqa: PTH208
+        except OSError:
+            return []
+        numbered = [name for name in names if name[len(lead) :].isascii() and name[len(lead) :].isdigit()]
+        return [self.folder / name for name in sorted(numbered, key=lambda name: int(name[len(lead) :]), reverse=True)]
 
     def discard(self, top: Path) -> None:
         """Forgets the pending record.
@@ -133,6 +170,8 @@ class Journal:
         """
         for suffix in ("pending", "applied", "lock"):
             self._path(top, suffix).unlink(missing_ok=True)
+        for path in self._past(top):
+            path.unlink(missing_ok=True)
 
     def pending(self, top: Path) -> Record | None:
         """Returns what was begun and not finished.
@@ -149,6 +188,11 @@ class Journal:
     def last(self, top: Path) -> Record | None:
         """Returns what was written last; errors as of `pending`."""
         return self._read(self._path(top, "applied"))
+
+    def writes(self, top: Path) -> tuple[Record, ...]:
+        """Return what was written, the newest first, reversals included; errors as of `pending`."""
+        records = (self._read(path) for path in (self._path(top, "applied"), *self._past(top)))
+        return tuple(record for record in records if record is not None)
 
     def unfinished(self) -> tuple[Path, ...]:
         """Returns the repositories in which a write was begun and not finished; cheap where there is none.

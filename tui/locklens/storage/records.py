@@ -43,6 +43,9 @@ class Record(msgspec.Struct, frozen=True):
         command: The command line that does the same.
         at: When, ISO 8601 in UTC.
         files: In the order in which they are written.
+        undoes: Id of the write that this one reverts; "" for none.
+        redoes: Id of the write that this one applies again; "" for none.
+        message: The commit message for it; "" for none.
         target: "files", or "index" where git's index has the bytes; such a record is never pending.
     """
 
@@ -54,3 +57,6 @@ class Record(msgspec.Struct, frozen=True):
     files: tuple[WrittenFile, ...]
     schema: int = RECORD_SCHEMA
     target: str = "files"
+    undoes: str = ""
+    redoes: str = ""
+    message: str = ""

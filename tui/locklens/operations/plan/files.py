@@ -63,6 +63,9 @@ class FileChanges(Struct, frozen=True):
         words: The changes, one line each.
         command: The command line that does the same.
         target: The place of the bytes.
+        undoes: Id of the write that this one reverts; "" for none.
+        redoes: Id of the write that this one applies again; "" for none.
+        message: The commit message for it; "" for none.
     """
 
     top: Path
@@ -70,6 +73,9 @@ class FileChanges(Struct, frozen=True):
     words: tuple[str, ...]
     command: str
     target: WriteTarget = WriteTarget.FILES
+    undoes: str = ""
+    redoes: str = ""
+    message: str = ""
 
     def diff(self) -> str:
         """Returns the change of every file as one unified diff, "" where nothing changes."""

@@ -72,6 +72,9 @@ def apply(proposal: FileChanges, *, journal: Journal | None = None) -> tuple[str
             at=datetime.now(UTC).isoformat(timespec="seconds"),
             files=tuple(targets),
             target=proposal.target,
+            undoes=proposal.undoes,
+            redoes=proposal.redoes,
+            message=proposal.message,
         )
         if is_staging:
             refusal = _put_in_index(proposal, record, None if refusal else journal) or refusal

@@ -1,7 +1,7 @@
-"""Plans to revert the last write in a repository, of this or an earlier run.
+"""Plans to revert a write in a repository, of this or an earlier run, or to apply it again.
 
-An undo is a write like any other: it opens the same Preview, and once applied it is the last write. Undoing it applies
-the first one again.
+Undo and redo are writes like any other and open the same Preview. Of the applied writes of a repository, any can be
+undone whose files are still as it left them.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from locklens.errors import ConfigurationError, NoRepositoryError, StaleLockFileError
 from locklens.lockfile.model import differing
@@ -25,7 +26,7 @@ from locklens.storage.placing import current
 from locklens.text import reason_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from locklens.operations.plan.model import Plan
     from locklens.storage.records import Record, WrittenFile
@@ -40,43 +41,123 @@ _COMMAND_SHOWN = 100
 _SECONDS = len("2026-11-21T14:02:11")
 
 
-def undo(folder: Path, *, journal: Journal | None = None) -> Plan:
-    """Plans to restore the old bytes, if every file is unchanged since it was written.
+class AppliedWrite(Struct, frozen=True):
+    """A write that was applied in a repository.
+
+    Attributes:
+        record: Its files, time, command line and commit message.
+        files: The files, relative to the repository's top.
+        is_undone: True if it was reverted and not applied again.
+    """
+
+    record: Record
+    files: tuple[str, ...]
+    is_undone: bool
+
+    @property
+    def id(self) -> str:
+        """The id, as `locklens undo` takes it."""
+        return self.record.id
+
+    @property
+    def moment(self) -> str:
+        """The time, to the minute."""
+        return _moment(self.record)
+
+
+def applied_writes(folder: Path, *, journal: Journal | None = None) -> tuple[AppliedWrite, ...]:
+    """Return the writes that can be undone or redone, the newest first.
 
     Args:
         folder: In the repository, or the folder that was written in where there is none.
         journal: The records; None for the user's own.
 
     Raises:
-        ConfigurationError: Nothing was written here, or a file cannot be read.
+        ConfigurationError: The records cannot be trusted.
+        RepositoryError: Git failed.
+    """
+    top = _top(folder)
+    undone: dict[str, bool] = {}
+    writes: list[AppliedWrite] = []
+    for record in (journal or Journal()).writes(top):
+        if record.undoes or record.redoes:
+            # The newest reversal of a write decides.
+            undone.setdefault(record.undoes or record.redoes, bool(record.undoes))
+        else:
+            writes.append(AppliedWrite(record, tuple(_names(record, top).values()), undone.get(record.id, False)))
+    return tuple(writes)
+
+
+def undo(folder: Path, *, write: str = "", is_redo: bool = False, journal: Journal | None = None) -> Plan:
+    """Plans to restore the old bytes of a write, or the new ones again, if every file is as that needs it.
+
+    Args:
+        folder: In the repository, or the folder that was written in where there is none.
+        write: Id of the write; "" for the newest that is not undone, or the oldest undone one for a redo.
+        is_redo: True to apply an undone write again.
+        journal: The records; None for the user's own.
+
+    Raises:
+        ConfigurationError: There is no such write here, or a file cannot be read.
         StaleLockFileError: Files changed since, which are named.
         RepositoryError: Git failed.
     """
-    journal = journal or Journal()
     top = _top(folder)
-    record = journal.last(top)
-    if record is None:
-        raise ConfigurationError("nothing to undo here", path=str(top))
-    real_top = os.path.realpath(top)
-    names = {file: os.path.relpath(file.path, real_top).replace(os.sep, "/") for file in record.files}
+    record = _selected(applied_writes(folder, journal=journal), top, write, is_redo=is_redo)
+    names = _names(record, top)
     target = WriteTarget(record.target)
+    before = {file: file.old if is_redo else file.new for file in record.files}
     if target is WriteTarget.INDEX:
-        touched = _staged_since(top, {names[file]: file.new for file in record.files}, record.at)
+        moment = "" if is_redo else record.at
+        touched = _staged_since(top, {names[file]: data for file, data in before.items()}, moment)
     else:
-        touched = [names[file] for file in record.files if not _is_as_written(file, names[file])]
+        touched = [names[file] for file, data in before.items() if not _has_bytes(file, data, names[file])]
+    verb = "redone" if is_redo else "undone"
     if touched:
         more = len(touched) - _NAMED
         named = ", ".join(touched[:_NAMED]) + (f" and {more} more" if more > 0 else "")
-        words = f"changed since {_moment(record)}, so this cannot be undone: {_short(record.command)}"
+        words = f"changed since {_moment(record)}, so this cannot be {verb}: {_short(record.command)}"
         raise StaleLockFileError(f"{named}: {words}", hint="git diff shows the changes; git restore reverts files")
     draft = PlanBuilder(top, target)
-    for file in record.files:
-        planned = PlannedFile(names[file], file.new, file.old)
+    for file, data in before.items():
+        planned = PlannedFile(names[file], data, file.new if is_redo else file.old)
         draft.put(planned)
         draft.changes += _changes(planned)
     change = f"the change applied on {_moment(record)}: {_short(record.command)}"
-    draft.describe(f"reverts {change}", dry_run=f"would revert {change}")
-    return draft.plan(_command(top))
+    verbs = ("reapplies", "would reapply") if is_redo else ("reverts", "would revert")
+    draft.describe(f"{verbs[0]} {change}", dry_run=f"{verbs[1]} {change}")
+    plan = draft.plan(_command(top, write, is_redo=is_redo))
+    reversal = {"redoes": record.id} if is_redo else {"undoes": record.id}
+    return replace(plan, proposal=replace(plan.proposal, **reversal))
+
+
+def _selected(writes: Sequence[AppliedWrite], top: Path, write: str, *, is_redo: bool) -> Record:
+    """Returns the record of the write to revert, or to apply again.
+
+    Raises:
+        ConfigurationError: There is none.
+    """
+    verb = "redo" if is_redo else "undo"
+    listed = "locklens undo --list shows the applied writes"
+    if write:
+        found = next((each for each in writes if each.id == write), None)
+        if found is None:
+            raise ConfigurationError(f"no applied write {write!r} here", path=str(top), hint=listed)
+        if found.is_undone is not is_redo:
+            state = "undone already" if found.is_undone else "not undone"
+            raise ConfigurationError(f"nothing to {verb}: the write {write} is {state}", path=str(top), hint=listed)
+        return found.record
+    candidates = [each for each in writes if each.is_undone is is_redo]
+    if not candidates:
+        hint = "locklens undo --redo applies an undone write again" if writes and not is_redo else ""
+        raise ConfigurationError(f"nothing to {verb} here", path=str(top), hint=hint)
+    return candidates[-1 if is_redo else 0].record
+
+
+def _names(record: Record, top: Path) -> dict[WrittenFile, str]:
+    """Returns the name of each file, relative to the repository's top."""
+    real_top = os.path.realpath(top)
+    return {file: os.path.relpath(file.path, real_top).replace(os.sep, "/") for file in record.files}
 
 
 def _staged_since(top: Path, written: Mapping[str, bytes | None], moment: str) -> list[str]:
@@ -85,13 +166,13 @@ def _staged_since(top: Path, written: Mapping[str, bytes | None], moment: str) -
     Args:
         top: The repository's top.
         written: The staged bytes, by path.
-        moment: The time of staging, ISO 8601 in UTC.
+        moment: The time of staging, ISO 8601 in UTC; "" if commits do not matter.
     """
     from locklens.project.git import Repository
 
     with Repository.discover(top) as repository:
         indexed = repository.index.read(tuple(written))
-        commits = {path: repository.touching(path, 1) for path in written}
+        commits = {path: repository.touching(path, 1) for path in written} if moment else {}
     committed = {path for path, ones in commits.items() for _, date in ones if date[:_SECONDS] > moment[:_SECONDS]}
     return [path for path, data in written.items() if indexed[path].data != data or path in committed]
 
@@ -106,19 +187,20 @@ def _top(folder: Path) -> Path:
         return Path(os.path.realpath(folder))
 
 
-def _is_as_written(file: WrittenFile, name: str) -> bool:
+def _has_bytes(file: WrittenFile, data: bytes | None, name: str) -> bool:
     try:
-        return current(file) == file.new
+        return current(file) == data
     except OSError as error:
         reason = reason_of(error)
         raise ConfigurationError(f"cannot be read: {reason}", path=name) from error
 
 
-def _command(top: Path) -> str:
+def _command(top: Path, write: str, *, is_redo: bool) -> str:
     from locklens.operations.plan.command_line import command_line
     from locklens.operations.plan.model import Scope
 
-    return command_line("undo", Scope.at(top, (), tool=None, test_directory="tests"), ())
+    words = [*([write] if write else []), *(["--redo"] if is_redo else [])]
+    return command_line("undo", Scope.at(top, (), tool=None, test_directory="tests"), words)
 
 
 def _short(command: str) -> str:
@@ -144,17 +226,20 @@ def _changes(file: PlannedFile) -> Iterator[PlannedChange]:
 
 
 class Undo(Struct, frozen=True):
-    """Reverts the last write in the repository of a folder."""
+    """Reverts a write in the repository of a folder, or applies it again; arguments as of `undo`."""
 
     needs_registry: ClassVar[Literal[False]] = False
 
     folder: Path
+    write: str = ""
+    is_redo: bool = False
 
     @property
     def title(self) -> str:
         """A short title."""
-        return "Undo the last apply"
+        verb = "Redo" if self.is_redo else "Undo"
+        return f"{verb} {f'apply {self.write}' if self.write else 'the last apply'}"
 
     def plan(self, *, on_root: Callable[[str], None] = no_progress) -> Plan:  # noqa: ARG002
         """Plans the reversal."""
-        return undo(self.folder)
+        return undo(self.folder, write=self.write, is_redo=self.is_redo)

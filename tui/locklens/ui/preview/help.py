@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 def preview_help() -> Iterator[Line]:
     """The keys and the signs of the Preview."""
     yield line("Nothing is written before enter. Then each file is replaced atomically, all of them or none.")
-    yield line("Z on any other screen undoes it, also in a later run, while the files are still as written.")
+    yield line(
+        "Z on any other screen lists what was applied, also by earlier runs: undo, redo, copy the commit message."
+    )
     yield line()
     yield from key_help(PREVIEW_KEYS)
     yield from help_section("STEPS", {"ok": "done", "..": "in progress", "--": "pending", "!!": "failed"})

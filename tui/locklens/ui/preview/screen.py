@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
+from msgspec.structs import replace
 from textual import on, work
 from textual.containers import Horizontal, Vertical
 from textual.message import Message
@@ -288,7 +289,7 @@ class PreviewScreen(LockLensScreen[Applied | None]):
             return
         self._stage, self._error = PlanStage.WRITING, None
         self._show()
-        self._write(self._plan.proposal)
+        self._write(replace(self._plan.proposal, message=self.standing.message))
 
     @work(thread=True, group="write")
     def _write(self, proposal: FileChanges) -> None:
@@ -337,8 +338,6 @@ class PreviewScreen(LockLensScreen[Applied | None]):
 
     def action_with_files(self) -> None:
         """Plan to stage the edited configuration files too, or the lock files alone."""
-        from msgspec.structs import replace
-
         from locklens.operations.write.stage import Stage
 
         if not isinstance(self._intent, Stage):

@@ -71,7 +71,9 @@ QUIT = Key(
 )
 """On every view; the app binds ctrl+c, which works in dialogs too."""
 
-UNDO = Key("Z", "Z", "undo", "undo last apply: also of an earlier run; again to redo", "undo")
+UNDO = Key(
+    "Z", "Z", "undo", "undo or redo: list of applied writes, also of earlier runs, each with its commit message", "undo"
+)
 """On every view."""
 
 _ELSEWHERE = (

@@ -13,8 +13,9 @@ from textual.containers import Horizontal, Vertical
 from textual.widgets import Input, Static
 
 from locklens.errors import LockLensError
-from locklens.operations.write.undo import Undo
+from locklens.operations.write.undo import Undo, applied_writes
 from locklens.review.reports.words import side
+from locklens.ui.dialogs.writes import WritesDialog
 from locklens.ui.shell import bars
 from locklens.ui.shell.key_table import WRITE_KEYS
 from locklens.ui.shell.messages import PreviewWanted, QuitWanted, RevisionsListed, SidesWanted, ViewWanted
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from locklens.operations.comparison import Base
     from locklens.operations.locklens import LockLens
     from locklens.operations.write.operation import Operation
+    from locklens.operations.write.undo import AppliedWrite
     from locklens.review.model import Review
     from locklens.ui.shell.marks import MarkKeeper
     from locklens.ui.shell.palette import Command
@@ -334,8 +336,23 @@ class TwoPaneScreen(LockLensScreen[int]):
         self.say(f"{name}: on the screen {screen}")
 
     def action_undo(self) -> None:
-        """Previews the undo of the last apply."""
-        self.preview(Undo(self.top or Path.cwd()))
+        """List the applied writes; the highlighted one is undone, or redone, in a Preview."""
+        folder = self.top or Path.cwd()
+        try:
+            writes = applied_writes(folder)
+        except LockLensError as error:
+            self.say_error(error)
+            return
+        if not writes:
+            self.say("nothing to undo here: no applied writes")
+            return
+
+        def preview(write: AppliedWrite | None) -> None:
+            if write is not None:
+                newest = next((each for each in writes if not each.is_undone), None)
+                self.preview(Undo(folder, "" if write is newest else write.id, write.is_undone))
+
+        self.app.push_screen(WritesDialog(writes), preview)
 
     def action_unsupported(self, name: str) -> None:
         """Answers the key of a planned action."""
