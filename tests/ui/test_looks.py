@@ -216,7 +216,7 @@ async def test_without_colours_the_cursor_of_a_text_is_underlined(
 async def test_dialogs_show_their_keys_whatever_the_height(samples: Samples, running: Running, height: int) -> None:
     async with running(samples.full(), size=(80, height)) as on:
         await on.press("question_mark")
-        assert "esc close" in on.text
+        assert "esc q close" in on.text
         await on.press("escape", "j", "w")
         await on.settle()
         assert "r reload" in on.text

@@ -27,6 +27,7 @@ from locklens.ui.shell.messages import (
     SidesWanted,
     ViewWanted,
 )
+from locklens.ui.shell.screen import LockLensScreen
 from locklens.ui.shell.two_panes import TwoPaneScreen
 from locklens.ui.signers.screen import SignersScreen
 from locklens.ui.themes import DARK, LIGHT, THEMES
@@ -105,6 +106,14 @@ class LockLensApp(App[int]):
     ) -> None:
         """Shows a one-line printable notice, never markup: the only way to notices, for every screen and widget."""
         super().notify(visible(message), title=visible(title), severity=severity, timeout=timeout, markup=False)
+
+    def action_command_palette(self) -> None:
+        """Opens the command palette of a screen; a dialog has none."""
+        if not isinstance(self.screen, LockLensScreen):
+            return
+        from locklens.ui.shell.palette import Palette
+
+        self.push_screen(Palette(id="--command-palette"))
 
     def on_mount(self) -> None:
         """Opens the first screen."""

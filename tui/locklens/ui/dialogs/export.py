@@ -13,12 +13,13 @@ from textual.widgets import Input
 
 from locklens.ui.text.spans import Role
 from locklens.ui.widgets.bar import Bar, BarLayout, Piece
+from locklens.ui.widgets.closing import ClosedOnce
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
 
 
-class ExportDialog(ModalScreen[Path | None]):
+class ExportDialog(ModalScreen[Path | None], ClosedOnce[Path | None]):
     """Asks for a file name; an existing file needs a second enter. Writes nothing itself.
 
     Args:

@@ -26,6 +26,7 @@ from locklens.ui.prove.lines import nothing_to_prove, outcome, plan_lines
 from locklens.ui.text.downloads import Downloads, download_lines
 from locklens.ui.text.spans import Line, Role, Span, line
 from locklens.ui.widgets.bar import Bar, BarLayout, Piece
+from locklens.ui.widgets.closing import ClosedOnce
 from locklens.ui.widgets.line_view import LineView
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class Proved(NamedTuple):
     is_partial: bool = False
 
 
-class ProveDialog(ModalScreen[Proved]):
+class ProveDialog(ModalScreen[Proved], ClosedOnce[Proved]):
     """Asks before any download; esc stops at any time.
 
     Args:

@@ -5,16 +5,17 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
-from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 from textual.markup import escape
 
 from locklens.ui.views import VIEWS
+from locklens.ui.widgets.closing import ClosedOnce
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from locklens.ui.shell.key_table import KeyTable
+    from locklens.ui.shell.key_table import Key, KeyGroup, KeyTable
     from locklens.ui.views import View
 
 
@@ -41,12 +42,30 @@ def key_commands(table: KeyTable) -> Iterator[Command]:
     for group in (*table.groups[1:], table.groups[0]):
         for key in group.keys:
             if key.action and key.action != "palette":
-                label = key.words.partition(";")[0].partition(":")[0].capitalize()
-                yield Command(label, f"{key.shown} - {_uncapitalized(group.title.partition(':')[0])}", key.action)
+                yield Command(*_named(key, group), key.action)
 
 
-def _uncapitalized(text: str) -> str:
-    return text[:1].lower() + text[1:]
+_NAMES = {
+    "back": "go back",
+    "cancel": "cancel plan",
+    "copy": "copy text",
+    "next section or root": "next section",
+    "previous section or root": "previous section",
+    "quit": "quit locklens",
+    "reload": "reload files",
+    "this help": "show keys",
+}
+"""Names of two or three words for keys that the help, beside their group, names in fewer or more."""
+
+
+def _named(key: Key, group: KeyGroup) -> tuple[str, str]:
+    """Return the name of a key's command, and its description."""
+    name, mark, rest = key.words.partition(":")
+    if ";" in name:
+        name, mark, rest = key.words.partition(";")
+    title = group.title.partition(":")[0]
+    words = rest.strip() if mark else title[:1].lower() + title[1:]
+    return _NAMES.get(name, name).capitalize(), f"{key.shown} - {words}"
 
 
 def view_commands(table: KeyTable, shown: View) -> Iterator[Command]:
@@ -67,22 +86,42 @@ def view_commands(table: KeyTable, shown: View) -> Iterator[Command]:
         yield Command(f"Go to {view.title}", state, f"view({view.key!r})")
 
 
+class Palette(CommandPalette, ClosedOnce[None]):
+    """The command palette; takes one command, however often enter is pressed."""
+
+
 class ScreenCommands(Provider):
     """Lists the commands of the screen below the palette, and runs the selected command there."""
+
+    _has_run = False
 
     def _commands(self) -> Iterable[Command]:
         return self.screen.palette_commands() if isinstance(self.screen, HasCommands) else ()
 
+    async def _run(self, action: str) -> None:
+        """Run the action of the selected command; a second enter while the palette closes runs nothing."""
+        if not self._has_run:
+            self._has_run = True
+            await self.screen.run_action(action)
+
     async def discover(self) -> Hits:
         """Yields all commands while the query is empty."""
         for command in self._commands():
-            run = partial(self.screen.run_action, command.action)
+            run = partial(self._run, command.action)
             yield DiscoveryHit(Content(command.name), run, text=command.name, help=escape(command.words))
 
     async def search(self, query: str) -> Hits:
-        """Yields the commands that match the query."""
+        """Yields the commands whose name matches the query, then those with all of its words in the description."""
         matcher = self.matcher(query)
         for command in self._commands():
+            run = partial(self._run, command.action)
             if (score := matcher.match(command.name)) > 0:
-                run = partial(self.screen.run_action, command.action)
-                yield Hit(score, matcher.highlight(command.name), run, text=command.name, help=escape(command.words))
+                yield Hit(
+                    1 + score, matcher.highlight(command.name), run, text=command.name, help=escape(command.words)
+                )
+            elif _has_words(f"{command.name} {command.words}", query):
+                yield Hit(1, Content(command.name), run, text=command.name, help=escape(command.words))
+
+
+def _has_words(text: str, query: str) -> bool:
+    return all(word in text.casefold() for word in query.casefold().split())

@@ -7,7 +7,7 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
-from textual.screen import Screen, ScreenResultType
+from textual.screen import ScreenResultType
 
 from locklens.errors import LockLensError
 from locklens.ui.dialogs.text import TextDialog
@@ -15,6 +15,7 @@ from locklens.ui.shell.external import editor_command
 from locklens.ui.shell.messages import PreferenceChanged
 from locklens.ui.shell.timers import after
 from locklens.ui.widgets.bar import Bar
+from locklens.ui.widgets.closing import ClosedOnce
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -42,7 +43,7 @@ def _commands() -> type[Provider]:
     return ScreenCommands
 
 
-class LockLensScreen(Screen[ScreenResultType]):
+class LockLensScreen(ClosedOnce[ScreenResultType]):
     """Owns the status message; subclasses fill the bars.
 
     Class attributes:

@@ -7,28 +7,23 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import on, work
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 from textual.message import Message
-from textual.screen import ModalScreen
 from textual.worker import get_current_worker
 
 from locklens.errors import LockLensError, RunCancelledError
+from locklens.ui.dialogs.reading import DialogKey, ReadingDialog
 from locklens.ui.dialogs.text import TextDialog
-from locklens.ui.shell import bars
 from locklens.ui.text.clipboard import copied_line
 from locklens.ui.text.spans import Line, Role, Span, line
 from locklens.ui.why.help import why_help
 from locklens.ui.why.keys import WHY_KEYS
 from locklens.ui.why.lines import why_in_short, why_lines
 from locklens.ui.widgets.bar import Bar, BarLayout, Piece
-from locklens.ui.widgets.line_view import LineView
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import Protocol
-
-    from textual.app import ComposeResult
 
     from locklens.addresses import ProviderAddress
     from locklens.review.why import Why
@@ -41,7 +36,7 @@ if TYPE_CHECKING:
             """Returns the explanation, with the registry's part if `is_asking`."""
 
 
-class WhyDialog(ModalScreen[None]):
+class WhyDialog(ReadingDialog):
     """Shows the explanation, line by line; no line is cut.
 
     Args:
@@ -56,6 +51,9 @@ class WhyDialog(ModalScreen[None]):
         for key in group.keys
         if key.keys
     ]
+    KEYS: ClassVar[Sequence[DialogKey]] = tuple(
+        DialogKey(key.shown, key.short, key.action) for group in WHY_KEYS.groups for key in group.keys if key.short
+    )
 
     @dataclass
     class Answered(Message):
@@ -82,19 +80,9 @@ class WhyDialog(ModalScreen[None]):
         self._is_asking = True
         self._error: LockLensError | None = None
 
-    def compose(self) -> ComposeResult:
-        """Yields the title, the lines, the status and the key line."""
-        with Vertical(id="dialog", classes="-reading"):
-            yield Bar(id="dialog-title")
-            yield LineView(id="dialog-lines")
-            yield Bar(id="dialog-status")
-            yield Bar(id="dialog-keys")
-
     def on_mount(self) -> None:
         """Starts the lookup."""
-        self.query_one("#dialog-keys", Bar).show_layouts(*bars.key_line(WHY_KEYS, in_detail=False))
         self._refresh()
-        self.query_one(LineView).focus()
         self._look_up(self._run, is_fresh=False)
 
     @work(thread=True, exclusive=True, group="why")
@@ -120,7 +108,7 @@ class WhyDialog(ModalScreen[None]):
         summary = why_in_short(self._why) if self._why is not None else ""
         name = Piece(f" Why {self._address}", Role.STRONG)
         self.query_one("#dialog-title", Bar).show_layouts(BarLayout((name,), (Piece(f"{summary} ", Role.BLOCK),)))
-        self.query_one(LineView).show_lines(self._lines(), keep_place=True)
+        self.show_lines(self._lines(), keep_place=True)
         self._say("")
 
     def _lines(self) -> tuple[Line, ...]:
@@ -132,18 +120,7 @@ class WhyDialog(ModalScreen[None]):
         return tuple(lines) or (line(Span("Reading the configuration …", Role.DIM)),)
 
     def _say(self, message: str) -> None:
-        shown = message or ("asking the registry; facts from the configuration are shown" if self._is_asking else "")
-        self.query_one("#dialog-status", Bar).show_layouts(BarLayout((Piece(f" {shown}", Role.INFO),)))
-
-    async def on_bar_clicked(self, event: Bar.Clicked) -> None:
-        """Runs the action of the clicked piece."""
-        event.stop()
-        if event.action:
-            await self.run_action(event.action)
-
-    def action_close(self) -> None:
-        """Closes the dialog."""
-        self.dismiss()
+        self.say(message or ("asking the registry; facts from the configuration are shown" if self._is_asking else ""))
 
     def action_help(self) -> None:
         """Shows the keys."""
@@ -158,7 +135,7 @@ class WhyDialog(ModalScreen[None]):
 
     def action_copy(self) -> None:
         """Copies the highlighted version or constraint."""
-        current = self.query_one(LineView).current
+        current = self.view.current
         if current is None or not current.copied:
             self._say("nothing to copy here")
             return
@@ -167,6 +144,6 @@ class WhyDialog(ModalScreen[None]):
 
     def action_edit(self) -> None:
         """Opens the highlighted line in the editor."""
-        current = self.query_one(LineView).current
+        current = self.view.current
         problem = self._edit(current.place if current is not None else None)
         self._say(problem)

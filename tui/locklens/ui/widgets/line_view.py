@@ -54,11 +54,17 @@ class LineView(ScrollView, can_focus=True):
         self._painted: list[tuple[int, StyledPiece]] = []
         self._first_row: list[int] = []
         self._wrapped_at = -1
+        self._found = -1
 
     @property
     def lines(self) -> tuple[Line, ...]:
         """The lines before wrapping."""
         return self._lines
+
+    @property
+    def found(self) -> int:
+        """The index of the line that was found last; -1 for none."""
+        return self._found
 
     @property
     def current(self) -> Line | None:
@@ -72,6 +78,7 @@ class LineView(ScrollView, can_focus=True):
             return
         height = self._first_row[self.cursor] - top if before is not None and self._first_row else -1
         self._lines = shown
+        self._found = -1
         self._wrapped_at = -1
         self._wrap()
         stops = self._stops()
@@ -121,10 +128,43 @@ class LineView(ScrollView, can_focus=True):
         if not 0 <= row < len(self._painted):
             return Strip.blank(width, self.rich_style)
         index, spans = self._painted[row]
-        return strip_of(spans, self, width=width, cursor=self.has_focus and index == self.cursor)
+        is_marked = index == self._found if self._found >= 0 else self.has_focus and index == self.cursor
+        return strip_of(spans, self, width=width, cursor=is_marked)
+
+    def find(self, text: str, by: int, *, is_fresh: bool = False) -> tuple[int, int]:
+        """Mark and show the next line with a text, upper and lower case alike; after the last one the first.
+
+        Args:
+            text: The text.
+            by: 1 for the next line, -1 for the previous one.
+            is_fresh: True to begin with the first line in sight.
+
+        Returns:
+            The number of the match from 1, and the number of matches; zeros without any.
+        """
+        wanted = text.casefold()
+        matches = [index for index, line in enumerate(self._lines) if wanted in line.text.casefold()]
+        if not matches:
+            self.unmark()
+            return 0, 0
+        top = self._painted[min(self.scroll_offset.y, len(self._painted) - 1)][0] if self._painted else 0
+        start = self._found if self._found >= 0 and not is_fresh else top - by
+        ahead = [index for index in matches if (index - start) * by > 0]
+        self._found = (ahead or matches)[0 if by > 0 else -1]
+        if self._found in self._stops():
+            self.cursor = self._found
+        self.scroll_to_region(Region(0, self._first_row[self._found], 1, 1), animate=False, force=True)
+        self.refresh()
+        return matches.index(self._found) + 1, len(matches)
+
+    def unmark(self) -> None:
+        """Remove the mark of a found line."""
+        self._found = -1
+        self.refresh()
 
     def action_step(self, by: int) -> None:
         """Moves the cursor to the next stop; scrolls if the next stop is out of sight or missing."""
+        self.unmark()
         top, height = self.scroll_offset.y, max(1, self.scrollable_content_region.height)
         ahead = [stop for stop in self._stops() if (stop - self.cursor) * by > 0]
         target = (ahead[0] if by > 0 else ahead[-1]) if ahead else None
