@@ -69,8 +69,6 @@ def _of_the_age(
 ) -> Iterator[UpgradeWarning]:
     if offer.unread:
         yield _warning(f"{offer.unread}: its constraints are unknown ({offer.tool.command} get fetches modules)")
-    if offer.recorded:
-        yield UpgradeWarning(Severity.INFO, f"held to the constraint in the lock file: {offer.recorded}")
     days = counted(selection.terms.cooldown or 0, "day")
     if selection.terms.is_too_young(choice):
         yield _warning(f"{counted(choice.days or 0, 'day')} old, cooldown {days}")
@@ -106,6 +104,8 @@ def _of_the_version(offer: UpgradeCandidates, choice: CandidateVersion) -> Itera
         yield _warning(f"the registry no longer offers the locked {offer.locked}")
     if offer.bump(choice.version) is Bump.MAJOR and offer.is_newer(choice.version):
         yield UpgradeWarning(Severity.INFO, "major version: read the release notes")
+    if offer.recorded:
+        yield UpgradeWarning(Severity.INFO, f"held to the constraint in the lock file: {offer.recorded}")
 
 
 def _warning(words: str) -> UpgradeWarning:

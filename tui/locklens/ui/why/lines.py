@@ -63,6 +63,8 @@ def _root_lines(root: RootWhy, *, is_asking: bool) -> Iterator[Line]:
     if explanation.requirements:
         constraints = str(explanation.constraints) or "none: any release satisfies"
         yield _labelled("CONSTRAINTS", constraints, copied=constraints)
+        if explanation.is_recorded:
+            yield _labelled("", Span(f"recorded in the lock file: {root.configuration.unknown_reason}", Role.DIM))
         if not explanation.conflicts and str(explanation.essential) != str(explanation.constraints):
             essential = str(explanation.essential) or "any release"
             yield _labelled("", Span("in effect ", Role.DIM), essential, copied=essential)
