@@ -71,6 +71,11 @@ def problem_lines(change: Change, shared: Container[tuple[str, str]] = ()) -> It
         yield f"hint          {hint}"
 
 
+def without_cause(message: str, shared: Iterable[tuple[str, str]]) -> str:
+    """Return the message of a finding without a shared cause at its end."""
+    return next((message.removesuffix(f"; {problem}") for problem, _ in shared if message.endswith(problem)), message)
+
+
 def shared_problem_lines(shared: Mapping[tuple[str, str], int]) -> Iterator[str]:
     """Yield a line for each cause of `shared_problems`."""
     for (problem, hint), count in shared.items():

@@ -15,12 +15,13 @@ from locklens.review.reports.evidence import (
     shared_problem_lines,
     shared_problems,
     signer_text,
+    without_cause,
 )
 from locklens.review.reports.words import verdict_words
 from locklens.text import Painted, counted, page
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator
+    from collections.abc import Collection, Iterator
 
     from locklens.review.model import Change, HashFact, Review, RootReview
     from locklens.text import Line, Printable
@@ -61,7 +62,7 @@ def _lines(review: Review) -> Iterator[Line]:
     yield f"verdict: {verdict_words(review)}"
 
 
-def _root(root: RootReview, review: Review, shared: Container[tuple[str, str]]) -> Iterator[Line]:
+def _root(root: RootReview, review: Review, shared: Collection[tuple[str, str]]) -> Iterator[Line]:
     yield f"{root.lock_file}  ({root.tool.product})"
     for finding in root.findings:
         yield f"  {finding.rule} {finding.severity.upper()} {finding.message}"
@@ -70,7 +71,7 @@ def _root(root: RootReview, review: Review, shared: Container[tuple[str, str]]) 
             yield from _provider(change, root, review, shared)
 
 
-def _provider(change: Change, root: RootReview, review: Review, shared: Container[tuple[str, str]]) -> Iterator[Line]:
+def _provider(change: Change, root: RootReview, review: Review, shared: Collection[tuple[str, str]]) -> Iterator[Line]:
     assert change.new is not None
     facts = change.locked
     name = change.address.short(root.tool.default_host)
@@ -80,7 +81,7 @@ def _provider(change: Change, root: RootReview, review: Review, shared: Containe
     for line in missing_platform_lines(covered, review.policy):
         yield f"      {line}"
     for finding in change.findings:
-        yield f"      {finding.rule} {finding.severity.upper()} {finding.message}"
+        yield f"      {finding.rule} {finding.severity.upper()} {without_cause(finding.message, shared)}"
     for line in (*signer_text(change), *problem_lines(change, shared)):
         yield f"      {line}"
     width = max((len(_where(fact)) for fact in facts), default=0)

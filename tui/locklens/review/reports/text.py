@@ -168,9 +168,10 @@ class _Printer:
     def _finding(self, finding: Finding, lock_file: str, indent: int = 2) -> Iterator[Line]:
         word = Painted(f"{finding.severity.upper():5}", _COLOURS[finding.severity])
         place = _place(finding, lock_file)
-        shown = f"  ({place})" if place and place not in finding.message else ""
+        message = evidence.without_cause(finding.message, self._unknown)
+        shown = f"  ({place})" if place and place not in message else ""
         accepted = f"  accepted: {finding.accepted}" if finding.accepted else ""
-        yield f"{' ' * indent}{finding.rule} ", word, f" {finding.message}{shown}{accepted}"
+        yield f"{' ' * indent}{finding.rule} ", word, f" {message}{shown}{accepted}"
 
     def _tail(self) -> Iterator[Line]:
         review = self._review
