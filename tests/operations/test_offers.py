@@ -55,9 +55,11 @@ def test_the_newest_in_range_that_is_old_enough() -> None:
     some = offer("1.0.0:90 1.1.0:40 1.2.0:9 1.3.0:3 2.0.0:50", "~> 1.0")
     assert suggested(some) == "1.2.0"
     assert suggested(some, UpgradePolicy()) == "1.3.0"
-    assert suggested(some, UpgradePolicy(cooldown=41)) == "held back: ~> 1.0 (main.tf:1)"
+    assert (
+        suggested(some, UpgradePolicy(cooldown=41)) == "held back: 1.3.0 is 3d old, cooldown 41 d; ~> 1.0 (main.tf:1)"
+    )
     assert suggested(some, UpgradePolicy(cooldown=3)) == "1.3.0"
-    assert recommend(some, WEEK).held_by == "~> 1.0 (main.tf:1)"
+    assert recommend(some, WEEK).held_by == "1.3.0 is 3d old, cooldown 7 d; ~> 1.0 (main.tf:1)"
     assert some.in_range is not None
     assert (some.in_range.version, some.newest) == (parsed("1.3.0"), parsed("2.0.0"))
 

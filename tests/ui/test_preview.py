@@ -382,8 +382,8 @@ async def test_keys_that_have_nothing_to_do(opening: Opening, top: Path) -> None
             assert f"not supported yet: {words}" in on.status
         await on.press("Z")
         assert "nothing to undo here: no applied writes" in on.status
-        await on.open(Undo(top))
-        await until(on, lambda: "NO PLAN" in on.plan)
+        on.want(Undo(top))
+        await until(on, lambda: on.has_preview() and "NO PLAN" in on.plan)
         assert "nothing to undo here" in on.plan
         await on.press("enter")
         assert "no plan: r plans again" in on.status

@@ -311,6 +311,7 @@ def test_the_cooldown_is_named_beside_constraints() -> None:
     said = text(upgrade_lines(rows(of)[1], of))
     assert "HELD BACK    2.0.0 by ~> 1.0 (a/main.tf:1)" in said
     assert "             1.2.0 to 1.3.0 (2 versions) by cooldown 7 d (2d old)" in said
+    assert rows(of)[1].note.text == "1.3.0 is 2d old, cooldown 7 d; ~> 1.0 (a/main.tf:1)"
     said = text(upgrade_lines(rows(picking(YOUNG))[1], picking(YOUNG)))
     assert "HELD BACK    1.1.0 by cooldown 7 d (2d old)" in said
 

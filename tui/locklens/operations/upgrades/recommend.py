@@ -126,12 +126,14 @@ def _held_by(
     reached = suggested.version if suggested is not None else offer.locked
     newest = offer.choice(offer.newest)
     for candidate in (newest, *eligible):
-        if candidate is None or (reached is not None and not _is_above(candidate, reached)):
+        if candidate is None or not _is_beyond(candidate, reached):
             continue
         if candidate.holds:
-            return str(candidate.holds[0])
+            young = next((each for each in eligible if terms.is_too_young(each) and _is_beyond(each, reached)), None)
+            cooldown = f"{_cooldown_words(young, terms)}; " if young is not None else ""
+            return f"{cooldown}{candidate.holds[0]}"
         if terms.is_too_young(candidate):
-            return f"{candidate.version} is {age_words(candidate.days)} old, cooldown {terms.cooldown} d"
+            return _cooldown_words(candidate, terms)
         if not terms.limit.allows(candidate.version, offer.locked):
             return f"{candidate.version}: limited to the {terms.limit}"
     if offer.is_excluded:
@@ -141,8 +143,12 @@ def _held_by(
     return ""
 
 
-def _is_above(choice: CandidateVersion, version: Version) -> bool:
-    return choice.version.compare(version) > 0
+def _is_beyond(choice: CandidateVersion, reached: Version | None) -> bool:
+    return reached is None or choice.version.compare(reached) > 0
+
+
+def _cooldown_words(choice: CandidateVersion, terms: UpgradePolicy) -> str:
+    return f"{choice.version} is {age_words(choice.days)} old, cooldown {terms.cooldown} d"
 
 
 _DAYS_OF_YEARS = 730

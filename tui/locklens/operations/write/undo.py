@@ -60,6 +60,11 @@ class AppliedWrite(Struct, frozen=True):
         return self.record.id
 
     @property
+    def title(self) -> str:
+        """The first line of the commit message, or the beginning of the command line without one."""
+        return self.record.message.partition("\n")[0] or _short(self.record.command)
+
+    @property
     def moment(self) -> str:
         """The time, to the minute."""
         return _moment(self.record)

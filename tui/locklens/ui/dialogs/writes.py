@@ -97,8 +97,7 @@ def _listed(writes: Sequence[AppliedWrite]) -> Iterator[tuple[Line, AppliedWrite
     for write in writes:
         verb = Span("redo  ", Role.WARN) if write.is_undone else Span("undo  ", Role.GOOD)
         undone = Span("  (undone)" if write.is_undone else "", Role.DIM)
-        command = write.record.command
-        yield line(verb, Span(write.moment, Role.DIM), "  ", command, undone, hanging=8), write
+        yield line(verb, Span(write.moment, Role.DIM), "  ", write.title, undone, hanging=8), write
         for name in write.files[:_FILES_SHOWN]:
             yield line(Span(f"        {name}", Role.PLACE), hanging=10), write
         if len(write.files) > _FILES_SHOWN:

@@ -50,6 +50,6 @@ PREVIEW_KEYS = KeyTable(
             (*EVERYWHERE, Key("Z", "Z", "undo", "undo apply: on every other screen")),
         ),
     ),
-    ("enter", "esc q", "?", "tab", "y", "d", "x", "r", "f", ":", "e", "j k"),
-    ("enter", "esc q", "?", "tab", "y", "d", "x", "r", "f", ":", "e", "j k"),
+    ("enter", "esc q", "?", "tab", "y", "d", "x", "r", ":", "e", "j k"),
+    ("enter", "esc q", "?", "tab", "y", "d", "x", "r", ":", "e", "j k"),
 )
