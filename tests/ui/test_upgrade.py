@@ -309,6 +309,20 @@ async def test_all_that_is_safe(opening: Opening) -> None:
         assert "selection cleared" in on.status
 
 
+async def test_majors_are_taken_in_by_a_key(opening: Opening) -> None:
+    major = offer("1.0.0:90 2.0.0:40", ">= 1.0", root="a", name="major")
+    async with opening(CandidateTable((READY, major))) as on:
+        await on.press("a")
+        assert on.picks == {"a/ready": "1.1.0"}
+        assert "1 not eligible (M includes 1 major version), n goes to them" in on.status
+        await on.press("a", "M")
+        assert "major versions: eligible, a selects them too" in on.status
+        await on.press("a")
+        assert on.picks == {"a/ready": "1.1.0", "a/major": "2.0.0"}
+        await on.press("M")
+        assert "major versions: not eligible" in on.status
+
+
 async def test_an_eligible_selection_is_dropped_when_the_signer_changed(opening: Opening) -> None:
     facts = [known(READY, "1.0.0", ALICE), known(READY, "1.1.0", MALLORY)]
     facts += [known(TWICE[0], "1.0.0", ALICE), known(TWICE[0], "1.1.0", ALICE)]

@@ -354,8 +354,8 @@ class UpgradeScreen(RowActionsScreen):
             }
             excluded = len(ready - addresses)
             majors = sum(map(picking.is_left_out_as_major, picking.offers.providers))
-            rest = f"; {excluded} not eligible" if excluded else ""
-            rest += f", {counted(majors, 'major version')}: M includes them" if majors else ""
+            included = f" (M includes {counted(majors, 'major version')})" if majors else ""
+            rest = f"; {excluded} not eligible{included}, n goes to them" if excluded else ""
             self.say(f"selected {counted(len(addresses), 'eligible provider')}{rest}")
         self.refresh_list()
         self.look_up_soon()
