@@ -619,7 +619,8 @@ async def test_the_sample(tmp_path: Path) -> None:
                 for one in on.upgrades.picking.offers.providers
             }
             assert standings["infra/prod/network/aws"] == "6.3.0 is 3d old, cooldown 7 d"
-            assert standings["infra/prod/secrets/vault"] == "~> 4.6 (infra/prod/secrets/versions.tf:7)"
+            held_by = "4.8.0 is 2d old, cooldown 7 d; ~> 4.6 (infra/prod/secrets/versions.tf:7)"
+            assert standings["infra/prod/secrets/vault"] == held_by
             assert "ec" not in {pick.address.type for pick in on.upgrades.picking.picks}
             assert on.picks["infra/stage/network/aws"] == "6.2.0"
             assert "infra/stage/search/search-sync" not in on.picks  # its release date is unknown
