@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -339,3 +340,22 @@ def test_a_reader_that_goes_away_is_no_error(files: Path) -> None:
     command = f"{sys.executable} -m locklens review --offline --old old.hcl --new new.hcl --format json | true"
     result = subprocess.run(command, shell=True, capture_output=True, text=True, check=False, cwd=files)
     assert result.stderr == ""
+
+
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM])
+def test_a_closed_terminal_leaves_no_folder_of_the_demo(tmp_path: Path, number: signal.Signals) -> None:
+    environ = {**os.environ, "TMPDIR": str(tmp_path)}
+    command = [sys.executable, "-m", "locklens", "demo", "--serve"]
+    with subprocess.Popen(command, env=environ, stdout=subprocess.PIPE) as serving:
+        assert serving.stdout is not None
+        assert serving.stdout.readline()
+        assert list(tmp_path.glob("locklens-demo-*"))
+        serving.send_signal(number)
+        assert serving.wait(60) == 128 + number
+    assert not list(tmp_path.glob("locklens-demo-*"))
+
+
+def test_the_check_of_lk018_is_one_that_works(run: Run) -> None:
+    _, out, _ = run("explain", "LK018")
+    assert "locklens format --dry-run" in " ".join(out.split())
+    assert "Run `terraform fmt`" not in out

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
-from ui.conftest import Driver, Samples, ServingSource, until
+from ui.conftest import Driver, Samples, ServingSource, digest, until
 
 from locklens.addresses import Platform, ProviderAddress
 from locklens.demo.faults import Faults
@@ -39,7 +39,7 @@ from locklens.review.model import (
 from locklens.review.reports import hashes_text
 from locklens.storage.cache import Cache
 from locklens.ui.app import LockLensApp
-from locklens.ui.hashes.detail import hash_detail
+from locklens.ui.hashes.detail import _ladder_lines, hash_detail
 from locklens.ui.hashes.keys import HASHES_KEYS
 from locklens.ui.hashes.rows import LookupState, hash_rows
 from locklens.ui.hashes.screen import HashesScreen
@@ -592,3 +592,9 @@ async def test_the_sample(tmp_path: Path) -> None:
             await until(on, lambda: isinstance(app.screen, HashesScreen))
             await on.press("1")
             await until(on, lambda: isinstance(app.screen, ReviewScreen))
+
+
+def test_many_hashes_of_one_proof_leave_a_space_before_its_meaning() -> None:
+    facts = [HashFact(f"zh:{digest(number)}") for number in range(25)] + [HashFact(f"h1:{n}=") for n in range(10)]
+    (unknown,) = [one.text for one in _ladder_lines(facts) if one.text.strip().casefold().startswith("unknown")]
+    assert "25 zh, 10 h1 " in unknown

@@ -17,7 +17,7 @@ from locklens.ui.review.tree import Grouping
 from locklens.ui.shell.bars import Reading
 from locklens.ui.text.spans import Role, Span, line
 from locklens.ui.themes import THEMES
-from locklens.ui.widgets.strips import wrapped
+from locklens.ui.widgets.strips import strip_of, wrapped
 
 if TYPE_CHECKING:
     from textual.theme import Theme
@@ -210,6 +210,19 @@ async def test_without_colours_the_cursor_of_a_text_is_underlined(
         assert all(style is not None and style.underline for style in styles)
         others = [segment.style for segment in view.render_line(row + 2) if segment.text.strip()]
         assert not any(style is not None and style.underline for style in others)
+
+
+async def test_without_colours_a_finding_is_not_fainter_than_plain_text(
+    samples: Samples, running: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    async with running(samples.full()) as on:
+        plain, block = (
+            strip_of([Span("x", role)], on.detail, width=1)._segments[0].style for role in (Role.PLAIN, Role.BLOCK)
+        )
+        assert plain is not None
+        assert block is not None
+        assert (block.color, block.bold) == (plain.color, True)
 
 
 @pytest.mark.parametrize("height", [15, 24, 32, 50])

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import tempfile
 import threading
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,6 +23,7 @@ from locklens.text import page
 
 if TYPE_CHECKING:
     from argparse import Namespace
+    from collections.abc import Iterator
 
     from locklens.cli.reading import OpenUi
 
@@ -37,7 +39,11 @@ def demo(options: Namespace, open_ui: OpenUi) -> int:
     if options.serve:
         return _serve(options)
     options.old = options.new = None
-    with tempfile.TemporaryDirectory(prefix=_PREFIX) as name, DemoRegistry(faults=Faults(SAMPLE_RULES)) as registry:
+    with (
+        _ended_by_signals(),
+        tempfile.TemporaryDirectory(prefix=_PREFIX) as name,
+        DemoRegistry(faults=Faults(SAMPLE_RULES)) as registry,
+    ):
         folder = Path(name)
         top = make_repository(folder / "infrastructure")
         environ = {**os.environ, **environment(write_cli_configuration(registry, folder))}
@@ -50,6 +56,27 @@ def demo(options: Namespace, open_ui: OpenUi) -> int:
                 Journal().forget(top)  # The repository is deleted: its writes cannot be undone.
 
 
+@contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """Let a closed terminal and a plain kill end the block like an exit, so that its folder is deleted."""
+
+    def end(number: int, _: object) -> None:
+        for each in before:
+            signal.signal(each, signal.SIG_IGN)  # a second one must not stop the deletion
+        raise SystemExit(128 + number)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread may set handlers
+        return
+    ends = [getattr(signal, name) for name in ("SIGHUP", "SIGTERM") if hasattr(signal, name)]
+    before = {each: signal.signal(each, end) for each in ends}
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+
+
 def _serve(options: Namespace) -> int:
     """Serves the sample registry until it is interrupted."""
     try:
@@ -57,7 +84,7 @@ def _serve(options: Namespace) -> int:
     except ValueError as error:
         raise UsageError(f"--fault: {error}") from error
     registry = DemoRegistry(faults=Faults(rules), delay=options.delay / 1000)
-    with tempfile.TemporaryDirectory(prefix=_PREFIX) as folder:
+    with _ended_by_signals(), tempfile.TemporaryDirectory(prefix=_PREFIX) as folder:
         try:
             registry.start(options.port)
         except (OSError, OverflowError) as error:

@@ -103,8 +103,9 @@ def restore(
                 require_sound(root)
             lock = locks.get(root.path)
             if lock is None:
-                words = f"{printable_name(revision)} has no such file"
-                raise ConfigurationError(words, path=root.lock.path, hint="name another revision with --from")
+                words = f"{printable_name(revision)} has no such file, so there is nothing to restore"
+                hint = "delete the file to go back to no lock file, or name another revision with --from"
+                raise ConfigurationError(words, path=root.lock.path, hint=hint)
             require_valid(lock)
             _restore_root(draft, root, lock, selected[root.path])
     command = command_line("restore", request, [*providers, *(["--from", revision] if revision != "HEAD" else [])])

@@ -270,8 +270,9 @@ _ALL = (
         "Not in the canonical format",
         "The file is valid but not byte for byte what the tools write.",
         "The next `init` that changes anything rewrites the whole file, which fills the next review with noise.",
-        "Run `terraform fmt` on a copy; check for CRLF line ends with `file`.",
-        "Write it in the canonical format, in a commit of its own.",
+        "Check for CRLF line ends with `file`, and for order, spacing and comments with `locklens format --dry-run`. "
+        "`terraform fmt` refuses lock files.",
+        "Write it in the canonical format with `locklens format`, in a commit of its own.",
     ),
     Rule(
         "LK019",

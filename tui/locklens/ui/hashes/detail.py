@@ -140,7 +140,7 @@ def _path_lines(found: ProviderCoverage) -> Iterator[Line]:
         is_complete = len(path.covered) == len(found.platforms)
         role = Role.GOOD if is_complete else Role.WARN if path.at_least_missing else Role.DIM
         needs = Span(needs_words(path.path), Role.DIM)
-        yield line(f"  {path.path.value:<{_PLATFORM + 1}}", Span(f"{count:<10}", role), needs, hanging=4)
+        yield line(f"  {path.path.value:<{_PLATFORM + 1}}", Span(f"{count:<9} ", role), needs, hanging=4)
         if path.missing:
             yield line(Span("    missing       ", Role.WARN), ", ".join(path.missing), hanging=18)
         if path.doubtful:
@@ -201,7 +201,7 @@ def _ladder_lines(facts: Sequence[HashFact]) -> Iterator[Line]:
         schemes = [scheme for scheme in (Scheme.ZH, Scheme.H1) if counts[scheme, word]]
         numbers = ", ".join(f"{counts[scheme, word]} {scheme}" for scheme in schemes)
         shown = Span(f"  {word:<9}", Role.STRONG if numbers else Role.DIM)
-        yield line(shown, f"{numbers:<11}", Span(meaning, Role.DIM), hanging=22)
+        yield line(shown, f"{numbers:<10} ", Span(meaning, Role.DIM), hanging=22)
 
 
 def _scheme(fact: HashFact) -> str:

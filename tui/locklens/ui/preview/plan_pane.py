@@ -252,7 +252,7 @@ def _group_line(group: Group, width: int, review: Review | None, *, is_alone: bo
     reviewed = reviewed_change(change, review) if review is not None else None
     lead = kind_sign(reviewed[1].kind) if reviewed is not None else _SIGNS[change.kind]
     place = FilePlace(f"{change.root}/.terraform.lock.hcl".lstrip("/"), change.old.line) if change.old else None
-    spans = [Span(f"  {lead:<2}"), Span(f"{change.name:<{width}}", Role.STRONG), Span(f"  {versions}  ")]
+    spans = [Span(f"{lead:>3} "), Span(f"{change.name:<{width}}", Role.STRONG), Span(f"  {versions}  ")]
     if review is not None:
         worst = min(
             (finding.severity for finding in _findings_of(group, review)), key=lambda each: each.rank, default=None

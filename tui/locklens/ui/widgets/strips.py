@@ -124,16 +124,19 @@ def strip_of(spans: StyledPiece, widget: Widget, *, width: int, cursor: bool = F
     All text of the screens is painted here: the output edge, where control sequences are escaped.
     """
     app = widget.app
-    styles = _role_styles(app.current_theme)
+    # Without colours, the filter that removes them makes most of them fainter than plain text: bold alone tells.
+    is_plain = app.no_color or app.console.color_system is None
+    styles = _PLAIN_STYLES if is_plain else _role_styles(app.current_theme)
     base = widget.rich_style
     if cursor:
         name = "cursor-line" if widget.has_focus else "cursor-line-unfocused"
         # Without colours, the underline is the only sign of the cursor.
-        is_plain = app.no_color or app.console.color_system is None
         base += Style(bgcolor=app.current_theme.variables[name], underline=is_plain or None)
     segments = [Segment(harmless(text), base + styles[role]) for text, role in spans if text]
     return Strip(segments).adjust_cell_length(width, base)
 
+
+_PLAIN_STYLES = {role: Style(bold=bold) for role, (_, bold) in _VARIABLES.items()}
 
 _known_styles: dict[str, dict[Role, Style]] = {}
 
