@@ -611,7 +611,7 @@ async def test_the_sample(tmp_path: Path) -> None:
         async with app.run_test(size=(110, 40)) as pilot:
             on = UpgradeDriver(app, pilot)
             await until(on, lambda: on.upgrades.has_offers)
-            await on.press("a")
+            await on.press("M", "a")
             await until(on, lambda: "NEW KEY" in on.text and "looking up" not in on.text)
             await on.look_up()
             standings = {
