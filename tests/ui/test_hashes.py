@@ -598,3 +598,10 @@ def test_many_hashes_of_one_proof_leave_a_space_before_its_meaning() -> None:
     facts = [HashFact(f"zh:{digest(number)}") for number in range(25)] + [HashFact(f"h1:{n}=") for n in range(10)]
     (unknown,) = [one.text for one in _ladder_lines(facts) if one.text.strip().casefold().startswith("unknown")]
     assert "25 zh, 10 h1 " in unknown
+
+
+async def test_the_columns_have_heads(repository: Review, opened: Opened, tmp_path: Path) -> None:
+    app = opened(ServingSource(repository, top=tmp_path))
+    async with app.run_test(size=(140, 40)) as pilot:
+        on = HashesDriver(app, pilot)
+        await until(on, lambda: all(word in on.lines[2] for word in ("version", "coverage", "proof")))

@@ -21,6 +21,8 @@ _SEVERITY = 5
 _COVER = 9
 _PROOF = 10
 _MOST_VERSION = 14
+_TITLED_FROM_WIDTH = 64
+"""Narrower lists have no room for the title of short versions: names come first."""
 
 
 class HashList(RowList[HashRow]):
@@ -66,7 +68,9 @@ class HashList(RowList[HashRow]):
 
     def lay_out(self, rows: tuple[HashRow, ...], width: int) -> None:
         """Give the names the width that the other columns leave."""
+        least = len("version") if width >= _TITLED_FROM_WIDTH else 0
         self._version_room = min(max((len(row.version) for row in rows), default=0), _MOST_VERSION)
+        self._version_room = max(self._version_room, least)
         self._room = max(0, width - _LEAD - _SEVERITY - self._version_room - 2 - _COVER - _PROOF)
 
     def painted(self, row: HashRow, width: int, *, cursor: bool) -> StyledPiece:
@@ -78,6 +82,9 @@ class HashList(RowList[HashRow]):
             name = harmless(row.name)
             shown = fitted_end(name, room) if cell_len(name) > room else fitted(name, room)
             heads = Span(f"{'coverage':>{_COVER}}{'proof':>{_PROOF}}" if row.named else "", Role.DIM)
+            if row.named and cell_len(name) <= self._room and self._version_room >= len("version"):
+                title = Span(f" {fitted('version', self._version_room)} ", Role.DIM)
+                return [*lead, Span(fitted(name, self._room), Role.HEADING), title, _severity(row), heads]
             return [*lead, Span(shown + " ", Role.HEADING), _severity(row), heads]
         return [
             *lead,
