@@ -297,7 +297,7 @@ async def test_every_key(opening: Opening, top: Path, tmp_path: Path, monkeypatc
         await on.press("colon")
         await until(on, lambda: bool(on.app.screen.query(Input)))
         await on.press(*"show full diff")
-        await until(on, lambda: "d - reading" in on.text)
+        await until(on, lambda: "as git apply takes it" in on.text)
         await on.press("escape")
         await until(on, lambda: on.app.screen is on.preview)
         await on.press("q")

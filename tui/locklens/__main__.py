@@ -18,7 +18,7 @@ _GARBAGE = 50_000
 
 
 def run() -> NoReturn:
-    """Runs the program with the process's arguments, and ends the process with its exit status."""
+    """Run the program with the process's arguments, and end the process with its exit status."""
     gc.set_threshold(_GARBAGE)
     from locklens.cli.main import main
 

@@ -82,7 +82,7 @@ class ProviderAddress(Struct, frozen=True):
 
 
 def display_host(host: str) -> str:
-    """Returns the Unicode rendering of a host in comparison form, with its port."""
+    """Return the Unicode rendering of a host in comparison form, with its port."""
     if "xn--" not in host:
         return host
     import idna
@@ -95,7 +95,7 @@ def display_host(host: str) -> str:
 
 
 def spelt_host(host: str) -> str:
-    """Returns a host, in whichever form, as messages show it: with its punycode beside it where it is not ASCII."""
+    """Return a host, in whichever form, as messages show it: with its punycode beside it where it is not ASCII."""
     if not host.isascii():
         host = normalise_host(host)
     shown = display_host(host)
@@ -106,7 +106,7 @@ _WRITTEN_TOGETHER = frozenset({"CJK", "Hiragana", "Katakana", "Hangul", "Bopomof
 
 
 def scripts_of(name: str) -> tuple[str, ...]:
-    """Returns the scripts that a name's letters are of, in order; those of one language's usual mixture count as one.
+    """Return the scripts that a name's letters are of, in order; those of one language's usual mixture count as one.
 
     Python's Unicode tables know no scripts, but the name of each letter begins with its script's.
     """
@@ -120,7 +120,7 @@ def _punycode(name: str) -> str:
 
 
 def normalise_part(text: str) -> str:
-    """Returns a namespace, type or local name in the form that addresses are compared by.
+    """Return a namespace, type or local name in the form that addresses are compared by.
 
     Raises:
         ValueError: The text is none; str() says why in the real tools' words.
@@ -137,7 +137,7 @@ def normalise_part(text: str) -> str:
 
 
 def _idna_label(text: str) -> str:
-    """Maps one label as UTS 46 lookup does, to Unicode, without a limit of length."""
+    """Map one label as UTS 46 lookup does, to Unicode, without a limit of length."""
     import idna
 
     try:
@@ -161,7 +161,7 @@ def _idna_label(text: str) -> str:
 
 
 def normalise_host(text: str) -> str:
-    """Returns the comparison form of a host that a person wrote.
+    """Return the comparison form of a host that a person wrote.
 
     Raises:
         ValueError: The text is no host name; str() says why.
@@ -186,7 +186,7 @@ def normalise_host(text: str) -> str:
 
 
 def read_host(text: str) -> str:
-    """Returns the comparison form of a host that a person typed or copied, be it in punycode.
+    """Return the comparison form of a host that a person typed or copied, be it in punycode.
 
     Raises:
         ValueError: The text is no host name; str() says why.
@@ -220,7 +220,7 @@ def _host_label(label: str) -> str:
 def parse_source(
     text: str, *, default_host: str, redundant_prefixes: tuple[str, ...] = ("terraform-",)
 ) -> ProviderAddress:
-    """Reads a provider source as a configuration has it: `[HOST/][NAMESPACE/]TYPE`.
+    """Read a provider source as a configuration has it: `[HOST/][NAMESPACE/]TYPE`.
 
     Args:
         text: The source as written.
@@ -288,7 +288,7 @@ def _refuse_prefix(kind: str, prefix: str, namespace: str) -> None:
 
 @lru_cache(maxsize=4096)
 def parse_plain(text: str) -> ProviderAddress | None:
-    """Reads a full address that is plain ASCII in normal form, as nearly all are; None for any other text."""
+    """Read a full address that is plain ASCII in normal form, as nearly all are; None for any other text."""
     host, _, rest = text.partition("/")
     namespace, _, kind = rest.partition("/")
     plain = _PLAIN_HOST.match(host) and "--" not in host and _PLAIN_PART.match(namespace) and _PLAIN_PART.match(kind)
@@ -306,7 +306,7 @@ class Platform(Struct, frozen=True, order=True):
 
     @classmethod
     def parse(cls, text: str) -> Platform:
-        """Reads `OS_ARCH`.
+        """Read `OS_ARCH`.
 
         Raises:
             ValueError: The text is not two words separated by an underscore, each of lower-case ASCII letters and

@@ -45,13 +45,13 @@ class Diagnostic(Struct, frozen=True):
 
     @classmethod
     def of(cls, error: LockLensError, *, summary: str = "", address: str = "", root: str = "") -> Self:
-        """Returns an error as a diagnostic."""
+        """Return an error as a diagnostic."""
         severity = DiagnosticSeverity.ERROR
         return cls(severity, summary, error.message, address, error.place, error.hint, root)
 
     @classmethod
     def note(cls, detail: str, *, address: str = "", root: str = "") -> Self:
-        """Returns a sentence as a note."""
+        """Return a sentence as a note."""
         return cls(DiagnosticSeverity.NOTE, "", detail, address, root=root)
 
     @property

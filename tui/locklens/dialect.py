@@ -39,7 +39,7 @@ class Dialect(Struct, frozen=True):
         return f'# This file is maintained automatically by "{self.command} init".'
 
     def parse_source(self, text: str) -> ProviderAddress:
-        """Reads a provider source as this tool would, whether or not it is in normal form.
+        """Read a provider source as this tool would, whether or not it is in normal form.
 
         Raises:
             AddressError: With the tool's words.

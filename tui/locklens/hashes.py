@@ -122,7 +122,7 @@ class HashedPackage(Struct, frozen=True):
 
 
 def h1_of_digests(digests: Iterable[tuple[bytes, str]]) -> str:
-    """Computes an `h1` from (slash-separated name, lower-case hex SHA-256 of the content) pairs in any order.
+    """Compute an `h1` from (slash-separated name, lower-case hex SHA-256 of the content) pairs in any order.
 
     Raises:
         ValueError: A name holds a line feed.

@@ -29,7 +29,7 @@ class CombiningSequenceError(ValueError):
 
 
 def nfc(text: str) -> str:
-    """Returns a text in normalisation form C, in linear time.
+    """Return a text in normalisation form C, in linear time.
 
     Raises:
         CombiningSequenceError: More than `MAX_COMBINING` combining characters follow each other.
@@ -41,7 +41,7 @@ def nfc(text: str) -> str:
 
 
 def check_combining(text: str) -> None:
-    """Does nothing for a text that can be normalised in linear time.
+    """Do nothing for a text that can be normalised in linear time.
 
     Raises:
         CombiningSequenceError: More than `MAX_COMBINING` combining characters follow each other.

@@ -23,7 +23,7 @@ def is_open_to_others(status: os.stat_result) -> bool:
 
 
 def distrust_reason(status: os.stat_result) -> str:
-    """Returns the reason not to trust it, "" if only this user can have written to it."""
+    """Return the reason not to trust it, "" if only this user can have written to it."""
     if is_of_another(status):
         return "it belongs to another user"
     return "others may write to it" if is_open_to_others(status) else ""

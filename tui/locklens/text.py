@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 
 
 def visible(text: str) -> str:
-    """Returns text with an escape for every character that is not printable, line feeds among them."""
+    """Return text with an escape for every character that is not printable, line feeds among them."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(
@@ -95,7 +95,7 @@ def _without_log_command(line: str) -> str:
 
 
 def page(lines: Iterable[Line], *, colour: bool = False) -> Printable:
-    """Returns lines as an output, each with a line feed.
+    """Return lines as an output, each with a line feed.
 
     Args:
         lines: One by one; a line feed in one of them is escaped.
@@ -118,19 +118,19 @@ def _line(line: Line, *, colour: bool) -> str:
 
 
 def one_line(text: str) -> Printable:
-    """Returns text as one line without a line feed: for a status line, a notice, the clipboard."""
+    """Return text as one line without a line feed: for a status line, a notice, the clipboard."""
     return Printable(_line(text, colour=False))
 
 
 def json_text(document: Any, *, indent: int | None = 2) -> Printable:
-    """Returns a JSON document of ASCII alone, with a line feed at its end; `indent` None puts it on one line."""
+    """Return a JSON document of ASCII alone, with a line feed at its end; `indent` None puts it on one line."""
     import json
 
     return plain_json(json.dumps(document, indent=indent, ensure_ascii=True))
 
 
 def plain_json(text: str) -> Printable:
-    """Returns JSON of printable ASCII, with log commands escaped.
+    """Return JSON of printable ASCII, with log commands escaped.
 
     Raises:
         ValueError: The text is not printable ASCII.
@@ -142,12 +142,12 @@ def plain_json(text: str) -> Printable:
 
 
 def shell_words(words: Iterable[str]) -> str:
-    """Returns words quoted for a shell, printable: an unprintable word is quoted as `$'...'`, with octal bytes."""
+    """Return words quoted for a shell, printable: an unprintable word is quoted as `$'...'`, with octal bytes."""
     return " ".join(map(shell_word, words))
 
 
 def shell_word(word: str) -> str:
-    """Returns one word quoted for a shell; see `shell_words`."""
+    """Return one word quoted for a shell; see `shell_words`."""
     import os
     import shlex
 
@@ -165,12 +165,12 @@ def shell_word(word: str) -> str:
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:
-    """Returns a number with its noun, e.g. "1 root", "2 roots"."""
+    """Return a number with its noun, e.g. "1 root", "2 roots"."""
     return f"{number} {noun if number == 1 else plural or noun + 's'}"
 
 
 def size_words(size: int) -> str:
-    """Returns a number of bytes in readable units: `512 bytes`, `21.4 MiB`."""
+    """Return a number of bytes in readable units: `512 bytes`, `21.4 MiB`."""
     if size < _KIB:
         return counted(size, "byte")
     amount, units = size / _KIB, ["KiB", "MiB", "GiB"]
@@ -186,5 +186,5 @@ def listing(names: Sequence[str], limit: int = _NAMES_SHOWN) -> str:
 
 
 def reason_of(error: OSError) -> str:
-    """Returns the reason of a system error, as the end of a sentence."""
+    """Return the reason of a system error, as the end of a sentence."""
     return (error.strerror or "unknown error").lower()

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def info() -> Printable:
-    """Returns the place of the cache, its size and the number of its entries.
+    """Return the place of the cache, its size and the number of its entries.
 
     Raises:
         ConfigurationError: It cannot be read.
@@ -37,7 +37,7 @@ def info() -> Printable:
 
 
 def clear() -> Printable:
-    """Empties the cache, and returns the message about it.
+    """Empty the cache, and return the message about it.
 
     Raises:
         ConfigurationError: It cannot be written.

@@ -21,7 +21,7 @@ _OF_OTHERS = (
 
 
 def read_install_options(command: str, arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
-    """Reads the arguments of a command.
+    """Read the arguments of a command.
 
     Raises:
         UsageError: They are invalid, or contradict one another.

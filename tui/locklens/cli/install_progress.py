@@ -72,20 +72,20 @@ class InstallProgress:
         self._arriving: dict[str, tuple[PackageArriving, float, int]] = {}
 
     def begin(self, root: str | None) -> None:
-        """Sets the root of the events that follow; None for work that all roots share."""
+        """Set the root of the events that follow; None for work that all roots share."""
         self._root = root
 
     def wait(self) -> None:
-        """Reports that another process holds the folder."""
+        """Report that another process holds the folder."""
         self._say("- Waiting for another locklens that installs into the same folder...")
 
     def end(self) -> None:
-        """Removes the redrawn line."""
+        """Remove the redrawn line."""
         self._arriving.clear()
         self._line.wipe()
 
     def conclude(self, outcome: RootResult) -> None:
-        """Reports the diagnostics and notes of a root."""
+        """Report the diagnostics and notes of a root."""
         self.end()
         for note in outcome.notes:
             self._say(f"- {note}")
@@ -100,7 +100,7 @@ class InstallProgress:
             )
 
     def take(self, event: InstallEvent) -> None:
-        """Reports one event."""
+        """Report one event."""
         if isinstance(event, PackageArriving):
             self._arrive(event)
             return
@@ -112,7 +112,7 @@ class InstallProgress:
             self._say(*lines)
 
     def _say(self, *lines: str) -> None:
-        """Writes lines below the name of their root."""
+        """Write lines below the name of their root."""
         if not self._is_alone and self._root not in {None, self._named}:
             self._line.say(f"{self._root}:")
         self._named = self._root
@@ -127,7 +127,7 @@ class InstallProgress:
 
 
 def _share(label: str, event: PackageArriving, started: float, first: int, now: float) -> str:
-    """Returns the progress of a package: a bar, its rate, and the time left."""
+    """Return the progress of a package: a bar, its rate, and the time left."""
     rate = (event.received - first) / (now - started) if now > started else 0.0
     speed = f", {size_words(int(rate))}/s" if rate else ""
     if not event.size:
@@ -138,7 +138,7 @@ def _share(label: str, event: PackageArriving, started: float, first: int, now: 
 
 
 def event_lines(event: InstallEvent, wording: Wording) -> list[str]:
-    """Returns the lines for an event; those of a run that writes are the real tools', where they have some."""
+    """Return the lines for an event; those of a run that writes are the real tools', where they have some."""
     is_dry_run = wording is Wording.DRY_RUN
     match event:
         case QueryStarted(provider, _, True):
@@ -194,23 +194,23 @@ class JsonProgress:
         self._root: str | None = "."
 
     def begin(self, root: str | None) -> None:
-        """Sets the root of the events that follow; None for work that all roots share."""
+        """Set the root of the events that follow; None for work that all roots share."""
         self._root = root
 
     def wait(self) -> None:
-        """Reports that another process holds the folder."""
+        """Report that another process holds the folder."""
         self._put("waiting", {})
 
     def end(self) -> None:
-        """Does nothing."""
+        """Do nothing."""
 
     def take(self, event: InstallEvent) -> None:
-        """Reports one event."""
+        """Report one event."""
         fields = {name: _plain(getattr(event, name)) for name in event.__struct_fields__}
         self._put(re.sub("(?<!^)([A-Z])", r"_\1", type(event).__name__).lower(), fields)
 
     def conclude(self, outcome: RootResult) -> None:
-        """Reports the result of a root."""
+        """Report the result of a root."""
         for diagnostic in outcome.diagnostics:
             fields = {
                 "summary": diagnostic.summary,

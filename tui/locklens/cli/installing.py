@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def run_init(options: Namespace) -> int:
-    """Installs providers, root by root."""
+    """Install providers, root by root."""
     from locklens.operations.write.init import Init
 
     modes = {mode.value: mode for mode in Readonly}
@@ -70,7 +70,7 @@ def run_init(options: Namespace) -> int:
 
 
 def run_lock(options: Namespace) -> int:
-    """Adds hashes to the lock files of all roots, concurrently."""
+    """Add hashes to the lock files of all roots, concurrently."""
     from locklens.cli.planning import plan_operation, scope_of
     from locklens.operations.write.lock import Lock
 
@@ -89,7 +89,7 @@ def run_lock(options: Namespace) -> int:
 
 
 def _conclude(options: Namespace, plan: Plan, progress: InstallProgress | JsonProgress) -> int:
-    """Writes the plan of `lock`, reports the result of each root, and returns the exit status."""
+    """Write the plan of `lock`, report the result of each root, and return the exit status."""
     from locklens.cli.planning import writer_of
 
     writes = not (options.dry_run or options.check)
@@ -122,14 +122,14 @@ def _conclude(options: Namespace, plan: Plan, progress: InstallProgress | JsonPr
 
 
 def _exit_status(statuses: Sequence[int]) -> int:
-    """Returns the exit status of several roots."""
+    """Return the exit status of several roots."""
     if all(status == UNUSABLE for status in statuses):
         return UNUSABLE
     return FINDINGS if any(statuses) else DONE
 
 
 def _show(outcome: RootResult, words: Callable[[RootResult], str], *, is_preview: bool) -> None:
-    """Prints the result of a root, or the diff of its lock file."""
+    """Print the result of a root, or the diff of its lock file."""
     if is_preview:
         put_patch([outcome.planned] if outcome.planned is not None else [])
     else:
@@ -137,7 +137,7 @@ def _show(outcome: RootResult, words: Callable[[RootResult], str], *, is_preview
 
 
 def _init_words(outcome: RootResult) -> str:
-    """Returns the result of `init`, with the real tools' key phrases."""
+    """Return the result of `init`, with the real tools' key phrases."""
     product, command = outcome.tool.product, outcome.tool.command
     if outcome.is_empty:
         return f"{product} initialized in an empty directory!\n\nThe directory has no {product} configuration files.\n"

@@ -23,12 +23,12 @@ class LiveLine:
         self._last = float("-inf")
 
     def say(self, *lines: str) -> None:
-        """Writes permanent lines."""
+        """Write permanent lines."""
         self.wipe()
         tell(lines)
 
     def draw(self, words: Callable[[], str]) -> None:
-        """Redraws the line with the result of `words`, at most once every _REDRAW_SECONDS."""
+        """Redraw the line with the result of `words`, at most once every _REDRAW_SECONDS."""
         now = time.monotonic()
         if not self._is_live or now - self._last < _REDRAW_SECONDS:
             return
@@ -36,6 +36,6 @@ class LiveLine:
         self._drawn = redraw(words(), over=self._drawn)
 
     def wipe(self) -> None:
-        """Removes the line."""
+        """Remove the line."""
         if self._drawn:
             self._drawn = redraw("", over=self._drawn)

@@ -29,7 +29,7 @@ _READING = frozenset({"review", "hashes", "keys"})
 
 
 def main(argv: Sequence[str], open_ui: OpenUi) -> int:
-    """Runs one command line.
+    """Run one command line.
 
     Args:
         argv: The arguments behind the program's name.
@@ -112,7 +112,7 @@ def _command(command: str, options: Namespace, open_ui: OpenUi) -> int:
 
 
 def _recover(roots: Sequence[str]) -> None:
-    """Completes or reverts interrupted writes, here and in the named roots, and reports them."""
+    """Complete or revert interrupted writes, here and in the named roots, and report them."""
     from pathlib import Path
 
     from locklens.operations.write.recover import recover_at

@@ -15,7 +15,7 @@ _MARKER_SIZES = range(1, 101)
 
 
 def read_merge_options(command: str, arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
-    """Reads the arguments of one of the three commands.
+    """Read the arguments of one of the three commands.
 
     Raises:
         UsageError: They are invalid.

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def run_merge(options: Namespace) -> int:
-    """Merges three lock files into the second, and reports on stderr.
+    """Merge three lock files into the second, and report on stderr.
 
     Returns:
         1 where conflicts are left, as git expects of a merge driver.
@@ -37,7 +37,7 @@ def run_merge(options: Namespace) -> int:
 
 
 def run_textconv(options: Namespace) -> int:
-    """Prints a lock file for `git diff`; one that the tools would refuse as its lines."""
+    """Print a lock file for `git diff`; one that the tools would refuse as its lines."""
     from locklens.lockfile.parse import MAX_LOCK_FILE_BYTES, parse
     from locklens.lockfile.summary import summary
 
@@ -51,7 +51,7 @@ def run_textconv(options: Namespace) -> int:
 
 
 def run_git(options: Namespace) -> int:
-    """Sets git up for lock files, or removes that set-up, and lists the changes."""
+    """Set git up for lock files, or remove that set-up, and list the changes."""
     from locklens.project.gitsetup import set_up, take_down
 
     is_dry_run = options.dry_run

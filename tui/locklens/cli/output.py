@@ -29,7 +29,7 @@ NOT_WRITTEN = "dry run: nothing was written"
 
 
 def put(text: Printable) -> int:
-    """Writes the result; characters outside of the terminal's encoding are escaped.
+    """Write the result; characters outside of the terminal's encoding are escaped.
 
     Raises:
         ConfigurationError: Standard output cannot be written.
@@ -42,7 +42,7 @@ def put(text: Printable) -> int:
 
 
 def put_patch(files: Iterable[PlannedFile]) -> int:
-    """Writes the changes of files as the result: exact for `git apply`, printable on a terminal.
+    """Write the changes of files as the result: exact for `git apply`, printable on a terminal.
 
     Raises:
         ConfigurationError: Standard output cannot be written.
@@ -73,12 +73,12 @@ def _writing() -> Iterator[TextIO]:
 
 
 def forget_output() -> None:
-    """Keeps Python from writing the rest of the output again when it exits."""
+    """Keep Python from writing the rest of the output again when it exits."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def deliver(text: Printable, output: str | None) -> int:
-    """Writes the result to a file, or to stdout without one.
+    """Write the result to a file, or to stdout without one.
 
     Raises:
         ConfigurationError: It cannot be written.
@@ -94,13 +94,13 @@ def deliver(text: Printable, output: str | None) -> int:
 
 
 def tell(lines: Iterable[str]) -> None:
-    """Writes lines other than the result to stderr."""
+    """Write lines other than the result to stderr."""
     if sys.stderr is not None:
         sys.stderr.write(page(lines))
 
 
 def redraw(text: str, *, over: int) -> int:
-    """Redraws the last line of a terminal's stderr.
+    """Redraw the last line of a terminal's stderr.
 
     Args:
         text: The new line; "" removes it.
@@ -118,7 +118,7 @@ def redraw(text: str, *, over: int) -> int:
 
 
 def complain(error: LockLensError) -> None:
-    """Writes an error and its hint to stderr."""
+    """Write an error and its hint to stderr."""
     tell([f"error: {error}", *([f"hint: {error.hint}"] if error.hint else [])])
 
 

@@ -46,7 +46,7 @@ class Parser(argparse.ArgumentParser):
         put(page(message.splitlines()))
 
     def error(self, message: str) -> NoReturn:
-        """Raises the error that argparse would print.
+        """Raise the error that argparse would print.
 
         Raises:
             UsageError: Always.

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def heeded_cooldown(policy: Policy, options: Namespace) -> int | None:
-    """Returns the cooldown in days, None for none; says so where the user ignores that of the policy."""
+    """Return the cooldown in days, None for none; say so where the user ignores that of the policy."""
     if policy.cooldown is not None and options.ignore_cooldown:
         tell([f"warning: the policy's cooldown of {counted(policy.cooldown, 'day')} is ignored (--ignore-cooldown)"])
         return None
@@ -33,14 +33,14 @@ def heeded_cooldown(policy: Policy, options: Namespace) -> int | None:
 
 
 def scope_of(options: Namespace) -> Scope:
-    """Returns the scope of the named roots, relative to the current folder."""
+    """Return the scope of the named roots, relative to the current folder."""
     from locklens.operations.plan.model import Scope
 
     return Scope(Path.cwd(), tuple(dict.fromkeys(options.root)), DIALECTS.get(options.tool), options.test_directory)
 
 
 def writer_of(options: Namespace, asking: NetworkSettings | None = None) -> LockLens:
-    """Returns the operations for a command that writes."""
+    """Return the operations for a command that writes."""
     from locklens.operations.compare_repository import open_git
 
     tool, test_directory = getattr(options, "tool", None) or "", getattr(options, "test_directory", "tests")
@@ -49,7 +49,7 @@ def writer_of(options: Namespace, asking: NetworkSettings | None = None) -> Lock
 
 
 def plan_operation(operation: Operation, options: Namespace, progress: InstallProgress | JsonProgress) -> Plan:
-    """Plans an operation that needs registries: all that the roots require are asked, as the tools do.
+    """Plan an operation that needs registries: all that the roots require are asked, as the tools do.
 
     Raises:
         LockLensError: There is no plan for any root.

@@ -32,7 +32,7 @@ class ReviewProgress:
         self._arriving: dict[str, PackageDownloading] = {}
 
     def take(self, event: ReviewEvent) -> None:
-        """Reports one event."""
+        """Report one event."""
         match event:
             case LookupProgress():
                 if self._is_verbose:
@@ -56,14 +56,14 @@ class ReviewProgress:
 
 
 def planned_words(plan: ProvingPlanned) -> str:
-    """Returns the number and size of the packages to download."""
+    """Return the number and size of the packages to download."""
     size = f", {size_words(plan.likely_bytes)}" if plan.likely_bytes is not None else ""
     more = f" (at most {plan.at_most})" if plan.at_most > plan.likely else ""
     return f"to prove {plan.hashes} h1: {counted(plan.likely, 'package')}{size} to download{more}"
 
 
 def arriving_words(event: PackageDownloading) -> str:
-    """Returns the progress of a package."""
+    """Return the progress of a package."""
     if not event.size:
         return size_words(event.received)
     return f"{min(100, 100 * event.received // event.size)} % of {size_words(event.size)}"

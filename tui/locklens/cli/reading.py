@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def run_review_command(options: Namespace, open_ui: OpenUi) -> int:
-    """Compares lock files."""
+    """Compare lock files."""
     from locklens.operations.compare_files import open_files
     from locklens.operations.compare_repository import open_git
     from locklens.operations.comparison import Base
@@ -69,7 +69,7 @@ def run_locked(options: Namespace, view: str, open_ui: OpenUi) -> int:
 
 
 def run_why(options: Namespace) -> int:
-    """Reports the requirements of a provider, and what holds it back."""
+    """Report the requirements of a provider, and what holds it back."""
     from locklens.operations.compare_repository import open_locked
     from locklens.operations.locklens import LockLens
     from locklens.operations.review.policy import policy_at
@@ -104,7 +104,7 @@ def _standard_input() -> bytes:
 def request_of(
     options: Namespace, opened: Callable[[], Comparison], asking: NetworkSettings, base: Base | None = None
 ) -> ReviewRequest:
-    """Returns the request for the options; `opened` opens the comparison with the base."""
+    """Return the request for the options; `opened` opens the comparison with the base."""
     from locklens.dialect import DIALECTS
     from locklens.operations.review.request import ReviewRequest
 
@@ -124,7 +124,7 @@ def request_of(
 def asking_of(
     options: Namespace, environ: Mapping[str, str] | None = None, cache: Path | None = None
 ) -> NetworkSettings:
-    """Returns the network settings of a command; `environ` and `cache` replace the user's own.
+    """Return the network settings of a command; `environ` and `cache` replace the user's own.
 
     Raises:
         UsageError: A host is invalid.
@@ -144,7 +144,7 @@ def asking_of(
 
 
 def show(request: ReviewRequest, options: Namespace, view: str, open_ui: OpenUi) -> int:
-    """Opens the screen, or prints the report, and returns the exit status.
+    """Open the screen, or print the report, and return the exit status.
 
     Args:
         request: The review to make.
@@ -193,7 +193,7 @@ def _format(options: Namespace) -> str:
 
 
 def _histories(locklens: LockLens, review: Review) -> dict[str, tuple[PastUse, ...]]:
-    """Returns the versions that were locked before of each signer's providers, by the key's fingerprint."""
+    """Return the versions that were locked before of each signer's providers, by the key's fingerprint."""
     from locklens.review.keys import signers
 
     named = [signer for signer in signers(review) if signer.key is not None]

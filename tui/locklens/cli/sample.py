@@ -31,7 +31,7 @@ _PREFIX = "locklens-demo-"
 
 
 def demo(options: Namespace, open_ui: OpenUi) -> int:
-    """Reviews the sample repository, with the sample registry as its only one."""
+    """Review the sample repository, with the sample registry as its only one."""
     from locklens.demo.repository import make_repository
     from locklens.operations.compare_repository import open_git
     from locklens.operations.comparison import Base
@@ -78,7 +78,7 @@ def _ended_by_signals() -> Iterator[None]:
 
 
 def _serve(options: Namespace) -> int:
-    """Serves the sample registry until it is interrupted."""
+    """Serve the sample registry until it is interrupted."""
     try:
         rules = tuple(map(parse_rule, options.fault)) if options.fault else SAMPLE_RULES
     except ValueError as error:

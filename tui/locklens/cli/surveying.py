@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def list_candidates(options: Namespace) -> int:
-    """Prints the available versions, and what holds them back."""
+    """Print the available versions, and what holds them back."""
     from locklens.operations.upgrades import report
 
     with _surveyor(options) as locklens:
@@ -43,7 +43,7 @@ def list_candidates(options: Namespace) -> int:
 
 
 def plan_safe(options: Namespace) -> Plan:
-    """Plans the upgrade of what the screen selects as eligible; an empty plan where nothing is.
+    """Plan the upgrade of what the screen selects as eligible; an empty plan where nothing is.
 
     Raises:
         LockLensError: There is no plan for any root.
@@ -83,7 +83,7 @@ def _surveyed(locklens: LockLens, options: Namespace) -> UpgradeSurvey:
 
 @contextmanager
 def _surveyor(options: Namespace) -> Iterator[LockLens]:
-    """Opens the operations on the locked providers of the roots; every registry that they require is asked."""
+    """Open the operations on the locked providers of the roots; every registry that they require is asked."""
     with Cache.in_memory() if options.no_cache else Cache() as cache:
         request = ReviewRequest(
             partial(_open, tuple(dict.fromkeys(options.root))),

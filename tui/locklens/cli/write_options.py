@@ -23,7 +23,7 @@ _ABOUT = {
 
 
 def read_write_options(command: str, arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
-    """Reads the arguments of a command.
+    """Read the arguments of a command.
 
     Raises:
         UsageError: They are invalid.

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def run_write(command: str, options: Namespace) -> int:
-    """Runs `upgrade`, `prune`, `restore`, `format`, `stage` or `undo`."""
+    """Run `upgrade`, `prune`, `restore`, `format`, `stage` or `undo`."""
     if command == "undo" and options.list:
         return _list_writes(is_json=options.json)
     if command == "upgrade" and (options.list or options.safe):
@@ -54,7 +54,7 @@ def run_write(command: str, options: Namespace) -> int:
 
 
 def _list_writes(*, is_json: bool) -> int:
-    """Prints the applied writes, the newest first."""
+    """Print the applied writes, the newest first."""
     from locklens.operations.write.undo import applied_writes
 
     writes = applied_writes(Path.cwd())
@@ -73,7 +73,7 @@ def _list_writes(*, is_json: bool) -> int:
 
 
 def operation_of(command: str, options: Namespace) -> Operation:
-    """Returns the operation for the options; the terminal UI makes the same ones.
+    """Return the operation for the options; the terminal UI makes the same ones.
 
     Raises:
         UsageError: A platform is invalid.
@@ -175,7 +175,7 @@ class _Text:
             tell(_complaint(failed))
 
     def previewed(self, plan: Plan) -> None:
-        """Prints the diff."""
+        """Print the diff."""
         put_patch(plan.proposal.files)
         tell([NOT_WRITTEN])
 
@@ -184,7 +184,7 @@ class _Text:
         complain(error)
 
     def applied(self, plan: Plan, notices: tuple[str, ...]) -> None:
-        """Reports the files that were written."""
+        """Report the files that were written."""
         where = " in the index" if plan.proposal.target is WriteTarget.INDEX else ""
         verbs = {file.path: "removed" if file.new is None else "restored" for file in plan.proposal.files}
         files = [f"{verbs[path] if self._is_undo else 'wrote'} {path}{where}" for path in verbs]
@@ -220,7 +220,7 @@ class _Json:
             self._fail(failed, failed.root or ".")
 
     def previewed(self, plan: Plan) -> None:
-        """Reports the diff of each file, and the command that writes it."""
+        """Report the diff of each file, and the command that writes it."""
         for file in plan.proposal.files:
             self._put("file", path=file.path, written=False, diff=file.diff())
         self._put("outcome", written=False, failed=bool(plan.failures), command=plan.proposal.command)
@@ -231,7 +231,7 @@ class _Json:
         self._put("outcome", written=False, failed=True)
 
     def applied(self, plan: Plan, notices: tuple[str, ...]) -> None:
-        """Reports the files that were written."""
+        """Report the files that were written."""
         for file in plan.proposal.files:
             self._put("file", path=file.path, written=True, diff=file.diff())
         is_written = bool(plan.proposal.files)
@@ -252,7 +252,7 @@ def _place(diagnostic: Diagnostic) -> str:
 
 
 def _complaint(failed: Diagnostic) -> list[str]:
-    """Returns an error, with its root and provider in front unless the text has them, and its hint."""
+    """Return an error, with its root and provider in front unless the text has them, and its hint."""
     name = failed.address if failed.address not in failed.words else ""
     lead = name if failed.place is not None else f"{failed.root or '.'}: {name}" if name else failed.root or "."
     words = f"{lead}: {failed.words}" if lead else failed.words

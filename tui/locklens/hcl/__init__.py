@@ -33,7 +33,7 @@ MAX_CONFIGURATION_BYTES = 8 * 1024 * 1024
 
 
 def parse(data: bytes, *, json: bool, wanted: Wanted) -> Parsed:
-    """Reads a configuration file.
+    """Read a configuration file.
 
     Args:
         data: The file's bytes.
@@ -54,7 +54,7 @@ def parse(data: bytes, *, json: bool, wanted: Wanted) -> Parsed:
 
 
 def parse_json(data: bytes) -> Parsed:
-    """Reads a file in HCL's JSON syntax."""
+    """Read a file in HCL's JSON syntax."""
     if len(data) > MAX_CONFIGURATION_BYTES:
         return _too_large()
     from locklens.hcl.json_syntax import parse_json_body as read
@@ -63,7 +63,7 @@ def parse_json(data: bytes) -> Parsed:
 
 
 def parse_constants(data: bytes) -> Parsed:
-    """Reads a file in native syntax that holds constants alone, as lock files do; any other value is Dynamic."""
+    """Read a file in native syntax that holds constants alone, as lock files do; any other value is Dynamic."""
     if len(data) > MAX_CONFIGURATION_BYTES:
         return _too_large()
     from locklens.hcl.native import parse_native_constants as read
@@ -77,7 +77,7 @@ def _too_large() -> Parsed:
 
 
 def parse_expression(text: str) -> Expression | None:
-    """Reads a native expression that stands in a text of its own, as in strings of the JSON syntax.
+    """Read a native expression that stands in a text of its own, as in strings of the JSON syntax.
 
     Returns:
         The expression, whose places are the text's own; None where the text is no expression.

@@ -26,7 +26,7 @@ _MAX_DIGITS = 1000
 
 
 def number(text: str) -> int | float | None:
-    """Returns the value of a number literal, None for another text; whole numbers are int, however they are written."""
+    """Return the value of a number literal, None for another text; whole numbers are int, however they are written."""
     match = _NUMBER.match(text)
     if match is None:
         return None
@@ -44,7 +44,7 @@ class Constants:
         self._scanner = Scanner(source)
 
     def read(self, span: TextSpan) -> Expression:
-        """Returns the constant that a piece of the text is, Dynamic where it is none.
+        """Return the constant that a piece of the text is, Dynamic where it is none.
 
         Raises:
             SyntaxProblemError: A string in it is broken.
@@ -59,7 +59,7 @@ class Constants:
         return Dynamic(self._source.place(start, span.end))
 
     def _value(self, start: int, depth: int) -> tuple[Expression | None, int]:
-        """Reads the value that begins at an offset; None where that is no constant."""
+        """Read the value that begins at an offset; None where that is no constant."""
         text, place = self._source.text, self._source.place
         token = _TOKEN.match(text, start)
         word = token[0] if token is not None else ""

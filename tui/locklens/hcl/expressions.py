@@ -43,7 +43,7 @@ class Expressions:
         self._length = 0
 
     def read(self, span: TextSpan) -> Expression:
-        """Returns the expression that a piece of the text is.
+        """Return the expression that a piece of the text is.
 
         Raises:
             SyntaxProblemError: It is none, or more than is read.
@@ -62,11 +62,11 @@ class Expressions:
         return _Values(self, read, start - grammar.OFFSET).value(tree)
 
     def place(self, start: int, end: int) -> SourcePlace:
-        """Returns the place of a piece of the text."""
+        """Return the place of a piece of the text."""
         return self._source.place(start, end)
 
     def string(self, start: int, end: int) -> Expression:
-        """Returns what the quoted string or the heredoc is that stands between two offsets.
+        """Return what the quoted string or the heredoc is that stands between two offsets.
 
         Raises:
             SyntaxProblemError: It holds what is not read.
@@ -83,7 +83,7 @@ class Expressions:
         return self.read(TextSpan(start, start + len(text.strip())))
 
     def _masked(self, text: str, start: int) -> str:
-        """Puts plain text of the same length in the place of what python-hcl2 does not read as HCL does."""
+        """Put plain text of the same length in the place of what python-hcl2 does not read as HCL does."""
         pieces: list[str] = []
         at = 0
         while at < len(text):
@@ -106,7 +106,7 @@ class _Values:
     """Turns python-hcl2's tree of one expression into values."""
 
     def __init__(self, expressions: Expressions, text: str, base: int) -> None:
-        """Turns nothing yet.
+        """Turn nothing yet.
 
         Args:
             expressions: Knows places and strings.
@@ -118,7 +118,7 @@ class _Values:
         self._base = base
 
     def value(self, tree: Tree[Token]) -> Expression:
-        """Returns what a node of the tree is.
+        """Return what a node of the tree is.
 
         Raises:
             SyntaxProblemError: It holds what is not read.
@@ -223,7 +223,7 @@ def _subtrees(tree: Tree[Token]) -> Any:
 
 
 def parse_whole_expression(text: str) -> Expression | None:
-    """Reads a text that is one expression and nothing else; None for any other."""
+    """Read a text that is one expression and nothing else; None for any other."""
     source = SourceText(text)
     try:
         end = Scanner(source).expression_end(0, in_line=True)

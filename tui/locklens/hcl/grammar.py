@@ -27,7 +27,7 @@ _lock = threading.Lock()
 
 
 def parse(text: str, start: int) -> tuple[Tree[Token], str]:
-    """Returns python-hcl2's tree of an expression, and the text to which the tree's offsets belong.
+    """Return python-hcl2's tree of an expression, and the text to which the tree's offsets belong.
 
     Args:
         text: The expression and nothing else.
@@ -56,7 +56,7 @@ def parse(text: str, start: int) -> tuple[Tree[Token], str]:
 
 @lru_cache(maxsize=1)
 def _parser() -> Any:
-    """Returns python-hcl2's parser; building it from the grammar takes a second, so python-hcl2 keeps it in a file."""
+    """Return python-hcl2's parser; building it from the grammar takes a second, so python-hcl2 keeps it in a file."""
     import hcl2.parser
 
     with _lock:

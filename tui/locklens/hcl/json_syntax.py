@@ -46,7 +46,7 @@ _START = "A JSON value must start with a brace, a bracket, a number, a string, o
 
 
 def parse_json_body(text: str) -> Parsed:
-    """Reads a file in JSON syntax. Never raises."""
+    """Read a file in JSON syntax. Never raises."""
     reader = _Reader(text)
     try:
         value = reader.file()
@@ -66,7 +66,7 @@ class _Reader:
         self._depth = 0
 
     def file(self) -> Expression:
-        """Reads the whole file."""
+        """Read the whole file."""
         kind = self._next()
         if kind not in ("{", "["):
             if kind == "end":
@@ -82,7 +82,7 @@ class _Reader:
         raise SyntaxProblemError(self._start, summary, detail)
 
     def _next(self) -> str:
-        """Takes the next token and returns its kind."""
+        """Take the next token and return its kind."""
         match = _TOKEN.match(self._text, self._at)
         if match is None:
             self._start = _SPACE.match(self._text, self._at).end()  # type: ignore[union-attr]
@@ -95,7 +95,7 @@ class _Reader:
         return match[kind] if kind == "symbol" else kind
 
     def _value(self, kind: str) -> Expression:
-        """Reads the value whose first token was taken."""
+        """Read the value whose first token was taken."""
         start, end = self._start, self._at
         text = self._text[start:end]
         place = self.source.place
@@ -202,17 +202,17 @@ class JsonBody:
         return found
 
     def blocks(self, kind: str, *, labels: int = 0) -> Sequence[Block]:
-        """Returns the blocks of a type, whose labels are the properties' names at so many levels."""
+        """Return the blocks of a type, whose labels are the properties' names at so many levels."""
         return self._unpack(kind, labels, [])
 
     def all_blocks(self) -> Sequence[Block]:
-        """Returns (): without a schema, blocks and arguments are indistinguishable."""
+        """Return (): without a schema, blocks and arguments are indistinguishable."""
         return ()
 
     def misfits(
         self, arguments: frozenset[str], blocks: Mapping[str, int], *, is_open: bool = False
     ) -> Sequence[SyntaxProblem]:
-        """Returns what does not fit a schema."""
+        """Return what does not fit a schema."""
         problems = list(self._problems)
         seen: set[str] = set()
         for name, place, _ in self._properties:
@@ -267,7 +267,7 @@ def _unpack(
     found: list[Block],
     problems: list[SyntaxProblem],
 ) -> None:
-    """Peels one label off, or takes the value as the contents of one or more blocks."""
+    """Peel one label off, or take the value as the contents of one or more blocks."""
     if labels_left:
         before = len(problems)
         properties = _properties(value, "to specify labels for this block", problems)

@@ -27,17 +27,17 @@ class NativeBody:
         self._blocks = blocks
 
     def blocks(self, kind: str, *, labels: int = 0) -> Sequence[Block]:
-        """Returns the blocks of a type that have so many labels."""
+        """Return the blocks of a type that have so many labels."""
         return [block for block in self._blocks if block.type == kind and len(block.labels) == labels]
 
     def all_blocks(self) -> Sequence[Block]:
-        """Returns every block in the file's order."""
+        """Return every block in the file's order."""
         return self._blocks
 
     def misfits(
         self, arguments: frozenset[str], blocks: Mapping[str, int], *, is_open: bool = False
     ) -> Sequence[SyntaxProblem]:
-        """Returns what does not fit a schema."""
+        """Return what does not fit a schema."""
         problems: list[SyntaxProblem] = []
         for name, attribute in self.attributes.items():
             if name in arguments or (is_open and name not in blocks):
@@ -61,14 +61,14 @@ class NativeBody:
 
 
 def parse_native(text: str, wanted: Wanted) -> Parsed:
-    """Reads a configuration file, values with python-hcl2. Never raises."""
+    """Read a configuration file, values with python-hcl2. Never raises."""
     from locklens.hcl.expressions import Expressions
 
     return _parse(SourceText(text), wanted, lambda source: Expressions(source).read)
 
 
 def parse_native_constants(text: str) -> Parsed:
-    """Reads a file that holds nothing but constants; any other value in it is Dynamic. Never raises."""
+    """Read a file that holds nothing but constants; any other value in it is Dynamic. Never raises."""
     from locklens.hcl.constants import Constants
 
     return _parse(SourceText(text), None, lambda source: Constants(source).read)
@@ -99,7 +99,7 @@ class _Reading:
         self._read = read
 
     def body(self, body: BodySpan, wanted: Wanted | None) -> NativeBody:
-        """Returns a body's contents.
+        """Return a body's contents.
 
         Args:
             body: Where they are.
@@ -116,7 +116,7 @@ class _Reading:
         return NativeBody(attributes, [self._block(block, wanted) for block in body.blocks])
 
     def _attribute(self, argument: ArgumentSpan, wanted: Wanted | None) -> Attribute | None:
-        """Returns an argument; None where its value is broken."""
+        """Return an argument; None where its value is broken."""
         place = self._source.place(argument.start, argument.start + len(argument.name))
         if wanted is not None and not wanted.admits(argument.name):
             return Attribute(argument.name, Dynamic(self._source.place(*argument.value)), place)

@@ -95,7 +95,7 @@ class Scanner:
         self._depth = 0
 
     def file(self) -> BodySpan:
-        """Returns the items of the whole text.
+        """Return the items of the whole text.
 
         Raises:
             SyntaxProblemError: It is no HCL.
@@ -103,7 +103,7 @@ class Scanner:
         return self._body(None)
 
     def expression_end(self, start: int, *, in_line: bool) -> int:
-        """Returns the offset at which an expression ends that begins at an offset: a line end, or a closing bracket.
+        """Return the offset at which an expression ends that begins at an offset: a line end, or a closing bracket.
 
         Args:
             start: Where it begins.
@@ -146,7 +146,7 @@ class Scanner:
         return end
 
     def template(self, start: int) -> Template:
-        """Reads the quoted string or the heredoc at an offset.
+        """Read the quoted string or the heredoc at an offset.
 
         Raises:
             SyntaxProblemError: It is none, or does not end.
@@ -172,7 +172,7 @@ class Scanner:
             raise SyntaxProblemError(start, "Nested too deeply", f"More than {MAX_DEPTH} levels are not read.")
 
     def _body(self, opening: int | None) -> BodySpan:
-        """Reads items up to the closing brace, which is taken, or the end of the file.
+        """Read items up to the closing brace, which is taken, or the end of the file.
 
         Args:
             opening: Offset of the opening brace, None for a file.
@@ -200,7 +200,7 @@ class Scanner:
                 self._line_end("block", "A block definition must end with a newline.")
 
     def _item(self, opening: int | None, body: BodySpan) -> bool:
-        """Reads one item token by token; False where the body ended, whose end is taken."""
+        """Read one item token by token; False where the body ended, whose end is taken."""
         start = self._skip(_LINES)
         character = self._text[start : start + 1]
         if character == ("" if opening is None else "}"):
@@ -228,7 +228,7 @@ class Scanner:
         return self._at
 
     def _name(self) -> str:
-        """Takes an identifier; "" where there is none."""
+        """Take an identifier; "" where there is none."""
         match = _IDENTIFIER.match(self._text, self._at)
         word = match[0] if match is not None else ""
         length = 1 if word[:1].isidentifier() else 0
@@ -248,7 +248,7 @@ class Scanner:
         self.problems.append(self.source.problem(argument.start, "Attribute redefined", detail))
 
     def _argument(self, name: str, start: int) -> ArgumentSpan:
-        """Reads the rest of an argument whose equals sign comes next."""
+        """Read the rest of an argument whose equals sign comes next."""
         self._at += 1
         value = self._skip(_SPACE)
         end = self.expression_end(value, in_line=True)
@@ -264,7 +264,7 @@ class Scanner:
         self._at = match.end()
 
     def _block(self, kind: str, start: int) -> BlockExtent:
-        """Reads the rest of a block whose type was taken."""
+        """Read the rest of a block whose type was taken."""
         labels: list[str] = []
         spans: list[TextSpan] = []
         while (character := self._text[self._skip(_SPACE) : self._at + 1]) != "{":
@@ -279,7 +279,7 @@ class Scanner:
         return self._rest_of_block(kind, start, labels, spans, self._at)
 
     def _label(self) -> str:
-        """Takes a quoted label, which may hold escapes and no templates."""
+        """Take a quoted label, which may hold escapes and no templates."""
         template = read_quoted(self._text, self._at, self._sequence_end)
         texts = [part for part in template.parts if isinstance(part, str)]
         if len(texts) < len(template.parts):
@@ -300,7 +300,7 @@ class Scanner:
         return SyntaxProblemError(self._at, "Invalid block definition", detail)
 
     def _rest_of_block(self, kind: str, start: int, labels: list[str], spans: list[TextSpan], at: int) -> BlockExtent:
-        """Reads a block's body, from its opening brace or somewhere before it."""
+        """Read a block's body, from its opening brace or somewhere before it."""
         opening = self._text.index("{", at)
         self._enter(opening)
         self._at = opening + 1
@@ -312,7 +312,7 @@ class Scanner:
         return BlockExtent(kind, start, tuple(labels), tuple(spans), body, self._at)
 
     def _one_line_body(self) -> BodySpan:
-        """Reads `NAME = VALUE }`: a block in one line holds one argument at most, and no block."""
+        """Read `NAME = VALUE }`: a block in one line holds one argument at most, and no block."""
         start = self._at
         name = self._name()
         if not name or self._text[self._skip(_SPACE) : self._at + 1] != "=":

@@ -46,22 +46,22 @@ class SourceText:
         self._lines: list[int] = []
 
     def place(self, start: int, end: int) -> SourcePlace:
-        """Returns the place of a piece of the text."""
+        """Return the place of a piece of the text."""
         line, column = self.line_and_column(start)
         return SourcePlace(line, column, start, end)
 
     def line_and_column(self, offset: int) -> tuple[int, int]:
-        """Returns line and column, from 1, of an offset."""
+        """Return line and column, from 1, of an offset."""
         if not self._lines:
             self._lines = [self.origin, *(match.end() for match in _LINE_END.finditer(self.text))]
         line = bisect_right(self._lines, offset) or 1
         return line, offset - self._lines[line - 1] + 1
 
     def problem(self, start: int, summary: str, detail: str) -> SyntaxProblem:
-        """Returns a problem with what stands at an offset."""
+        """Return a problem with what stands at an offset."""
         line, column = self.line_and_column(start)
         return SyntaxProblem(line, column, summary, detail)
 
     def problem_of(self, error: SyntaxProblemError) -> SyntaxProblem:
-        """Returns the problem that an error stands for."""
+        """Return the problem that an error stands for."""
         return self.problem(error.start, error.summary, error.detail)

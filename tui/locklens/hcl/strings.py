@@ -52,7 +52,7 @@ class Template(NamedTuple):
     is_plain: bool
 
     def value(self, place: SourcePlace, read: Callable[[TextSpan], Expression]) -> Expression:
-        """Returns what the template stands for: a constant, if all of it is constant.
+        """Return what the template stands for: a constant, if all of it is constant.
 
         Args:
             place: The template's.
@@ -88,7 +88,7 @@ def normal(text: str, start: int) -> str:
 
 
 def unescape(text: str, start: int) -> str:
-    """Resolves the backslash sequences of a quoted string.
+    """Resolve the backslash sequences of a quoted string.
 
     Args:
         text: What is between the quotes.
@@ -118,7 +118,7 @@ def unescape(text: str, start: int) -> str:
 
 
 def read_quoted(text: str, start: int, skip: Callable[[int], int]) -> Template:
-    """Reads a quoted template.
+    """Read a quoted template.
 
     Args:
         text: The file's.
@@ -149,7 +149,7 @@ def read_quoted(text: str, start: int, skip: Callable[[int], int]) -> Template:
 
 
 def read_heredoc(text: str, start: int, introduction: str, skip: Callable[[int], int]) -> Template:
-    """Reads a heredoc, up to the line end behind its closing marker.
+    """Read a heredoc, up to the line end behind its closing marker.
 
     Args:
         text: The file's.
@@ -192,7 +192,7 @@ def _sequence(text: str, start: int, end: int) -> TextSpan | None:
 
 
 def _unindented(parts: Sequence[str | TextSpan | None]) -> list[str | TextSpan | None]:
-    """Removes the smallest indentation from all lines, as `<<-` asks for. Lines of spaces do not count."""
+    """Remove the smallest indentation from all lines, as `<<-` asks for. Lines of spaces do not count."""
     at_line_start = True
     indents: dict[int, int] = {}
     for position, part in enumerate(parts):

@@ -167,7 +167,7 @@ class Body(Protocol):
         """The arguments by name. JSON does not tell arguments from blocks, so there every property is one."""
 
     def blocks(self, kind: str, *, labels: int = 0) -> Sequence[Block]:
-        """Returns the nested blocks of one type.
+        """Return the nested blocks of one type.
 
         Args:
             kind: The type.
@@ -175,12 +175,12 @@ class Body(Protocol):
         """
 
     def all_blocks(self) -> Sequence[Block]:
-        """Returns every nested block in the file's order; () for JSON, which cannot tell without a schema."""
+        """Return every nested block in the file's order; () for JSON, which cannot tell without a schema."""
 
     def misfits(
         self, arguments: frozenset[str], blocks: Mapping[str, int], *, is_open: bool = False
     ) -> Sequence[SyntaxProblem]:
-        """Returns what does not fit a schema, as problems.
+        """Return what does not fit a schema, as problems.
 
         Args:
             arguments: Names that are arguments.
@@ -202,10 +202,10 @@ class Parsed(Struct, frozen=True):
 
 
 def decode(data: bytes) -> str:
-    """Returns the text that places refer to: UTF-8, with stray bytes kept as lone surrogates."""
+    """Return the text that places refer to: UTF-8, with stray bytes kept as lone surrogates."""
     return data.decode("utf-8", "surrogateescape")
 
 
 def encode(text: str) -> bytes:
-    """Returns the bytes of a text that `decode` gave."""
+    """Return the bytes of a text that `decode` gave."""
     return text.encode("utf-8", "surrogateescape")

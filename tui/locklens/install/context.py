@@ -49,7 +49,7 @@ class InstallContext:
         return self.session.registries(self.dialect).config
 
     def source(self, address: ProviderAddress) -> Source:
-        """Returns a provider's source.
+        """Return a provider's source.
 
         Raises:
             SourceError: It may not be contacted.
@@ -61,12 +61,12 @@ class InstallContext:
         return address.short(self.dialect.default_host)
 
     def tell(self, event: InstallEvent) -> None:
-        """Emits an event."""
+        """Emit an event."""
         with self._events:
             self._on_event(event)
 
     def map(self, work: Callable[[_Item], _Result], items: Iterable[_Item]) -> list[_Result]:
-        """Returns the results of work that runs concurrently, in the items' order; as of `ReleaseSession.map`.
+        """Return the results of work that runs concurrently, in the items' order; as of `ReleaseSession.map`.
 
         Raises:
             RunCancelledError: The run was cancelled.
@@ -74,7 +74,7 @@ class InstallContext:
         return list(self.session.map(work, items))
 
     def prefetch(self, address: ProviderAddress, version: Version | None, platform: Platform) -> None:
-        """Requests the package of the version that will most likely be selected, without waiting for the answer.
+        """Request the package of the version that will most likely be selected, without waiting for the answer.
 
         The source sends no second request when that package is wanted.
         """

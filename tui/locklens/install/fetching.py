@@ -37,7 +37,7 @@ LIMITS = Limits()
 def admitted(
     context: InstallContext, address: ProviderAddress, version: Version, platform: Platform
 ) -> tuple[PackageMetadata, AuthenticatedRelease]:
-    """Fetches a package's metadata and its signed release, and authenticates the release.
+    """Fetch a package's metadata and its signed release, and authenticates the release.
 
     Raises:
         SourceError: The registry has no such package, or gives no answer.
@@ -49,7 +49,7 @@ def admitted(
 
 
 def offered(context: InstallContext, address: ProviderAddress, version: Version, platform: Platform) -> PackageMetadata:
-    """Fetches a package's metadata, and begins to fetch the signed release; errors as of `admitted`."""
+    """Fetch a package's metadata, and begin to fetch the signed release; errors as of `admitted`."""
     source = context.source(address)
     metadata = source.package(address, version, platform)
     if not is_supported(metadata.protocols):
@@ -59,7 +59,7 @@ def offered(context: InstallContext, address: ProviderAddress, version: Version,
 
 
 def judged(context: InstallContext, metadata: PackageMetadata) -> AuthenticatedRelease:
-    """Authenticates the signed release of a package; errors as of `admitted`."""
+    """Authenticate the signed release of a package; errors as of `admitted`."""
     if context.session.cache.package(metadata.zh) is None:
         # gpg reads the keys meanwhile. For a package that was hashed before, the signature was verified too.
         context.authenticator.prepare(metadata)
@@ -67,7 +67,7 @@ def judged(context: InstallContext, metadata: PackageMetadata) -> AuthenticatedR
 
 
 def warn(context: InstallContext, metadata: PackageMetadata, vouched: AuthenticatedRelease) -> None:
-    """Emits the warnings about a release."""
+    """Emit the warnings about a release."""
     for words in vouched.warnings:
         context.tell(ReleaseWarned(context.name(metadata.address), metadata.version, words))
 
@@ -75,13 +75,13 @@ def warn(context: InstallContext, metadata: PackageMetadata, vouched: Authentica
 def warn_of_changes(
     context: InstallContext, wanted: ProviderRequirement | LockRequest, version: Version, vouched: AuthenticatedRelease
 ) -> None:
-    """Emits a warning if a release changed since it was locked."""
+    """Emit a warning if a release changed since it was locked."""
     if words := vouched.change_words(wanted.prior, wanted.address, version):
         context.tell(ReleaseWarned(context.name(wanted.address), version, words))
 
 
 def hashed(context: InstallContext, metadata: PackageMetadata) -> HashedPackage:
-    """Hashes a package while it is downloaded, and caches the hashes.
+    """Hash a package while it is downloaded, and cache the hashes.
 
     Raises:
         SourceError: The download failed.
@@ -112,7 +112,7 @@ def unpacked(
     release: Future[AuthenticatedRelease],
     check: Callable[[Passed], None],
 ) -> HashedPackage:
-    """Unpacks a package into a new folder while it is downloaded, and caches its hashes; errors as of `hashed`.
+    """Unpack a package into a new folder while it is downloaded, and cache its hashes; errors as of `hashed`.
 
     Args:
         context: Receives progress events.
@@ -165,7 +165,7 @@ def _check_zh(metadata: PackageMetadata, zh: str) -> None:
 
 
 def unwritable(folder: Path, error: OSError) -> ConfigurationError:
-    """Returns the error for a folder that packages cannot be written to."""
+    """Return the error for a folder that packages cannot be written to."""
     reason = error.strerror or str(error)
     return ConfigurationError(
         f"cannot be written: {reason}", path=str(folder), hint="free some space, or check the permissions"
@@ -173,7 +173,7 @@ def unwritable(folder: Path, error: OSError) -> ConfigurationError:
 
 
 def check_program(names: Iterable[bytes], address: ProviderAddress) -> None:
-    """Requires a program in a package, where the tools look for it: among the files at its top.
+    """Require a program in a package, where the tools look for it: among the files at its top.
 
     Raises:
         PackageError: It has none.
@@ -202,7 +202,7 @@ def _teller(context: InstallContext, metadata: PackageMetadata, length: int | No
 
 
 def _protocol_words(context: InstallContext, metadata: PackageMetadata) -> str:
-    """Names a compatible version, if the registry's list has one."""
+    """Name a compatible version, if the registry's list has one."""
     name, version = context.name(metadata.address), metadata.version
     spoken = ", ".join(f"{protocol.major}.{protocol.minor}" for protocol in metadata.protocols)
     lead = f"provider {name} {version} needs plugin protocol {spoken}, which {context.dialect.product} does not support"

@@ -49,7 +49,7 @@ class DataFolder:
 
     @classmethod
     def of(cls, root: Path, path: Path) -> DataFolder:
-        """Returns the data folder at a path, of a root; a path below the root begins as the root's does."""
+        """Return the data folder at a path, of a root; a path below the root begins as the root's does."""
         names = path.relative_to(root).parts if path.is_relative_to(root) else ("..",)
         return cls(path, ()) if ".." in names else cls(root, names)
 
@@ -59,7 +59,7 @@ class DataFolder:
         return self._trusted, (*self._names, ".locklens.lock")
 
     def place(self, address: ProviderAddress, version: Version, platform: Platform) -> Path:
-        """Returns the place of a package."""
+        """Return the place of a package."""
         names = (*self._names, "providers", *str(address).split("/"), str(version), str(platform))
         return self._trusted.joinpath(*names)
 
@@ -76,7 +76,7 @@ class DataFolder:
 
     @contextmanager
     def staging(self, place: Path) -> Iterator[Staging]:
-        """Makes a staging folder beside a place, and removes it at the end, with those of killed runs.
+        """Make a staging folder beside a place, and remove it at the end, with those of killed runs.
 
         Raises:
             ConfigurationError: It cannot be made, or a link is on the way to it.
@@ -120,7 +120,7 @@ class Staging:
         self.package = own.path / _PACKAGE
 
     def put(self) -> None:
-        """Moves the unpacked package to its place; the earlier contents are removed with the staging folder.
+        """Move the unpacked package to its place; the earlier contents are removed with the staging folder.
 
         Raises:
             ConfigurationError: The move failed; the earlier contents are back in place.
@@ -141,7 +141,7 @@ class Staging:
 
 
 def h1_at(place: Path, cancel: threading.Event | None = None) -> str:
-    """Returns the `h1` of the package installed at a place, "" where there is none.
+    """Return the `h1` of the package installed at a place, "" where there is none.
 
     Raises:
         RunCancelledError: `cancel` was set.

@@ -67,7 +67,7 @@ def install(
     for_real: bool = True,
     root: str = ".",
 ) -> Settled:
-    """Installs providers as `init` does, and returns their entries.
+    """Install providers as `init` does, and return their entries.
 
     Args:
         wanted: The required providers, without built-in ones.
@@ -96,7 +96,7 @@ def install(
 def installed(
     wanted: Sequence[ProviderRequirement], context: InstallContext, *, into: DataFolder, here: Platform
 ) -> Settled | None:
-    """Returns the entries if every provider is installed as locked, else None; no registry is asked."""
+    """Return the entries if every provider is installed as locked, else None; no registry is asked."""
     installer = _Installer(context, into, here, upgrade=False, for_real=False)
     if any(before_asking(requirement.requirements, requirement.locked, upgrade=False) for requirement in wanted):
         return None
@@ -133,7 +133,7 @@ class _Installer:
         self._root = root
 
     def settle(self, requirement: ProviderRequirement) -> _Done | Diagnostic:
-        """Selects, fetches and installs one provider."""
+        """Select, fetch and install one provider."""
         try:
             selection = self._select(requirement)
         except LockLensError as error:
@@ -152,14 +152,14 @@ class _Installer:
             return self._failed(requirement.address, _INSTALL, f"{lead}: {error}", error.hint)
 
     def as_locked(self, requirement: ProviderRequirement) -> _Done | None:
-        """Returns the entry of a provider that is installed as locked, else None."""
+        """Return the entry of a provider that is installed as locked, else None."""
         prior = requirement.prior
         if prior is None or not self._is_there(requirement, prior):
             return None
         return _Done(reused(prior, combined(requirement.requirements), self._context.dialect))
 
     def emit_installed(self, requirement: ProviderRequirement) -> None:
-        """Emits the events for a provider that is installed already."""
+        """Emit the events for a provider that is installed already."""
         assert requirement.prior is not None
         name = self._context.name(requirement.address)
         self._context.tell(QueryStarted(name, str(combined(requirement.requirements)), is_locked=True))
@@ -219,7 +219,7 @@ class _Installer:
     def _obtained(
         self, requirement: ProviderRequirement, metadata: PackageMetadata, release: Future[AuthenticatedRelease]
     ) -> tuple[str, int]:
-        """Returns the package's `h1`, of the folder where it was installed, and its bytes."""
+        """Return the package's `h1`, of the folder where it was installed, and its bytes."""
         prior = requirement.prior
         same = prior is not None and prior.version == metadata.version
         locked = {text for text in prior.hashes if is_known_scheme(text)} if prior is not None and same else set()

@@ -64,7 +64,7 @@ class Locker:
         self._known: dict[_Build, _Obtained | Diagnostic] = {}
 
     def fetch(self, requests: Sequence[LockRequest]) -> None:
-        """Fetches the packages of requests that were not fetched before, concurrently.
+        """Fetch the packages of requests that were not fetched before, concurrently.
 
         Raises:
             RunCancelledError: The run was cancelled.
@@ -97,12 +97,12 @@ class Locker:
         self._keep([work[:2] for work in rest], self._context.map(lambda work: self._from_cache(*work), rest))
 
     def entries(self, requests: Sequence[LockRequest]) -> list[LockEntry | Diagnostic]:
-        """Returns the new lock entry for each request, or its error; errors as of `fetch`."""
+        """Return the new lock entry for each request, or its error; errors as of `fetch`."""
         self.fetch(requests)
         return [self._entry(request) for request in requests]
 
     def h1s(self, address: ProviderAddress, version: Version) -> dict[Platform, str]:
-        """Returns the `h1` of each fetched package of a version."""
+        """Return the `h1` of each fetched package of a version."""
         return {
             obtained.platform: obtained.package.h1
             for build, obtained in self._known.items()
@@ -133,7 +133,7 @@ class Locker:
     def _from_cache(
         self, requests: Sequence[LockRequest], platform: Platform, first: Platform
     ) -> _Obtained | Diagnostic:
-        """Obtains a package of a release whose first platform's package was hashed before, usually without a request.
+        """Obtain a package of a release whose first platform's package was hashed before, usually without a request.
 
         The registry's metadata of the platform is not fetched if the registry lists the platform and the signed list
         has one package for it, by its usual name, that was hashed: the signature proves more.
@@ -154,7 +154,7 @@ class Locker:
         return _Obtained(platform, lead.vouched, package)
 
     def _offered(self, request: LockRequest) -> tuple[Platform, ...]:
-        """Returns the platforms that the registry lists for a version; () without an answer."""
+        """Return the platforms that the registry lists for a version; () without an answer."""
         try:
             listed = self._context.source(request.address).versions(request.address).versions
         except LockLensError:
@@ -162,7 +162,7 @@ class Locker:
         return next((release.platforms for release in listed if release.version == request.version), ())
 
     def _obtain(self, requests: Sequence[LockRequest], platform: Platform) -> _Obtained | Diagnostic:
-        """Obtains one package, unless every request refuses the release as republished."""
+        """Obtain one package, unless every request refuses the release as republished."""
         context, request = self._context, requests[0]
         name = context.name(request.address)
         context.tell(FetchStarted(name, request.version, platform))
@@ -185,7 +185,7 @@ class Locker:
         return _Obtained(platform, vouched, package)
 
     def _entry(self, request: LockRequest) -> LockEntry | Diagnostic:
-        """Combines the platforms' hashes to an entry, and emits their events."""
+        """Combine the platforms' hashes to an entry, and emit their events."""
         context, name = self._context, self._context.name(request.address)
         outcomes = [
             self._known[request.address, request.version, platform] for platform in dict.fromkeys(request.platforms)
@@ -223,7 +223,7 @@ class Locker:
 
 
 def choose(wanted: Iterable[ProviderRequirement], context: InstallContext) -> list[Version | Diagnostic]:
-    """Selects the version of each provider as `providers lock` does: the locked one, or else the newest in range.
+    """Select the version of each provider as `providers lock` does: the locked one, or else the newest in range.
 
     Raises:
         RunCancelledError: The run was cancelled.
@@ -261,7 +261,7 @@ def _is_refused(request: LockRequest, vouched: AuthenticatedRelease) -> bool:
 
 
 def _signed_before(context: InstallContext, request: LockRequest) -> str:
-    """Names the signer of the version next to a republished one, who would be expected to sign it."""
+    """Name the signer of the version next to a republished one, who would be expected to sign it."""
     try:
         offered = context.source(request.address).versions(request.address).versions
         other = neighbour((release.version for release in offered), request.version)

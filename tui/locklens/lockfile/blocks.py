@@ -42,7 +42,7 @@ class ProviderBlock(Struct, frozen=True):
 
 
 def from_scan(block: ScannedBlock) -> ProviderBlock:
-    """Gives the values of a scanned block their places, which follow from its layout."""
+    """Give the values of a scanned block their places, which follow from its layout."""
     label, line, version, constraints, hashes = block
     column = len('  version     = "') if constraints else len('  version = "')
     first_hash = line + (4 if constraints else 3)
@@ -66,7 +66,7 @@ class BodyReader:
         self.warnings: list[SyntaxProblem] = []
 
     def read(self, body: Body) -> None:
-        """Reads a file's top level."""
+        """Read a file's top level."""
         for name, attribute in body.attributes.items():
             self._refuse(attribute.place, "Unsupported argument", f'An argument named "{name}" is not expected here.')
         modules = 0

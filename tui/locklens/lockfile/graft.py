@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def graft(data: bytes, donor: bytes, chosen: Collection[ProviderAddress], *, dialect: Dialect) -> bytes:
-    """Returns a lock file with some providers as another state of it has them.
+    """Return a lock file with some providers as another state of it has them.
 
     Where that leaves no provider different, it is the other state, byte for byte.
 
@@ -69,7 +69,7 @@ def _alike(one: LockEntry | None, other: LockEntry | None) -> bool:
 
 
 def _require(data: bytes, wanted: Mapping[ProviderAddress, LockEntry | None], dialect: Dialect) -> None:
-    """Makes sure that a file has the intended content: comments may be in unexpected places.
+    """Make sure that a file has the intended content: comments may be in unexpected places.
 
     Raises:
         ConfigurationError: It does not.

@@ -88,7 +88,7 @@ def merge(
     settle: Callable[[MergeConflict], LockEntry | None] | None = None,
     labels: Labels | None = None,
 ) -> Merged:
-    """Returns the merge of two lock files with a common ancestor.
+    """Return the merge of two lock files with a common ancestor.
 
     A file that one side alone changed is taken as it is, byte for byte. Otherwise the result is "ours" with the changed
     blocks of "theirs"; a block of both has the union of their hashes.
@@ -147,7 +147,7 @@ def _side(data: bytes, model: bytes, dialect: Dialect) -> _Side:
 
 
 def _outcome(address: ProviderAddress, base: _Side, ours: _Side, theirs: _Side) -> _Side | LockEntry | MergeConflict:
-    """Returns the side whose block stands, the united entry, or the conflict."""
+    """Return the side whose block stands, the united entry, or the conflict."""
     texts = [side.pieces.by_address[address].body if address in side.entries else None for side in (base, ours, theirs)]
     if texts[2] in (texts[0], texts[1]):
         return ours
@@ -181,7 +181,7 @@ def _same(entry: LockEntry, other: LockEntry) -> bool:
 
 
 def _united(before: LockEntry | None, mine: LockEntry, other: LockEntry) -> tuple[str, ...] | None:
-    """Returns the hashes of both sides, or None where their union would accept exchanged packages.
+    """Return the hashes of both sides, or None where their union would accept exchanged packages.
 
     Under the base's version each side has to keep all that the base has. Otherwise, and where the base has no `zh`, the
     sides' `zh` say whether they mean the same packages: one set holds all of the other (LK023 has the same rule).
@@ -213,7 +213,7 @@ def _side_of(selected: LockEntry, ours: _Side, theirs: _Side) -> _Side:
 
 
 def _united_piece(entry: LockEntry, ours: _Side) -> BlockPiece:
-    """Returns a block in the tools' layout, with the comments that stand above it on our side."""
+    """Return a block in the tools' layout, with the comments that stand above it on our side."""
     piece = ours.pieces.by_address[entry.address]
     text = decode(with_line_ends_of(ours.data, render_entry(entry).encode()))
     return BlockPiece(entry.address, piece.lead, "".join(_comments_above(piece.body)) + text, piece.before)
@@ -227,7 +227,7 @@ def _comments_above(body: str) -> Iterator[str]:
 
 
 def _marked(address: ProviderAddress, ours: _Side, theirs: _Side, labels: Labels) -> BlockPiece:
-    """Returns the blocks of both sides between conflict markers."""
+    """Return the blocks of both sides between conflict markers."""
     mine, other = ours.pieces.by_address.get(address), theirs.pieces.by_address.get(address)
     piece = mine or other
     assert piece is not None

@@ -129,7 +129,7 @@ class LockFile(Struct, frozen=True, dict=True):
 
 
 def differing(old: LockFile, new: LockFile) -> Iterator[tuple[ProviderAddress, LockEntry | None, LockEntry | None]]:
-    """Yields each provider whose entry says something else, in order, with both entries."""
+    """Yield each provider whose entry says something else, in order, with both entries."""
     before, after = old.by_address, new.by_address
     for address in sorted(before.keys() | after.keys()):
         one, other = before.get(address), after.get(address)

@@ -31,7 +31,7 @@ _ANY_MARKER = re.compile(rb"^(?:<{7} |>{7} |={7}\r?$)", re.MULTILINE)
 
 
 def parse(data: bytes, path: str, *, dialect: Dialect | None = None) -> LockFile:
-    """Reads a lock file's bytes.
+    """Read a lock file's bytes.
 
     Args:
         data: The file as it is on disk.
@@ -98,7 +98,7 @@ class _Judge:
         self.unreadable: set[ProviderAddress] = set()
 
     def entry(self, block: ProviderBlock) -> LockEntry | None:
-        """Returns the block's entry, with whatever of it could be understood although the tools refuse it.
+        """Return the block's entry, with whatever of it could be understood although the tools refuse it.
 
         None where that is not even an address and a version; the address, if there is one, is then `unreadable`.
         """
@@ -184,7 +184,7 @@ class _Judge:
 
 
 def _with_conflicts(path: str, data: bytes, writer: Dialect | None, rules: Dialect) -> LockFile | None:
-    """Reads a file in which git left its conflict markers, once as each side has it; None where there are none."""
+    """Read a file in which git left its conflict markers, once as each side has it; None where there are none."""
     markers: list[ConflictMarker] = []
     problems: list[SyntaxProblem] = []
     lines = _LINE.findall(data.decode("utf-8", "surrogateescape"))
@@ -223,14 +223,14 @@ def _with_conflicts(path: str, data: bytes, writer: Dialect | None, rules: Diale
 
 
 def _without_markers(path: str, data: bytes, rules: Dialect) -> LockFile:
-    """Reads one side, unless a broken marker is still in it."""
+    """Read one side, unless a broken marker is still in it."""
     if _ANY_MARKER.search(data):
         return LockFile(path, data, exists=True, writer=None, entries=(), is_complete=False)
     return parse(data, path, dialect=rules)
 
 
 def _conflicts(lines: list[str]) -> Iterator[tuple[ConflictMarker, int] | SyntaxProblem]:
-    """Yields each conflict with the line where ours ends, and a problem for each marker without its counterpart."""
+    """Yield each conflict with the line where ours ends, and a problem for each marker without its counterpart."""
     start = base = middle = 0
     for number, line in enumerate(lines, 1):
         word = line.rstrip("\r\n")

@@ -62,7 +62,7 @@ class LockPieces(Struct, frozen=True, dict=True):
 
 
 def split_blocks(data: bytes, dialect: Dialect) -> LockPieces:
-    """Returns a lock file in pieces.
+    """Return a lock file in pieces.
 
     Raises:
         ConfigurationError: The tools would refuse the file.
@@ -84,7 +84,7 @@ def split_blocks(data: bytes, dialect: Dialect) -> LockPieces:
 
 
 def rejoin(pieces: LockPieces, changed: Mapping[ProviderAddress, BlockPiece | None], line_end: str) -> str:
-    """Returns the text of a lock file with some blocks replaced, removed (None) or added in the order of addresses.
+    """Return the text of a lock file with some blocks replaced, removed (None) or added in the order of addresses.
 
     Args:
         pieces: The file before. A replaced block keeps the text above it, and text above a removed block stays.
@@ -110,7 +110,7 @@ def rejoin(pieces: LockPieces, changed: Mapping[ProviderAddress, BlockPiece | No
 
 
 def _concatenated(head: str, pieces: Iterable[BlockPiece], tail: str, line_end: str) -> str:
-    """Joins pieces, with an empty line between two that did not follow each other before."""
+    """Join pieces, with an empty line between two that did not follow each other before."""
     text = head
     before: ProviderAddress | None = None
     for piece in pieces:

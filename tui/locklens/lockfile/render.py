@@ -18,13 +18,13 @@ _LAST_BASIC_PLANE = 0xFFFF
 
 
 def render(entries: Iterable[LockEntry], dialect: Dialect) -> bytes:
-    """Returns the bytes that the tool would write: UTF-8, LF, providers and hashes in order, no duplicates."""
+    """Return the bytes that the tool would write: UTF-8, LF, providers and hashes in order, no duplicates."""
     blocks = [render_entry(entry) for entry in sorted(entries, key=lambda entry: entry.address.sort_key)]
     return "\n".join((f"{dialect.header}\n{MANUAL_EDITS_COMMENT}\n", *blocks)).encode()
 
 
 def render_entry(entry: LockEntry) -> str:
-    """Returns one provider's block, ending in a line feed."""
+    """Return one provider's block, ending in a line feed."""
     lines = [f"provider {_quoted(str(entry.address))} {{"]
     if entry.constraints:
         lines += [f"  version     = {_quoted(str(entry.version))}", f"  constraints = {_quoted(entry.constraints)}"]
@@ -60,7 +60,7 @@ def is_canonical(lock: LockFile) -> bool:
 
 
 def deviations(lock: LockFile) -> tuple[str, ...]:
-    """Returns the deviations of a valid file from the canonical format, in a few words each; () for none."""
+    """Return the deviations of a valid file from the canonical format, in a few words each; () for none."""
     if not lock.exists or not lock.is_valid or is_canonical(lock):
         return ()
     addresses = [entry.address for entry in lock.entries]

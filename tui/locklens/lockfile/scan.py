@@ -20,7 +20,7 @@ _SPECIAL = ('"', "\\", "$", "%")
 
 
 def scan(data: bytes) -> list[ScannedBlock] | None:
-    """Returns the provider blocks of a lock file, or None where any byte is not as the tools write it.
+    """Return the provider blocks of a lock file, or None where any byte is not as the tools write it.
 
     CRLF line ends and a byte order mark are looked through; empty lines and comments may stand between the blocks.
     """

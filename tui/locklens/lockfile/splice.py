@@ -47,7 +47,7 @@ class _Edit(Struct, frozen=True, order=True):
 
 
 def splice(data: bytes, changed: Mapping[ProviderAddress, LockEntry | None], *, dialect: Dialect) -> bytes:
-    """Returns a lock file with some blocks replaced, removed (None) or added where the tools' order has them.
+    """Return a lock file with some blocks replaced, removed (None) or added where the tools' order has them.
 
     Args:
         data: The file; b"" for one that does not exist, which gets a header.
@@ -83,7 +83,7 @@ def _block(data: bytes, entry: LockEntry) -> str:
 
 
 def block_spans(data: bytes, dialect: Dialect) -> list[BlockSpan]:
-    """Returns the file's blocks in its order; the text is what `locklens.hcl.decode` makes of the bytes.
+    """Return the file's blocks in its order; the text is what `locklens.hcl.decode` makes of the bytes.
 
     Raises:
         ConfigurationError: The tools would refuse the file.
@@ -118,11 +118,11 @@ class _Text:
         self._line_end = "\r\n" if text.count("\r\n") * 2 > text.count("\n") else "\n"
 
     def replacement(self, span: BlockSpan, block: str) -> _Edit:
-        """Puts another block in a block's place."""
+        """Put another block in a block's place."""
         return _Edit(self._own_start(span), span.end, block.removesuffix(self._line_end))
 
     def removal(self, span: BlockSpan) -> _Edit:
-        """Takes a block away, with the empty line before it; a comment on its lines stays."""
+        """Take a block away, with the empty line before it; a comment on its lines stays."""
         start, end = self._own_start(span), self._line_after(span.end)
         if self.text[span.end : end].strip() or start != self._line_start(span.start):
             return _Edit(start, span.end, "")
@@ -132,7 +132,7 @@ class _Text:
     def insertions(
         self, added: Mapping[ProviderAddress, str], staying: list[BlockSpan], spans: list[BlockSpan]
     ) -> Iterator[_Edit]:
-        """Adds blocks, each before the first block that sorts behind it.
+        """Add blocks, each before the first block that sorts behind it.
 
         Args:
             added: Blocks that end in a line end.
@@ -155,7 +155,7 @@ class _Text:
             yield _Edit(at, at, self._spaced(at, blocks, is_behind=is_behind))
 
     def _spaced(self, at: int, blocks: list[str], *, is_behind: bool) -> str:
-        """Joins blocks with an empty line before each, or behind each where they stand before the first block."""
+        """Join blocks with an empty line before each, or behind each where they stand before the first block."""
         line_end = self._line_end
         if is_behind:
             begun = "" if self.text[:at].endswith("\n") else line_end

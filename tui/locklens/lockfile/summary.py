@@ -17,7 +17,7 @@ _DIGITS = 12
 
 
 def summary(lock: LockFile) -> Iterator[str]:
-    """Yields the lines of a lock file that can be read: version, constraints, and the hashes of each provider."""
+    """Yield the lines of a lock file that can be read: version, constraints, and the hashes of each provider."""
     for entry in sorted(lock.entries, key=lambda entry: entry.address.sort_key):
         yield f"provider {entry.address}"
         yield f"  version      {entry.version}"

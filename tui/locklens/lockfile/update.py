@@ -67,7 +67,7 @@ def fetched(
     constraints: Constraints,
     hashes: Iterable[str],
 ) -> LockEntry:
-    """Returns the entry of a provider that `init` fetched, or that Terraform linked from its plugin cache.
+    """Return the entry of a provider that `init` fetched, or that Terraform linked from its plugin cache.
 
     Of the old hashes those remain that the tools can compare, as long as the version is the same, also wrong ones.
 
@@ -90,7 +90,7 @@ def with_locked_hashes(
     constraints: Constraints,
     hashes: Iterable[str],
 ) -> LockEntry:
-    """Returns the entry of a provider that `providers lock` locked: it only ever adds hashes.
+    """Return the entry of a provider that `providers lock` locked: it only ever adds hashes.
 
     Args:
         prior: The entry before; its hashes stay whatever their scheme is, as long as the version is the same.
@@ -103,7 +103,7 @@ def with_locked_hashes(
 
 
 def reused(prior: LockEntry, constraints: Constraints, dialect: Dialect) -> LockEntry:
-    """Returns the entry of a provider whose installed package has a locked hash, so that nothing was fetched.
+    """Return the entry of a provider whose installed package has a locked hash, so that nothing was fetched.
 
     OpenTofu records the constraints as they are now, which is seen once something else makes it write the file.
     """
@@ -154,7 +154,7 @@ def predecessor(new: ProviderAddress, dialect: Dialect) -> ProviderAddress | Non
 
 
 def migrated(entries: Iterable[LockEntry], dialect: Dialect) -> Migration:
-    """Returns what OpenTofu makes of a lock file that Terraform wrote, before anything else.
+    """Return what OpenTofu makes of a lock file that Terraform wrote, before anything else.
 
     A provider `hashicorp/T` of Terraform's registry gets an entry for OpenTofu's, unless there is one: of the same
     version and constraints and without hashes, for they are another registry's. Terraform migrates nothing.
@@ -174,7 +174,7 @@ def migrated(entries: Iterable[LockEntry], dialect: Dialect) -> Migration:
 def after_init(
     before: Iterable[LockEntry], settled: Iterable[LockEntry], *, kept: Collection[ProviderAddress] = ()
 ) -> tuple[LockEntry, ...]:
-    """Returns the entries after `init`, in the file's order: those that were settled, and no others.
+    """Return the entries after `init`, in the file's order: those that were settled, and no others.
 
     Args:
         before: The entries that the run began with.
@@ -186,7 +186,7 @@ def after_init(
 
 
 def after_lock(before: Iterable[LockEntry], settled: Iterable[LockEntry]) -> tuple[LockEntry, ...]:
-    """Returns the entries after `providers lock`, in the file's order: nothing is removed."""
+    """Return the entries after `providers lock`, in the file's order: nothing is removed."""
     found = {entry.address: entry for entry in before}
     return _sorted(found | {entry.address: entry for entry in settled})
 
@@ -196,7 +196,7 @@ def _sorted(entries: dict[ProviderAddress, LockEntry]) -> tuple[LockEntry, ...]:
 
 
 def difference(before: Iterable[LockEntry], after: Iterable[LockEntry]) -> Difference:
-    """Compares as the tools do when they decide whether to write: never by constraints.
+    """Compare as the tools do when they decide whether to write: never by constraints.
 
     Args:
         before: As read; hashes out of order or twice are a difference, for no tool would write them so.
@@ -210,7 +210,7 @@ def difference(before: Iterable[LockEntry], after: Iterable[LockEntry]) -> Diffe
 
 
 def rewritten(lock: LockFile, entries: Iterable[LockEntry], dialect: Dialect) -> bytes:
-    """Returns the bytes of a file that is written anew: as the tool does it, but with CRLF where the old file has it.
+    """Return the bytes of a file that is written anew: as the tool does it, but with CRLF where the old file has it.
 
     Args:
         lock: The file as it is; its comments, and blocks that are no provider's, are lost, as they are with the tools.
@@ -221,6 +221,6 @@ def rewritten(lock: LockFile, entries: Iterable[LockEntry], dialect: Dialect) ->
 
 
 def with_line_ends_of(model: bytes, data: bytes) -> bytes:
-    """Returns text that has LF alone with CRLF instead, if most lines of another one end so."""
+    """Return text that has LF alone with CRLF instead, if most lines of another one end so."""
     ends = model.count(b"\n")
     return data.replace(b"\n", b"\r\n") if ends and model.count(b"\r\n") * 2 > ends else data

@@ -47,7 +47,7 @@ class _Named(Struct, frozen=True):
 
 
 def open_files(old: str, new: str, *, config: str | None, cwd: Path, stdin: Callable[[], bytes]) -> Comparison:
-    """Compares two lock files, each a path, `-` (standard input), `/dev/null` (absent) or `REV:PATH` (through git).
+    """Compare two lock files, each a path, `-` (standard input), `/dev/null` (absent) or `REV:PATH` (through git).
 
     A name that is both a file on disk and a path in a revision is refused: the author of a change can add such a file.
     Files on disk keep their names relative to `cwd`.
@@ -112,12 +112,12 @@ class _Opener:
         """The repository of the current folder, opened for the first revision."""
 
     def close(self) -> None:
-        """Closes the repository that was opened."""
+        """Close the repository that was opened."""
         if self.repository is not None:
             self.repository.close()
 
     def named(self, name: str) -> _Named:
-        """Returns the side of a name."""
+        """Return the side of a name."""
         if name == STANDARD_INPUT:
             data = self._stdin()
             return _Named(Side("file", name, None, OverlayTree({_STDIN_PATH: data}, EmptyTree())), _STDIN_PATH, data)
@@ -136,7 +136,7 @@ class _Opener:
         return self._file(name, place)
 
     def _require_no_revision(self, name: str, revision: str) -> None:
-        """Refuses the name of a file that is valid for git too.
+        """Refuse the name of a file that is valid for git too.
 
         Raises:
             ConfigurationError: The text before the colon is a revision.
@@ -155,7 +155,7 @@ class _Opener:
         raise ConfigurationError(f"ambiguous: both a file and a path in {where}", path=name, hint=hint)
 
     def beside(self, head: _Named, config: str) -> tuple[_Named, str]:
-        """Returns the head with the configuration of a folder on disk, and that folder's path in its tree."""
+        """Return the head with the configuration of a folder on disk, and that folder's path in its tree."""
         place = os.path.join(self._cwd, config)  # noqa: PTH118
         if not os.path.isdir(place):  # noqa: PTH112
             raise ConfigurationError("no such folder", path=config)
@@ -182,7 +182,7 @@ class _Opener:
         return _Named(Side("file", name, None, files), lock, data, self._cwd, self.repository)
 
     def _stream(self, name: str, place: str) -> _Named:
-        """Reads a pipe of the shell's `<(command)` to its end; the user names it, so it may block."""
+        """Read a pipe of the shell's `<(command)` to its end; the user names it, so it may block."""
         try:
             with open(place, "rb") as stream:  # noqa: PTH123
                 data = stream.read(MAX_FILE_BYTES + 1)
@@ -216,7 +216,7 @@ class _Opener:
 
 
 def _split_revision(name: str) -> tuple[str | None, str]:
-    """Splits `REV:PATH` at the first colon outside of braces, as git does; (None, name) without one.
+    """Split `REV:PATH` at the first colon outside of braces, as git does; (None, name) without one.
 
     An empty revision is the index. A path that begins with a slash, `./` or `../` is a file: no revision begins so.
     """

@@ -31,7 +31,7 @@ def open_git(
     fork_of: str = "",
     roots: Sequence[str] = (),
 ) -> Comparison:
-    """Compares a revision with the work tree, the index or another revision.
+    """Compare a revision with the work tree, the index or another revision.
 
     In a repository without commits everything is new against HEAD.
 
@@ -97,7 +97,7 @@ def open_git(
 
 
 def open_locked(folder: Path, *, base: Base | None = None, roots: Sequence[str] = ()) -> Comparison:
-    """Opens all locked providers: the new side beside its base, or without git the lock file of one folder.
+    """Open all locked providers: the new side beside its base, or without git the lock file of one folder.
 
     Args:
         folder: A folder in the repository, or one with a lock file.

@@ -96,13 +96,13 @@ class Comparison(Struct, frozen=True):
         return self.tip or self.base
 
     def close(self) -> None:
-        """Ends the process that reads git's objects, if there is one."""
+        """End the process that reads git's objects, if there is one."""
         if self.repository is not None:
             self.repository.close()
 
 
 def within(repository: Repository, folder: Path, path: str) -> str:
-    """Returns a path, given relative to a folder, relative to the repository's top.
+    """Return a path, given relative to a folder, relative to the repository's top.
 
     Raises:
         ConfigurationError: It is outside.
@@ -120,7 +120,7 @@ def within(repository: Repository, folder: Path, path: str) -> str:
 
 
 def path_below_top(top: str, place: str) -> str | None:
-    """Returns a POSIX path relative to a folder, None where the place is not in it."""
+    """Return a POSIX path relative to a folder, None where the place is not in it."""
     if place == top:
         return ""
     prefix = top if top.endswith(os.sep) else top + os.sep

@@ -61,7 +61,7 @@ class OpenedReview:
         self._request = request
 
     def complete(self, *, on_event: Callable[[ReviewEvent], None], cancel: threading.Event) -> Review:
-        """Reads configurations, asks registries, and returns the final review.
+        """Read configurations, ask registries, and return the final review.
 
         Args:
             on_event: Called in this thread.
@@ -76,7 +76,7 @@ class OpenedReview:
         return complete_review(self._comparison, self.draft, self._request, on_event=on_event, cancel=cancel)
 
     def watch(self, review: Review, *, since_ns: int) -> FileWatch | None:
-        """Returns the watch of the files that the review depends on, None without any.
+        """Return the watch of the files that the review depends on, None without any.
 
         Args:
             review: The draft, or the final review.
@@ -98,7 +98,7 @@ class OpenedReview:
         return str(repository.top) if repository is not None else ""
 
     def close(self) -> None:
-        """Ends the process that reads git's objects, if there is one."""
+        """End the process that reads git's objects, if there is one."""
         self._comparison.close()
 
 
@@ -125,7 +125,7 @@ class LockLens:
         return self.request.asking is None or self.request.asking.is_offline
 
     def for_view(self, reads: Reads, folder: Path | None) -> LockLens:
-        """Returns the same settings and sides for another view.
+        """Return the same settings and sides for another view.
 
         Args:
             reads: The providers that the view reads.
@@ -152,13 +152,13 @@ class LockLens:
         return LockLens(request, reads_only=reads is Reads.CANDIDATES)
 
     def with_sides(self, base: Base) -> LockLens:
-        """Returns the same settings for other sides of the repository; views of them are made with `for_view`."""
+        """Return the same settings for other sides of the repository; views of them are made with `for_view`."""
         from msgspec.structs import replace
 
         return LockLens(replace(self.request, base=base), reads_only=self._reads_only)
 
     def revisions(self, folder: Path | None) -> tuple[Revision, ...]:
-        """Returns the revisions that can be compared, without pull requests.
+        """Return the revisions that can be compared, without pull requests.
 
         Args:
             folder: In the repository; None for the current one.
@@ -179,7 +179,7 @@ class LockLens:
     # Reading
 
     def open(self, *, is_fresh: bool = False) -> OpenedReview:
-        """Opens the comparison anew, and reviews its lock files.
+        """Open the comparison anew, and review its lock files.
 
         Args:
             is_fresh: True to ask registries again, even for cached answers.
@@ -200,7 +200,7 @@ class LockLens:
     def review(
         self, *, on_event: Callable[[ReviewEvent], None] = lambda _: None, cancel: threading.Event | None = None
     ) -> Review:
-        """Opens the comparison and completes its review; arguments and errors as of `OpenedReview.complete`."""
+        """Open the comparison and complete its review; arguments and errors as of `OpenedReview.complete`."""
         from locklens.operations.review.run import review
 
         return review(self._reading(), on_event=on_event, cancel=cancel)
@@ -223,7 +223,7 @@ class LockLens:
         on_event: Callable[[ReviewEvent], None],
         cancel: threading.Event,
     ) -> tuple[RootReview, ...]:
-        """Proves `h1` hashes by downloads.
+        """Prove `h1` hashes by downloads.
 
         Args:
             review: The review of the changes.
@@ -256,7 +256,7 @@ class LockLens:
         cancel: threading.Event | None = None,
         on_log: Log = lambda _: None,
     ) -> Why:
-        """Explains the requirements of a provider, and what holds back newer versions.
+        """Explain the requirements of a provider, and what holds back newer versions.
 
         Args:
             subject: The provider, as typed or in roots of a review.
@@ -307,7 +307,7 @@ class LockLens:
         on_event: Callable[[ReviewEvent], None] = lambda _: None,
         cancel: threading.Event | None = None,
     ) -> tuple[PastUse, ...]:
-        """Looks up the versions of a signer's providers that were locked before, the newest first.
+        """Look up the versions of a signer's providers that were locked before, the newest first.
 
         Args:
             signer: The signer of the providers.
@@ -331,7 +331,7 @@ class LockLens:
         cancel: threading.Event | None = None,
         is_fresh: bool = False,
     ) -> CandidateTable:
-        """Looks up the versions that the providers of a review could be upgraded to.
+        """Look up the versions that the providers of a review could be upgraded to.
 
         Args:
             review: The review with the configurations.
@@ -361,7 +361,7 @@ class LockLens:
         on_known: Callable[[KnownRelease], None],
         cancel: threading.Event | None = None,
     ) -> None:
-        """Looks up the signers of versions.
+        """Look up the signers of versions.
 
         Args:
             review: The review of the roots.
@@ -380,7 +380,7 @@ class LockLens:
                 on_known(release)
 
     def _hosts_of_roots(self, review: Review) -> frozenset[str]:
-        """Returns the hosts that may be asked beside those of the settings: the base's, or all, as the tools do."""
+        """Return the hosts that may be asked beside those of the settings: the base's, or all, as the tools do."""
         if self.request.asking is None or not self.request.asking.asks_all:
             return review.base_hosts
         required = (root.configuration.required() for root in review.roots if root.configuration is not None)
@@ -394,7 +394,7 @@ class LockLens:
         takes_majors: bool = False,
         cancel: threading.Event | None = None,
     ) -> UpgradeSurvey:
-        """Looks up upgrades, and selects the eligible ones, like `a` on the screen, signers included.
+        """Look up upgrades, and select the eligible ones, like `a` on the screen, signers included.
 
         Args:
             ignores_cooldown: True to recommend releases of any age.
@@ -432,7 +432,7 @@ class LockLens:
     # Writing
 
     def where(self, top: Path, roots: Iterable[str]) -> Scope:
-        """Returns the scope of roots, with the tool and the test folder of the settings.
+        """Return the scope of roots, with the tool and the test folder of the settings.
 
         Args:
             top: The folder that the roots are relative to.
@@ -452,7 +452,7 @@ class LockLens:
         cancel: threading.Event | None = None,
         on_log: Log = lambda _: None,
     ) -> Plan:
-        """Plans an operation. Nothing is written.
+        """Plan an operation. Nothing is written.
 
         Args:
             operation: The requested operation.
@@ -499,7 +499,7 @@ class LockLens:
         on_event: Callable[[ReviewEvent], None] = lambda _: None,
         cancel: threading.Event | None = None,
     ) -> PlanReview:
-        """Reviews a plan.
+        """Review a plan.
 
         Args:
             plan: With files to write.
@@ -516,7 +516,7 @@ class LockLens:
         return review_plan(plan, self.request, review, on_event=on_event, cancel=cancel)
 
     def apply(self, proposal: FileChanges) -> tuple[str, ...]:
-        """Writes all files of a plan, or none.
+        """Write all files of a plan, or none.
 
         Returns:
             Limits of the write, in sentences.

@@ -47,7 +47,7 @@ class MergeResult(Struct, frozen=True):
 def merge_files(
     base: Path, ours: Path, theirs: Path, *, marker_size: int | None = None, prefer_newest: bool = False
 ) -> MergeResult:
-    """Merges three lock files into `ours`.
+    """Merge three lock files into `ours`.
 
     A side that the tools would refuse cannot be merged by block: then git merges its lines.
 

@@ -20,7 +20,7 @@ _NAMES_SHOWN = 8
 
 
 def check_address(text: str) -> None:
-    """Refuses an invalid provider address, before any file is read.
+    """Refuse an invalid provider address, before any file is read.
 
     Raises:
         ConfigurationError: It is invalid.
@@ -29,7 +29,7 @@ def check_address(text: str) -> None:
 
 
 def resolve_providers(text: str, roots: Sequence[Root]) -> dict[str, tuple[ProviderAddress, ...]]:
-    """Returns the providers that a typed name stands for in each root, by the root's path; () for none.
+    """Return the providers that a typed name stands for in each root, by the root's path; () for none.
 
     Args:
         text: TYPE, NAMESPACE/TYPE or HOST/NAMESPACE/TYPE.
@@ -55,7 +55,7 @@ class _Wanted(Struct, frozen=True):
 
     @classmethod
     def parse(cls, text: str) -> _Wanted:
-        """Reads TYPE, NAMESPACE/TYPE or HOST/NAMESPACE/TYPE."""
+        """Read TYPE, NAMESPACE/TYPE or HOST/NAMESPACE/TYPE."""
         parts = text.split("/")
         hint = "write it as aws, hashicorp/aws or registry.terraform.io/hashicorp/aws"
         if len(parts) > 3:
@@ -68,7 +68,7 @@ class _Wanted(Struct, frozen=True):
         return cls(host, names[0] if len(names) == 2 else None, names[-1])
 
     def among(self, root: Root) -> tuple[ProviderAddress, ...]:
-        """Returns the root's matching providers; for a namespace without a host, the tool's own registry first."""
+        """Return the root's matching providers; for a namespace without a host, the tool's own registry first."""
         matching = sorted(
             address
             for address in root.providers
@@ -121,7 +121,7 @@ def _listing(names: Sequence[str], word: str) -> str:
 
 
 def selected_by_root(providers: Sequence[str], roots: Sequence[Root]) -> dict[str, frozenset[ProviderAddress]]:
-    """Returns the named providers by root.
+    """Return the named providers by root.
 
     Raises:
         ConfigurationError: One of them is invalid, ambiguous, or found in no root.

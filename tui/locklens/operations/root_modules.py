@@ -80,7 +80,7 @@ class Root(Struct, frozen=True):
         return frozenset(entry.address for entry in self.migration.entries)
 
     def wanted(self, skipped: frozenset[ProviderAddress] = frozenset()) -> list[ProviderRequirement]:
-        """Returns the required providers, in order."""
+        """Return the required providers, in order."""
         from locklens.install.model import ProviderRequirement
 
         prior = {entry.address: entry for entry in reversed(self.migration.entries)}
@@ -90,7 +90,7 @@ class Root(Struct, frozen=True):
         ]
 
     def name_of(self, address: ProviderAddress) -> str:
-        """Returns the root's name of a provider."""
+        """Return the root's name of a provider."""
         return address.short(self.tool.default_host)
 
 
@@ -143,7 +143,7 @@ class RootReader:
         self._modules = ModuleReader()
 
     def read(self, tree: Tree, path: str) -> Root | None:
-        """Reads a root; None where there is neither a lock file nor a configuration.
+        """Read a root; None where there is neither a lock file nor a configuration.
 
         Args:
             tree: The files.
@@ -153,7 +153,7 @@ class RootReader:
         return root if root.lock.exists or root.configuration.has_files else None
 
     def read_folder(self, tree: Tree, path: str) -> Root:
-        """Reads a folder as a root, even an empty one; arguments as of `read`."""
+        """Read a folder as a root, even an empty one; arguments as of `read`."""
         from locklens.project.requirements import read_configuration
 
         lock = read_lock(tree, lock_path(path), self._tool, is_replaced=True)
@@ -174,7 +174,7 @@ class RootReader:
 
 
 def require_folder(tree: Tree, path: str) -> str:
-    """Returns the path of a named folder in a tree.
+    """Return the path of a named folder in a tree.
 
     Raises:
         ConfigurationError: No such folder.
@@ -186,7 +186,7 @@ def require_folder(tree: Tree, path: str) -> str:
 
 
 def enclosing(folder: Path, roots: Sequence[Path]) -> Path:
-    """Returns the top folder that may be written in for some roots: the repository of all of them.
+    """Return the top folder that may be written in for some roots: the repository of all of them.
 
     It is found without git, by its `.git`. Where there is none, the folder that has all of them and the one in which
     the user works stands for it.
@@ -200,7 +200,7 @@ def enclosing(folder: Path, roots: Sequence[Path]) -> Path:
 
 
 def common_folder(places: Sequence[str]) -> str:
-    """Returns the innermost folder that all places are in.
+    """Return the innermost folder that all places are in.
 
     Raises:
         ConfigurationError: The places are on several drives.
@@ -213,7 +213,7 @@ def common_folder(places: Sequence[str]) -> str:
 
 
 def lock_path(path: str) -> str:
-    """Returns the path of a root's lock file."""
+    """Return the path of a root's lock file."""
     return f"{path}/{LOCK_FILE}" if path else LOCK_FILE
 
 
@@ -223,13 +223,13 @@ def no_root(path: str, hint: str = "") -> ConfigurationError:
 
 
 def folders_with_locks(repository: Repository, tree: Tree) -> list[str]:
-    """Returns the folder of every lock file of a repository, in order."""
+    """Return the folder of every lock file of a repository, in order."""
     folders = {path.rpartition("/")[0] for path in lock_paths(repository, tree)}
     return sorted(folders, key=name_bytes)
 
 
 def read_lock(tree: Tree, path: str | None, tool: Dialect | None, *, is_replaced: bool = False) -> LockFile:
-    """Reads a lock file; a file that cannot be read has a problem.
+    """Read a lock file; a file that cannot be read has a problem.
 
     Args:
         tree: The files.
@@ -279,12 +279,12 @@ def _is_broken(tree: Tree, path: str) -> bool:
 
 
 def tool_of(tree: Tree, folder: str, lock: LockFile) -> Dialect:
-    """Detects the tool of a root: by the lock's header, `.tofu` files, the hosts in it; else Terraform."""
+    """Detect the tool of a root: by the lock's header, `.tofu` files, the hosts in it; else Terraform."""
     return _detected_tool(tree, folder, lock) or TERRAFORM
 
 
 def tool_before(tree: Tree, folder: str, lock: LockFile) -> Dialect | None:
-    """Returns the earlier tool of a root; None without a lock file or another sign. Arguments as of `tool_of`."""
+    """Return the earlier tool of a root; None without a lock file or another sign. Arguments as of `tool_of`."""
     return _detected_tool(tree, folder, lock) or (TERRAFORM if lock.exists else None)
 
 

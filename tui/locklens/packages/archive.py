@@ -132,7 +132,7 @@ class _End(Struct, frozen=True):
 def read_directory(
     file: BinaryIO, size: int, limit: Limits, *, cancel: threading.Event | None = None
 ) -> tuple[ZipEntry, ...]:
-    """Reads the entries of a zip file.
+    """Read the entries of a zip file.
 
     Args:
         file: Seekable; left anywhere.
@@ -209,7 +209,7 @@ def _is_header_at(file: BinaryIO, position: int) -> bool:
 
 
 def _read_header(file: BinaryIO, base: int, limit: Limits | None) -> ZipEntry:
-    """Reads one header of the central directory; where it ends for good, the file is no zip file for the tools."""
+    """Read one header of the central directory; where it ends for good, the file is no zip file for the tools."""
     header = _read(file, _HEADER.size)
     if header[:4] != b"PK\x01\x02":
         raise _FormatError
@@ -239,7 +239,7 @@ def _read(file: BinaryIO, count: int) -> bytes:
 
 
 def _widened(extra: bytes, *fields: int) -> tuple[int, ...]:
-    """Takes those of the fields that are full from the zip64 extra field."""
+    """Take those of the fields that are full from the zip64 extra field."""
     values, missing = list(fields), [index for index, value in enumerate(fields) if value == _FULL32]
     at = 0
     while missing and len(extra) - at >= 4:

@@ -62,7 +62,7 @@ class Arriving:
         return zh_of(self._sha256.hexdigest())
 
     def stop_if_cancelled(self) -> None:
-        """Ends the work where the run was cancelled: one piece may inflate to a thousand times its bytes.
+        """End the work where the run was cancelled: one piece may inflate to a thousand times its bytes.
 
         Raises:
             RunCancelledError: It was.
@@ -78,7 +78,7 @@ class Arriving:
         return piece
 
     def give_back(self, count: int) -> None:
-        """Puts back that many of the bytes that `some` gave last."""
+        """Put back that many of the bytes that `some` gave last."""
         self._at -= count
 
     def take(self, count: int) -> bytes:
@@ -91,13 +91,13 @@ class Arriving:
         return bytes(taken)
 
     def drain(self) -> None:
-        """Lets the rest arrive without looking at it."""
+        """Let the rest arrive without looking at it."""
         while self._receive():
             pass
         self._at = len(self._data)
 
     def _receive(self) -> bool:
-        """Gets the next chunk, or as many as make a piece: each step costs more than its bytes where these are few."""
+        """Get the next chunk, or as many as make a piece: each step costs more than its bytes where these are few."""
         chunk = next(self._chunks, b"")
         if 0 < len(chunk) < PIECE:
             gathered = bytearray(chunk)
@@ -122,7 +122,7 @@ def _bounded(
     on_bytes: Callable[[int], None] | None,
     cancel: threading.Event | None,
 ) -> Iterator[bytes]:
-    """Passes on what arrives, without empty chunks, as far as it may go."""
+    """Pass on what arrives, without empty chunks, as far as it may go."""
     stop_if(cancel)
     size = 0
     for chunk in chunks:

@@ -32,7 +32,7 @@ class Digest:
         self.crc = 0
 
     def update(self, block: bytes | memoryview) -> None:
-        """Takes the next block."""
+        """Take the next block."""
         self._sha256.update(block)
         self.crc = crc32(block, self.crc)
 
@@ -53,7 +53,7 @@ class SeekableContents:
         self._cancel = cancel
 
     def blocks(self, entry: ZipEntry) -> Iterator[bytes | memoryview]:
-        """Yields the content of a file in blocks of at most inflate.BLOCK bytes.
+        """Yield the content of a file in blocks of at most inflate.BLOCK bytes.
 
         All is checked but the CRC-32, which the caller computes elsewhere.
 
@@ -90,7 +90,7 @@ class SeekableContents:
         raise damaged(entry, "it is not where the directory says")
 
     def _check_descriptor(self, entry: ZipEntry, position: int) -> None:
-        """Compares the CRC-32 alone: writers disagree about the width of the sizes, and the tools ignore them."""
+        """Compare the CRC-32 alone: writers disagree about the width of the sizes, and the tools ignore them."""
         self._file.seek(min(position, self._size))
         record = self._file.read(16)
         if record[:4] == DESCRIPTOR_SIGNATURE:
@@ -136,7 +136,7 @@ def _content(entry: ZipEntry, section: _Section) -> Iterator[bytes | memoryview]
 
 
 def check(entry: ZipEntry, digest: Digest) -> None:
-    """Compares the content that passed with the directory's checksum.
+    """Compare the content that passed with the directory's checksum.
 
     Raises:
         PackageError: They differ.

@@ -89,7 +89,7 @@ def hash_package(
     judge: Callable[[str], None] = lambda _: None,
     check: Callable[[Passed], None] = lambda _: None,
 ) -> HashedPackage:
-    """Hashes a zip file of which the bytes arrive one after another.
+    """Hash a zip file of which the bytes arrive one after another.
 
     A second thread works along until this returns.
 
@@ -132,7 +132,7 @@ def hash_arriving_package(
     judge: Callable[[str], None] = lambda _: None,
     check: Callable[[Passed], None] = lambda _: None,
 ) -> Passed:
-    """Reads a zip file while it arrives, into the empty file `spool`; all else as of `hash_package`.
+    """Read a zip file while it arrives, into the empty file `spool`; all else as of `hash_package`.
 
     `new` makes the digest of each content; some of them may turn out to be of no file.
 
@@ -161,7 +161,7 @@ def _resolve(
     second: SecondThread,
     new: Callable[[], Digest],
 ) -> tuple[Digest, ...]:
-    """Holds what passed against the central directory, and reads again what it does not confirm."""
+    """Hold what passed against the central directory, and read again what it does not confirm."""
     digests: list[Digest] = []
     read: list[tuple[ZipEntry, Digest]] = []
     for _, entry in layout.opened:

@@ -22,7 +22,7 @@ class PackedBytes(Protocol):
         """The next bytes, a modest number; none at the end."""
 
     def give_back(self, count: int) -> None:
-        """Puts back that many of the bytes that `some` gave last."""
+        """Put back that many of the bytes that `some` gave last."""
 
 
 class InflateError(Exception):
@@ -42,13 +42,13 @@ def engine() -> Any:
 
 
 def crc32(data: bytes | memoryview, value: int) -> int:
-    """Continues a CRC-32."""
+    """Continue a CRC-32."""
     continued: int = engine().crc32(data, value)
     return continued
 
 
 def inflated(source: PackedBytes) -> Iterator[bytes]:
-    """Yields what a raw deflate stream holds, in blocks of at most BLOCK bytes; what follows it is given back.
+    """Yield what a raw deflate stream holds, in blocks of at most BLOCK bytes; what follows it is given back.
 
     Raises:
         InflateError: There is no whole stream.

@@ -32,7 +32,7 @@ _READ = (
 
 
 def h1_of_folder(folder: Path, *, limit: Limits, cancel: threading.Event | None = None) -> str:
-    """Computes the `h1` of an unpacked package: every file below it, under the names of links the files they lead to.
+    """Compute the `h1` of an unpacked package: every file below it, under the names of links the files they lead to.
 
     Args:
         folder: The package; a link to it is followed.
@@ -75,7 +75,7 @@ class _Reading:
         self._left = limit.unpacked
 
     def add(self, name: bytes) -> None:
-        """Reads one file, or the one that a link leads to."""
+        """Read one file, or the one that a link leads to."""
         if len(self.digests) == self._limit.entries:
             raise ValueError(f"it has more than {self._limit.entries} files")
         place = os.path.join(self._top, name)  # noqa: PTH118

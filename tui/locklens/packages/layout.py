@@ -46,7 +46,7 @@ class PackageLayout(Struct, frozen=True):
 
 
 def lay_out(entries: Sequence[ZipEntry], packed: int, limit: Limits) -> PackageLayout:
-    """Finds what unpacking would make.
+    """Find what unpacking would make.
 
     Args:
         entries: In the zip file's order.
@@ -88,7 +88,7 @@ def _path_of(entry: ZipEntry) -> bytes:
 
 
 def _add_folders(path: bytes, entry: ZipEntry, files: dict[bytes, ZipEntry], folders: dict[bytes, None]) -> None:
-    """Adds a folder and those that hold it."""
+    """Add a folder and those that hold it."""
     missing = []
     while path and path not in folders:
         if path in files:
@@ -103,7 +103,7 @@ def _clash(entry: ZipEntry) -> PackageError:
 
 
 def _check_sizes(entries: list[ZipEntry], packed: int, limit: Limits) -> None:
-    """Holds what the entries claim against the bounds; more than they claim is never read."""
+    """Hold what the entries claim against the bounds; more than they claim is never read."""
     size = sum(entry.size for entry in entries)
     if size > limit.unpacked:
         raise PackageError(

@@ -36,7 +36,7 @@ class Limits(Struct, frozen=True):
 
 
 def stop_if(cancel: threading.Event | None) -> None:
-    """Ends the work at hand where the run was cancelled.
+    """End the work at hand where the run was cancelled.
 
     Raises:
         RunCancelledError: It was.

@@ -62,7 +62,7 @@ class SecondThread:
             self._thread.join()
 
     def do(self, task: Callable[[], object]) -> None:
-        """Puts a task behind the others, or does it; waits while too many do."""
+        """Put a task behind the others, or do it; wait while too many do."""
         if _PACKAGES.count >= _PROCESSORS and not self._tasks.unfinished_tasks and self._error is None:
             task()
             return
@@ -74,7 +74,7 @@ class SecondThread:
             raise self._error
 
     def finish(self) -> None:
-        """Waits until all that was put is done."""
+        """Wait until all that was put is done."""
         self._tasks.join()
         if self._error is not None:
             raise self._error

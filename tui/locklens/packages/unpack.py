@@ -45,7 +45,7 @@ def unpack(
     judge: Callable[[str], None] = lambda _: None,
     check: Callable[[Passed], None] = lambda _: None,
 ) -> HashedPackage:
-    """Unpacks a zip file while it arrives, and returns the hashes of what arrived and of what was written.
+    """Unpack a zip file while it arrives, and return the hashes of what arrived and of what was written.
 
     What is in it is written at once, under names of our own beside the folder; what the files are called, and which
     there are, says the zip file's directory at its end. Permissions are the zip file's, folders are subject to the
@@ -100,12 +100,12 @@ class _Content(Digest):
         self._file = os.fdopen(os.open(place, _NEW, 0o600), "wb")
 
     def update(self, block: bytes | memoryview) -> None:
-        """Takes the next block."""
+        """Take the next block."""
         self._file.write(block)
         super().update(block)
 
     def end(self) -> None:
-        """Closes the file."""
+        """Close the file."""
         self._file.close()
 
 
@@ -146,13 +146,13 @@ class _Folder:
                 inside.unlink(missing_ok=True)
 
     def content(self) -> _Content:
-        """Returns where the next content goes."""
+        """Return where the next content goes."""
         content = _Content(b"%s.%d" % (self._top, len(self._contents)))
         self._contents.append(content)
         return content
 
     def settle(self, passed: Passed) -> None:
-        """Gives the files their names, and the permissions that the zip file says.
+        """Give the files their names, and the permissions that the zip file says.
 
         Those come last, since a file that may not be read cannot be moved everywhere.
         """
@@ -173,7 +173,7 @@ class _Folder:
 
 
 def check_names_for_windows(layout: PackageLayout) -> None:
-    """Refuses what Windows would take for another file: devices, streams, drives, trailing dots.
+    """Refuse what Windows would take for another file: devices, streams, drives, trailing dots.
 
     Raises:
         PackageError: There is such a name.

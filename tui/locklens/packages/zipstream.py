@@ -114,7 +114,7 @@ def _stored(arriving: Arriving, left: int) -> Iterator[memoryview]:
 
 
 def _read_descriptor(arriving: Arriving, packed: int, size: int) -> int | None:
-    """Reads what follows a content; its sizes say which of the four forms it has."""
+    """Read what follows a content; its sizes say which of the four forms it has."""
     record = arriving.take(12)
     has_signature = record[:4] == DESCRIPTOR_SIGNATURE
     record = record[4:] if has_signature else record

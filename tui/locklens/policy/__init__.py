@@ -23,7 +23,7 @@ MAX_POLICY_BYTES = 64 * 1024
 
 
 def parse(data: bytes, path: str) -> Policy:
-    """Reads a policy.
+    """Read a policy.
 
     Args:
         data: The file's bytes.

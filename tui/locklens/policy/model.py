@@ -73,5 +73,5 @@ class Policy(Struct, frozen=True):
         return tuple(path for path in InstallPath if path in self.install_paths)
 
     def why(self, platform: Platform) -> str:
-        """Returns the reason why a platform is required, "" for none."""
+        """Return the reason why a platform is required, "" for none."""
         return next((wanted.why for wanted in self.platforms if wanted.platform == platform), "")

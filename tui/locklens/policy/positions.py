@@ -50,7 +50,7 @@ def _tokens(text: str) -> Iterator[_Token]:
 
 
 def too_deep(text: str, limit: int) -> int | None:
-    """Returns the first line that nests more than `limit` levels, in brackets or in a dotted key; None without one."""
+    """Return the first line that nests more than `limit` levels, in brackets or in a dotted key; None without one."""
     depth = dots = 0
     for token in _tokens(text):
         if token.kind == "symbol" and token.text == ".":
@@ -64,7 +64,7 @@ def too_deep(text: str, limit: int) -> int | None:
 
 
 def lines_of_keys(text: str) -> dict[KeyPath, int]:
-    """Returns the line of every key and every element, from 1; for a repeated key, the first."""
+    """Return the line of every key and every element, from 1; for a repeated key, the first."""
     return _Walk(text).lines
 
 
@@ -95,7 +95,7 @@ class _Walk:
         return token
 
     def _header(self) -> KeyPath:
-        """Consumes `[a.b]` or `[[a.b]]`; returns the path of the table."""
+        """Consume `[a.b]` or `[[a.b]]`; return the path of the table."""
         self._take()
         repeated = self._peek().text == "["
         if repeated:
@@ -113,7 +113,7 @@ class _Walk:
         return path
 
     def _names(self, closing: str) -> list[tuple[str, int]]:
-        """Consumes a dotted key and the closing symbol; returns its names with their lines."""
+        """Consume a dotted key and the closing symbol; return its names with their lines."""
         names = []
         while (token := self._take()).text != closing and token.kind != "end":
             if token.kind == "quoted":
@@ -138,7 +138,7 @@ class _Walk:
         self._value(path)
 
     def _value(self, path: KeyPath) -> None:
-        """Consumes one value and nothing after it."""
+        """Consume one value and nothing after it."""
         if self._peek().text not in ("[", "{") or self._peek().kind == "quoted":
             while self._peek().kind not in ("newline", "end") and self._peek().text not in (",", "]", "}"):
                 self._take()

@@ -30,7 +30,7 @@ _LONG_NUMBER = re.compile(rf"[0-9_]{{{_MAX_DIGITS}}}")
 
 
 def read_policy(data: bytes, path: str, *, max_bytes: int) -> Policy:
-    """Reads a policy; see `locklens.policy.parse`.
+    """Read a policy; see `locklens.policy.parse`.
 
     Raises:
         ConfigurationError: With path and line.
@@ -76,7 +76,7 @@ class _Reading:
         self._path = path
 
     def policy(self) -> Policy:
-        """Returns the policy; stops at the first mistake in the file."""
+        """Return the policy; stops at the first mistake in the file."""
         platforms: tuple[WantedPlatform, ...] = ()
         install_paths = frozenset({InstallPath.DIRECT})
         cooldown = None
@@ -169,7 +169,7 @@ class _Reading:
 
 
 def _short(text: str) -> str:
-    """Shortens foreign text for a message."""
+    """Shorten foreign text for a message."""
     return text if len(text) <= _MAX_SHOWN else text[:_MAX_SHOWN] + "…"
 
 

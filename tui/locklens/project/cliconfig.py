@@ -80,7 +80,7 @@ class CliConfig(Struct, frozen=True):
 
 
 def read_cli_config(dialect: Dialect, environ: Mapping[str, str]) -> CliConfig:
-    """Reads the CLI configuration that the tool would read. Never raises for what is in it."""
+    """Read the CLI configuration that the tool would read. Never raises for what is in it."""
     return _Reading(dialect, environ).read(find_files(dialect, environ))
 
 
@@ -229,7 +229,7 @@ class _Reading:
                             yield member.keys[0], member.value
 
     def _expanded(self, text: str) -> str:
-        """Puts in variables; one that is not set is the empty text."""
+        """Put in variables; one that is not set is the empty text."""
         return _VARIABLE.sub(lambda match: self._environ.get(match[1] or match[2], ""), text)
 
 

@@ -43,7 +43,7 @@ class CliFiles(Struct, frozen=True):
 
 
 def find_files(dialect: Dialect, environ: Mapping[str, str]) -> CliFiles:
-    """Returns the files that the tool would read.
+    """Return the files that the tool would read.
 
     Args:
         dialect: The tool.
@@ -60,7 +60,7 @@ def find_files(dialect: Dialect, environ: Mapping[str, str]) -> CliFiles:
 
 
 def read_file(path: Path) -> bytes:
-    """Returns a file's bytes, up to one more than are read in earnest.
+    """Return a file's bytes, up to one more than are read in earnest.
 
     Raises:
         OSError: It cannot be read.
@@ -96,7 +96,7 @@ def _main_file(dialect: Dialect, environ: Mapping[str, str]) -> Path:
 
 
 def config_folder(dialect: Dialect, environ: Mapping[str, str]) -> Path:
-    """Returns the tool's configuration folder, whether or not it is there."""
+    """Return the tool's configuration folder, whether or not it is there."""
     if sys.platform == "win32":
         return Path(environ.get("APPDATA", "")) / "terraform.d"
     folder = _home(environ) / ".terraform.d"
@@ -112,7 +112,7 @@ def _folder_files(folder: Path) -> list[Path]:
 
 
 def find_helper(name: str, dialect: Dialect, environ: Mapping[str, str]) -> Path | None:
-    """Returns the program of a credentials helper, None where there is none: the tools then go on without.
+    """Return the program of a credentials helper, None where there is none: the tools then go on without.
 
     Args:
         name: As the block's label has it.
@@ -131,7 +131,7 @@ def find_helper(name: str, dialect: Dialect, environ: Mapping[str, str]) -> Path
 
 
 def implied_folders(dialect: Dialect, environ: Mapping[str, str], root: Path) -> tuple[Path, ...]:
-    """Returns the folders that exist and have providers, which the tool would install from before it asks a registry.
+    """Return the folders that exist and have providers, which the tool would install from before it asks a registry.
 
     Args:
         dialect: The tool.

@@ -54,7 +54,7 @@ class FormatError(ValueError):
 
 
 def parse_cli_configuration(data: bytes) -> tuple[ObjectMember, ...]:
-    """Reads a file.
+    """Read a file.
 
     Raises:
         FormatError: It is malformed; str() does not quote what may be a secret.
@@ -103,7 +103,7 @@ class _Native:
         return token
 
     def _object(self, closing: str, depth: int) -> tuple[ObjectMember, ...]:
-        """Reads entries up to a closing brace, or to the end of the file."""
+        """Read entries up to a closing brace, or to the end of the file."""
         if depth > _MAX_DEPTH:
             raise FormatError("blocks are nested too deeply", self._tokens[self._at].line)
         entries: list[ObjectMember] = []

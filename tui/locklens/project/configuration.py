@@ -148,7 +148,7 @@ class Configuration(Struct, frozen=True, dict=True):
         return not has_error and self.state.kind in ("none", "local")
 
     def of(self, address: ProviderAddress) -> tuple[Requirement, ...]:
-        """Returns all that requires a provider."""
+        """Return all that requires a provider."""
         return self._by_address.get(address, ())
 
     @cached_property
@@ -181,9 +181,9 @@ class Configuration(Struct, frozen=True, dict=True):
         return "" if self.complete else "the configuration could not be read whole"
 
     def required(self) -> frozenset[ProviderAddress]:
-        """Returns the providers that have to be locked: all but those that are part of the tool."""
+        """Return the providers that have to be locked: all but those that are part of the tool."""
         return frozenset(address for address in self._by_address if not self.dialect.is_builtin(address))
 
     def constraints(self, address: ProviderAddress) -> Constraints:
-        """Returns every constraint on a provider, which all hold together, each term once."""
+        """Return every constraint on a provider, which all hold together, each term once."""
         return Constraints(tuple(dict.fromkeys(term for one in self.of(address) for term in one.constraints.terms)))

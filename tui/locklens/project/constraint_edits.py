@@ -49,7 +49,7 @@ class ConstraintEdit(Struct, frozen=True):
 
 
 def admit(data: bytes, requirement: Requirement, version: Version) -> tuple[bytes, ConstraintEdit]:
-    """Returns a configuration file in which a requirement admits a version that it excluded.
+    """Return a configuration file in which a requirement admits a version that it excluded.
 
     Args:
         data: The file's bytes.
@@ -83,7 +83,7 @@ def admit(data: bytes, requirement: Requirement, version: Version) -> tuple[byte
 
 
 def _literal(data: bytes, requirement: Requirement) -> hcl.Literal:
-    """Returns the one constant that is the requirement's constraint."""
+    """Return the one constant that is the requirement's constraint."""
     body = parse_file(data, is_json=is_json(requirement.file)).body
     found = [] if body is None else [value for value in _values(body, requirement) if value is not None]
     if len(found) != 1 or not isinstance(found[0], hcl.Literal):
@@ -93,7 +93,7 @@ def _literal(data: bytes, requirement: Requirement) -> hcl.Literal:
 
 
 def _values(body: hcl.Body, requirement: Requirement) -> Iterator[hcl.Expression | None]:
-    """Yields candidates for the constraint: required_providers entries or provider blocks of that name and line."""
+    """Yield candidates for the constraint: required_providers entries or provider blocks of that name and line."""
     if requirement.contributor is Contributor.REQUIRED_PROVIDERS:
         for settings in body.blocks("terraform"):
             for block in settings.body.blocks("required_providers"):

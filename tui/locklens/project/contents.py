@@ -74,7 +74,7 @@ _OLD_VERSION_DETAIL = "Move the constraint into the required_providers block."
 
 
 def read_contents(data: bytes, *, is_json: bool, dialect: Dialect) -> FileContents:
-    """Reads a configuration file."""
+    """Read a configuration file."""
     parsed = parse_file(data, is_json=is_json)
     reader = _Reader(is_json=is_json, dialect=dialect)
     reader.add_problems(parsed.problems)
@@ -84,7 +84,7 @@ def read_contents(data: bytes, *, is_json: bool, dialect: Dialect) -> FileConten
 
 
 def parse_file(data: bytes, *, is_json: bool) -> hcl.Parsed:
-    """Parses a configuration file, of whose arguments only those have a value that matter here."""
+    """Parse a configuration file, of whose arguments only those have a value that matter here."""
     return hcl.parse(data, json=is_json, wanted=_WANTED)
 
 
@@ -102,7 +102,7 @@ class _Reader(Struct):
     notes: list[Note] = field(default_factory=list)
 
     def contents(self) -> FileContents:
-        """Returns what was gathered."""
+        """Return what was gathered."""
         return FileContents(
             required=tuple(self.required),
             providers=tuple(self.providers),
@@ -114,19 +114,19 @@ class _Reader(Struct):
         )
 
     def add_problems(self, problems: tuple[hcl.SyntaxProblem, ...] | list[hcl.SyntaxProblem]) -> None:
-        """Takes problems of the syntax or the schema."""
+        """Take problems of the syntax or the schema."""
         self.notes.extend(Note(one.line, one.column, one.summary, one.detail) for one in problems)
 
     def refuse(self, place: hcl.SourcePlace, summary: str, detail: str) -> None:
-        """Notes an error."""
+        """Note an error."""
         self.notes.append(Note(place.line, place.column, summary, detail))
 
     def warn(self, place: hcl.SourcePlace, summary: str, detail: str) -> None:
-        """Notes a warning."""
+        """Note a warning."""
         self.notes.append(Note(place.line, place.column, summary, detail, is_error=False))
 
     def read_root(self, body: hcl.Body) -> None:
-        """Reads a file's top level."""
+        """Read a file's top level."""
         is_opentofu = self.dialect.name == "opentofu"
         blocks = _ROOT_BLOCKS | ({"language": 0} if is_opentofu else {})
         self.add_problems(list(body.misfits(frozenset(), blocks)))
@@ -212,7 +212,7 @@ class _Reader(Struct):
         self.resources.append(Resource(mode, kind, name, provider, in_check, place.line, place.column))
 
     def _provider_reference(self, value: hcl.Expression) -> str | None:
-        """Returns the local name in `provider = NAME.ALIAS`; None, with a problem, where there is none."""
+        """Return the local name in `provider = NAME.ALIAS`; None, with a problem, where there is none."""
         place = value.place
         if isinstance(value, hcl.Literal) and isinstance(value.value, str):
             if not self.is_json:

@@ -28,11 +28,11 @@ class LocalNames:
         self._dialect = dialect
 
     def provider(self, name: str) -> ProviderAddress:
-        """Returns what a local name stands for."""
+        """Return what a local name stands for."""
         return self._table.get(name) or self._dialect.default_provider(name)
 
     def of_type(self, kind: str) -> ProviderAddress:
-        """Returns the provider that a resource type implies.
+        """Return the provider that a resource type implies.
 
         Raises:
             ValueError: The type's first word is no local name; str() says why.
@@ -45,7 +45,7 @@ class LocalNames:
 
 
 def contributions(module: Module, key: str, dialect: Dialect) -> tuple[list[Requirement], list[ConfigurationProblem]]:
-    """Returns what a module by itself requires, and what keeps something from being known.
+    """Return what a module by itself requires, and what keeps something from being known.
 
     Of the resources of one kind that use one provider the first is listed, with their number.
 
@@ -66,7 +66,7 @@ def contributions(module: Module, key: str, dialect: Dialect) -> tuple[list[Requ
 
 
 def provider_subject(name: str, alias: str) -> str:
-    """Returns how a provider configuration is named to the user."""
+    """Return how a provider configuration is named to the user."""
     return f'provider "{name}" ({alias})' if alias else f'provider "{name}"'
 
 
@@ -87,13 +87,13 @@ class _Gathering:
         }
 
     def counted(self) -> list[Requirement]:
-        """Returns what was gathered."""
+        """Return what was gathered."""
         for position, count in self._counts.items():
             self.requirements[position] = replace(self.requirements[position], count=count)
         return self.requirements
 
     def add_required(self) -> None:
-        """Takes the required_providers entries, used or not."""
+        """Take the required_providers entries, used or not."""
         seen: dict[ProviderAddress, str] = {}
         for one in self._module.required:
             entry = one.item
@@ -117,7 +117,7 @@ class _Gathering:
             )
 
     def add_provider(self, one: Placed[ProviderConfiguration]) -> None:
-        """Takes a provider configuration, with the constraint that old ones have."""
+        """Take a provider configuration, with the constraint that old ones have."""
         block = one.item
         self.requirements.append(
             Requirement(
@@ -134,12 +134,12 @@ class _Gathering:
         )
 
     def add_resource(self, one: Placed[Resource]) -> None:
-        """Takes a resource of any mode."""
+        """Take a resource of any mode."""
         resource = one.item
         self._add(one, resource.provider, resource.type, _KINDS[resource.mode], resource.address)
 
     def add_import(self, one: Placed[Import]) -> None:
-        """Takes an import block. The tools differ in whether one with a resource block beside it counts."""
+        """Take an import block. The tools differ in whether one with a resource block beside it counts."""
         block = one.item
         if self._key:
             detail = f"An import block was detected in {self._key}. Import blocks are only allowed in the root module."
@@ -165,7 +165,7 @@ class _Gathering:
         contributor: Contributor,
         subject: str,
     ) -> None:
-        """Adds an unconstrained requirement, unless its provider cannot be told."""
+        """Add an unconstrained requirement, unless its provider cannot be told."""
         if provider is None:
             return
         try:
@@ -197,7 +197,7 @@ class _Gathering:
 
 
 def _target(parts: tuple[str | int, ...]) -> tuple[str | None, str, bool]:
-    """Returns type and name of an import's target, and whether it is in a module; None for no managed resource."""
+    """Return type and name of an import's target, and whether it is in a module; None for no managed resource."""
     position = 0
     while parts[position : position + 1] == ("module",) and not isinstance(parts[position], hcl.IndexStep):
         position += 2

@@ -38,7 +38,7 @@ class FolderFiles(Struct, frozen=True):
 
 
 def configuration_files(entries: Iterable[FolderEntry], dialect: Dialect) -> FolderFiles:
-    """Returns the configuration files among a folder's entries, without those that OpenTofu passes over for another."""
+    """Return the configuration files among a folder's entries, without those that OpenTofu passes over for another."""
     primary: list[FolderEntry] = []
     overrides: list[FolderEntry] = []
     for entry in _with_suffix(entries, dialect.file_suffixes):
@@ -53,7 +53,7 @@ def generator_among(entries: Iterable[FolderEntry]) -> str:
 
 
 def files_of_tests(entries: Iterable[FolderEntry], dialect: Dialect) -> tuple[FolderEntry, ...]:
-    """Returns the test files among a folder's entries. The naming of override files means nothing for them."""
+    """Return the test files among a folder's entries. The naming of override files means nothing for them."""
     return _unshadowed(list(_with_suffix(entries, dialect.test_suffixes)), dialect.test_suffixes)
 
 

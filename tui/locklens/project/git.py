@@ -88,7 +88,7 @@ class Repository:
 
     @classmethod
     def discover(cls, folder: Path) -> Repository:
-        """Finds the repository that a folder is in, as git does (`GIT_DIR` counts).
+        """Find the repository that a folder is in, as git does (`GIT_DIR` counts).
 
         A repository without a work tree has `is_bare` set, and the folder itself as `top`.
 
@@ -99,7 +99,7 @@ class Repository:
         return cls(discover(folder))
 
     def close(self) -> None:
-        """Ends the process that reads objects; a later question starts another."""
+        """End the process that reads objects; a later question starts another."""
         self._objects.close()
 
     def __enter__(self) -> Repository:
@@ -139,7 +139,7 @@ class Repository:
         return hashlib.new(self._object_format, b"tree 0\0", usedforsecurity=False).hexdigest()
 
     def resolve(self, name: str) -> str:
-        """Returns the full commit id of a revision. The name cannot be taken for an option: it is no argument.
+        """Return the full commit id of a revision. The name cannot be taken for an option: it is no argument.
 
         Raises:
             RepositoryError: There is no such commit, or the name is ambiguous; see `locklens.project.gitnames`.
@@ -155,7 +155,7 @@ class Repository:
         )
 
     def revisions(self) -> tuple[Revision, ...]:
-        """Returns branches, tags and recent commits.
+        """Return branches, tags and recent commits.
 
         Raises:
             RepositoryError: Git failed.
@@ -185,7 +185,7 @@ class Repository:
         return not self._command.answer("for-each-ref", "--count=1", "--format=%(refname)", "--", name).strip()
 
     def merge_base(self, first: str, second: str) -> str:
-        """Returns the best common ancestor of two commits, given by full id.
+        """Return the best common ancestor of two commits, given by full id.
 
         Raises:
             RepositoryError: There is none in this clone.
@@ -201,7 +201,7 @@ class Repository:
         raise RepositoryError(f"git cannot find the common ancestor: {sentence(complaint)}")
 
     def touching(self, path: str, most: int) -> tuple[tuple[str, str], ...]:
-        """Returns the commits before HEAD that changed a file, the newest first: id and date (ISO 8601 in UTC).
+        """Return the commits before HEAD that changed a file, the newest first: id and date (ISO 8601 in UTC).
 
         Args:
             path: Relative to the top.
@@ -219,7 +219,7 @@ class Repository:
         return tuple((commit, _moment(int(seconds))) for seconds, _, commit in lines)
 
     def show(self, revision: str, path: str) -> bytes | None:
-        """Returns a file of a revision without listing the revision; None where there is none. Links are not followed.
+        """Return a file of a revision without listing the revision; None where there is none. Links are not followed.
 
         Raises:
             RepositoryError: The object is missing from this clone or too large.
@@ -231,7 +231,7 @@ class Repository:
         return found.data if found.kind == "blob" else None
 
     def _commit(self, name: str) -> str | None:
-        """Returns the full id of a commit by any name of it, None where there is none.
+        """Return the full id of a commit by any name of it, None where there is none.
 
         Raises:
             RepositoryError: The name is ambiguous, or git failed.
@@ -251,7 +251,7 @@ class Repository:
     # Listings and contents
 
     def listing(self, revision: str | None) -> dict[str, TreeFile]:
-        """Returns every file of a revision, or of the index (None), by path. Cached after the first call.
+        """Return every file of a revision, or of the index (None), by path. Cached after the first call.
 
         Raises:
             RepositoryError: A tree is missing from this clone, or there are too many files.
@@ -271,7 +271,7 @@ class Repository:
             return self._listings[revision]
 
     def paths(self, side: str | UncommittedSide, *, named: str = "") -> tuple[str, ...]:
-        """Returns the path of every file of a side (a commit id or a place), or of those with one name, in order.
+        """Return the path of every file of a side (a commit id or a place), or of those with one name, in order.
 
         Of the work tree: tracked and not ignored files that are there, without those that a sparse checkout leaves out,
         and without anything untracked below `.terraform`. Submodules are no files.
@@ -285,7 +285,7 @@ class Repository:
         return tuple(path for path, file in listing.items() if _has_name(path, named) and not file.is_submodule)
 
     def blob(self, object_id: str) -> bytes:
-        """Returns an object's bytes.
+        """Return an object's bytes.
 
         Raises:
             RepositoryError: It is missing from this clone or too large.
@@ -302,7 +302,7 @@ class Repository:
         return self._held[object_id]
 
     def prefetch(self, object_ids: Iterable[str]) -> None:
-        """Reads many objects in one go; `blob` then answers from memory, and raises for unreadable ones."""
+        """Read many objects in one go; `blob` then answers from memory, and raise for unreadable ones."""
         wanted = [object_id for object_id in dict.fromkeys(object_ids) if object_id not in self._held]
         room = _HELD_BYTES - self._held_bytes
         if not wanted or room <= 0:
@@ -317,7 +317,7 @@ class Repository:
             self._held_bytes += len(data)
 
     def converted(self, files: Mapping[str, TreeFile], paths: Iterable[str]) -> dict[str, str]:
-        """Returns which files of a listing git checks out with other bytes; see `locklens.project.gitattributes`.
+        """Return which files of a listing git checks out with other bytes; see `locklens.project.gitattributes`.
 
         Raises:
             RepositoryError: Git failed, or a file of attributes is missing from this clone.
@@ -335,13 +335,13 @@ class Repository:
     # Comparison
 
     def changed(self, base: str | UncommittedSide, head: str | UncommittedSide) -> tuple[PathChange, ...]:
-        """Returns the paths of `compare`, without submodules."""
+        """Return the paths of `compare`, without submodules."""
         return self.compare(base, head)[0]
 
     def compare(
         self, base: str | UncommittedSide, head: str | UncommittedSide
     ) -> tuple[tuple[PathChange, ...], tuple[SubmoduleChange, ...]]:
-        """Returns the paths and the submodules that differ between two sides, each in the order of their bytes.
+        """Return the paths and the submodules that differ between two sides, each in the order of their bytes.
 
         Args:
             base: A commit id or `Place.EMPTY`.
@@ -373,7 +373,7 @@ class Repository:
             raise RepositoryError(f"{self.top} has no work tree", hint="compare two revisions with --head REV")
 
     def _work_files(self) -> list[tuple[str, str]]:
-        """Returns (tag, path) of tracked (H; S where a sparse checkout leaves it out) and untracked (?) files."""
+        """Return (tag, path) of tracked (H; S where a sparse checkout leaves it out) and untracked (?) files."""
         self._require_work_tree()
         with self._listing_lock:
             if self._work_files_found is None:
@@ -390,7 +390,7 @@ class Repository:
 
 
 def printable_name(text: str) -> str:
-    """Returns a name as it may stand in a message: bytes that are no UTF-8 become question marks."""
+    """Return a name as it may stand in a message: bytes that are no UTF-8 become question marks."""
     return text.encode("utf-8", "replace").decode()
 
 

@@ -37,7 +37,7 @@ def may_convert(data: bytes) -> bool:
 
 
 def spelled_states(data: bytes) -> set[tuple[str, str]]:
-    """Returns the (attribute, value) pairs of a file of attributes whose value is spelled like a state.
+    """Return the (attribute, value) pairs of a file of attributes whose value is spelled like a state.
 
     `filter=unset` names a filter that is called "unset".
     """
@@ -47,7 +47,7 @@ def spelled_states(data: bytes) -> set[tuple[str, str]]:
 def converted(
     command: GitCommand, attributes: Mapping[str, TreeFile], paths: Iterable[str], spelled: Collection[tuple[str, str]]
 ) -> dict[str, str]:
-    """Returns the attribute that has git change a file's bytes, such as `filter=lfs`, by path.
+    """Return the attribute that has git change a file's bytes, such as `filter=lfs`, by path.
 
     `ident` is named where it is set; it changes what has `$Id` in it.
 

@@ -44,7 +44,7 @@ class FoundRepository(Struct, frozen=True):
 
 
 def discover(folder: Path) -> FoundRepository:
-    """Finds the repository that a folder is in, as git does (`GIT_DIR` counts).
+    """Find the repository that a folder is in, as git does (`GIT_DIR` counts).
 
     Raises:
         NoRepositoryError: There is none, or no git.
@@ -74,7 +74,7 @@ def discover(folder: Path) -> FoundRepository:
 
 
 def _answers(command: GitCommand, folder: Path) -> tuple[str, str, str | None]:
-    """Returns the object format, the git directory, and the top of the work tree, None where there is none."""
+    """Return the object format, the git directory, and the top of the work tree, None where there is none."""
     questions = ("--show-object-format", "--absolute-git-dir", "--show-toplevel")
     status, output, complaint = command.ask("rev-parse", *questions)
     lines = output.decode("utf-8", "surrogateescape").split("\n")
@@ -101,7 +101,7 @@ def _unusable(folder: Path, complaint: str) -> RepositoryError:
 
 
 def _require_no_pretence(place: str, git_folder: str) -> None:
-    """Refuses a git directory that may be made of files which another repository tracks.
+    """Refuse a git directory that may be made of files which another repository tracks.
 
     Git takes any folder with `HEAD`, `objects` and `refs` for a repository of its own, also one that was checked out.
     What lies in a folder `.git` cannot be tracked; a bare repository that is meant is no part of another's work tree.
@@ -138,7 +138,7 @@ def _upwards(folder: str) -> Iterator[str]:
 
 
 def _own_programs(command: GitCommand) -> dict[str, str]:
-    """Returns settings that switch off the programs which the repository's own configuration names.
+    """Return settings that switch off the programs which the repository's own configuration names.
 
     Comparing the work tree makes git run `filter.NAME.clean`, writing the index a hook. The user's own and the system's
     (Git LFS) stay.

@@ -63,7 +63,7 @@ class GitIndex:
         self._unsafe_filters = unsafe_filters
 
     def read(self, paths: Sequence[str]) -> dict[str, IndexedFile]:
-        """Returns what the index has of files, and whether they can be staged.
+        """Return what the index has of files, and whether they can be staged.
 
         Args:
             paths: Relative to the top.
@@ -84,7 +84,7 @@ class GitIndex:
         return found
 
     def as_added(self, paths: Sequence[str]) -> dict[str, IndexedFile]:
-        """Returns what the index would have of files of the work tree after `git add`. Nothing is written.
+        """Return what the index would have of files of the work tree after `git add`. Nothing is written.
 
         Args:
             paths: Relative to the top, of files that are there and can be staged.
@@ -105,7 +105,7 @@ class GitIndex:
             return {path: replace(one, data=data[one.object_id]) for path, one in found.items()}
 
     def put(self, files: Mapping[str, tuple[bytes | None, bytes | None]]) -> None:
-        """Puts files into the index, all in one step or none.
+        """Put files into the index, all in one step or none.
 
         Args:
             files: What the index has now and what it is to have, by path; None for nothing.
@@ -149,7 +149,7 @@ class GitIndex:
     def _listed(
         self, paths: Sequence[str], command: GitCommand | None = None
     ) -> Iterator[tuple[str, str, str, str, str]]:
-        """Yields tag, mode, object id, stage and path of every entry."""
+        """Yield tag, mode, object id, stage and path of every entry."""
         output = (command or self._command).answer("ls-files", "-s", "-v", "-z", "--full-name", "--", *paths)
         for record in output.decode("utf-8", "surrogateescape").split("\0"):
             words, tab, path = record.partition("\t")
@@ -173,7 +173,7 @@ class GitIndex:
         return found
 
     def _obstacles(self, files: Mapping[str, IndexedFile]) -> Iterator[tuple[str, ConfigurationError]]:
-        """Yields what is in the way of files, by what they are on disk and what git is told of them."""
+        """Yield what is in the way of files, by what they are on disk and what git is told of them."""
         new = [path for path, file in files.items() if not file.mode]
         for path in files:
             if os.path.islink(self._top / path):  # noqa: PTH114
@@ -190,7 +190,7 @@ class GitIndex:
             yield from self._filtered(tuple(files))
 
     def _filtered(self, paths: Sequence[str]) -> Iterator[tuple[str, ConfigurationError]]:
-        """Yields the files that a filter program which the repository itself names would have to go through."""
+        """Yield the files that a filter program which the repository itself names would have to go through."""
         output = self._command.answer("check-attr", "-z", "--stdin", "filter", given=_lines(paths), by_patterns=True)
         fields = output.decode("utf-8", "surrogateescape").split("\0")
         for path, name in zip(fields[::3], fields[2::3], strict=False):
@@ -199,7 +199,7 @@ class GitIndex:
                 yield path, _refusal(path, words, f"git add -p {shlex.quote(path)}")
 
     def _aside(self, folder: str) -> GitCommand:
-        """Returns git with a copy of the index, and with new objects in a folder of its own."""
+        """Return git with a copy of the index, and with new objects in a folder of its own."""
         import shutil
 
         questions = ("--git-path", "index", "--git-path", "objects")
@@ -255,7 +255,7 @@ def _lines(paths: Sequence[str]) -> bytes:
 
 
 def _quoted(path: str) -> str:
-    """Returns a path as git reads it in a list of paths, where the separator may be part of it."""
+    """Return a path as git reads it in a list of paths, where the separator may be part of it."""
     if os.pathsep not in path and not path.startswith('"'):
         return path
     escaped = path.replace("\\", "\\\\").replace('"', '\\"')

@@ -10,7 +10,7 @@ _MOST_CONFLICTS = 127
 
 
 def merge_lines(ours: str, base: str, theirs: str, *, labels: tuple[str, str], marker_size: int) -> tuple[bytes, bool]:
-    """Merges three files as `git merge-file -p` does.
+    """Merge three files as `git merge-file -p` does.
 
     Args:
         ours: Path of the side that receives.

@@ -26,7 +26,7 @@ _ABBREVIATED = re.compile(r"(?:.+-g)?([0-9a-f]{4,})", re.IGNORECASE)
 
 
 def require_unambiguous(command: GitCommand, objects: ObjectReader, name: str, id_length: int) -> None:
-    """Refuses a revision whose first part, before `~`, `^`, `:` or `@{`, stands for more than one thing.
+    """Refuse a revision whose first part, before `~`, `^`, `:` or `@{`, stands for more than one thing.
 
     It costs one process for a short name, and none for HEAD, a full id or a full reference that nothing else is called.
     Only where a reference looks like an abbreviated id, another asks for objects that it abbreviates.
@@ -63,7 +63,7 @@ def require_unambiguous(command: GitCommand, objects: ObjectReader, name: str, i
 
 
 def _require_full(command: GitCommand, objects: ObjectReader, name: str) -> None:
-    """Refuses a full name without a reference where git would take it for a short name, such as a tag's."""
+    """Refuse a full name without a reference where git would take it for a short name, such as a tag's."""
     found = objects.read(f"{place.format(name)}^{{commit}}" for place in _PLACES)
     if not any(one.object_id or one.problem for one in found.values()):
         return
@@ -77,7 +77,7 @@ def _require_full(command: GitCommand, objects: ObjectReader, name: str) -> None
 
 
 def _existing(command: GitCommand, name: str) -> list[str]:
-    """Returns the references that a short name stands for, in git's order."""
+    """Return the references that a short name stands for, in git's order."""
     found = _matching(command, [_pattern(place, name) for place in _PLACES])
     return [one for place in _PLACES if (one := place.format(name)) in found]
 
@@ -88,7 +88,7 @@ def _matching(command: GitCommand, patterns: list[str]) -> frozenset[str]:
 
 
 def _pattern(place: str, name: str) -> str:
-    r"""Returns what `git for-each-ref` takes for one reference: without a `\`, also all that is below it."""
+    r"""Return what `git for-each-ref` takes for one reference: without a `\`, also all that is below it."""
     return place.format(f"{name[:-1]}\\{name[-1]}")
 
 

@@ -63,7 +63,7 @@ class ObjectReader:
         self._end: Callable[[], object] | None = None
 
     def read(self, names: Iterable[str], *, room: int = sys.maxsize) -> dict[str, FoundObject]:
-        """Returns what each name (object id, revision, REVISION:PATH; without line breaks) stands for.
+        """Return what each name (object id, revision, REVISION:PATH; without line breaks) stands for.
 
         After a failure of git itself, e.g. at an object that a partial clone lacks, the other names are left out; the
         one that failed carries the problem.
@@ -85,12 +85,12 @@ class ObjectReader:
         return found.by_name
 
     def close(self) -> None:
-        """Ends the process; a later question starts another."""
+        """End the process; a later question starts another."""
         with self._lock:
             self._stop()
 
     def _read_portion(self, names: list[str], found: _Answers) -> bool:
-        """Asks for a few names; False where git failed."""
+        """Ask for a few names; False where git failed."""
         from locklens.project.gitrun import TIMEOUT
 
         process = self._started()
@@ -148,7 +148,7 @@ class _TooLargeError(ValueError):
 
 
 def _portions(names: Iterable[str]) -> Iterable[list[str]]:
-    """Splits names into lists that fit into a pipe; one that is longer by itself is alone, with no answer pending."""
+    """Split names into lists that fit into a pipe; one that is longer by itself is alone, with no answer pending."""
     portion: list[str] = []
     size = 0
     for name in names:
@@ -163,7 +163,7 @@ def _portions(names: Iterable[str]) -> Iterable[list[str]]:
 
 
 def _read_answer(read_line: Callable[[], bytes], read: Callable[[int], bytes]) -> FoundObject:
-    """Reads one answer: `OBJECT KIND SIZE`, the bytes and a line break; or one line that says what is wrong."""
+    """Read one answer: `OBJECT KIND SIZE`, the bytes and a line break; or one line that says what is wrong."""
     line = read_line()
     if not line.endswith(b"\n"):
         raise EOFError
@@ -180,7 +180,7 @@ def _read_answer(read_line: Callable[[], bytes], read: Callable[[int], bytes]) -
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Ends `cat-file`, which only reads, so that nothing is lost wherever it is."""
+    """End `cat-file`, which only reads, so that nothing is lost wherever it is."""
     import contextlib
 
     process.kill()

@@ -83,7 +83,7 @@ class TreeFile(Struct, frozen=True, gc=False):
 
 
 def parse_tree(records: Iterable[str]) -> dict[str, TreeFile]:
-    """Reads `MODE TYPE OBJECT<TAB>PATH` records of `ls-tree -z`, without those of trees."""
+    """Read `MODE TYPE OBJECT<TAB>PATH` records of `ls-tree -z`, without those of trees."""
     files: dict[str, TreeFile] = {}
     for record in records:
         words, _, path = record.partition("\t")
@@ -94,7 +94,7 @@ def parse_tree(records: Iterable[str]) -> dict[str, TreeFile]:
 
 
 def parse_index(records: Iterable[str]) -> dict[str, TreeFile]:
-    """Reads `MODE OBJECT STAGE<TAB>PATH` records of `ls-files -s -z`."""
+    """Read `MODE OBJECT STAGE<TAB>PATH` records of `ls-files -s -z`."""
     files: dict[str, TreeFile] = {}
     for record in records:
         words, _, path = record.partition("\t")
@@ -120,7 +120,7 @@ def _is_plain(path: str) -> bool:
 
 
 def parse_raw(records: Iterable[str]) -> tuple[dict[str, PathChange], tuple[SubmoduleChange, ...]]:
-    """Reads `:MODE MODE OBJECT OBJECT STATUS`, `PATH` pairs of records of `diff --raw -z --no-renames`.
+    """Read `:MODE MODE OBJECT OBJECT STATUS`, `PATH` pairs of records of `diff --raw -z --no-renames`.
 
     Returns:
         The changed files by path, and the changed submodules, which are no files.
@@ -143,7 +143,7 @@ def parse_raw(records: Iterable[str]) -> tuple[dict[str, PathChange], tuple[Subm
 
 
 def submodule_changes(old: Mapping[str, TreeFile], new: Mapping[str, TreeFile]) -> tuple[SubmoduleChange, ...]:
-    """Compares the submodules of two listings, in the order of the paths' bytes."""
+    """Compare the submodules of two listings, in the order of the paths' bytes."""
     before = {path: file.object_id for path, file in old.items() if file.is_submodule}
     after = {path: file.object_id for path, file in new.items() if file.is_submodule}
     paths = (path for path in before.keys() | after.keys() if before.get(path) != after.get(path))
@@ -152,7 +152,7 @@ def submodule_changes(old: Mapping[str, TreeFile], new: Mapping[str, TreeFile]) 
 
 
 def differences(old: Mapping[str, TreeFile], new: Mapping[str, TreeFile]) -> tuple[PathChange, ...]:
-    """Compares two listings, in the order of the paths' bytes. Submodules are no files."""
+    """Compare two listings, in the order of the paths' bytes. Submodules are no files."""
     changes: dict[str, PathChange] = {}
     for path, file in old.items():
         other = new.get(path)
@@ -169,7 +169,7 @@ def differences(old: Mapping[str, TreeFile], new: Mapping[str, TreeFile]) -> tup
 
 
 def with_untracked(changes: dict[str, PathChange], untracked: Iterable[str]) -> tuple[PathChange, ...]:
-    """Enters untracked files. One that git calls deleted was only taken out of the index: it is still there."""
+    """Enter untracked files. One that git calls deleted was only taken out of the index: it is still there."""
     for path in untracked:
         if path in changes and changes[path].status is ChangeStatus.DELETED:
             changes[path] = PathChange(ChangeStatus.MODIFIED, path, path)

@@ -50,7 +50,7 @@ _SAFE_OPTIONS = (
 
 
 def find_git() -> str:
-    """Returns the path of git. Relative folders of PATH are skipped: they may lie in the repository under review.
+    """Return the path of git. Relative folders of PATH are skipped: they may lie in the repository under review.
 
     Raises:
         NoRepositoryError: There is none.
@@ -70,7 +70,7 @@ def find_git() -> str:
 
 @cache
 def _require_version(executable: str) -> None:
-    """Asks git for its version, once in a process.
+    """Ask git for its version, once in a process.
 
     Raises:
         RepositoryError: It is older than LEAST_VERSION, or does not say.
@@ -90,7 +90,7 @@ def _require_version(executable: str) -> None:
 
 
 def git_environment(folder: str) -> dict[str, str]:
-    """Returns the environment for git: answers in English, nothing is written, fetched or asked.
+    """Return the environment for git: answers in English, nothing is written, fetched or asked.
 
     Args:
         folder: What relative paths in `GIT_DIR` and the like are relative to.
@@ -113,7 +113,7 @@ def git_environment(folder: str) -> dict[str, str]:
 
 
 def with_settings(environment: Mapping[str, str], settings: Mapping[str, str]) -> dict[str, str]:
-    """Returns an environment that overrides git's configuration.
+    """Return an environment that overrides git's configuration.
 
     `-c KEY=VALUE` is no way to do it for an untrusted repository's keys: one that holds "=" would be read as another.
     """
@@ -128,7 +128,7 @@ def with_settings(environment: Mapping[str, str], settings: Mapping[str, str]) -
 
 
 def sentence(complaint: str) -> str:
-    """Returns git's first complaint in one line, without control characters."""
+    """Return git's first complaint in one line, without control characters."""
     lines = [line.strip() for line in complaint.splitlines() if line.strip()]
     first = next(
         (line for line in lines if line.startswith(("fatal: ", "error: "))), lines[0] if lines else "no reason given"
@@ -157,7 +157,7 @@ class GitCommand(Struct, frozen=True):
         given: bytes = b"",
         by_patterns: bool = False,
     ) -> tuple[int, bytes, str]:
-        """Runs git once.
+        """Run git once.
 
         Args:
             arguments: Subcommand and its arguments.
@@ -191,7 +191,7 @@ class GitCommand(Struct, frozen=True):
         given: bytes = b"",
         by_patterns: bool = False,
     ) -> bytes:
-        """Returns the standard output of git.
+        """Return the standard output of git.
 
         Raises:
             RepositoryError: As `ask`, or git failed; with git's own reason.
@@ -202,7 +202,7 @@ class GitCommand(Struct, frozen=True):
         return output
 
     def records(self, *arguments: str, subject: str, by_patterns: bool = False) -> Generator[str]:
-        """Yields what git lists, each record ended by NUL, while it lists.
+        """Yield what git lists, each record ended by NUL, while it lists.
 
         Bytes that are no UTF-8 survive as surrogates. Close the iterator where it is left early: that ends git.
 
@@ -236,7 +236,7 @@ class GitCommand(Struct, frozen=True):
             raise RepositoryError(f'"git {arguments[0]}" failed: {sentence(complaint)}')
 
     def start(self, *arguments: str, stderr: int, process_group: int | None = None) -> subprocess.Popen[bytes]:
-        """Starts git with pipes for its input and output; see `locklens.project.gitrun.start`."""
+        """Start git with pipes for its input and output; see `locklens.project.gitrun.start`."""
         from locklens.project import gitrun
 
         return gitrun.start(
@@ -244,7 +244,7 @@ class GitCommand(Struct, frozen=True):
         )
 
     def command_line(self, *arguments: str) -> list[str]:
-        """Returns git with the options that each call has."""
+        """Return git with the options that each call has."""
         return [self.executable, *_SAFE_OPTIONS, *arguments]
 
 

@@ -40,7 +40,7 @@ _KINDS = {"refs/heads/": "branch", "refs/remotes/": "remote", "refs/tags/": "tag
 
 
 def list_revisions(command: GitCommand, *, has_commits: bool) -> tuple[Revision, ...]:
-    """Returns branches, then remote branches, tags, and the recent commits of HEAD, each latest first.
+    """Return branches, then remote branches, tags, and the recent commits of HEAD, each latest first.
 
     Raises:
         RepositoryError: Git failed.

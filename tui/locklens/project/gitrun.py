@@ -38,7 +38,7 @@ _GRACE = 0.5
 def start(
     words: Sequence[str], folder: str, environment: Mapping[str, str], *, stderr: int, process_group: int | None = None
 ) -> subprocess.Popen[bytes]:
-    """Starts git with pipes for its input and output, and with a bound on its memory where the system has one.
+    """Start git with pipes for its input and output, and with a bound on its memory where the system has one.
 
     Args:
         words: The command line.
@@ -68,7 +68,7 @@ def start(
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Puts an interrupt off until the end, so that no process is started that nothing knows of."""
+    """Put an interrupt off until the end, so that no process is started that nothing knows of."""
     before = signal.getsignal(signal.SIGINT)
     # An interrupt is raised in the main thread alone. One that is left to the system, or ignored, raises nothing.
     if threading.current_thread() is not threading.main_thread() or not callable(before):
@@ -85,7 +85,7 @@ def uninterrupted() -> Iterator[None]:
 
 
 def _limit_memory(pid: int) -> None:
-    """Bounds the memory of a process that runs; on Linux alone, where that takes no code between fork and exec."""
+    """Bound the memory of a process that runs; on Linux alone, where that takes no code between fork and exec."""
     try:
         from resource import RLIMIT_DATA, prlimit
     except ImportError:
@@ -95,7 +95,7 @@ def _limit_memory(pid: int) -> None:
 
 
 def _limit_processor_time(pid: int, seconds: int) -> None:
-    """Bounds the processor time of a process that answers one question; on Linux alone, as for its memory."""
+    """Bound the processor time of a process that answers one question; on Linux alone, as for its memory."""
     try:
         from resource import RLIMIT_CPU, prlimit
     except ImportError:
@@ -105,7 +105,7 @@ def _limit_processor_time(pid: int, seconds: int) -> None:
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
-    """Ends a process that may hold lock files: asked first, by force where it does not listen."""
+    """End a process that may hold lock files: asked first, by force where it does not listen."""
     if process.poll() is None:
         process.terminate()
         try:
@@ -148,7 +148,7 @@ class Run:
         self._watchdog.daemon = True
 
     def __enter__(self) -> Run:
-        """Starts it.
+        """Start it.
 
         Raises:
             RepositoryError: It cannot be started.
@@ -176,7 +176,7 @@ class Run:
             thread.start()
 
     def read(self) -> bytes:
-        """Returns the next bytes that git prints, b"" at the end.
+        """Return the next bytes that git prints, b"" at the end.
 
         Raises:
             RepositoryError: It takes longer than TIMEOUT.
@@ -187,7 +187,7 @@ class Run:
         return data
 
     def ended(self) -> tuple[int, str]:
-        """Waits for the end; returns the exit status, and the first of what was printed on standard error.
+        """Wait for the end; return the exit status, and the first of what was printed on standard error.
 
         Raises:
             RepositoryError: It was ended for the processor time that it took.

@@ -33,7 +33,7 @@ _NO_KEY, _NO_SECTION = 1, 128
 
 
 def set_up(folder: Path, *, private: bool = False, is_dry_run: bool = False) -> tuple[str, ...]:
-    """Makes git use locklens for the lock files of a repository.
+    """Make git use locklens for the lock files of a repository.
 
     Args:
         folder: In the repository.
@@ -65,7 +65,7 @@ def set_up(folder: Path, *, private: bool = False, is_dry_run: bool = False) -> 
 
 
 def take_down(folder: Path, *, is_dry_run: bool = False) -> tuple[str, ...]:
-    """Removes all that `set_up` writes, from both places of attributes; other lines keep their bytes.
+    """Remove all that `set_up` writes, from both places of attributes; other lines keep their bytes.
 
     Returns and raises as `set_up`.
     """

@@ -57,12 +57,12 @@ class ListedTree(ABC):
         return tuple(path for path, file in self.files.items() if not file.is_submodule)
 
     def prefetch(self, paths: Iterable[str]) -> None:
-        """Reads many files in one go, so that `read` need not ask git for each. Unknown paths are left out."""
+        """Read many files in one go, so that `read` need not ask git for each. Unknown paths are left out."""
         files = (self._find(path) for path in paths)
         self._repository.prefetch(file.object_id for file in files if file is not None and file.object_id)
 
     def links(self) -> dict[str, str]:
-        """Returns every link that leads to something inside the tree, and the path of what is behind it.
+        """Return every link that leads to something inside the tree, and the path of what is behind it.
 
         Raises:
             RepositoryError: They take more than MAX_STEPS.
@@ -82,7 +82,7 @@ class ListedTree(ABC):
         return found
 
     def read(self, path: str) -> bytes | None:
-        """Returns a file's bytes as committed, without any conversion; None where there is none.
+        """Return a file's bytes as committed, without any conversion; None where there is none.
 
         Raises:
             ConfigurationError: It is, or is behind, a link that leads out of the tree.
@@ -107,7 +107,7 @@ class ListedTree(ABC):
             raise RepositoryError(f"{path} cannot be read: {error}", hint=error.hint) from error
 
     def converted(self, paths: Iterable[str]) -> dict[str, str]:
-        """Returns which of some files, no links, git checks out with other bytes, and by which attribute.
+        """Return which of some files, no links, git checks out with other bytes, and by which attribute.
 
         Raises:
             RepositoryError: Git failed, or a file that is needed is missing from this clone.
@@ -118,7 +118,7 @@ class ListedTree(ABC):
         return {path: attribute for path, attribute in found.items() if path not in without}
 
     def list(self, folder: str) -> tuple[FolderEntry, ...]:
-        """Returns a folder's entries; () where there is no such folder.
+        """Return a folder's entries; () where there is no such folder.
 
         Raises:
             ConfigurationError: It is, or is behind, a link that leads out of the tree.
@@ -143,7 +143,7 @@ class ListedTree(ABC):
         return self.resolve(path) is None and normalise(path) in self._escaping
 
     def join(self, folder: str, path: str) -> str | None:
-        """Returns the path, None above the top."""
+        """Return the path, None above the top."""
         return join_below(folder, path)
 
     def _kind(self, path: str, file: TreeFile | None) -> EntryKind:
@@ -159,7 +159,7 @@ class ListedTree(ABC):
         return EntryKind.LINKED_FOLDER if place in self._children() else EntryKind.FILE
 
     def _find(self, path: str) -> TreeFile | None:
-        """Returns the regular file that the path leads to."""
+        """Return the regular file that the path leads to."""
         file = self.files.get(path)
         if file is None or file.is_link:
             place = self.resolve(path)
@@ -167,7 +167,7 @@ class ListedTree(ABC):
         return None if file is None or file.is_submodule else file
 
     def resolve(self, path: str) -> str | None:
-        """Returns the path of the file or folder behind all links; None where there is none inside the tree.
+        """Return the path of the file or folder behind all links; None where there is none inside the tree.
 
         Raises:
             RepositoryError: A link's object is missing from this clone, or links take more than MAX_STEPS.
@@ -223,7 +223,7 @@ class ListedTree(ABC):
         return done[-1] if done else ""
 
     def _target(self, link: TreeFile) -> tuple[str, ...] | None:
-        """Returns the parts of what the link says, the last first; None where that leads out of the tree."""
+        """Return the parts of what the link says, the last first; None where that leads out of the tree."""
         if link.object_id not in self._targets:
             self._targets[link.object_id] = self._read_target(link.object_id)
         return self._targets[link.object_id]
@@ -250,7 +250,7 @@ class ListedTree(ABC):
 
 
 def _add_folder(folders: dict[str, dict[str, TreeFile | None]], folder: str) -> dict[str, TreeFile | None]:
-    """Enters a folder and those above it."""
+    """Enter a folder and those above it."""
     made = folders[folder] = {}
     while folder:
         folder, _, name = folder.rpartition("/")
@@ -265,7 +265,7 @@ class RevisionTree(ListedTree):
     """The files of one revision."""
 
     def __init__(self, repository: Repository, revision: str) -> None:
-        """Reads nothing yet.
+        """Read nothing yet.
 
         Args:
             repository: Where the revision is.

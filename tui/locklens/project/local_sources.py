@@ -9,7 +9,7 @@ _ESCAPED = re.compile(rb"\\")
 
 
 def local_sources(data: bytes) -> frozenset[str]:
-    """Returns every local module source that a configuration file may name, by a look at its bytes alone.
+    """Return every local module source that a configuration file may name, by a look at its bytes alone.
 
     Too many rather than too few: comments and other things' `source` count. Sources that are written with escapes or
     templates are given up to there.

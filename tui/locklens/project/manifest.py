@@ -34,7 +34,7 @@ class ModuleRecord(Struct, frozen=True):
 
 
 def read_manifest(data: bytes, dialect: Dialect) -> dict[str, ModuleRecord]:
-    """Returns the records by their key, which is the path of the call, `a.b`.
+    """Return the records by their key, which is the path of the call, `a.b`.
 
     Raises:
         ManifestError: It is no such list.

@@ -110,7 +110,7 @@ class Merger:
         self._backends: dict[str, Placed[Backend]] = {}
 
     def module(self, folder: str, *, has_files: bool) -> Module:
-        """Returns what was put together."""
+        """Return what was put together."""
         return Module(
             folder=folder,
             has_files=has_files,
@@ -125,12 +125,12 @@ class Merger:
         )
 
     def failed(self, folder: str, summary: str, detail: str) -> Module:
-        """Returns a module of which nothing could be read."""
+        """Return a module of which nothing could be read."""
         self._findings.append(MergeNote(folder or ".", Note(0, 0, summary, detail)))
         return self.module(folder, has_files=True)
 
     def add_primary(self, file: SourceFile) -> None:
-        """Adds what a primary file declares."""
+        """Add what a primary file declares."""
         self._open(file)
         contents = file.contents
         for block in contents.required:
@@ -152,7 +152,7 @@ class Merger:
         self._imports.extend(Placed(file.path, block) for block in contents.imports)
 
     def add_override(self, file: SourceFile) -> None:
-        """Applies an override file."""
+        """Apply an override file."""
         self._open(file)
         self._override_required(file)
         self._override_backends(file)

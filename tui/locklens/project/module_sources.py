@@ -46,7 +46,7 @@ class ModuleSource(Struct, frozen=True):
 
 
 def parse_module_source(text: str, dialect: Dialect, *, has_version: bool) -> ModuleSource:
-    """Reads a module call's source.
+    """Read a module call's source.
 
     Args:
         text: As written.
@@ -70,7 +70,7 @@ def parse_module_source(text: str, dialect: Dialect, *, has_version: bool) -> Mo
 
 
 def normal_source(text: str, dialect: Dialect) -> str:
-    """Returns a manifest's source in normal form, or as it is where it is none."""
+    """Return a manifest's source in normal form, or as it is where it is none."""
     try:
         return parse_module_source(text, dialect, has_version=False).text
     except ModuleSourceError:
@@ -134,7 +134,7 @@ def _remote_form(text: str, dialect: Dialect) -> str:
 
 
 def _split_folder(text: str) -> tuple[str, str]:
-    """Cuts the subfolder, behind the first `//` that is not the scheme's, out of an address."""
+    """Cut the subfolder, behind the first `//` that is not the scheme's, out of an address."""
     query_at = text.find("?") if "?" in text else len(text)
     scheme_at = text.find("://", 0, query_at)
     start = scheme_at + 3 if scheme_at >= 0 else 0
@@ -145,7 +145,7 @@ def _split_folder(text: str) -> tuple[str, str]:
 
 
 def _detected(text: str) -> tuple[str, str] | None:
-    """Returns the getter ("" for the plain one) and the URL; None where there is no telling."""
+    """Return the getter ("" for the plain one) and the URL; None where there is no telling."""
     if "://" in text:
         return "", text
     for host in ("github.com", "gitlab.com", "bitbucket.org"):

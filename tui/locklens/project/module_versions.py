@@ -33,7 +33,7 @@ class ModuleVersion(Struct, frozen=True):
 
     @classmethod
     def parse(cls, text: str) -> ModuleVersion:
-        """Reads a version.
+        """Read a version.
 
         Raises:
             ValueError: It is none.
@@ -67,7 +67,7 @@ def admits(constraint: str, version: str) -> bool:
 
 
 def check_constraint(constraint: str) -> None:
-    """Does nothing for a text that is a module version constraint.
+    """Do nothing for a text that is a module version constraint.
 
     Raises:
         ValueError: It is none.

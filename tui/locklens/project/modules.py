@@ -30,7 +30,7 @@ class ModuleReader:
         self._lock = threading.Lock()
 
     def read(self, tree: Tree, folder: str, dialect: Dialect) -> Module:
-        """Reads a module's folder.
+        """Read a module's folder.
 
         Args:
             tree: Where it is.
@@ -49,7 +49,7 @@ class ModuleReader:
         return merger.module(folder, has_files=bool(found))
 
     def read_file(self, tree: Tree, folder: str, entry: FolderEntry, dialect: Dialect) -> SourceFile:
-        """Reads one configuration file; what keeps it from being read is a note in its contents."""
+        """Read one configuration file; what keeps it from being read is a note in its contents."""
         path = f"{folder}/{entry.name}" if folder else entry.name
         data: bytes | None = None
         detail = f'The configuration file "{entry.name}" could not be read.'

@@ -71,7 +71,7 @@ class ModuleTree:
         environ: Mapping[str, str],
         reader: ModuleReader,
     ) -> None:
-        """Reads nothing yet.
+        """Read nothing yet.
 
         Args:
             tree: The side under review.
@@ -95,7 +95,7 @@ class ModuleTree:
         self._modules: dict[tuple[int, str], Module] = {}
 
     def read_root(self) -> Module:
-        """Reads the root module and all that it calls."""
+        """Read the root module and all that it calls."""
         place = _Place(self._tree, self._root)
         module = self._module(place)
         self._add("", module, is_first=True)
@@ -103,7 +103,7 @@ class ModuleTree:
         return module
 
     def follow_run(self, call: ModuleCall, key: str, file: str) -> None:
-        """Reads the module of a test's run block; its source is relative to the root module."""
+        """Read the module of a test's run block; its source is relative to the root module."""
         self._follow_call(_Place(self._tree, self._root), call, key, file, ())
 
     def _module(self, place: _Place) -> Module:
@@ -152,7 +152,7 @@ class ModuleTree:
         self.problems.append(ConfigurationProblem(file, line, column, summary, detail, is_error))
 
     def _source(self, call: ModuleCall, key: str, file: str) -> ModuleSource | None:
-        """Returns where a call leads; None, with a problem or a missing module, where that cannot be told."""
+        """Return where a call leads; None, with a problem or a missing module, where that cannot be told."""
         is_terraform = self._dialect.name == "terraform"
         if (call.source_fault or call.version_fault) and not is_terraform:
             reason = "Unable to compute static value"
@@ -175,14 +175,14 @@ class ModuleTree:
         return source
 
     def _local(self, place: _Place, source: ModuleSource) -> _Place | str:
-        """Returns the folder of a local module, or why there is none."""
+        """Return the folder of a local module, or why there is none."""
         folder = place.tree.join(place.folder, source.text)
         if folder is None:
             return "Unreadable module directory: it is outside of the repository"
         return _Place(place.tree, folder) if place.tree.has_folder(folder) else "Unreadable module directory"
 
     def _fetched(self, call: ModuleCall, source: ModuleSource, key: str) -> _Place | str:
-        """Returns the folder of a fetched module, or why it cannot be used."""
+        """Return the folder of a fetched module, or why it cannot be used."""
         record = self._manifest().get(key)
         if record is None or self._worktree is None:
             return NOT_INSTALLED

@@ -17,7 +17,7 @@ _MAX_BYTES = 1024 * 1024
 
 
 def netrc_tokens(environ: Mapping[str, str]) -> Callable[[str], Token | None]:
-    """Returns what finds the credentials for a URL: those of the machine that is named as its host and port are.
+    """Return what finds the credentials for a URL: those of the machine that is named as its host and port are.
 
     A file that cannot be read or understood is none, as for the tool; an entry for all machines does not count.
 

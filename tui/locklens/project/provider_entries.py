@@ -59,7 +59,7 @@ class _EntryError(Exception):
 def read_entries(
     body: hcl.Body, dialect: Dialect, *, is_json: bool
 ) -> tuple[tuple[RequiredEntry, ...], list[hcl.SyntaxProblem]]:
-    """Reads a block's entries; one that cannot be read is left out, with a problem."""
+    """Read a block's entries; one that cannot be read is left out, with a problem."""
     problems: list[hcl.SyntaxProblem] = []
     if is_json:
         names = frozenset(name for name in body.attributes)
@@ -82,7 +82,7 @@ def read_entries(
 def read_version(
     value: hcl.Expression, dialect: Dialect, *, needs_string: bool
 ) -> tuple[str, Constraints | None, hcl.SyntaxProblem | None]:
-    """Reads a version constraint.
+    """Read a version constraint.
 
     Args:
         value: The expression.
@@ -135,7 +135,7 @@ def _check_name(name: str, place: hcl.SourcePlace) -> None:
 def _object_entry(
     name: str, value: hcl.ObjectExpr, place: hcl.SourcePlace, dialect: Dialect, *, is_json: bool
 ) -> RequiredEntry:
-    """Reads the object form; of a repeated key the last counts."""
+    """Read the object form; of a repeated key the last counts."""
     address = dialect.default_provider(name)
     constraint, constraints = "", Constraints()
     for key, item in value.items:

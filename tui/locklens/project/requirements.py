@@ -1,7 +1,7 @@
 """The requirements of providers: the configuration of a root module, its module tree, its tests and its state.
 
-What counts is what counts for `init`, also where that is more than what is used: a required_providers entry nobody
-uses, a module with `count = 0`, a resource that is only left in the state.
+What counts is what counts for `init`, also where that is more than what is used: a required_providers entry
+without a use, a module with `count = 0`, a resource that is only left in the state.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def read_configuration(
     module_reader: ModuleReader | None = None,
     for_locking: bool = False,
 ) -> Configuration:
-    """Reads a root module's configuration. What is broken is a problem, and the rest still counts.
+    """Read a root module's configuration. What is broken is a problem, and the rest still counts.
 
     Args:
         tree: The side under review.
@@ -108,7 +108,7 @@ def _generator(tree: Tree, root: str) -> str:
 def _of_modules(
     nodes: Iterable[CalledModule], dialect: Dialect
 ) -> tuple[list[Requirement], list[ConfigurationProblem]]:
-    """Returns what the modules require. Calls of one module differ in nothing but the path of the call."""
+    """Return what the modules require. Calls of one module differ in nothing but the path of the call."""
     requirements: list[Requirement] = []
     problems: list[ConfigurationProblem] = []
     known: dict[tuple[int, bool], list[Requirement]] = {}

@@ -80,7 +80,7 @@ def find_roots(
     *,
     only: Sequence[str] = (),
 ) -> tuple[RootPair, ...]:
-    """Returns the roots of both sides, changed or not, in the order of their paths' bytes.
+    """Return the roots of both sides, changed or not, in the order of their paths' bytes.
 
     A root that a sparse checkout leaves out of the work tree is left out here too.
 
@@ -129,7 +129,7 @@ def find_roots(
 
 
 def lock_paths(repository: Repository, tree: Tree) -> tuple[str, ...]:
-    """Returns the path of every lock file of a side of the repository.
+    """Return the path of every lock file of a side of the repository.
 
     What the tools downloaded into `.terraform` is not tracked, and left out; a root that is tracked there counts.
 
@@ -187,7 +187,7 @@ def _differs(base_tree: Tree, head_tree: Tree, before: str | None, after: str | 
 
 
 def _moved(base_tree: Tree, head_tree: Tree, gone: dict[str, str], come: dict[str, str]) -> dict[str, str]:
-    """Returns new folder -> old folder of roots whose lock file is elsewhere: equal ones first, then the most alike.
+    """Return new folder -> old folder of roots whose lock file is elsewhere: equal ones first, then the most alike.
 
     Git's own search is not used: it does not know untracked files, and it takes any one of several equal lock files,
     where the names of the folders tell which is which.
@@ -221,7 +221,7 @@ def _alike(old: dict[str, frozenset[bytes]], new: dict[str, frozenset[bytes]]) -
 
 
 def _pair(candidates: Iterable[tuple[float, str, str]], moved: dict[str, str]) -> None:
-    """Enters the best pairs of (likeness, old folder, new folder), of equal ones that with the most alike names."""
+    """Enter the best pairs of (likeness, old folder, new folder), of equal ones that with the most alike names."""
     taken = set(moved.values())
     for _, before, after in sorted(candidates, key=lambda item: (-item[0], -_common_names(item[1], item[2]), item[1:])):
         if after not in moved and before not in taken:
@@ -246,7 +246,7 @@ def _common_prefix(one: list[str], two: list[str]) -> int:
 
 
 def _telling_lines(tree: Tree, path: str) -> frozenset[bytes]:
-    """Returns a lock file's lines without those that every lock file has."""
+    """Return a lock file's lines without those that every lock file has."""
     try:
         data = tree.read(path) or b""
     except LockLensError:
@@ -264,7 +264,7 @@ def is_configuration(path: str) -> bool:
 
 
 def with_changed_configuration(head_tree: Tree, touched: Iterable[str], roots: set[str]) -> set[str]:
-    """Returns the roots of which a configuration file changed, in the folder itself or in a local module.
+    """Return the roots of which a configuration file changed, in the folder itself or in a local module.
 
     Args:
         head_tree: The new side.
@@ -288,7 +288,7 @@ def with_changed_configuration(head_tree: Tree, touched: Iterable[str], roots: s
 
 
 def _vendored(head_tree: Tree, touched: Iterable[str], roots: set[str]) -> dict[str, tuple[str, ...]]:
-    """Returns what the head has of the files that differ, below each root's folder of packages.
+    """Return what the head has of the files that differ, below each root's folder of packages.
 
     A link or a submodule may stand for the folder. Letters count as equal in either case: to some disks they are.
     """
@@ -322,13 +322,13 @@ def _upwards(folder: str) -> Iterator[str]:
 
 
 def _callers(tree: Tree, modules: set[str], roots: set[str]) -> set[str]:
-    """Returns the roots that call one of the module folders, directly or through other local modules."""
+    """Return the roots that call one of the module folders, directly or through other local modules."""
     calls = _Calls(tree, roots)
     return {root for root in roots if any(folder in modules for folder in calls.reached(root))}
 
 
 def _modules(base_tree: Tree, head_tree: Tree, folders: set[str], roots: Iterable[str]) -> set[str]:
-    """Returns the folders that a root calls on the base side and on the head side: the head alone may say anything."""
+    """Return the folders that a root calls on the base side and on the head side: the head alone may say anything."""
     found = set(folders)
     for tree in (base_tree, head_tree):
         calls = _Calls(tree, roots)
@@ -347,7 +347,7 @@ class _Calls:
         self._called: dict[str, frozenset[str]] = {}
 
     def reached(self, root: str) -> Iterator[str]:
-        """Yields the folders that a root may call, directly or through other local modules."""
+        """Yield the folders that a root may call, directly or through other local modules."""
         seen = {root}
         todo = [root]
         while todo:
@@ -361,7 +361,7 @@ class _Calls:
 
 
 def _called_folders(tree: Tree, folder: str) -> frozenset[str]:
-    """Returns the folders of the local modules that a folder's files may call."""
+    """Return the folders of the local modules that a folder's files may call."""
     from locklens.project.local_sources import local_sources
 
     prefix = f"{folder}/" if folder else ""
@@ -384,7 +384,7 @@ def _called_folders(tree: Tree, folder: str) -> frozenset[str]:
 
 
 def _aliases(touched: set[str], *trees: Tree) -> set[str]:
-    """Returns by which other paths, through links in a tree, changed files are reached."""
+    """Return by which other paths, through links in a tree, changed files are reached."""
     links: dict[str, set[str]] = {}
     for tree in trees:
         if isinstance(tree, ListedTree):

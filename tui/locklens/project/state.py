@@ -75,7 +75,7 @@ def read_state(
     environ: Mapping[str, str],
     required: frozenset[ProviderAddress],
 ) -> TerraformState:
-    """Reads the state that `init` would ask for the root's providers.
+    """Read the state that `init` would ask for the root's providers.
 
     Args:
         worktree: Where git-ignored files are; None where there is no such place.
@@ -103,7 +103,7 @@ def read_state(
 
 
 def data_folder(worktree: Tree, root: str, environ: Mapping[str, str]) -> str | None:
-    """Returns the folder in which the tools keep what they fetched; None where it is outside of the tree."""
+    """Return the folder in which the tools keep what they fetched; None where it is outside of the tree."""
     return worktree.join(root, environ.get("TF_DATA_DIR") or ".terraform")
 
 
@@ -222,7 +222,7 @@ def _addresses(resource: Mapping[str, Any], dialect: Dialect) -> list[str]:
 
 
 def _address(text: str, dialect: Dialect, *, is_instance: bool) -> ProviderAddress | None:
-    """Reads `[module.NAME.]provider["SOURCE"][.alias]`; None for what Terraform drops without a word.
+    """Read `[module.NAME.]provider["SOURCE"][.alias]`; None for what Terraform drops without a word.
 
     Raises:
         _StateError: The tool stops here.

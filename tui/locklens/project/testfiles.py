@@ -56,7 +56,7 @@ class Tests(Struct):
 
 
 def read_tests(tree: Tree, root: str, names: LocalNames, *, dialect: Dialect, test_directory: str) -> Tests:
-    """Reads the test files in the root module's folder and in its test folder.
+    """Read the test files in the root module's folder and in its test folder.
 
     Args:
         tree: Where they are.
@@ -98,7 +98,7 @@ class _TestReader:
         self._dialect = dialect
 
     def read_folder(self, tree: Tree, folder: str, relative: str) -> None:
-        """Reads a folder's test files.
+        """Read a folder's test files.
 
         Args:
             tree: Where they are.
@@ -126,7 +126,7 @@ class _TestReader:
         *,
         is_error: bool = True,
     ) -> None:
-        """Adds a problem."""
+        """Add a problem."""
         line, column = (place.line, place.column) if place is not None else (None, None)
         self._tests.problems.append(ConfigurationProblem(file, line, column, summary, detail, is_error))
 

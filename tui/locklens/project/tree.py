@@ -52,14 +52,14 @@ class Tree(Protocol):
     """A folder tree that can be read."""
 
     def read(self, path: str) -> bytes | None:
-        """Returns a file's bytes, None where there is no such file; links to files are followed.
+        """Return a file's bytes, None where there is no such file; links to files are followed.
 
         Raises:
             LockLensError: There is such a file and it cannot be read.
         """
 
     def list(self, folder: str) -> tuple[FolderEntry, ...]:
-        """Returns a folder's entries in the order of their names' bytes; () where there is no such folder.
+        """Return a folder's entries in the order of their names' bytes; () where there is no such folder.
 
         Raises:
             LockLensError: There is such a folder and it cannot be read.
@@ -72,16 +72,16 @@ class Tree(Protocol):
         """True if the path is, or is behind, a link that leads out of the repository."""
 
     def join(self, folder: str, path: str) -> str | None:
-        """Returns what a path relative to a folder is called in this tree; None where it leads out of the tree."""
+        """Return what a path relative to a folder is called in this tree; None where it leads out of the tree."""
 
 
 def join_below(folder: str, path: str) -> str | None:
-    """Joins paths in a tree that ends at its top; None for an absolute path and one that leads out."""
+    """Join paths in a tree that ends at its top; None for an absolute path and one that leads out."""
     return None if path.startswith("/") else normalise(f"{folder}/{path}" if folder else path)
 
 
 def normalise(path: str) -> str | None:
-    """Returns the path without `.`, `..` and empty parts; None where it leads out of the top or is absolute."""
+    """Return the path without `.`, `..` and empty parts; None where it leads out of the top or is absolute."""
     if path.startswith("/") or "\0" in path:
         return None
     parts: list[str] = []
@@ -104,11 +104,11 @@ class EmptyTree:
     """A tree without a file: the side before the first commit, or an absent file."""
 
     def read(self, path: str) -> bytes | None:  # noqa: ARG002
-        """Returns None."""
+        """Return None."""
         return None
 
     def list(self, folder: str) -> tuple[FolderEntry, ...]:  # noqa: ARG002
-        """Returns ()."""
+        """Return ()."""
         return ()
 
     def has_folder(self, folder: str) -> bool:
@@ -120,7 +120,7 @@ class EmptyTree:
         return False
 
     def join(self, folder: str, path: str) -> str | None:
-        """Returns the path, None above the top."""
+        """Return the path, None above the top."""
         return join_below(folder, path)
 
 
@@ -136,11 +136,11 @@ class OverlayTree(Struct, frozen=True):
     under: Tree
 
     def read(self, path: str) -> bytes | None:
-        """Returns the other bytes, or what the tree has."""
+        """Return the other bytes, or what the tree has."""
         return self.files[path] if path in self.files else self.under.read(path)
 
     def list(self, folder: str) -> tuple[FolderEntry, ...]:
-        """Returns what the tree has."""
+        """Return what the tree has."""
         return self.under.list(folder)
 
     def has_folder(self, folder: str) -> bool:
@@ -152,7 +152,7 @@ class OverlayTree(Struct, frozen=True):
         return path not in self.files and self.under.leads_out(path)
 
     def join(self, folder: str, path: str) -> str | None:
-        """Returns what the tree calls it."""
+        """Return what the tree calls it."""
         return self.under.join(folder, path)
 
 
@@ -171,7 +171,7 @@ class WorkTree:
         """Of folders that were looked at, whether a link on the way to them leads out."""
 
     def read(self, path: str) -> bytes | None:
-        """Returns a regular file's bytes, None where there is none.
+        """Return a regular file's bytes, None where there is none.
 
         Raises:
             ConfigurationError: It cannot be read, has more than MAX_FILE_BYTES, is a device or pipe, or is behind a
@@ -208,7 +208,7 @@ class WorkTree:
         return data
 
     def list(self, folder: str) -> tuple[FolderEntry, ...]:
-        """Returns a folder's entries.
+        """Return a folder's entries.
 
         Raises:
             ConfigurationError: There is such a folder and it cannot be read, or a link leads out of the repository.
@@ -238,7 +238,7 @@ class WorkTree:
         return place is not None and self._place_leads_out(place)
 
     def join(self, folder: str, path: str) -> str | None:
-        """Returns the path, None above the top."""
+        """Return the path, None above the top."""
         return join_below(folder, path)
 
     def _place(self, path: str) -> str | None:
@@ -278,7 +278,7 @@ class WorkTree:
             return EntryKind.BROKEN
 
     def _repository_of(self, place: str) -> str | None:  # noqa: ARG002
-        """Returns the top of the repository that a path is in, None where it is in none."""
+        """Return the top of the repository that a path is in, None where it is in none."""
         return self._top
 
 
@@ -289,7 +289,7 @@ class FileSystem(WorkTree):
     """
 
     def join(self, folder: str, path: str) -> str | None:
-        """Returns the path; there is no top to lead out of."""
+        """Return the path; there is no top to lead out of."""
         joined = os.path.normpath(os.path.join(folder, path)).replace(os.sep, "/")  # noqa: PTH118
         return "" if joined == "." else joined
 
@@ -361,7 +361,7 @@ def _is_absence(error: OSError) -> bool:
 
 
 def leading_out(path: str) -> ConfigurationError:
-    """Returns the refusal of a path that a link leads out of the repository."""
+    """Return the refusal of a path that a link leads out of the repository."""
     words = "cannot be read: it is, or is behind, a link that leads out of the repository"
     return ConfigurationError(words, path=path, hint="put the file itself there")
 

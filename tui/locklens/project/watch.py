@@ -76,20 +76,20 @@ class FileWatch:
         return len(self._folders) >= MAX_WATCHED_FOLDERS
 
     def add(self, files: Iterable[Path]) -> None:
-        """Watches more files, as they are now."""
+        """Watch more files, as they are now."""
         with self._lock:
             for file in map(os.fspath, files):
                 if file not in self._files:
                     self._files[file] = _stamp(file)
 
     def restart(self) -> None:
-        """Forgets the changes until now: the caller reads the files afterwards."""
+        """Forget the changes until now: the caller reads the files afterwards."""
         self.poll()
         with self._lock:
             self._changed.clear()
 
     def poll(self) -> tuple[str, ...]:
-        """Returns the files that were edited, added or removed since `restart`."""
+        """Return the files that were edited, added or removed since `restart`."""
         with self._lock:
             for file, before in list(self._files.items()):
                 self._compare(file, before)
@@ -106,7 +106,7 @@ class FileWatch:
             self._changed[file] = None
 
     def _list(self, start: str) -> list[str]:
-        """Lists a folder, and the new ones below it; returns the watched files that were added or removed."""
+        """List a folder, and the new ones below it; return the watched files that were added or removed."""
         changed: list[str] = []
         ahead = [start]
         while ahead:
@@ -129,7 +129,7 @@ class FileWatch:
         return changed
 
     def _forget(self, place: str) -> Iterator[str]:
-        """Forgets a folder that was removed; yields the watched files that were below it."""
+        """Forget a folder that was removed; yield the watched files that were below it."""
         ahead = [place]
         while ahead:
             place = ahead.pop()

@@ -104,7 +104,7 @@ class AuthenticatedRelease(Struct, frozen=True):
         return f"the SHA256SUMS that {self.signer} signs today" if is_signed else "its unsigned SHA256SUMS"
 
     def added_to(self, prior: LockEntry | None, address: ProviderAddress, version: Version) -> PackageHashes:
-        """Judges, as a review does, what comes of adding these hashes to a lock entry, which may be of any version."""
+        """Judge, as a review does, what comes of adding these hashes to a lock entry, which may be of any version."""
         had = prior.hashes if prior is not None and prior.version == version else ()
         return judge_packages(had, (*had, *self.hashes), self.checksums, (address.type, str(version)))
 
@@ -130,12 +130,12 @@ class ReleaseAuthenticator:
         """True if the signature of any release could not be verified."""
 
     def prepare(self, metadata: PackageMetadata) -> None:
-        """Does what can be done for a release before its checksums are there."""
+        """Do what can be done for a release before its checksums are there."""
         if metadata.signing_keys:
             self._verifier.prepare(tuple(key.ascii_armor for key in metadata.signing_keys))
 
     def judge(self, metadata: PackageMetadata, signed: SignedChecksums) -> JudgedRelease:
-        """Judges the release of one package; a refusal is a value."""
+        """Judge the release of one package; a refusal is a value."""
         release = Release(
             metadata.address.host,
             signed.sums,
@@ -152,7 +152,7 @@ class ReleaseAuthenticator:
         return JudgedRelease(release, judged, checksums, foreign_words(checksums, metadata.filename, wanted))
 
     def admit(self, metadata: PackageMetadata, signed: SignedChecksums) -> AuthenticatedRelease:
-        """Authenticates the release of one package, to be installed or locked.
+        """Authenticate the release of one package, to be installed or locked.
 
         Raises:
             TrustError: The tool would refuse it, or its signature could not be verified.
@@ -210,7 +210,7 @@ class MemoizedVerifier:
         self._known: dict[str, Verification] = {}
 
     def verify(self, data: bytes, signature: bytes, armored_keys: tuple[str, ...]) -> Verification:
-        """Verifies a detached signature; as of `Verifier.verify`."""
+        """Verify a detached signature; as of `Verifier.verify`."""
         key = verification_key(data, signature, armored_keys)
         with self._lock:
             turn = self._turns.setdefault(key, threading.Lock())

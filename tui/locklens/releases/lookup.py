@@ -42,7 +42,7 @@ class ReleaseLookup:
         self._asks_ages = asks_ages
 
     def answer(self, request: FactRequest) -> Fact:
-        """Returns the requested fact; a registry without a usable answer is a fact too.
+        """Return the requested fact; a registry without a usable answer is a fact too.
 
         Raises:
             RunCancelledError: The run was cancelled.
@@ -53,7 +53,7 @@ class ReleaseLookup:
         return self._release(source, request)
 
     def offered(self, address: ProviderAddress) -> tuple[ListedVersion, ...] | None:
-        """Returns the available versions of a provider; None where its registry may not be contacted.
+        """Return the available versions of a provider; None where its registry may not be contacted.
 
         Raises:
             SourceError: The registry has no usable answer.
@@ -63,7 +63,7 @@ class ReleaseLookup:
         return None if isinstance(source, NotAsked) else source.versions(address).versions
 
     def release_dates(self, address: ProviderAddress, tool: Dialect) -> ReleaseDates:
-        """Returns the release dates of a provider's versions; none where its registry may not be contacted.
+        """Return the release dates of a provider's versions; none where its registry may not be contacted.
 
         Raises:
             RunCancelledError: The run was cancelled.
@@ -126,7 +126,7 @@ def _listing(source: Source | NotAsked, request: ListingId) -> Listing:
 
 
 def _some_package(source: Source, request: ReleaseId, *, is_fresh: bool) -> PackageMetadata:
-    """Returns the usual platform's package, or that of the first other platform that is listed.
+    """Return the usual platform's package, or that of the first other platform that is listed.
 
     Raises:
         SourceError: There is none, or no usable answer.

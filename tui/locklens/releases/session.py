@@ -94,7 +94,7 @@ class ReleaseSession:
         closing.join(_PATIENCE)
 
     def _close(self) -> None:
-        """Drops work that has not begun, waits for the rest, and closes everything."""
+        """Drop work that has not begun, wait for the rest, and close everything."""
         pools = self.pool, self._inner
         for pool in pools:
             pool.shutdown(wait=False, cancel_futures=True)
@@ -106,7 +106,7 @@ class ReleaseSession:
         self.cache.flush()
 
     def registries(self, tool: Dialect) -> Registries:
-        """Returns the registries under a tool's settings."""
+        """Return the registries under a tool's settings."""
         with self._lock:
             registries = self._registries.get(tool.name)
             if registries is None:
@@ -126,12 +126,12 @@ class ReleaseSession:
             return registries
 
     def find_source(self, address: ProviderAddress, tool: Dialect) -> Source | NotAsked:
-        """Returns the source of a provider, or why it may not be contacted."""
+        """Return the source of a provider, or why it may not be contacted."""
         registries = self.registries(tool)
         return registries.registry(address.host) if self._asks_all else registries.of(address.host)
 
     def source(self, address: ProviderAddress, tool: Dialect) -> Source:
-        """Returns the source of a provider.
+        """Return the source of a provider.
 
         Raises:
             SourceError: It may not be contacted.
@@ -142,7 +142,7 @@ class ReleaseSession:
         return source
 
     def authenticator(self, tool: Dialect) -> ReleaseAuthenticator:
-        """Returns what judges releases by a tool's rules."""
+        """Return what judges releases by a tool's rules."""
         with self._lock:
             authenticator = self._authenticators.get(tool.name)
             if authenticator is None:
@@ -151,23 +151,23 @@ class ReleaseSession:
             return authenticator
 
     def map(self, work: Callable[[_Item], _Result], items: Iterable[_Item]) -> Iterator[_Result]:
-        """Starts `work` for every item, and iterates over the results in the items' order.
+        """Start `work` for every item, and iterate over the results in the items' order.
 
         Do not call it from within `work`: the pool would deadlock.
         """
         return self.pool.map(work, items)
 
     def map_unordered(self, work: Callable[[_Item], _Result], items: Iterable[_Item]) -> Iterator[_Result]:
-        """Yields each result of `map` as soon as there is one, in any order."""
+        """Yield each result of `map` as soon as there is one, in any order."""
         for future in as_completed([self.pool.submit(work, item) for item in items]):
             yield future.result()
 
     def spawn(self, work: Callable[[], _Result]) -> Future[_Result]:
-        """Starts work on a second pool: work of `map` may wait for it, and it must not wait for work of either."""
+        """Start work on a second pool: work of `map` may wait for it, and it must not wait for work of either."""
         return self._inner.submit(work)
 
     def note(self, sentence: str) -> None:
-        """Adds to the notes."""
+        """Add to the notes."""
         with self._lock:
             self._notes.append(sentence)
 
@@ -203,7 +203,7 @@ class _SessionCancel(threading.Event):
         return super().is_set() or (self._caller is not None and self._caller.is_set())
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Waits until either event is set, at most `timeout` seconds."""
+        """Wait until either event is set, at most `timeout` seconds."""
         end = None if timeout is None else time.monotonic() + timeout
         while not self.is_set():
             left = _LOOK_SECONDS if end is None else min(_LOOK_SECONDS, end - time.monotonic())

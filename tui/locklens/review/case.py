@@ -133,7 +133,7 @@ class Case(Struct, frozen=True, dict=True):
 
 
 def case_of(change: Change, tool: Dialect, known: Mapping[FactRequest, Fact], hashed: Mapping[str, str]) -> Case:
-    """Returns a change with the facts about it; all its `questions` are answered, and it is no removal."""
+    """Return a change with the facts about it; all its `questions` are answered, and it is no removal."""
     new, listing_id = known[new_id(change, tool)], ListingId(tool.name, change.address)
     listing = known.get(replace(listing_id, is_fresh=True), known[listing_id])
     assert isinstance(new, ReleaseFacts)
@@ -188,7 +188,7 @@ def other_registry(case: Case) -> ReleaseId | None:
 
 
 def hashes_to_look_up(change: Change, tool: Dialect, known: Mapping[FactRequest, Fact]) -> frozenset[str]:
-    """Returns the `zh` whose `h1` are useful to know."""
+    """Return the `zh` whose `h1` are useful to know."""
     if change.new is None:
         return frozenset()
     packages: set[str] = set()
@@ -204,7 +204,7 @@ def settled_case(
     known: Mapping[FactRequest, Fact],
     hashed: Callable[[Iterable[str]], Mapping[str, str]],
 ) -> Case | None:
-    """Returns a change with the facts about it; None for a removed provider, which has none.
+    """Return a change with the facts about it; None for a removed provider, which has none.
 
     Args:
         subject: All questions about it are answered.

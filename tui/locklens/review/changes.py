@@ -42,7 +42,7 @@ class Comparer:
         """Each known change, with the entries of the first root that has it."""
 
     def compare(self, old: LockFile, new: LockFile, *, include_unchanged: bool = False) -> tuple[Change, ...]:
-        """Compares two readings of one lock file.
+        """Compare two readings of one lock file.
 
         An entry missing from an incomplete side does not count as removed or new.
 
@@ -70,7 +70,7 @@ class Comparer:
         return [replace(self._known[key], old=old, new=new) for key, (_, old, new) in zip(keys, pairs, strict=True)]
 
     def _with_moves(self, changes: list[Change]) -> list[Change]:
-        """Joins a removed and an added address of one type if the provider moved to another host or namespace."""
+        """Join a removed and an added address of one type if the provider moved to another host or namespace."""
         removed = {change.address: change for change in changes if change.kind is ChangeKind.REMOVED}
         added = [change for change in changes if change.kind is ChangeKind.NEW_PROVIDER]
         removed_of, added_of = _by_type(removed.values()), _by_type(added)
@@ -93,12 +93,12 @@ class Comparer:
 
 
 def compare(old: LockFile, new: LockFile, *, include_unchanged: bool = False) -> tuple[Change, ...]:
-    """Compares the lock files of one root; as of `Comparer.compare`."""
+    """Compare the lock files of one root; as of `Comparer.compare`."""
     return Comparer().compare(old, new, include_unchanged=include_unchanged)
 
 
 def comparable(old: LockFile) -> tuple[LockFile, str]:
-    """Returns the substitute for an old side that cannot be read, and a clause that describes it.
+    """Return the substitute for an old side that cannot be read, and a clause that describes it.
 
     The substitute is its readable part, one side of its conflict, or nothing; for a valid file, the file and "".
     """
@@ -116,7 +116,7 @@ def _content(entry: LockEntry | None) -> Content | None:
 
 
 def _differences(keys: Sequence[Key], pairs: Sequence[Pair]) -> list[Change]:
-    """Compares pairs of entries by their contents; in one run of deepdiff."""
+    """Compare pairs of entries by their contents; in one run of deepdiff."""
     if all(old == new for _, old, new in keys):
         # Nothing differs, and deepdiff takes longer to load than a small review.
         return [_change(pair, {}) for pair in pairs]
@@ -161,7 +161,7 @@ def _differences(keys: Sequence[Key], pairs: Sequence[Pair]) -> list[Change]:
 
 
 def _change(pair: Pair, reports: Mapping[str, Any]) -> Change:
-    """Returns the change of a provider; `reports` are those of deepdiff by subject."""
+    """Return the change of a provider; `reports` are those of deepdiff by subject."""
     address, old, new = pair
     had = frozenset(old.hashes) if old else frozenset[str]()
     has = frozenset(new.hashes) if new else frozenset[str]()
@@ -224,7 +224,7 @@ def _digest(address: ProviderAddress, old: LockEntry | None, new: LockEntry | No
 
 
 def bump_of(old: Version, new: Version) -> Bump | None:
-    """Names the most significant part in which two versions differ."""
+    """Name the most significant part in which two versions differ."""
     if old.major != new.major:
         return Bump.MAJOR
     if old.minor != new.minor:

@@ -48,7 +48,7 @@ class LockedHashes(Struct, frozen=True):
 
     @classmethod
     def of(cls, change: Change) -> LockedHashes:
-        """Returns the hashes locked now."""
+        """Return the hashes locked now."""
         evidence = change.evidence
         if evidence is None or evidence.offered is None:
             return cls(change.locked)
@@ -93,7 +93,7 @@ class PathCover(Struct, frozen=True, dict=True):
 
 
 def cover(locked: LockedHashes, path: InstallPath, platforms: Iterable[str]) -> PathCover:
-    """Returns the coverage of platforms on a path.
+    """Return the coverage of platforms on a path.
 
     A lock entry without hashes excludes nothing: the tools accept any package, and record it.
 
@@ -177,16 +177,16 @@ class ProviderCoverage(Struct, frozen=True, dict=True):
         return any(path.at_least_missing for path in self.paths)
 
     def paths_without(self, platform: str) -> tuple[InstallPath, ...]:
-        """Returns the paths on which a platform definitely does not install."""
+        """Return the paths on which a platform definitely does not install."""
         return tuple(one.path for one in self.paths if platform in one.lacks)
 
     def paths_in_doubt(self, platform: str) -> tuple[InstallPath, ...]:
-        """Returns the paths on which it is unknown if a platform installs."""
+        """Return the paths on which it is unknown if a platform installs."""
         return tuple(one.path for one in self.paths if platform in one.doubts)
 
 
 def coverage(change: Change, policy: Policy) -> ProviderCoverage:
-    """Returns the coverage of the hashes locked now: of the required platforms, or without any of all known ones."""
+    """Return the coverage of the hashes locked now: of the required platforms, or without any of all known ones."""
     locked = LockedHashes.of(change)
     required = tuple(str(each.platform) for each in policy.platforms)
     platforms = required or locked.platforms

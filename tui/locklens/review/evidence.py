@@ -29,7 +29,7 @@ _PROOFS = {HashOrigin.SIGNED: Proof.SIGNED, HashOrigin.REPORTED: Proof.REPORTED}
 
 
 def questions(change: Change, tool: Dialect, known: Mapping[FactRequest, Fact]) -> frozenset[FactRequest]:
-    """Returns the next questions to judge a change; empty once all facts are known.
+    """Return the next questions to judge a change; empty once all facts are known.
 
     Args:
         change: A change of a root.
@@ -55,7 +55,7 @@ def questions(change: Change, tool: Dialect, known: Mapping[FactRequest, Fact]) 
 
 
 def trace(change: Change, case: Case | None) -> Change:
-    """Returns a change with proofs and signers from the facts about it.
+    """Return a change with proofs and signers from the facts about it.
 
     Args:
         change: A change of a root.
@@ -77,7 +77,7 @@ def trace(change: Change, case: Case | None) -> Change:
 
 
 def unasked_case(change: Change, tool: Dialect) -> Case | None:
-    """Returns the facts about a change without registries and without a cache; None for a removed provider."""
+    """Return the facts about a change without registries and without a cache; None for a removed provider."""
     known: dict[FactRequest, Fact] = {}
     while pending := questions(change, tool, known):
         known |= {question: unasked(question) for question in pending}
@@ -85,7 +85,7 @@ def unasked_case(change: Change, tool: Dialect) -> Case | None:
 
 
 def locked_before(case: Case) -> LockedHashes | None:
-    """Returns the hashes locked before, with the facts about that release; None without an old entry."""
+    """Return the hashes locked before, with the facts about that release; None without an old entry."""
     old = case.change.old
     release = case.new if case.is_same_release else case.old
     if old is None or release is None:
@@ -107,7 +107,7 @@ def _locked(facts: tuple[HashFact, ...], release: ReleaseFacts, hashed: Mapping[
 def _facts(
     facts: tuple[HashFact, ...], case: Case, release: ReleaseFacts | None, *, was_locked: bool = False
 ) -> tuple[HashFact, ...]:
-    """Returns hashes with platform and proof; `release` is the release that they should belong to."""
+    """Return hashes with platform and proof; `release` is the release that they should belong to."""
     if release is None:
         return facts
     platforms = release.platforms

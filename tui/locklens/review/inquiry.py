@@ -51,13 +51,13 @@ class FactCollector:
         """The number of settled changes."""
 
     def start(self, subjects: Iterable[FactSubject]) -> None:
-        """Starts asking for these changes too."""
+        """Start asking for these changes too."""
         for subject in subjects:
             self.total += 1
             self._go_on(subject)
 
     def settled(self, *, is_patient: bool) -> Iterator[FactSubject]:
-        """Yields the changes without open questions, in the order in which they are settled.
+        """Yield the changes without open questions, in the order in which they are settled.
 
         Args:
             is_patient: True to wait until all are settled; otherwise only those that are settled now.
@@ -82,7 +82,7 @@ class FactCollector:
                     self._go_on(waiting.subject)
 
     def _go_on(self, subject: FactSubject) -> None:
-        """Asks the next questions of a change; an answer may lead to another question."""
+        """Ask the next questions of a change; an answer may lead to another question."""
         pending = questions(subject.change, subject.tool, self.known)
         if not pending:
             self._ready.append(subject)
@@ -95,5 +95,5 @@ class FactCollector:
                 future.add_done_callback(partial(self._note, question))
 
     def _note(self, question: FactRequest, _: Future[Fact]) -> None:
-        """Notifies the waiting thread; runs on the thread with the answer."""
+        """Notify the waiting thread; run on the thread with the answer."""
         self._answered.put(question)

@@ -93,7 +93,7 @@ class PastUse(Struct, frozen=True):
 
 
 def signers(review: Review) -> tuple[SignerUses, ...]:
-    """Returns the signers of the releases locked on the review's new side, most trusted first.
+    """Return the signers of the releases locked on the review's new side, most trusted first.
 
     Args:
         review: One with unchanged providers, or the result has only changed ones.

@@ -427,7 +427,7 @@ class Review(Struct, frozen=True):
 
 
 def worst(findings: tuple[Finding, ...]) -> Severity | None:
-    """Returns the severity of the worst finding that is not accepted."""
+    """Return the severity of the worst finding that is not accepted."""
     return min(
         (finding.severity for finding in findings if finding.accepted is None), key=lambda one: one.rank, default=None
     )

@@ -44,7 +44,7 @@ class ProvingTarget(Struct, frozen=True):
 def targets(
     subjects: Iterable[FactSubject], known: Mapping[FactRequest, Fact], hashed: Mapping[str, str], *, everything: bool
 ) -> tuple[ProvingTarget, ...]:
-    """Returns the releases with hashes to prove, each once.
+    """Return the releases with hashes to prove, each once.
 
     Args:
         subjects: Settled changes.
@@ -70,7 +70,7 @@ def targets(
 def _in_order(
     platforms: Mapping[str, Platform], sizes: Mapping[str, int], hashed: Mapping[str, str]
 ) -> tuple[Package, ...]:
-    """Returns the packages not hashed yet, likeliest platforms first."""
+    """Return the packages not hashed yet, likeliest platforms first."""
     packages = [Package(platform, zh, sizes.get(zh)) for zh, platform in platforms.items() if zh not in hashed]
     ranks = {name: rank for rank, name in enumerate(_LIKELY)}
     return tuple(sorted(packages, key=lambda package: (ranks.get(str(package.platform), len(ranks)), package.platform)))

@@ -69,7 +69,7 @@ def asked_hosts(
     policy: Iterable[str] = (),
     given: Iterable[str] = (),
 ) -> AskedHosts:
-    """Puts together the hosts that may be asked. Hosts are in comparison form.
+    """Put together the hosts that may be asked. Hosts are in comparison form.
 
     Args:
         dialect: Whose default registry is asked; the other tool's is, too, to recognise hashes of its releases.

@@ -24,7 +24,7 @@ _HELPER_SECONDS = 10.0
 
 
 def environment_tokens(environ: Mapping[str, str]) -> dict[str, Token]:
-    """Returns the tokens of TF_TOKEN_ variables by host in comparison form.
+    """Return the tokens of TF_TOKEN_ variables by host in comparison form.
 
     In a variable's name `__` stands for a dash and `_` for a dot. A name that is no host then is passed over; of two
     for one host the last counts.
@@ -47,7 +47,7 @@ def _decoded_host(text: str) -> str:
 
 
 def _from_punycode(host: str) -> str:
-    """Returns the Unicode spelling, which alone may be typed for a host elsewhere."""
+    """Return the Unicode spelling, which alone may be typed for a host elsewhere."""
     lowered = host.lower()
     return display_host(lowered) if "xn--" in lowered else host
 
@@ -61,7 +61,7 @@ class Helper:
         self._seconds = seconds
 
     def token(self, host: str) -> Token | None:
-        """Asks the program for a host's token.
+        """Ask the program for a host's token.
 
         Raises:
             ValueError: It failed; str() says how, without anything that the program printed as its answer.
@@ -81,7 +81,7 @@ class Helper:
 
 
 def _run(command: list[str], seconds: float) -> bytes:
-    """Runs a program within bounds and returns its output.
+    """Run a program within bounds and return its output.
 
     Raises:
         ValueError: It does not start, takes too long, prints too much, or fails.
@@ -132,7 +132,7 @@ class Credentials:
     def __init__(
         self, environ: Mapping[str, str], configured: Mapping[str, Token | None], helper: Helper | None = None
     ) -> None:
-        """Reads the environment; the helper is run when a host is asked that nothing else knows.
+        """Read the environment; the helper is run when a host is asked that nothing else knows.
 
         Args:
             environ: TF_TOKEN_ variables are looked at.
@@ -150,7 +150,7 @@ class Credentials:
         return frozenset(self._known)
 
     def token(self, host: str) -> Token | None:
-        """Returns a host's token, None where there is none.
+        """Return a host's token, None where there is none.
 
         Args:
             host: Comparison form.

@@ -62,7 +62,7 @@ class Discovery:
         given: Mapping[str, Mapping[str, str | None]],
         credentials: Credentials,
     ) -> None:
-        """Prepares; nothing is asked.
+        """Prepare; nothing is asked.
 
         Args:
             client: Of the run; it remembers the answers.
@@ -78,7 +78,7 @@ class Discovery:
         self._credentials = credentials
 
     def providers(self, host: str) -> Service:
-        """Returns where a host's provider registry is.
+        """Return where a host's provider registry is.
 
         Args:
             host: Comparison form.

@@ -51,7 +51,7 @@ class _NotJsonError(ShapeError):
 
 @contextmanager
 def opened(data: bytes) -> Iterator[Fields]:
-    """Reads the JSON object at the start of a document; its members are asked for within the `with` statement.
+    """Read the JSON object at the start of a document; its members are asked for within the `with` statement.
 
     Args:
         data: Its bytes; those that are no UTF-8 are replaced, and what stands behind the object is not looked at.
@@ -69,7 +69,7 @@ def opened(data: bytes) -> Iterator[Fields]:
 
 
 def texts_of(data: bytes, prefix: str) -> dict[str, str | None]:
-    """Returns the members of a document whose names begin so, in that very spelling; None for what is no text.
+    """Return the members of a document whose names begin so, in that very spelling; None for what is no text.
 
     Args:
         data: As of `opened`, but with nothing behind the object.
@@ -95,7 +95,7 @@ def texts_of(data: bytes, prefix: str) -> dict[str, str | None]:
 
 
 def _whole(data: bytes) -> bytes:
-    """Returns a document in which no character is broken: neither its bytes nor its escaped pairs."""
+    """Return a document in which no character is broken: neither its bytes nor its escaped pairs."""
     if not data.isascii():
         data = data.decode("utf-8", "replace").encode()
     if _HALF.search(data):
@@ -104,7 +104,7 @@ def _whole(data: bytes) -> bytes:
 
 
 def _end_of_value(data: bytes) -> int:
-    """Returns the number of bytes up to the end of a document's first value.
+    """Return the number of bytes up to the end of a document's first value.
 
     Raises:
         ShapeError: It does not begin with one.
@@ -123,7 +123,7 @@ def _end_of_value(data: bytes) -> int:
 
 
 def printable_words(text: str) -> str:
-    """Returns a text of the registry's own words without what would move a cursor or turn the writing round."""
+    """Return a text of the registry's own words without what would move a cursor or turn the writing round."""
     return _CONTROL.sub(" ", text)
 
 
@@ -191,7 +191,7 @@ class Fields:
 
 
 def _read(decoder: msgspec.json.Decoder[_T], value: Raw, otherwise: str) -> _T:
-    """Reads one value.
+    """Read one value.
 
     Raises:
         ShapeError: It is of another type, of which `otherwise` are the words, or no JSON.

@@ -145,7 +145,7 @@ def _protocol(text: str) -> Version | None:
 def read_package(
     answer: Response, address: ProviderAddress, version: Version, platform: Platform, *, dialect: Dialect
 ) -> PackageMetadata:
-    """Reads and checks what a registry says of a package, in the tools' order.
+    """Read and check what a registry says of a package, in the tools' order.
 
     Raises:
         ShapeError: Something is malformed or missing, or it is another platform's.
@@ -180,7 +180,7 @@ def read_package(
 
 
 def read_versions(answer: Response) -> RegistryVersions:
-    """Reads a list of versions; one malformed version makes the whole answer unusable, as it does for the tools.
+    """Read a list of versions; one malformed version makes the whole answer unusable, as it does for the tools.
 
     Raises:
         ShapeError: It is unusable.
@@ -201,7 +201,7 @@ def read_versions(answer: Response) -> RegistryVersions:
 
 
 def _platforms(item: Fields, known: dict[tuple[str, str], Platform]) -> tuple[Platform, ...]:
-    """Returns the platforms of a version, () where they are malformed or, with those `known`, too many different."""
+    """Return the platforms of a version, () where they are malformed or, with those `known`, too many different."""
     try:
         entries = item.objects("platforms", _MAX_PLATFORMS)
         named = [(entry.text("os", _MAX_WORD), entry.text("arch", _MAX_WORD)) for entry in entries]

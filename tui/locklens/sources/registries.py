@@ -44,7 +44,7 @@ class Registries:
         cancel: threading.Event | None = None,
         pause: Callable[[float], None] | None = None,
     ) -> None:
-        """Reads the CLI configuration and the environment; sends no request. Hosts are in comparison form.
+        """Read the CLI configuration and the environment; send no request. Hosts are in comparison form.
 
         Args:
             dialect: The running tool.
@@ -84,7 +84,7 @@ class Registries:
         self._asking: tuple[Client, Kinds, Discovery] | None = None
 
     def of(self, host: str) -> Registry | NotAsked:
-        """Returns a host's registry, or that the host is not asked.
+        """Return a host's registry, or that the host is not asked.
 
         Args:
             host: Comparison form.
@@ -95,7 +95,7 @@ class Registries:
         return self.registry(host)
 
     def registry(self, host: str) -> Registry:
-        """Returns a host's registry, even for a host without a voucher; arguments as of `of`."""
+        """Return a host's registry, even for a host without a voucher; arguments as of `of`."""
         client, kinds, discovery = self._open()
         return Registry(
             host,
@@ -108,7 +108,7 @@ class Registries:
         )
 
     def _open(self) -> tuple[Client, Kinds, Discovery]:
-        """Makes what asks when it is first needed."""
+        """Make what asks when it is first needed."""
         with self._lock:
             if self._asking is None:
                 client = open_client(
@@ -136,11 +136,11 @@ class Registries:
         return tuple(self._asking[0].log) if self._asking else ()
 
     def forget(self) -> None:
-        """Lets everything be asked again, also what earlier runs were answered."""
+        """Let everything be asked again, also what earlier runs were answered."""
         self._open()[0].forget()
 
     def close(self) -> None:
-        """Closes every connection."""
+        """Close every connection."""
         if self._asking:
             self._asking[0].close()
 

@@ -66,7 +66,7 @@ class Registry:
         self._package_token = package_token
 
     def versions(self, address: ProviderAddress, *, is_fresh: bool = False) -> RegistryVersions:
-        """Returns the versions that the registry offers, in its order.
+        """Return the versions that the registry offers, in its order.
 
         Args:
             address: Of the provider.
@@ -93,7 +93,7 @@ class Registry:
     def package(
         self, address: ProviderAddress, version: Version, platform: Platform, *, is_fresh: bool = False
     ) -> PackageMetadata:
-        """Returns what the registry says of a version's package for a platform.
+        """Return what the registry says of a version's package for a platform.
 
         Raises:
             PlatformNotSupportedError: The registry has no such package; a version that it lacks looks the same.
@@ -122,7 +122,7 @@ class Registry:
         return metadata
 
     def checksums(self, metadata: PackageMetadata, *, is_fresh: bool = False) -> SignedChecksums:
-        """Returns the publisher's SHA256SUMS and the signature over it, unchecked; both are asked for at once.
+        """Return the publisher's SHA256SUMS and the signature over it, unchecked; both are asked for at once.
 
         Raises:
             UnavailableError: One of them cannot be had, whatever the reason.
@@ -134,12 +134,12 @@ class Registry:
         return SignedChecksums(sums.body, signature.body, min(sums.as_of, signature.as_of))
 
     def begin_checksums(self, metadata: PackageMetadata, *, is_fresh: bool = False) -> None:
-        """Begins to ask for what `checksums` returns, and comes back at once."""
+        """Begin to ask for what `checksums` returns, and come back at once."""
         self._client.begin(metadata.shasums_url, self._kinds.sums, is_fresh=is_fresh)
         self._client.begin(metadata.signature_url, self._kinds.signature, is_fresh=is_fresh)
 
     def release_dates(self, address: ProviderAddress) -> ReleaseDates:
-        """Returns when the provider's versions were released, as far as reported: nothing here is an error.
+        """Return when the provider's versions were released, as far as reported: nothing here is an error.
 
         Raises:
             RunCancelledError: The run was cancelled.
@@ -153,7 +153,7 @@ class Registry:
             return ReleaseDates()
 
     def package_size(self, metadata: PackageMetadata) -> int | None:
-        """Returns how many bytes a package has, None where its server does not say so beforehand.
+        """Return how many bytes a package has, None where its server does not say so beforehand.
 
         Raises:
             UnavailableError: There is no such file, or the server cannot be asked.
@@ -161,7 +161,7 @@ class Registry:
         return self._client.size(metadata.download_url)
 
     def open_package(self, metadata: PackageMetadata) -> AbstractContextManager[Transfer]:
-        """Opens a package, which is read while it arrives; errors as of the client's `download`."""
+        """Open a package, which is read while it arrives; errors as of the client's `download`."""
         url = metadata.download_url
         return self._client.download(url, retries=self._kinds.package_retries, token=self._package_token(url))
 
@@ -170,7 +170,7 @@ class Registry:
         return display_host(self.host)
 
     def _ask(self, address: ProviderAddress, rest: str, kind: RequestKind, *, is_fresh: bool) -> Response:
-        """Asks for JSON about a provider, with the host's token where the registry may have it."""
+        """Ask for JSON about a provider, with the host's token where the registry may have it."""
         try:
             service = self._discovery.providers(self.host)
             token = self._credentials.token(self.host) if service.takes_token else None
@@ -213,7 +213,7 @@ class Registry:
         return UnavailableError(words, source=self._name, address=str(address))
 
     def _fetch(self, metadata: PackageMetadata, url: str, kind: RequestKind, what: str, *, is_fresh: bool) -> Response:
-        """Gets a file that the registry points to: without credentials, on whatever host it is."""
+        """Get a file that the registry points to: without credentials, on whatever host it is."""
         label = f"{metadata.address} {metadata.version}"
         try:
             answer = self._client.get(url, kind, is_fresh=is_fresh)

@@ -1,7 +1,7 @@
 """When versions were released. No part of the registry protocol: only the two public registries have it, each its own.
 
-A date that is absent, or an answer of another shape, makes an age unknown and never an error: nobody should fail to
-work because a registry has nothing to say here. The dates are unsigned, as the registry claims them.
+A date that is absent, or an answer of another shape, makes an age unknown and never an error: no command should fail
+because a registry lacks a date. The dates are unsigned, as the registry claims them.
 """
 
 from __future__ import annotations
@@ -56,12 +56,12 @@ class ReleaseDates(Struct, frozen=True):
 
 
 def days_old(released: datetime | None, now: datetime) -> int | None:
-    """Returns the whole days since a release; None where it is not known when that was, 0 for one of tomorrow."""
+    """Return the whole days since a release; None where it is not known when that was, 0 for one of tomorrow."""
     return None if released is None else max(0, (now - released).days)
 
 
 def dates_url(service: Service, address: ProviderAddress) -> str:
-    """Returns where the release dates of a provider of one of PLACES are.
+    """Return where the release dates of a provider of one of PLACES are.
 
     The paths are absolute. Where the user's own `host` block says where the registry is, they are asked for on that
     server, and the public one is left alone.
@@ -79,7 +79,7 @@ def dates_url(service: Service, address: ProviderAddress) -> str:
 
 
 def read_dates(answer: Response) -> ReleaseDates:
-    """Reads either registry's answer; what cannot be read of it is left out."""
+    """Read either registry's answer; what cannot be read of it is left out."""
     if answer.status != _OK:
         return ReleaseDates()
     try:
@@ -111,7 +111,7 @@ def _version(text: str) -> Version | None:
 
 
 def _moment(text: str) -> datetime | None:
-    """Reads a date of RFC 3339, which says its offset."""
+    """Read a date of RFC 3339, which says its offset."""
     try:
         moment = datetime.fromisoformat(text)
         return moment.astimezone(UTC) if moment.tzinfo is not None and moment >= _FIRST else None

@@ -36,7 +36,7 @@ class PlatformPackage(Struct, frozen=True):
 
 
 def read_packages(fields: Fields, *, is_strict: bool) -> tuple[PlatformPackage, ...]:
-    """Reads the map of a registry's answer about one package.
+    """Read the map of a registry's answer about one package.
 
     Args:
         fields: The answer.

@@ -25,7 +25,7 @@ class Source(Protocol):
     """
 
     def versions(self, address: ProviderAddress, *, is_fresh: bool = False) -> RegistryVersions:
-        """Returns the available versions of a provider, in the source's order.
+        """Return the available versions of a provider, in the source's order.
 
         Raises:
             ProviderNotFoundError: The source has no such provider.
@@ -36,7 +36,7 @@ class Source(Protocol):
     def package(
         self, address: ProviderAddress, version: Version, platform: Platform, *, is_fresh: bool = False
     ) -> PackageMetadata:
-        """Returns where a version's package for a platform is, and its claimed checksum and signing keys.
+        """Return where a version's package for a platform is, and its claimed checksum and signing keys.
 
         Raises:
             PlatformNotSupportedError: The source has no such package, or no such version.
@@ -45,28 +45,28 @@ class Source(Protocol):
         """
 
     def begin_checksums(self, metadata: PackageMetadata, *, is_fresh: bool = False) -> None:
-        """Starts to fetch what `checksums` returns, without waiting for it."""
+        """Start to fetch what `checksums` returns, without waiting for it."""
 
     def checksums(self, metadata: PackageMetadata, *, is_fresh: bool = False) -> SignedChecksums:
-        """Returns the publisher's SHA256SUMS and its detached signature, unverified.
+        """Return the publisher's SHA256SUMS and its detached signature, unverified.
 
         Raises:
             UnavailableError: One of the two cannot be had.
         """
 
     def package_size(self, metadata: PackageMetadata) -> int | None:
-        """Returns the bytes of a package; None where they are not known before it is downloaded.
+        """Return the bytes of a package; None where they are not known before it is downloaded.
 
         Raises:
             UnavailableError: There is no such file, or no usable answer.
         """
 
     def open_package(self, metadata: PackageMetadata) -> AbstractContextManager[Transfer]:
-        """Opens a package, which is read while it arrives.
+        """Open a package, which is read while it arrives.
 
         Raises:
             SourceError: It cannot be had; also while it is read.
         """
 
     def release_dates(self, address: ProviderAddress) -> ReleaseDates:
-        """Returns the claimed release dates of a provider's versions, as far as they are known; never a SourceError."""
+        """Return the claimed release dates of a provider's versions, as far as they are known; never a SourceError."""

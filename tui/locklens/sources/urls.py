@@ -27,7 +27,7 @@ _FORBIDDEN = re.compile(r"[\x00-\x20\x7f\ud800-\udfff]")
 
 @lru_cache(_KEPT)
 def resolve(base: str, reference: str) -> str:
-    """Returns an address that a document gives, absolute or relative to where the document came from.
+    """Return an address that a document gives, absolute or relative to where the document came from.
 
     Args:
         base: The document's own URL, after redirects.

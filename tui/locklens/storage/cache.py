@@ -114,7 +114,7 @@ class Cache:
 
     @classmethod
     def in_memory(cls) -> Self:
-        """Returns one that reads and writes no file, and forgets with the run."""
+        """Return one that reads and write no file, and forget with the run."""
         cache = cls()
         cache._is_on_disk = False
         return cache
@@ -128,19 +128,19 @@ class Cache:
         self.close()
 
     def close(self) -> None:
-        """Writes what is still to be written, and closes the file."""
+        """Write what is still to be written, and close the file."""
         with self._lock:
             self.flush()
             if self._opened is not None:
                 self._opened.close()
 
     def take_notices(self) -> tuple[str, ...]:
-        """Returns the failures since the last call, in sentences."""
+        """Return the failures since the last call, in sentences."""
         with self._lock:
             return () if self._opened is None else self._opened.take_notices()
 
     def answer(self, url: str, *, with_token: bool) -> RememberedAnswer | None:
-        """Returns the cached answer of any age; None for none.
+        """Return the cached answer of any age; None for none.
 
         Args:
             url: That is asked.
@@ -159,7 +159,7 @@ class Cache:
         return RememberedAnswer(url, with_token, status, final_url or url, content_type, body, as_of)
 
     def keep_answer(self, answer: RememberedAnswer) -> None:
-        """Caches an answer in place of the last one; one that is too large is not cached."""
+        """Cache an answer in place of the last one; one that is too large is not cached."""
         if len(answer.body) > MOST_BODY:
             return
         packed = zlib.compress(answer.body)
@@ -171,7 +171,7 @@ class Cache:
             self._has_grown(len(packed))
 
     def verification(self, key: str) -> bytes | None:
-        """Returns the cached record of a verification.
+        """Return the cached record of a verification.
 
         Args:
             key: A digest of all that it is about.
@@ -181,13 +181,13 @@ class Cache:
             return buffered or self._database.run(lambda file: cachefile.verification(file, key))
 
     def keep_verification(self, key: str, data: bytes) -> None:
-        """Caches a verification as recorded by `locklens.trust.remembered`."""
+        """Cache a verification as recorded by `locklens.trust.remembered`."""
         with self._lock:
             self._verifications[key] = data
             self._has_grown(len(data))
 
     def package(self, zh: str) -> HashedPackage | None:
-        """Returns what is known of the package with this hash of its zip."""
+        """Return what is known of the package with this hash of its zip."""
         with self._lock:
             if zh in self._packages:
                 return self._packages[zh]
@@ -195,20 +195,20 @@ class Cache:
         return None if row is None else HashedPackage(*row)
 
     def hashes(self, zhs: Iterable[str]) -> dict[str, str]:
-        """Returns the `h1` of each package that was hashed before, by its `zh`."""
+        """Return the `h1` of each package that was hashed before, by its `zh`."""
         wanted = [zh for zh in dict.fromkeys(zhs) if zh.isascii()]
         with self._lock:
             found = self._database.run(lambda file: cachefile.hashes(file, wanted)) if wanted else {}
             return found | {zh: self._packages[zh].h1 for zh in wanted if zh in self._packages}
 
     def keep_package(self, package: HashedPackage) -> None:
-        """Caches the hashes of a package without expiry, since its bytes are named by their hash."""
+        """Cache the hashes of a package without expiry, since its bytes are named by their hash."""
         with self._lock:
             self._packages[package.zh] = package
             self._has_grown(len(package.zh + package.h1))
 
     def flush(self) -> None:
-        """Writes what is still to be written."""
+        """Write what is still to be written."""
         with self._lock:
             if not (self._answers or self._verifications or self._packages):
                 return
@@ -222,7 +222,7 @@ class Cache:
             self._drop()
 
     def info(self) -> CacheInfo:
-        """Returns the contents of the cache; creates no file."""
+        """Return the contents of the cache; create no file."""
         with self._lock:
             self.flush()
             if self._database.is_kept and not self._database.is_there:
@@ -232,7 +232,7 @@ class Cache:
             return CacheInfo(path, self._database.size, *counted)
 
     def clear(self) -> None:
-        """Forgets everything, also where the file is damaged or was written by a newer locklens.
+        """Forget everything, also where the file is damaged or was written by a newer locklens.
 
         Raises:
             ConfigurationError: The file can be neither emptied nor deleted.
@@ -264,7 +264,7 @@ class Cache:
         return self._opened
 
     def _has_grown(self, size: int) -> None:
-        """Writes the buffer where it has become large or old."""
+        """Write the buffer where it has become large or old."""
         if not self._bytes:
             self._since = time.monotonic()
         self._bytes += size + 1
@@ -285,7 +285,7 @@ def _digest(url: str) -> bytes:
 
 
 def _unpacked(packed: bytes) -> bytes | None:
-    """Decompresses a body; None where its bytes are not those that were written."""
+    """Decompress a body; None where its bytes are not those that were written."""
     inflate = zlib.decompressobj()
     try:
         body = inflate.decompress(packed, MOST_BODY)

@@ -69,7 +69,7 @@ def text(moment: datetime) -> str:
 
 
 def answer(file: sqlite3.Connection, key: CacheKey) -> CacheRow | None:
-    """Returns an answer."""
+    """Return an answer."""
     columns = "status, final_url, content_type, as_of, size, body"
     found: CacheRow | None = file.execute(
         f"SELECT {columns} FROM answers WHERE url = ? AND with_token = ?",  # noqa: S608
@@ -79,20 +79,20 @@ def answer(file: sqlite3.Connection, key: CacheKey) -> CacheRow | None:
 
 
 def verification(file: sqlite3.Connection, key: str) -> bytes | None:
-    """Returns what was written down of a verification."""
+    """Return what was written down of a verification."""
     row = file.execute("SELECT data FROM verifications WHERE key = ?", (key,)).fetchone()
     return None if row is None else bytes(row[0])
 
 
 def package_of_row(file: sqlite3.Connection, zh: str) -> tuple[Any, ...] | None:
-    """Returns zh, h1, size, unpacked size and number of files of a package."""
+    """Return zh, h1, size, unpacked size and number of files of a package."""
     columns = "zh, h1, size, unpacked_size, files"
     found: tuple[Any, ...] | None = file.execute(f"SELECT {columns} FROM packages WHERE zh = ?", (zh,)).fetchone()  # noqa: S608
     return found
 
 
 def hashes(file: sqlite3.Connection, zhs: Sequence[str]) -> dict[str, str]:
-    """Returns the h1 of each package that is known, by its zh."""
+    """Return the h1 of each package that is known, by its zh."""
     found: dict[str, str] = {}
     for start in range(0, len(zhs), _AT_ONCE):
         some = zhs[start : start + _AT_ONCE]
@@ -109,7 +109,7 @@ def write(
     verifications: Sequence[tuple[str, bytes]],
     packages: Sequence[tuple[Any, ...]],
 ) -> None:
-    """Puts rows in place of those with the same key, and forgets what the bounds leave no room for.
+    """Put rows in place of those with the same key, and forget what the bounds leave no room for.
 
     Args:
         file: In a transaction, or in none.
@@ -127,7 +127,7 @@ def write(
 
 
 def _purge(file: sqlite3.Connection, now: datetime) -> None:
-    """Forgets what is too old, and the oldest answers where all of them are too large; facts about packages stay."""
+    """Forget what is too old, and the oldest answers where all of them are too large; facts about packages stay."""
     cutoff = text(now - MOST_AGE)
     file.execute("DELETE FROM answers WHERE as_of < ?", (cutoff,))
     file.execute("DELETE FROM verifications WHERE made_at < ?", (cutoff,))
@@ -141,7 +141,7 @@ def _purge(file: sqlite3.Connection, now: datetime) -> None:
 
 
 def counts(file: sqlite3.Connection) -> tuple[int, int, int, str | None, str | None]:
-    """Returns the numbers of answers, verifications and packages, and the times of the oldest and newest answer."""
+    """Return the numbers of answers, verifications and packages, and the times of the oldest and newest answer."""
     answers, oldest, newest = file.execute("SELECT COUNT(*), MIN(as_of), MAX(as_of) FROM answers").fetchone()
     verifications, packages = (
         file.execute(f"SELECT COUNT(*) FROM {table}").fetchone()[0]  # noqa: S608

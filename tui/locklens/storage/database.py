@@ -76,7 +76,7 @@ class Database:
         self._lock = threading.RLock()
 
     def take_notices(self) -> tuple[str, ...]:
-        """Returns the failures since the last call, in sentences."""
+        """Return the failures since the last call, in sentences."""
         with self._lock:
             taken, self._notices = tuple(self._notices), []
         return taken
@@ -114,7 +114,7 @@ class Database:
         return found
 
     def run(self, work: Callable[[sqlite3.Connection], _Result]) -> _Result:
-        """Does the work in one transaction, on the file or, where that cannot be used, in memory.
+        """Do the work in one transaction, on the file or, where that cannot be used, in memory.
 
         It may be done twice, the second time on a new file. It should put things in by rows, not by statements of
         its own making: a transaction begins with the first change.
@@ -130,14 +130,14 @@ class Database:
                 return work(memory)
 
     def close(self) -> None:
-        """Closes the file; the next call opens it again."""
+        """Close the file; the next call opens it again."""
         with self._lock:
             if self._connection is not None:
                 self._connection.close()
             self._connection = None
 
     def clear(self) -> None:
-        """Empties the file, and deletes it where it cannot be emptied; also what was set aside.
+        """Empty the file, and delete it where it cannot be emptied; also what was set aside.
 
         Raises:
             ConfigurationError: It cannot be done; another process may be busy with the file.
@@ -160,7 +160,7 @@ class Database:
                 raise ConfigurationError(f"cannot be cleared: {error.strerror or error}", path=str(path)) from error
 
     def _emptied(self, path: Path) -> bool:
-        """Deletes every row; says whether that was possible. It is kinder to other processes than deleting the file."""
+        """Delete every row; say whether that was possible. It is kinder to other processes than deleting the file."""
         try:
             with closing(_opened(path, self._layout)) as connection:
                 names = [row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
@@ -213,7 +213,7 @@ class Database:
                 self.close()
 
     def _set_aside(self, path: Path) -> None:
-        """Renames a damaged file, unless another process already put a new one in its place."""
+        """Rename a damaged file, unless another process already put a new one in its place."""
         if self._seen is None or _identity(path) != self._seen:
             return
         aside = path.with_name(f"{path.name}.damaged-{datetime.now(UTC):%Y%m%dT%H%M%S}-{os.getpid()}")
@@ -267,7 +267,7 @@ def _opened(path: Path, layout: DatabaseLayout) -> sqlite3.Connection:
 
 
 def _use_log(connection: sqlite3.Connection) -> None:
-    """Turns on the write-ahead log; the switch needs the file for itself, for which the busy timeout does not wait."""
+    """Turn on the write-ahead log; the switch needs the file for itself, for which the busy timeout does not wait."""
     deadline = time.monotonic() + _BUSY_SECONDS
     while True:
         try:
@@ -280,7 +280,7 @@ def _use_log(connection: sqlite3.Connection) -> None:
 
 
 def _prepare(path: Path, layout: DatabaseLayout) -> None:
-    """Makes folder and file for the owner's eyes only; SQLite gives its side files the mode of the main one."""
+    """Make folder and file for the owner's eyes only; SQLite gives its side files the mode of the main one."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder = path.parent.stat()
     if is_of_another(folder):

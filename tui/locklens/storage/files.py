@@ -11,7 +11,7 @@ from locklens.storage.placing import is_within
 
 
 def write_atomically(path: Path, data: bytes, *, mode: int = 0o644) -> None:
-    """Replaces a file in one step: a temporary file beside it, flushed to the disk, then renamed over it.
+    """Replace a file in one step: a temporary file beside it, flushed to the disk, then renamed over it.
 
     A device or a pipe is written to directly.
 

@@ -30,7 +30,7 @@ def turn(
     cancel: threading.Event | None = None,
     on_waiting: Callable[[], None] = lambda: None,
 ) -> Iterator[None]:
-    """Waits until no other process has its turn, and keeps others waiting until the block ends.
+    """Wait until no other process has its turn, and keep others waiting until the block ends.
 
     Args:
         top: A trusted folder; no link below it is followed.
@@ -67,7 +67,7 @@ def turn(
 
 @contextmanager
 def turn_within(path: Path, seconds: float) -> Iterator[bool]:
-    """Does so for a while, and yields whether it is this process's turn then.
+    """Do so for a while, and yield whether it is this process's turn then.
 
     Args:
         path: A file that stands for what is worked on, in a folder that exists.

@@ -67,7 +67,7 @@ class Journal:
 
     @contextmanager
     def held(self, top: Path, *, wait: float) -> Iterator[bool]:
-        """Keeps other processes from a repository's records.
+        """Keep other processes from a repository's records.
 
         Args:
             top: The repository.
@@ -87,7 +87,7 @@ class Journal:
             yield is_held
 
     def begin(self, record: Record) -> None:
-        """Keeps a record as pending, on the disk when this returns; the repository is held.
+        """Keep a record as pending, on the disk when this returns; the repository is held.
 
         Raises:
             OSError: It cannot be kept.
@@ -95,7 +95,7 @@ class Journal:
         self._keep(record, "pending")
 
     def keep(self, record: Record) -> None:
-        """Keeps a record as the last applied one; the repository is held.
+        """Keep a record as the last applied one; the repository is held.
 
         Raises:
             OSError: It cannot be kept.
@@ -119,7 +119,7 @@ class Journal:
         sync_folder(self.folder)
 
     def finish(self, top: Path) -> None:
-        """Makes the pending record the last applied one.
+        """Make the pending record the last applied one.
 
         Raises:
             OSError: It cannot be done.
@@ -155,7 +155,7 @@ class Journal:
         return [self.folder / name for name in sorted(numbered, key=lambda name: int(name[len(lead) :]), reverse=True)]
 
     def discard(self, top: Path) -> None:
-        """Forgets the pending record.
+        """Forget the pending record.
 
         Raises:
             OSError: It cannot be done.
@@ -163,7 +163,7 @@ class Journal:
         self._path(top, "pending").unlink(missing_ok=True)
 
     def forget(self, top: Path) -> None:
-        """Removes what is kept of a repository that is no more.
+        """Remove what is kept of a repository that is no more.
 
         Raises:
             OSError: It cannot be done.
@@ -174,7 +174,7 @@ class Journal:
             path.unlink(missing_ok=True)
 
     def pending(self, top: Path) -> Record | None:
-        """Returns what was begun and not finished.
+        """Return what was begun and not finished.
 
         Raises:
             ConfigurationError: The record or its folder is not this user's alone.
@@ -186,7 +186,7 @@ class Journal:
         return self._path(top, "pending")
 
     def last(self, top: Path) -> Record | None:
-        """Returns what was written last; errors as of `pending`."""
+        """Return what was written last; errors as of `pending`."""
         return self._read(self._path(top, "applied"))
 
     def writes(self, top: Path) -> tuple[Record, ...]:
@@ -195,7 +195,7 @@ class Journal:
         return tuple(record for record in records if record is not None)
 
     def unfinished(self) -> tuple[Path, ...]:
-        """Returns the repositories in which a write was begun and not finished; cheap where there is none.
+        """Return the repositories in which a write was begun and not finished; cheap where there is none.
 
         Raises:
             ConfigurationError: There is a record that is not this user's alone, or the folder is not.
@@ -212,7 +212,7 @@ class Journal:
         return self.folder / f"{key}.{suffix}"
 
     def _read(self, path: Path) -> Record | None:
-        """Reads a record; a damaged one is set aside, since it is unusable."""
+        """Read a record; a damaged one is set aside, since it is unusable."""
         try:
             with open(os.open(path, _READ), "rb") as file:  # noqa: PTH123
                 status = os.fstat(file.fileno())

@@ -29,13 +29,13 @@ def is_below(top: str, place: str) -> bool:
 
 
 def temporary(record: Record, file: WrittenFile) -> str:
-    """Returns where a file's new bytes wait: beside it, under a name that no tool takes for configuration."""
+    """Return where a file's new bytes wait: beside it, under a name that no tool takes for configuration."""
     number = record.files.index(file)
     return os.path.join(os.path.dirname(file.path), f".locklens-{record.id}-{number}")  # noqa: PTH118, PTH120
 
 
 def current(file: WrittenFile) -> bytes | None:
-    """Returns the bytes that are at a file's place now, None where nothing is.
+    """Return the bytes that are at a file's place now, None where nothing is.
 
     Raises:
         OSError: It cannot be read, is no regular file, or is larger than any that locklens writes.
@@ -61,7 +61,7 @@ def _require_regular(status: os.stat_result) -> None:
 
 
 def link_at(place: bytes) -> bytes | None:
-    """Returns where the link at a place leads, None where there is none.
+    """Return where the link at a place leads, None where there is none.
 
     Raises:
         OSError: It cannot be read.
@@ -70,7 +70,7 @@ def link_at(place: bytes) -> bytes | None:
 
 
 def write_temporary(file: WrittenFile, data: bytes, name: str) -> None:
-    """Writes bytes to a temporary file, down to the disk, with the permissions and the owner that the file has.
+    """Write bytes to a temporary file, down to the disk, with the permissions and the owner that the file has.
 
     Raises:
         OSError: It cannot be done.
@@ -88,7 +88,7 @@ def write_temporary(file: WrittenFile, data: bytes, name: str) -> None:
 
 
 def put_in_place(file: WrittenFile, data: bytes | None, name: str) -> None:
-    """Puts bytes in a file's place in one step, or removes it (None); a link that was there before comes back.
+    """Put bytes in a file's place in one step, or remove it (None); a link that was there before comes back.
 
     Args:
         file: Which.
@@ -110,7 +110,7 @@ def put_in_place(file: WrittenFile, data: bytes | None, name: str) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Flushes the names in a folder to the disk, where the system has a way to."""
+    """Flush the names in a folder to the disk, where the system has a way to."""
     with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:

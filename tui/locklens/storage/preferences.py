@@ -39,7 +39,7 @@ def default_preferences_path() -> Path:
 
 
 def read_preferences(path: Path) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Returns the values by key, and notices with file and line of those that do not count; never fails."""
+    """Return the values by key, and notices with file and line of those that do not count; never fails."""
     try:
         text = _read(path)
         document = _parsed(text, path)
@@ -60,7 +60,7 @@ def read_preferences(path: Path) -> tuple[dict[str, str], tuple[str, ...]]:
 
 
 def save_preference(path: Path, key: str, value: str) -> None:
-    """Changes one value in the file, in one step; the file and its folder are made if needed.
+    """Change one value in the file, in one step; the file and its folder are made if needed.
 
     Raises:
         ConfigurationError: The file is not valid TOML, cannot be read or written, or has the key in another form.
@@ -156,7 +156,7 @@ def _with_value(text: str, key: str, value: str) -> str:
 
 
 def _require_only_change(before: dict[str, object], after: dict[str, object], key: str, value: str, path: Path) -> None:
-    """Refuses an edit that did anything else than set the key, such as within a string of several lines."""
+    """Refuse an edit that did anything else than set the key, such as within a string of several lines."""
     table, _, name = key.rpartition(".")
     expected = {**before}
     if table:

@@ -59,7 +59,7 @@ class RealFolder:
             self._descriptor = None
 
     def enter(self, name: str) -> RealFolder:
-        """Opens a folder in this one.
+        """Open a folder in this one.
 
         Raises:
             ConfigurationError: It is a link.
@@ -68,7 +68,7 @@ class RealFolder:
         return RealFolder(self.path / name, self._descriptor)
 
     def open(self, name: str, flags: int, mode: int = 0o777) -> int:
-        """Opens a file in this folder, and returns its descriptor.
+        """Open a file in this folder, and return its descriptor.
 
         Raises:
             ConfigurationError: It is a link.
@@ -77,31 +77,31 @@ class RealFolder:
         return os.open(self._at(name), flags | _NO_FOLLOW, mode, dir_fd=self._descriptor)
 
     def make(self, name: str, mode: int = 0o777) -> None:
-        """Makes a folder."""
+        """Make a folder."""
         os.mkdir(self._at(name), mode, dir_fd=self._descriptor)
 
     def move(self, name: str, into: RealFolder, new_name: str) -> None:
-        """Renames whatever has a name, links themselves, into this or another folder."""
+        """Rename whatever has a name, links themselves, into this or another folder."""
         os.rename(self._at(name), into._at(new_name), src_dir_fd=self._descriptor, dst_dir_fd=into._descriptor)
 
     def status(self, name: str) -> os.stat_result | None:
-        """Returns what has a name, links themselves; None where nothing has."""
+        """Return what has a name, links themselves; None where nothing has."""
         try:
             return os.stat(self._at(name), dir_fd=self._descriptor, follow_symlinks=False)
         except FileNotFoundError:
             return None
 
     def names(self) -> list[str]:
-        """Returns the names of all that is in the folder."""
+        """Return the names of all that is in the folder."""
         return os.listdir(self.path if self._descriptor is None else self._descriptor)  # noqa: PTH208 - a descriptor
 
     def remove_tree(self, name: str) -> None:
-        """Removes a folder with what is in it as far as that goes; links are removed, never followed."""
+        """Remove a folder with what is in it as far as that goes; links are removed, never followed."""
         with suppress(RecursionError):  # Folders may be nested as deeply as the file system lets them.
             shutil.rmtree(self._at(name), ignore_errors=True, dir_fd=self._descriptor)
 
     def remove_empty(self, name: str) -> None:
-        """Removes a folder where nothing is in it."""
+        """Remove a folder where nothing is in it."""
         with suppress(OSError):
             os.rmdir(self._at(name), dir_fd=self._descriptor)
 
@@ -152,7 +152,7 @@ class Way(ExitStack):
             raise
 
     def tidy(self) -> None:
-        """Removes those folders again that were made here, and that nothing is in."""
+        """Remove those folders again that were made here, and that nothing is in."""
         for parent, name in reversed(self._made):
             parent.remove_empty(name)
 

@@ -51,7 +51,7 @@ class Store:
         self._database = Database(_LAYOUT, lambda: path or default_store_path())
 
     def take_notices(self) -> tuple[str, ...]:
-        """Returns the failures since the last call, in sentences."""
+        """Return the failures since the last call, in sentences."""
         return self._database.take_notices()
 
     @property
@@ -60,7 +60,7 @@ class Store:
         return self._database.is_kept
 
     def marks(self, repository: str) -> frozenset[str]:
-        """Returns the ids of the changes that are marked in a repository."""
+        """Return the ids of the changes that are marked in a repository."""
 
         def read(connection: sqlite3.Connection) -> frozenset[str]:
             found = connection.execute("SELECT change_id FROM marks WHERE repository = ?", (repository,))
@@ -75,7 +75,7 @@ class Store:
         self._database.run(lambda file: file.executemany("INSERT OR IGNORE INTO marks VALUES (?, ?, ?)", rows))
 
     def unmark(self, repository: str, change_ids: Collection[str]) -> None:
-        """Takes marks back."""
+        """Take marks back."""
         rows = [(repository, change_id) for change_id in change_ids]
         self._database.run(
             lambda file: file.executemany("DELETE FROM marks WHERE repository = ? AND change_id = ?", rows)

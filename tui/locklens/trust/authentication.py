@@ -115,7 +115,7 @@ class Enforcement(Struct, frozen=True):
 
     @classmethod
     def of(cls, environment: Mapping[str, str]) -> Enforcement:
-        """Reads the variables; nothing but the word `true` counts."""
+        """Read the variables; nothing but the word `true` counts."""
         return cls(
             environment.get("OPENTOFU_ENFORCE_GPG_EXPIRATION") == "true",
             environment.get("OPENTOFU_ENFORCE_GPG_VALIDATION") == "true",
@@ -166,7 +166,7 @@ class Authentication(Struct, frozen=True):
 def authenticate(
     release: Release, dialect: Dialect, verifier: Verifying, enforcement: Enforcement | None = None
 ) -> Authentication:
-    """Judges a release as the tool would; what it does after the download is left out but for SHA256SUMS itself.
+    """Judge a release as the tool would; what it does after the download is left out but for SHA256SUMS itself.
 
     Args:
         release: The registry's answer.
@@ -217,7 +217,7 @@ def _package_refusal(release: Release) -> Refusal | None:
 
 
 def _accepted(release: Release, judged: Authentication) -> Authentication:
-    """Adds what the tool takes from SHA256SUMS (step 6), at which it may still crash."""
+    """Add what the tool takes from SHA256SUMS (step 6), at which it may still crash."""
     sums = read_checksums(release.sums)
     collected = sums.collected()
     signed = sums.hashes if judged.outcome is AuthenticationOutcome.ACCEPTED else frozenset()
@@ -237,7 +237,7 @@ def _accepted(release: Release, judged: Authentication) -> Authentication:
 def _signer(
     verification: Verification, dialect: Dialect, enforced: Enforcement
 ) -> tuple[Signature, int, Lenience | None] | Authentication:
-    """Returns the signature that counts, the number of its key and what is forgiven, or the refusal."""
+    """Return the signature that counts, the number of its key and what is forgiven, or the refusal."""
     forgiven: tuple[Signature, int, Lenience | None] | None = None
     for number, keyring in enumerate(verification.keyrings):
         if keyring.broken:
@@ -267,7 +267,7 @@ def _first_of(keyring: Keyring, verification: Verification) -> Signature | None:
 
 
 def _details(signature: Signature, dialect: Dialect) -> tuple[Refusal | None, Lenience | None]:
-    """Judges one signature, in the order in which the tools' library looks at it: an expired key hides the rest.
+    """Judge one signature, in the order in which the tools' library looks at it: an expired key hides the rest.
 
     The order is that of `checkSignatureDetails` (Terraform 1.11.4: go-crypto v1.0.0) and `checkMessageSignatureDetails`
     (OpenTofu 1.12.6: v1.4.1), both in openpgp/read.go. What is forgiven is in `findSigningKey` of

@@ -42,7 +42,7 @@ class Build(Struct, frozen=True):
 
 
 def foreign_words(checksums: Checksums, filename: str, wanted: Build) -> str:
-    """Describes the signed release if it is not the requested one.
+    """Describe the signed release if it is not the requested one.
 
     Args:
         checksums: What is signed.
@@ -71,7 +71,7 @@ def foreign_words(checksums: Checksums, filename: str, wanted: Build) -> str:
 
 
 def _build(file: ListedPackage) -> Build | None:
-    """Returns the build named by a listed file; None if it is not a package, or its version is invalid."""
+    """Return the build named by a listed file; None if it is not a package, or its version is invalid."""
     if file.content is not Content.PACKAGE or file.platform is None:
         return None
     try:

@@ -162,7 +162,7 @@ class Checksums(Struct, frozen=True):
         return {platform: frozenset(zhs) for platform, zhs in found.items()}
 
     def matching(self, filename: str) -> Matching:
-        """Returns the line that a tool uses to check one package: the first whose second word is the file name."""
+        """Return the line that a tool uses to check one package: the first whose second word is the file name."""
         wanted = filename.encode("utf-8", "surrogateescape")
         if len(self.data) > MAX_CHECKSUMS_BYTES:
             return Matching(Match.ABSENT)
@@ -175,7 +175,7 @@ class Checksums(Struct, frozen=True):
         return Matching(Match.ABSENT)
 
     def collected(self) -> Collected:
-        """Returns the hashes that a tool writes into the lock file once the signature is good; see `Collected`."""
+        """Return the hashes that a tool writes into the lock file once the signature is good; see `Collected`."""
         hashes = set()
         if len(self.data) > MAX_CHECKSUMS_BYTES:
             return Collected(gave_up_at=1)
@@ -192,7 +192,7 @@ class Checksums(Struct, frozen=True):
 
 
 def read_checksums(data: bytes) -> Checksums:
-    """Reads a SHA256SUMS file; no bytes make it fail.
+    """Read a SHA256SUMS file; no bytes make it fail.
 
     A file above MAX_BYTES or MAX_LINES lists nothing: what it says about is not looked at.
     """
@@ -213,7 +213,7 @@ def read_checksums(data: bytes) -> Checksums:
 
 
 def named_file(written: str) -> str:
-    """Returns the base name of a listed file, without the mark `*` of binary mode."""
+    """Return the base name of a listed file, without the mark `*` of binary mode."""
     return posixpath.basename(posixpath.normpath(written.removeprefix("*")))
 
 
@@ -232,7 +232,7 @@ def _scanned(data: bytes) -> list[bytes]:
 
 
 def _words(line: bytes) -> list[bytes]:
-    """Splits at white space as Go does, which knows more of it than bytes.split."""
+    """Split at white space as Go does, which knows more of it than bytes.split."""
     if line.isascii():
         return line.split()
     text = line.decode("utf-8", "surrogateescape")

@@ -134,7 +134,7 @@ def judge_packages(
     *,
     elsewhere: Mapping[str, Checksums] | None = None,
 ) -> PackageHashes:
-    """Judges the `zh` that a change adds, or that a command is about to add.
+    """Judge the `zh` that a change adds, or that a command is about to add.
 
     The tools lock every line of SHA256SUMS at once. So where a package of the list was locked before, another one that
     comes later was listed later: the list, and the signature over it, was made anew. That alone is GROWN, a
@@ -218,7 +218,7 @@ def judge_folders(
     *,
     reported: Iterable[str] = (),
 ) -> FolderHashes:
-    """Judges the `h1` that a change says of a version for the first time.
+    """Judge the `h1` that a change says of a version for the first time.
 
     Args:
         added: Hashes that were not locked for the version before, of any scheme.
@@ -240,7 +240,7 @@ def judge_folders(
 def judge_signer(
     old: SigningKey | None, new: SigningKey | None, *, old_known: bool = True, new_known: bool = True
 ) -> SignerChange:
-    """Compares who signed two versions, by the whole fingerprint of the primary key.
+    """Compare who signed two versions, by the whole fingerprint of the primary key.
 
     Args:
         old: The signer of the old version; None if unsigned.

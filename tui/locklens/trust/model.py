@@ -128,7 +128,7 @@ class VerificationProblem(StrEnum):
 
 _HINTS = {
     VerificationProblem.NO_GPG: "install GnuPG: apt install gnupg, dnf install gnupg2, brew install gnupg, or https://gpg4win.org",
-    VerificationProblem.NO_LIBRARY: "pip install 'python-gnupg>=0.5.4'",
+    VerificationProblem.NO_LIBRARY: "pip install 'python-gnupg>=0.5.7'",
     VerificationProblem.WRONG_LIBRARY: "pip uninstall gnupg, then pip install --force-reinstall python-gnupg",
 }
 

@@ -87,7 +87,7 @@ class SignaturePacket(Struct, frozen=True):
 
 
 def split_signatures(signature: bytes, max_bytes: int, max_signatures: int) -> tuple[Form, tuple[bytes, ...]]:
-    """Returns what a signature file is, and each of its signatures; of a DAMAGED one those before the damage."""
+    """Return what a signature file is, and each of its signatures; of a DAMAGED one those before the damage."""
     if not signature:
         return Form.EMPTY, ()
     if len(signature) > max_bytes:
@@ -115,13 +115,13 @@ def split_signatures(signature: bytes, max_bytes: int, max_signatures: int) -> t
 
 
 def read_signature(packet: bytes) -> SignaturePacket | None:
-    """Reads a signature as `split_signatures` returns it; see `read_signature_packet`."""
+    """Read a signature as `split_signatures` returns it; see `read_signature_packet`."""
     _, start, end = _packet_at(packet, 0)
     return read_signature_packet(packet[start:end])
 
 
 def read_signature_packet(body: bytes, *, inside: bool = False) -> SignaturePacket | None:
-    """Reads a signature packet as the tools do.
+    """Read a signature packet as the tools do.
 
     They read by ProtonMail's go-crypto, Terraform 1.11.4 by v1.0.0 and OpenTofu 1.12.6 by v1.4.1: `Signature.parse` in
     openpgp/packet/signature.go refuses versions, key algorithms and digests (`HashIdToHashWithSha1` in
@@ -167,7 +167,7 @@ def read_signature_packet(body: bytes, *, inside: bool = False) -> SignaturePack
 
 
 def _take(said: dict[str, Any], kind: int, content: bytes, *, inside: bool) -> bool:
-    """Adds what a subpacket says (RFC 9580, section 5.2.3.7); returns whether the signature is read at all."""
+    """Add what a subpacket says (RFC 9580, section 5.2.3.7); return whether the signature is read at all."""
     kind, is_critical = kind & 0x7F, kind >= 0x80
     if len(content) != _LENGTHS.get(kind, len(content)) or (not content and kind in {4, 6, 27, 29, 33}):
         raise MalformedPacketError
@@ -211,7 +211,7 @@ def _take(said: dict[str, Any], kind: int, content: bytes, *, inside: bool) -> b
 
 
 def _area(body: bytes, position: int) -> tuple[bytes, int]:
-    """Returns subpackets that start with their length in two bytes, and what comes after them."""
+    """Return subpackets that start with their length in two bytes, and what comes after them."""
     start = position + 2
     end = start + int.from_bytes(body[position:start], "big")
     if len(body) < start or len(body) < end:
@@ -220,7 +220,7 @@ def _area(body: bytes, position: int) -> tuple[bytes, int]:
 
 
 def _subpackets(area: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yields type (128 more where it is critical) and content of each subpacket."""
+    """Yield type (128 more where it is critical) and content of each subpacket."""
     position = 0
     while position < len(area):
         first = area[position]
@@ -239,7 +239,7 @@ def _subpackets(area: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def packets_of(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yields tag and body of each packet.
+    """Yield tag and body of each packet.
 
     Raises:
         MalformedPacketError: One is cut short, or has no definite length.
@@ -254,7 +254,7 @@ def packets_of(data: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def _packet_at(data: bytes, position: int) -> tuple[int, int, int]:
-    """Returns tag, start and end of a packet's body; an end of 0 where the header is none that may be here."""
+    """Return tag, start and end of a packet's body; an end of 0 where the header is none that may be here."""
     head, rest = data[position], data[position + 1 : position + 6]
     if not head & 0x80 or not rest:
         return 0, 0, 0
@@ -279,7 +279,7 @@ def _packet_at(data: bytes, position: int) -> tuple[int, int, int]:
 
 
 def key_packets(text: bytes) -> bytes | None:
-    """Returns the packets of an armored key, None where it is none: the first block alone, as the tools read it.
+    """Return the packets of an armored key, None where it is none: the first block alone, as the tools read it.
 
     gpg would go on to further blocks, and take keys from them that the tools never see.
     """
@@ -288,12 +288,12 @@ def key_packets(text: bytes) -> bytes | None:
 
 
 def dearmored(text: bytes) -> bytes | None:
-    """Returns the bytes inside the first block of armor; None where there is none, or it is damaged."""
+    """Return the bytes inside the first block of armor; None where there is none, or it is damaged."""
     return _first_block(text)[1]
 
 
 def _first_block(text: bytes) -> tuple[bytes, bytes | None]:
-    """Returns kind and content of the first block, by the rules of Go's reader: what stands before it is skipped."""
+    """Return kind and content of the first block, by the rules of Go's reader: what stands before it is skipped."""
     lines = [line.removesuffix(b"\r") for line in text.split(b"\n")]
     number = 0
     while number < len(lines):
@@ -309,7 +309,7 @@ def _first_block(text: bytes) -> tuple[bytes, bytes | None]:
 
 
 def _content(lines: list[bytes]) -> bytes | None:
-    """Decodes a block's lines up to its end; None where they are damaged, or have no end."""
+    """Decode a block's lines up to its end; None where they are damaged, or have no end."""
     end = next((number for number, line in enumerate(lines) if line.startswith(_END)), None)
     body = [line for line in lines[:end] if line]
     if end is None or any(len(line) > _LONGEST_LINE for line in body):

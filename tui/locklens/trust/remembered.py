@@ -26,10 +26,10 @@ class VerificationCache(Protocol):
     """The part of `locklens.storage.cache.Cache` in use."""
 
     def verification(self, key: str) -> bytes | None:
-        """Returns a cached verification."""
+        """Return a cached verification."""
 
     def keep_verification(self, key: str, data: bytes) -> None:
-        """Remembers a verification."""
+        """Remember a verification."""
 
 
 class _Cached(msgspec.Struct, frozen=True, array_like=True):
@@ -45,13 +45,13 @@ _DECODER = msgspec.msgpack.Decoder(_Cached)
 
 
 def verification_key(data: bytes, signature: bytes, armored_keys: Iterable[str]) -> str:
-    """Returns the digest under which a verification is cached, hex."""
+    """Return the digest under which a verification is cached, hex."""
     parts = [data, signature, *(text.encode("utf-8", "surrogatepass") for text in armored_keys)]
     return sha256(_SCHEMA + b"".join(sha256(part).digest() for part in parts)).hexdigest()
 
 
 def written(verification: Verification, ends: Iterable[float], made: float) -> bytes | None:
-    """Returns the cache record of a verification, None if it must not be cached.
+    """Return the cache record of a verification, None if it must not be cached.
 
     Args:
         verification: What gpg said.
@@ -73,7 +73,7 @@ def written(verification: Verification, ends: Iterable[float], made: float) -> b
 
 
 def cached_verification(data: bytes | None, now: float) -> Verification | None:
-    """Returns a cached verification, if gpg would still give the same result.
+    """Return a cached verification, if gpg would still give the same result.
 
     Args:
         data: What was written, None for nothing.

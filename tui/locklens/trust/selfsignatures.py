@@ -94,7 +94,7 @@ class PublishedSigner(Struct, frozen=True):
     signatures: tuple[_Span, ...]
 
     def permission(self, now: float) -> Permission:
-        """Returns what is permitted at a time (seconds since 1970), in the library's order."""
+        """Return what is permitted at a time (seconds since 1970), in the library's order."""
         if not self.may_sign:
             return Permission.NOT_FOR_SIGNING
         if not self.is_usable:
@@ -112,7 +112,7 @@ class PublishedSigner(Struct, frozen=True):
 
 
 def permission_of(signers: Iterable[PublishedSigner], now: float) -> Permission:
-    """Returns the gravest of what is permitted: the same key may be listed twice, with other self-signatures."""
+    """Return the gravest of what is permitted: the same key may be listed twice, with other self-signatures."""
     return max((signer.permission(now) for signer in signers), default=Permission.NOT_FOR_SIGNING)
 
 
@@ -123,7 +123,7 @@ def as_permitted(
     key: SigningKey | None,
     now: float,
 ) -> Signature:
-    """Returns a signature with what the tools find against it, beside what gpg does.
+    """Return a signature with what the tools find against it, beside what gpg does.
 
     Args:
         signature: As gpg has it.
@@ -204,7 +204,7 @@ class _Entity:
         self.target: tuple[bytes, _Identity] | _Subkey | None = None
 
     def take(self, tag: int, body: bytes) -> None:
-        """Takes the next packet after the primary key."""
+        """Take the next packet after the primary key."""
         if tag == _SIGNATURE:
             signature = read_signature_packet(body)
             if signature is not None:
@@ -253,7 +253,7 @@ class _Entity:
             subkey.latest = signature
 
     def signers(self) -> list[PublishedSigner]:
-        """Returns the keys that signatures may name; none where the library refuses the entity."""
+        """Return the keys that signatures may name; none where the library refuses the entity."""
         if self.is_refused or not self.identities or any(subkey.latest is None for subkey in self.subkeys):
             return []
         best = min(identity.rank for identity in self.identities.values())
@@ -278,7 +278,7 @@ class _Entity:
     def _signer(
         self, body: bytes, signed: tuple[tuple[bytes, SignaturePacket], ...], *, is_revoked: bool
     ) -> PublishedSigner:
-        """Returns the key of a body; `signed` are its primary key and itself, each with its self-signature."""
+        """Return the key of a body; `signed` are its primary key and itself, each with its self-signature."""
         signatures = [signature for _, signature in signed]
         if len(signed) > 1:
             signatures += [last.embedded for last in signatures[-1:] if last.embedded is not None]
@@ -294,7 +294,7 @@ class _Entity:
 
 
 def published_signers(data: bytes) -> tuple[PublishedSigner, ...]:
-    """Returns the keys of an armored text's packets that a signature may name.
+    """Return the keys of an armored text's packets that a signature may name.
 
     Args:
         data: The packets; the time taken is proportional to their size.
@@ -326,7 +326,7 @@ def published_signers(data: bytes) -> tuple[PublishedSigner, ...]:
 
 
 def by_key_id(signers: Iterable[PublishedSigner]) -> Mapping[str, tuple[PublishedSigner, ...]]:
-    """Returns the keys by what signatures name them by."""
+    """Return the keys by what signatures name them by."""
     found: dict[str, tuple[PublishedSigner, ...]] = {}
     for signer in signers:
         found[signer.key_id] = (*found.get(signer.key_id, ()), signer)

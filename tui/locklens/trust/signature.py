@@ -124,7 +124,7 @@ class Verifier:
         self.close()
 
     def close(self) -> None:
-        """Removes everything that was written."""
+        """Remove everything that was written."""
         with self._lock:
             self._homes.clear()
             self._turns.clear()
@@ -134,12 +134,12 @@ class Verifier:
             self._engine = None
 
     def prepare(self, armored_keys: tuple[str, ...]) -> None:
-        """Imports keys that signatures will be held against; what fails then fails again where it is told."""
+        """Import keys that signatures will be held against; what fails then fails again where it is told."""
         with suppress(GpgUnavailableError):
             self._home(armored_keys)
 
     def verify(self, data: bytes, signature: bytes, armored_keys: tuple[str, ...]) -> Verification:
-        """Holds a detached signature against keys.
+        """Hold a detached signature against keys.
 
         Args:
             data: What is said to be signed, e.g. SHA256SUMS.
@@ -161,7 +161,7 @@ class Verifier:
         return found
 
     def _asked(self, data: bytes, signature: bytes, armored_keys: tuple[str, ...]) -> tuple[Verification, _Home | None]:
-        """Asks gpg; also returns the home of the keys, where one could be made."""
+        """Ask gpg; also returns the home of the keys, where one could be made."""
         form, parts = split_signatures(signature, MAX_SIGNATURE_BYTES, MAX_SIGNATURES)
         try:
             home = self._home(armored_keys)
@@ -188,7 +188,7 @@ class Verifier:
         return Verification(form, tuple(found), home.keyrings), home
 
     def _home(self, armored_keys: tuple[str, ...]) -> _Home:
-        """Returns the home of a list of keys; threads that need different ones create them concurrently."""
+        """Return the home of a list of keys; threads that need different ones create them concurrently."""
         with self._lock:
             self._gpg = self._gpg or find_gpg()
             self._folder = self._folder or tempfile.mkdtemp(prefix="locklens-gpg-")
@@ -210,7 +210,7 @@ class Verifier:
 
 
 def find_gpg() -> str:
-    """Returns the path of gpg; relative folders of PATH are skipped, they may lie in what is under review.
+    """Return the path of gpg; relative folders of PATH are skipped, they may lie in what is under review.
 
     Raises:
         GpgUnavailableError: There is none.
@@ -280,13 +280,13 @@ class _Home:
         self._signers = by_key_id(signers)
 
     def judged(self, signature: Signature, packet: SignaturePacket, now: float) -> Signature:
-        """Returns a signature that gpg verified, as the tools see its key."""
+        """Return a signature that gpg verified, as the tools see its key."""
         signers = self._signers.get(packet.issuer, ())
         key = self._keys.get(signers[0].primary) if signers else None
         return as_permitted(signature, packet, signers, key, now)
 
     def ask_about(self, data: bytes, signature: bytes) -> tuple[StatusLine, ...]:
-        """Returns gpg's status lines about a detached signature."""
+        """Return gpg's status lines about a detached signature."""
         number, path = tempfile.mkstemp(dir=self._folder, suffix=".sig")
         try:
             with open(number, "wb") as file:  # noqa: PTH123
@@ -297,7 +297,7 @@ class _Home:
                 Path(path).unlink()
 
     def _imported(self, armored: bytes) -> _Imported:
-        """Imports one armored text."""
+        """Import one armored text."""
         data = key_packets(armored)
         if data is None:
             return _Imported((), None)
@@ -311,7 +311,7 @@ class _Home:
         return _Imported(names, answer.data, published_signers(data))
 
     def _listings(self, answers: tuple[_Imported, ...]) -> tuple[Any, ...]:
-        """Returns gpg's listings of all keys: what it showed while it imported them, or else one that is asked for.
+        """Return gpg's listings of all keys: what it showed while it imported them, or else one that is asked for.
 
         What was shown is of each key by itself. Where a key came twice, only a listing knows what both say of it.
         """
@@ -341,7 +341,7 @@ class _Imported(Struct, frozen=True):
 
 
 def _keyring(answer: _Imported, listed: dict[str, dict[str, Any]], forged: frozenset[str]) -> Keyring:
-    """Returns the keys of an armored text that both gpg and the tools take."""
+    """Return the keys of an armored text that both gpg and the tools take."""
     taken = {signer.primary for signer in answer.signers if signer.primary[-16:] not in forged}
     names = [name for name in dict.fromkeys(answer.names) if name in taken]
     return Keyring(tuple(read_key(listed[name]) for name in names if name in listed), broken=not names)
@@ -358,7 +358,7 @@ def _answered(question: Any) -> Any:
 
 
 def _library() -> Any:
-    """Returns the module of python-gnupg, which shares its name with an abandoned package."""
+    """Return the module of python-gnupg, which shares its name with an abandoned package."""
     try:
         import gnupg
     except ImportError as error:
@@ -370,7 +370,7 @@ def _library() -> Any:
 
 
 def _engine(gpg: str, folder: Path, timeout: float) -> Any:
-    """Returns python-gnupg's object for one home, with a limit of time and with the status lines as they are."""
+    """Return python-gnupg's object for one home, with a limit of time and with the status lines as they are."""
     gnupg = _library()
 
     class Lines(gnupg.StatusHandler):  # type: ignore[misc, name-defined]
@@ -415,7 +415,7 @@ def _engine(gpg: str, folder: Path, timeout: float) -> Any:
             self._talk(process, result, b"")
 
         def listing(self, shown: bytes) -> Any:
-            """Reads what gpg showed of keys."""
+            """Read what gpg showed of keys."""
             result = self.result_map["list"](self)
             result.data = shown
             return self._decode_result(result)

@@ -38,7 +38,7 @@ _CURVES = {"ed25519": "Ed25519", "ed448": "Ed448"}
 def read_signatures(
     lines: Sequence[StatusLine], listed: Mapping[str, Mapping[str, Any]], keyrings: Sequence[Keyring]
 ) -> tuple[Signature, ...]:
-    """Returns every signature of which gpg said how it is, in the order of the file.
+    """Return every signature of which gpg said how it is, in the order of the file.
 
     Args:
         lines: Status lines of one verification.
@@ -78,7 +78,7 @@ def _signature(
 def _matching(
     status: SignatureStatus, issuer: str, details: list[str], entry: Mapping[str, Any], key: SigningKey
 ) -> Signature:
-    """Returns a signature that the key did make; `details` are the words of gpg's VALIDSIG.
+    """Return a signature that the key did make; `details` are the words of gpg's VALIDSIG.
 
     One that was made in the future has expired, as the tools have it (`Signature.SigExpired` of go-crypto, in
     openpgp/packet/signature.go); gpg finds nothing wrong with it.
@@ -105,7 +105,7 @@ def _matching(
 
 
 def _error(words: list[str]) -> Signature:
-    """Reads ERRSIG: key id, two algorithms, class, time, reason, fingerprint of the issuer where it is known."""
+    """Read ERRSIG: key id, two algorithms, class, time, reason, fingerprint of the issuer where it is known."""
     reason = words[5] if len(words) > 5 else ""
     issuer = words[6] if len(words) > 6 and words[6] != "-" else words[0] if words else ""
     status = (
@@ -125,7 +125,7 @@ def _by_key_id(
 
 
 def read_key(entry: Mapping[str, Any]) -> SigningKey:
-    """Returns a key from python-gnupg's entry of a listing."""
+    """Return a key from python-gnupg's entry of a listing."""
     return SigningKey(
         str(entry["fingerprint"]),
         tuple(_printable(text) for text in entry["uids"][:MAX_USER_IDS]),
@@ -146,7 +146,7 @@ def _algorithm(entry: Mapping[str, Any]) -> str:
 
 
 def forged_keys(listing: bytes) -> frozenset[str]:
-    """Returns the key ids of the primary keys that have a self-signature or revocation that gpg finds bad.
+    """Return the key ids of the primary keys that have a self-signature or revocation that gpg finds bad.
 
     Args:
         listing: gpg's own, with `--with-sig-check`; without, nothing is found.

@@ -36,19 +36,19 @@ class Verifying(Protocol):
     """The part of `locklens.trust.signature.Verifier` in use."""
 
     def verify(self, data: bytes, signature: bytes, armored_keys: tuple[str, ...]) -> Verification:
-        """Holds a detached signature against keys."""
+        """Hold a detached signature against keys."""
 
 
 @cache
 def hashicorp_key(name: str) -> str:
-    """Returns one of HashiCorp's keys, armored; `name` is SECURITY or PARTNERS."""
+    """Return one of HashiCorp's keys, armored; `name` is SECURITY or PARTNERS."""
     return (Path(__file__).with_name("keys") / f"{name}.asc").read_text("ascii")
 
 
 def tier_of(
     sums: bytes, signature: bytes, verification: Verification, published: PublishedKey, verifier: Verifying
 ) -> Tier | None:
-    """Returns the tier of a release that is well signed by a published key.
+    """Return the tier of a release that is well signed by a published key.
 
     Args:
         sums: SHA256SUMS.

@@ -25,7 +25,7 @@ class HashOrigin(StrEnum):
 def vouchers(
     sums: bytes, authentication: Authentication, packages: Mapping[str, frozenset[str]]
 ) -> dict[str, HashOrigin]:
-    """Returns who vouches for each hash of a release.
+    """Return who vouches for each hash of a release.
 
     A release that is refused for its signature, or whose signature could not be checked, vouches for nothing: not even
     the registry's word counts that a wrong signature contradicts. One for which no key is listed is the registry's

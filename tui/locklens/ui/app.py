@@ -92,7 +92,7 @@ class LockLensApp(App[int]):
         return dict(DARK.variables)
 
     def copy_to_clipboard(self, text: str) -> None:
-        """Copies printable lines: the only way to the clipboard, for every screen and widget."""
+        """Copy printable lines: the only way to the clipboard, for every screen and widget."""
         super().copy_to_clipboard("\n".join(map(visible, text.split("\n"))))
 
     def notify(
@@ -104,11 +104,11 @@ class LockLensApp(App[int]):
         timeout: float | None = None,
         markup: bool = False,  # noqa: ARG002
     ) -> None:
-        """Shows a one-line printable notice, never markup: the only way to notices, for every screen and widget."""
+        """Show a one-line printable notice, never markup: the only way to notices, for every screen and widget."""
         super().notify(visible(message), title=visible(title), severity=severity, timeout=timeout, markup=False)
 
     def action_command_palette(self) -> None:
-        """Opens the command palette of a screen; a dialog has none."""
+        """Open the command palette of a screen; a dialog has none."""
         if not isinstance(self.screen, LockLensScreen):
             return
         from locklens.ui.shell.palette import Palette
@@ -116,7 +116,7 @@ class LockLensApp(App[int]):
         self.push_screen(Palette(id="--command-palette"))
 
     def on_mount(self) -> None:
-        """Opens the first screen."""
+        """Open the first screen."""
         self._open(next(view for view in VIEWS if view.name == self._first_view), self._source)
         for notice in self._notices:
             self.notify(notice, title="Earlier run", severity="warning", timeout=20)
@@ -134,7 +134,7 @@ class LockLensApp(App[int]):
 
     @on(ViewWanted)
     def _show_view(self, event: ViewWanted) -> None:
-        """Switches to another view, opening it if needed; the previous one keeps its state, and is not below it."""
+        """Switch to another view, opening it if needed; the previous one keeps its state, and is not below it."""
         if not isinstance(self.screen, TwoPaneScreen):
             return  # a dialog was opened meanwhile
         name = event.view.name
@@ -152,7 +152,7 @@ class LockLensApp(App[int]):
         self._writer.submit(self._save_preference, event.key, event.value)
 
     def _save_preference(self, key: str, value: str) -> None:
-        """Saves a preference, on a thread of its own."""
+        """Save a preference, on a thread of its own."""
         try:
             save_preference(self._preferences_path, key, value)
         except LockLensError as error:
@@ -168,7 +168,7 @@ class LockLensApp(App[int]):
         self.exit(2 if has_failed else 0)
 
     def action_interrupt(self) -> None:
-        """Closes the dialog, Preview or filter that has the focus; on a view quits, as `q` does."""
+        """Close the dialog, Preview or filter that has the focus; on a view quits, as `q` does."""
         screen = self.screen
         if isinstance(screen, TwoPaneScreen) and not isinstance(self.focused, Input):
             screen.action_leave()
@@ -183,7 +183,7 @@ class LockLensApp(App[int]):
 
     @on(PreviewWanted)
     def _show_preview(self, event: PreviewWanted) -> None:
-        """Opens the Preview; afterwards the screen below shows the result, and open views reload after an apply."""
+        """Open the Preview; afterwards the screen below shows the result, and open views reload after an apply."""
         screen = self.screen
         if not isinstance(screen, TwoPaneScreen):
             self.notify("a Preview is already open")
@@ -206,13 +206,13 @@ class LockLensApp(App[int]):
         self.notify(event.notice, severity="warning", timeout=10)
 
     def on_unmount(self) -> None:
-        """Waits for pending writes of marks and preferences."""
+        """Wait for pending writes of marks and preferences."""
         self._keeper.close()
         self._writer.shutdown(wait=True)
 
 
 def run_app(request: ReviewRequest, view: str = "review", *, store_path: Path | None = None) -> int:
-    """Opens the terminal UI.
+    """Open the terminal UI.
 
     Args:
         request: The comparison to open.

@@ -66,7 +66,7 @@ class RowActionsScreen(TwoPaneScreen):
 
     @abstractmethod
     def report(self, review: Review, form: Literal["json", "text"]) -> Printable:
-        """Returns the screen's content as a report; called on a worker thread."""
+        """Return the screen's content as a report; called on a worker thread."""
 
     @property
     def copy_choices(self) -> tuple[CopyChoice, ...]:
@@ -75,7 +75,7 @@ class RowActionsScreen(TwoPaneScreen):
         return (CopyChoice("row", text),) if text else ()
 
     def action_copy(self) -> None:
-        """Copies the highlighted line, or offers what to copy of the row."""
+        """Copy the highlighted line, or offer what to copy of the row."""
         if self.line is not None:
             self._copy(self.line.copied)
             return
@@ -97,14 +97,14 @@ class RowActionsScreen(TwoPaneScreen):
         self.say(f"copied: {copied_line(text)}")
 
     def action_edit(self) -> None:
-        """Opens the highlighted line in the editor."""
+        """Open the highlighted line in the editor."""
         line = self.line
         place = line.place if line is not None and line.place is not None else self.row_target.place
         if problem := self.edit(place):
             self.say(problem)
 
     def edit(self, place: FilePlace | None) -> str:
-        """Opens a place in the editor; returns the problem in words, "" on success."""
+        """Open a place in the editor; return the problem in words, "" on success."""
         try:
             path = work_tree_file(self.review, self.top, place)
         except LockLensError as error:
@@ -112,7 +112,7 @@ class RowActionsScreen(TwoPaneScreen):
         return self.open_editor(path, place.line if place else 1, self.top)
 
     def prove(self, selection: ProvingSelection) -> None:
-        """Verifies hashes by download, once the registries have answered; asks before any download."""
+        """Verify hashes by download, once the registries have answered; ask before any download."""
         if self.review is None or self.is_asking:
             self.say("verify: registries are still being asked; press v again afterwards")
             return
@@ -129,7 +129,7 @@ class RowActionsScreen(TwoPaneScreen):
                 self.reload()
 
     def show_why(self, root: str, address: ProviderAddress, *, others: Sequence[str] = ()) -> None:
-        """Shows the requirements of a provider, and the constraints that hold it back.
+        """Show the requirements of a provider, and the constraints that hold it back.
 
         Args:
             root: The root's folder.
@@ -147,7 +147,7 @@ class RowActionsScreen(TwoPaneScreen):
         self.app.push_screen(WhyDialog(address, explain, self.edit))
 
     def action_open_page(self) -> None:
-        """Opens the release's page, or copies its address."""
+        """Open the release's page, or copy its address."""
         release = self.row_target.release
         if release is None:
             self.say("release page: no provider on this row")
@@ -171,7 +171,7 @@ class RowActionsScreen(TwoPaneScreen):
         webbrowser.open(url)
 
     def action_export(self, form: Literal["json", "text"]) -> None:
-        """Asks for the file of the report."""
+        """Ask for the file of the report."""
         if self.review is None:
             self.say("nothing to export yet")
             return

@@ -23,7 +23,7 @@ class NotAdmissibleError(ValueError):
 
 
 def admitting(text: str, version: Version) -> str:
-    """Returns a constraint with other versions in the terms that exclude a version, so that none does any more.
+    """Return a constraint with other versions in the terms that exclude a version, so that none does any more.
 
     Operators, spaces, the other terms and, where that is enough, the number of parts stay: for 1.3.4, `~> 1.2` becomes
     `~> 1.3` and `1.2.3` becomes `1.3.4`. A bound above stays as far from the version as it is written: `< 1.0` becomes

@@ -39,7 +39,7 @@ class Constraints(Struct, frozen=True):
 
     @classmethod
     def parse(cls, text: str) -> Constraints:
-        """Reads a constraint as a configuration has it, through both of the tools' parsers.
+        """Read a constraint as a configuration has it, through both of the tools' parsers.
 
         Raises:
             ConstraintSyntaxError: With the real tools' words.
@@ -53,7 +53,7 @@ class Constraints(Struct, frozen=True):
 
     @classmethod
     def parse_recorded(cls, text: str) -> Constraints:
-        """Reads a constraint as a lock file has it, through the second parser alone.
+        """Read a constraint as a lock file has it, through the second parser alone.
 
         Raises:
             ConstraintSyntaxError: With the real tools' words.
@@ -116,7 +116,7 @@ class Constraints(Struct, frozen=True):
         return Constraints(tuple(kept))
 
     def relation_to(self, older: Constraints) -> Relation:
-        """Returns the relation of the versions that satisfy this constraint to those that satisfy `older`."""
+        """Return the relation of the versions that satisfy this constraint to those that satisfy `older`."""
         new, old = self._released(), older._released()
         new_pins, old_pins = self._pins(), older._pins()
         within, contains = new.is_subset(old) and new_pins <= old_pins, old.is_subset(new) and old_pins <= new_pins
@@ -193,7 +193,7 @@ def newest_matching(versions: Sequence[Version], constraints: Constraints) -> Ve
 
 @lru_cache(maxsize=8192)
 def canonical(text: str) -> str:
-    """Returns the canonical text of a recorded constraint.
+    """Return the canonical text of a recorded constraint.
 
     Raises:
         ConstraintSyntaxError: With the real tools' words.

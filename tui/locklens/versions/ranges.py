@@ -18,7 +18,7 @@ Triple = tuple[int, int, int]
 
 
 def released(terms: Iterable[Term]) -> VersionRange:
-    """Returns the range of released versions that meet all terms; 0.0.0, which the tools never select, is not in it."""
+    """Return the range of released versions that meet all terms; 0.0.0, which the tools never select, is not in it."""
     found = _at_least((0, 0, 1))
     for term in terms:
         found &= _range_of(term)

@@ -52,7 +52,7 @@ class Version(Struct, frozen=True):
 
     @classmethod
     def parse(cls, text: str) -> Version:
-        """Reads a version as lock files and registries write it; missing numbers are 0, `1.2.3-` is 1.2.3.
+        """Read a version as lock files and registries write it; missing numbers are 0, `1.2.3-` is 1.2.3.
 
         Raises:
             VersionSyntaxError: With the real tools' phrase.
@@ -60,7 +60,7 @@ class Version(Struct, frozen=True):
         return _parse_version(text)
 
     def compare(self, other: Version) -> int:
-        """Returns a number below, equal to or above 0 as this version's precedence is to `other`'s."""
+        """Return a number below, equal to or above 0 as this version's precedence is to `other`'s."""
         if self.numbers != other.numbers:
             return -1 if self.numbers < other.numbers else 1
         if not self.prerelease or not other.prerelease:
@@ -75,7 +75,7 @@ precedence: Callable[[Version], Any] = cmp_to_key(Version.compare)
 
 
 def compare_identifiers(left: str, right: str) -> int:
-    """Compares two pre-releases (or metadata) part by part, the shorter chain first whatever its parts are."""
+    """Compare two pre-releases (or metadata) part by part, the shorter chain first whatever its parts are."""
     while True:
         left_part, left_dot, left = left.partition(".")
         right_part, right_dot, right = right.partition(".")
@@ -124,7 +124,7 @@ def _parse_version(text: str) -> Version:
 
 
 def scan_version(text: str, start: int) -> tuple[Version, int, int]:
-    """Reads a version at `start`.
+    """Read a version at `start`.
 
     Returns:
         The version, how many numbers were written, and where reading stopped.
@@ -161,7 +161,7 @@ def scan_version(text: str, start: int) -> tuple[Version, int, int]:
 
 
 def _scan_identifiers(text: str, position: int, lead: str) -> tuple[str, int]:
-    """Reads `-` or `+` and what follows; the lead with nothing behind it is swallowed, as the tools do."""
+    """Read `-` or `+` and what follows; the lead with nothing behind it is swallowed, as the tools do."""
     if text[position : position + 1] != lead:
         return "", position
     match = _IDENTIFIERS.match(text, position + 1)
@@ -169,7 +169,7 @@ def _scan_identifiers(text: str, position: int, lead: str) -> tuple[str, int]:
 
 
 def quoted(text: str) -> str:
-    """Renders a text as the tools quote it in their messages."""
+    """Render a text as the tools quote it in their messages."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     for character, name in (("\t", "\\t"), ("\n", "\\n"), ("\r", "\\r")):
         escaped = escaped.replace(character, name)

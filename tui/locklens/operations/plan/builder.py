@@ -53,7 +53,7 @@ class PlanBuilder:
         self._lines: list[tuple[str, str]] = []
 
     def describe(self, line: str, *, dry_run: str) -> None:
-        """Adds a line about a write other than a change of a provider.
+        """Add a line about a write other than a change of a provider.
 
         Args:
             line: For a plan that is applied.
@@ -62,12 +62,12 @@ class PlanBuilder:
         self._lines.append((line, dry_run))
 
     def put(self, file: PlannedFile) -> None:
-        """Plans a file; a second plan for a path keeps the old bytes of the first."""
+        """Plan a file; a second plan for a path keeps the old bytes of the first."""
         before = self.files.get(file.path)
         self.files[file.path] = file if before is None else replace(file, old=before.old)
 
     def note(self, root: str, detail: str, *, address: str = "") -> None:
-        """Adds a note, which prevents nothing.
+        """Add a note, which prevents nothing.
 
         Args:
             root: The root's folder.
@@ -77,17 +77,17 @@ class PlanBuilder:
         self.diagnostics.append(Diagnostic.note(detail, address=address, root=root))
 
     def warn(self, root: str, detail: str, *, address: str = "", hint: str = "") -> None:
-        """Adds a warning, which prevents nothing; arguments as of `note`, and the next step."""
+        """Add a warning, which prevents nothing; arguments as of `note`, and the next step."""
         warning = Diagnostic(DiagnosticSeverity.WARNING, "", detail, address, hint=hint, root=root)
         self.diagnostics.append(warning)
 
     def fail(self, root: str, error: LockLensError, *, address: str = "") -> None:
-        """Adds the error that leaves a root untouched; arguments as of `note`."""
+        """Add the error that leaves a root untouched; arguments as of `note`."""
         self.diagnostics.append(Diagnostic.of(error, address=address, root=root))
 
     @contextmanager
     def attempt(self, root: str) -> Iterator[None]:
-        """Plans one root: an error leaves the root untouched, and is added to the diagnostics."""
+        """Plan one root: an error leaves the root untouched, and is added to the diagnostics."""
         files, number = dict(self.files), len(self.changes)
         had = sum(diagnostic.is_error for diagnostic in self.diagnostics)
         try:
@@ -103,7 +103,7 @@ class PlanBuilder:
         return any(diagnostic.is_error and diagnostic.root == root for diagnostic in self.diagnostics)
 
     def plan(self, command: str) -> Plan:
-        """Returns the plan, without unchanged files.
+        """Return the plan, without unchanged files.
 
         Args:
             command: The command line that does the same.
@@ -123,13 +123,13 @@ class PlanBuilder:
 
 
 def path_below(top: Path, folder: Path) -> str:
-    """Returns the path of a root's folder in a plan: relative to the top, "" for the top."""
+    """Return the path of a root's folder in a plan: relative to the top, "" for the top."""
     path = os.path.relpath(os.path.realpath(folder), top).replace(os.sep, "/")
     return "" if path == "." else path
 
 
 def planned_lock(root: Root, path: str, data: bytes) -> PlannedFile:
-    """Returns the planned lock file of a root, written as the tools write it.
+    """Return the planned lock file of a root, written as the tools write it.
 
     Args:
         root: As it was read.
@@ -141,7 +141,7 @@ def planned_lock(root: Root, path: str, data: bytes) -> PlannedFile:
 
 
 def planned_changes(root: Root, path: str, after: Sequence[LockEntry]) -> tuple[PlannedChange, ...]:
-    """Returns the changes of providers; arguments as of `planned_lock`."""
+    """Return the changes of providers; arguments as of `planned_lock`."""
     before, left = root.lock.by_address, {entry.address for entry in after}
     moved = {new: old for old, new in root.migration.moved if new in left and old not in left}
     changes = []

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def command_line(command: str, request: Scope, words: Sequence[str]) -> str:
-    """Returns the command line of a plan, as a shell reads it; see `locklens.text.shell_words`."""
+    """Return the command line of a plan, as a shell reads it; see `locklens.text.shell_words`."""
     start = ["locklens", *(["-C", str(request.folder)] if request.is_elsewhere else [])]
     # A separate word that begins with a dash would be an option.
     roots = [word for root in request.roots for word in ([f"--root={root}"] if root[:1] == "-" else ["--root", root])]

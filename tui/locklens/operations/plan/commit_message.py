@@ -46,7 +46,7 @@ _NAMED = 2
 
 
 def commit_message(plan: Plan, review: Review | None) -> str:
-    """Returns the whole message, without a line feed at its end; "" for a plan that writes nothing.
+    """Return the whole message, without a line feed at its end; "" for a plan that writes nothing.
 
     Args:
         plan: The plan that is written.

@@ -31,7 +31,7 @@ _BINARY_LINE = 52
 
 
 def hunks(old: bytes, new: bytes) -> Iterator[str]:
-    """Yields the hunks of a unified diff, line by line without line feeds; bytes that are no UTF-8 are surrogates."""
+    """Yield the hunks of a unified diff, line by line without line feeds; bytes that are no UTF-8 are surrogates."""
     before, after = _lines(old), _lines(new)
     for group in _grouped(before, after):
         first, last = group[0], group[-1]
@@ -45,7 +45,7 @@ def hunks(old: bytes, new: bytes) -> Iterator[str]:
 
 
 def _grouped(old: list[str], new: list[str]) -> Iterator[list[tuple[str, int, int, int, int]]]:
-    """Yields the operations of each hunk, as `difflib` has them.
+    """Yield the operations of each hunk, as `difflib` has them.
 
     Finding the smallest difference takes time that grows with the product of both lengths: the common lines at
     both ends are left out, and more than `_COMPARED` pairs of lines are one replacement.
@@ -73,7 +73,7 @@ def _grouped(old: list[str], new: list[str]) -> Iterator[list[tuple[str, int, in
 
 
 def _common(old: Sequence[str], new: Sequence[str]) -> int:
-    """Returns the number of lines that two texts share at their beginning."""
+    """Return the number of lines that two texts share at their beginning."""
     return next(
         (place for place, (line, other) in enumerate(zip(old, new, strict=False)) if line != other),
         min(len(old), len(new)),
@@ -81,7 +81,7 @@ def _common(old: Sequence[str], new: Sequence[str]) -> int:
 
 
 def _extent(start: int, end: int) -> str:
-    """Returns the lines of a hunk as its header has them, counted from 1; from 0 where it has none."""
+    """Return the lines of a hunk as its header has them, counted from 1; from 0 where it has none."""
     length = end - start
     if length == 1:
         return str(start + 1)
@@ -96,7 +96,7 @@ def _marked(mark: str, lines: Iterable[str]) -> Iterator[str]:
 
 
 def diff_lines(path: str, old: bytes | None, new: bytes | None) -> list[str]:
-    """Returns the diff of a file as lines to read; see `patch`.
+    """Return the diff of a file as lines to read; see `patch`.
 
     Args:
         path: Relative to the top of the repository.
@@ -107,7 +107,7 @@ def diff_lines(path: str, old: bytes | None, new: bytes | None) -> list[str]:
 
 
 def patch(path: str, old: bytes | None, new: bytes | None) -> str:
-    """Returns the diff of a file for `git apply`, which ends with a line feed; arguments as of `diff_lines`.
+    """Return the diff of a file for `git apply`, which ends with a line feed; arguments as of `diff_lines`.
 
     A patch has the bytes of a file as they are. Where some of them would act on a terminal or in a log, it is written
     as git writes that of a binary file, which `git apply` takes too, in repositories of SHA-1.
@@ -119,7 +119,7 @@ def patch(path: str, old: bytes | None, new: bytes | None) -> str:
 
 
 def quoted_name(name: str) -> str:
-    """Returns a path with its side, such as "a/x", as git has it in headers: in quotes where it is not plain."""
+    """Return a path with its side, such as "a/x", as git has it in headers: in quotes where it is not plain."""
     octal = set('"\\' + ("#" if has_log_command(name) else ""))
     if visible(name) == name and not octal & set(name):
         return name
@@ -140,7 +140,7 @@ def _quoted(character: str) -> str:
 
 
 def header(path: str, old: bytes | None, new: bytes | None) -> list[str]:
-    """Returns the lines before the hunks; arguments as of `diff_lines`."""
+    """Return the lines before the hunks; arguments as of `diff_lines`."""
     return [*_extended_header(path, old, new), *_names(path, old, new)]
 
 

@@ -38,11 +38,11 @@ class PlannedFile(Struct, frozen=True):
         return None if self.old is None else sha256(self.old).hexdigest()
 
     def diff(self) -> str:
-        """Returns the change as a diff that `git apply` takes; see `locklens.operations.plan.diffs.patch`."""
+        """Return the change as a diff that `git apply` takes; see `locklens.operations.plan.diffs.patch`."""
         return diffs.patch(self.path, self.old, self.new)
 
     def diff_lines(self) -> list[str]:
-        """Returns the change as the lines of a diff, to read."""
+        """Return the change as the lines of a diff, to read."""
         return diffs.diff_lines(self.path, self.old, self.new)
 
 
@@ -78,10 +78,10 @@ class FileChanges(Struct, frozen=True):
     message: str = ""
 
     def diff(self) -> str:
-        """Returns the change of every file as one unified diff, "" where nothing changes."""
+        """Return the change of every file as one unified diff, "" where nothing changes."""
         return "".join(file.diff() for file in self.files)
 
 
 def file_order(path: str) -> tuple[bool, bytes]:
-    """Returns the sort key of a planned file: configurations before lock files, then by the bytes of the path."""
+    """Return the sort key of a planned file: configurations before lock files, then by the bytes of the path."""
     return path.endswith(LOCK_FILE), name_bytes(path)

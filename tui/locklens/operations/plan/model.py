@@ -45,7 +45,7 @@ class Scope(Struct, frozen=True):
 
     @classmethod
     def at(cls, top: Path, roots: Iterable[str], *, tool: Dialect | None, test_directory: str) -> Scope:
-        """Returns the scope of roots given relative to a top, named as from the current folder."""
+        """Return the scope of roots given relative to a top, named as from the current folder."""
         here, real = os.getcwd(), os.path.realpath(top)  # noqa: PTH109
         if not is_within(real, here):
             return cls(top, tuple(root or "." for root in roots), tool, test_directory, is_elsewhere=True)
@@ -149,7 +149,7 @@ class Plan(Struct, frozen=True):
     dry_run_words: tuple[str, ...] = ()
 
     def with_diagnostics(self, others: Iterable[Diagnostic]) -> Plan:
-        """Returns the same plan with further diagnostics in front."""
+        """Return the same plan with further diagnostics in front."""
         return replace(self, diagnostics=(*others, *self.diagnostics))
 
     @property
@@ -164,7 +164,7 @@ class Plan(Struct, frozen=True):
 
 
 def joined_plans(plans: Sequence[Plan]) -> Plan:
-    """Returns several plans of one repository as one; no two have a file in common."""
+    """Return several plans of one repository as one; no two have a file in common."""
     proposals = [plan.proposal for plan in plans]
     files = sorted((file for proposal in proposals for file in proposal.files), key=lambda file: file_order(file.path))
     words = tuple(word for proposal in proposals for word in proposal.words)
@@ -179,7 +179,7 @@ def joined_plans(plans: Sequence[Plan]) -> Plan:
 
 
 def change_words(change: PlannedChange, *, is_dry_run: bool = False) -> str:
-    """Describes a change in one line.
+    """Describe a change in one line.
 
     Args:
         change: A change of a plan.

@@ -58,7 +58,7 @@ def review_plan(
     on_event: Callable[[ReviewEvent], None] = lambda _: None,
     cancel: threading.Event | None = None,
 ) -> PlanReview:
-    """Reviews a plan like any other change. Nothing is written.
+    """Review a plan like any other change. Nothing is written.
 
     Registries are asked as for the review that the plan was made from, and its policy and tools apply: a plan is judged
     by nothing that the change under review introduces.
@@ -142,7 +142,7 @@ def _locks(plan: Plan) -> Iterator[PlannedFile]:
 
 
 def _committed(plan: Plan, repository: Repository | None, reviewed: Review) -> tuple[str, Mapping[str, LockFile]]:
-    """Returns the planned lock files of the reviewed base, and its name; "" where it is no revision."""
+    """Return the planned lock files of the reviewed base, and its name; "" where it is no revision."""
     base = reviewed.base
     if repository is None or base.revision is None:
         return "", {}
@@ -151,7 +151,7 @@ def _committed(plan: Plan, repository: Repository | None, reviewed: Review) -> t
 
 
 def _accepted(review: Review, committed: Mapping[str, LockFile], reason: str) -> Review:
-    """Accepts findings of changes that restore a committed entry, which was reviewed with its commit.
+    """Accept findings of changes that restore a committed entry, which was reviewed with its commit.
 
     Findings about the configuration are not accepted.
     """
@@ -177,13 +177,13 @@ def _as(change: Change, reason: str) -> tuple[Finding, ...]:
 
 
 def _left(review: Review, committed: Mapping[str, LockFile]) -> int:
-    """Counts the providers of the planned lock files that differ from the committed ones."""
+    """Count the providers of the planned lock files that differ from the committed ones."""
     written = (root for root in review.roots if root.lock_file in committed)
     return sum(1 for root in written for _ in differing(committed[root.lock_file], root.new))
 
 
 def _untouched(review: Review, plan: Plan) -> int:
-    """Counts the unchanged entries of the planned lock files."""
+    """Count the unchanged entries of the planned lock files."""
     written = {file.path for file in _locks(plan)}
     roots = [root for root in review.roots if root.lock_file in written]
     changed = sum(after is not None for root in roots for _, _, after in differing(root.old, root.new))

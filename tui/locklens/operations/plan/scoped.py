@@ -57,7 +57,7 @@ class ScopedPlanBuilder(PlanBuilder):
         self.roots = tuple(self.root(path) for path in dict.fromkeys(paths))
 
     def locked(self) -> list[str]:
-        """Returns every folder of the repository that has a lock file, [] outside of a repository."""
+        """Return every folder of the repository that has a lock file, [] outside of a repository."""
         from locklens.project.git import Repository
 
         try:
@@ -72,7 +72,7 @@ class ScopedPlanBuilder(PlanBuilder):
         return OverlayTree({path: file.new for path, file in self.files.items()}, self.disk)
 
     def root(self, path: str) -> Root:
-        """Reads a root with the planned changes.
+        """Read a root with the planned changes.
 
         Raises:
             ConfigurationError: The folder is no root.
@@ -85,7 +85,7 @@ class ScopedPlanBuilder(PlanBuilder):
         return root
 
     def read(self, path: str) -> bytes:
-        """Returns a file's bytes with the planned changes.
+        """Return a file's bytes with the planned changes.
 
         Raises:
             ConfigurationError: There is no such file, or it cannot be read.
@@ -96,7 +96,7 @@ class ScopedPlanBuilder(PlanBuilder):
         return data
 
     def put_lock(self, root: Root, data: bytes) -> None:
-        """Plans a root's lock file."""
+        """Plan a root's lock file."""
         self.put(PlannedFile(root.lock.path, root.lock.data if root.lock.exists else None, data))
 
 
@@ -134,7 +134,7 @@ def put_entries(
 
 
 def require_sound(root: Root) -> None:
-    """Refuses a lock file that the tools would refuse.
+    """Refuse a lock file that the tools would refuse.
 
     Raises:
         ConfigurationError: It is absent or broken.
@@ -146,7 +146,7 @@ def require_sound(root: Root) -> None:
 
 
 def require_valid(lock: LockFile) -> None:
-    """Refuses a lock file that the tools cannot read.
+    """Refuse a lock file that the tools cannot read.
 
     Raises:
         ConfigurationError: It has conflict markers or a syntax error; with file and line.
@@ -162,7 +162,7 @@ def require_valid(lock: LockFile) -> None:
 
 
 def _ground(request: Scope) -> tuple[Path, Tree, Sequence[str]]:
-    """Returns the folder that may be written in, its files, and the roots' folders."""
+    """Return the folder that may be written in, its files, and the roots' folders."""
     from locklens.project.git import Repository
 
     names = request.roots or (".",)

@@ -47,7 +47,7 @@ def complete_review(
     on_event: Callable[[ReviewEvent], None] = lambda _: None,
     cancel: threading.Event | None = None,
 ) -> Review:
-    """Reads the configuration of each root, asks registries about the changes, and judges by both.
+    """Read the configuration of each root, ask registries about the changes, and judge by both.
 
     Args:
         comparison: The comparison of the draft.
@@ -118,7 +118,7 @@ class _Completion:
         read: Callable[[RootReview], Configuration],
         meanwhile: Callable[[], None] = lambda: None,
     ) -> None:
-        """Reads the configuration of each root."""
+        """Read the configuration of each root."""
         for done, draft in enumerate(self._review.roots, start=1):
             if self._cancel is not None and self._cancel.is_set():
                 raise RunCancelledError("the review was cancelled")
@@ -137,7 +137,7 @@ class _Completion:
             meanwhile()
 
     def settle(self, collector: FactCollector, hashed: _Hashed, *, is_patient: bool) -> None:
-        """Traces changes to the facts that are settled, or waits for all of them."""
+        """Trace changes to the facts that are settled, or wait for all of them."""
         for subject in collector.settled(is_patient=is_patient):
             self._settle(subject, collector.known, hashed)
             self._on_event(Progress("evidence", collector.done, collector.total))
@@ -150,7 +150,7 @@ class _Completion:
         *,
         everything: bool,
     ) -> None:
-        """Proves `h1` hashes by downloads, and judges their changes again."""
+        """Prove `h1` hashes by downloads, and judge their changes again."""
         from locklens.operations.review.prove import Proving
 
         def confirm(plan: ProvingPlanned) -> bool:
@@ -175,7 +175,7 @@ class _Completion:
         self._touch(name)
 
     def settled_without_registries(self) -> Review:
-        """Returns the review completed without any registry."""
+        """Return the review completed without any registry."""
         for root in self._review.roots:
             for change in root.changes:
                 from locklens.review.evidence import unasked_case
@@ -202,13 +202,13 @@ class _Completion:
         self._pause = max(BATCH_SECONDS, 4 * (self._last - begun))
 
     def finished(self) -> Review:
-        """Returns the review with all settled facts."""
+        """Return the review with all settled facts."""
         self._flush()
         return replace(self._review, roots=tuple(self._roots[root.lock_file] for root in self._review.roots))
 
 
 def _configuration_reader(comparison: Comparison, test_directory: str) -> Callable[[RootReview], Configuration]:
-    """Returns a reader of roots' configurations, which imports the parser for the first root that has one."""
+    """Return a reader of roots' configurations, which imports the parser for the first root that has one."""
     tree = comparison.head.tree
     modules = {pair.path for pair in comparison.roots if pair.is_module}
     shared: ModuleReader | None = None
@@ -249,7 +249,7 @@ def _absent_configuration(tree: Tree, root: RootReview) -> Configuration | None:
 
 
 def worst_first(root: RootReview) -> RootReview:
-    """Returns the root with its changes sorted by severity, the worst first."""
+    """Return the root with its changes sorted by severity, the worst first."""
     return replace(root, changes=tuple(sorted(root.changes, key=_alarm)))
 
 
@@ -261,6 +261,6 @@ _KINDS = {kind: place for place, kind in enumerate(ChangeKind)}
 
 
 def _alarm(change: Change) -> tuple[int, int, tuple[bytes, bytes, bytes]]:
-    """Returns the sort key of a change: the worst first."""
+    """Return the sort key of a change: the worst first."""
     severity = change.severity
     return severity.rank if severity else len(Severity), _KINDS[change.kind], change.address.sort_key

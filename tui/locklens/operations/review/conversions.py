@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def conversions(base: Tree, head: Tree) -> dict[str, Conversion]:
-    """Returns the converted lock files and configurations of the new side, by path; none on disk.
+    """Return the converted lock files and configurations of the new side, by path; none on disk.
 
     Raises:
         RepositoryError: Git failed.
@@ -29,7 +29,7 @@ def conversions(base: Tree, head: Tree) -> dict[str, Conversion]:
 
 
 def converted_of(tree: Tree, converted: Mapping[str, Conversion], paths: Iterable[str]) -> dict[str, Conversion]:
-    """Returns the converted ones of some files of the new side, by the path that they are read at."""
+    """Return the converted ones of some files of the new side, by the path that they are read at."""
     if not converted or not isinstance(tree, ListedTree):
         return {}
     found = ((path, converted.get(tree.resolve(path) or path)) for path in paths)

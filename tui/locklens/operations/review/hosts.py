@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def host_states(known: Mapping[FactRequest, Fact], *, is_offline: bool) -> tuple[HostState, ...]:
-    """Returns the hosts of the questions, with their state."""
+    """Return the hosts of the questions, with their state."""
     hosts: dict[str, list[Fact]] = {}
     for question, fact in known.items():
         hosts.setdefault(question.address.host, []).append(fact)

@@ -39,7 +39,7 @@ class EffectivePolicy(Struct, frozen=True):
 
 
 def effective_policy(comparison: Comparison, given: Path | None) -> EffectivePolicy:
-    """Returns the policy that a comparison is judged by.
+    """Return the policy that a comparison is judged by.
 
     Args:
         comparison: Its base, or the tip of its base, has the policy at its top.
@@ -101,7 +101,7 @@ def policy_at(folder: Path) -> EffectivePolicy:
 
 
 def _parsed(data: bytes, revision: str) -> Policy:
-    """Reads a policy; a mistake is reported with the revision, as git names files of revisions."""
+    """Read a policy; a mistake is reported with the revision, as git names files of revisions."""
     path = f"{revision}:{POLICY_FILE}" if revision else POLICY_FILE
     try:
         return replace(parse(data, path), file=POLICY_FILE)

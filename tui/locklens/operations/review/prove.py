@@ -47,7 +47,7 @@ def prove(
     on_event: Callable[[ReviewEvent], None],
     cancel: threading.Event,
 ) -> tuple[RootReview, ...]:
-    """Proves the `h1` hashes of selected changes that match signed packages.
+    """Prove the `h1` hashes of selected changes that match signed packages.
 
     Args:
         review: The review of the changes.
@@ -120,7 +120,7 @@ class Proving:
         self._events: SimpleQueue[ReviewEvent] = SimpleQueue()
 
     def work(self, confirm: Callable[[ProvingPlanned], bool], on_event: Callable[[ReviewEvent], None]) -> bool:
-        """Downloads and hashes; arguments as of `prove`.
+        """Download and hashes; arguments as of `prove`.
 
         Returns:
             True if a package was hashed.
@@ -156,7 +156,7 @@ class Proving:
             on_event(self._events.get())
 
     def _plan(self, pool: ThreadPoolExecutor) -> ProvingPlanned:
-        """Returns the expected downloads, with their size where it is known."""
+        """Return the expected downloads, with their size where it is known."""
         likely = [(target, package) for target in self._targets for package in target.packages[: len(target.unproven)]]
         sizes: list[Future[int | None]] = [pool.submit(self._size, target, package) for target, package in likely]
         known = [size for size in (future.result() for future in sizes) if size is not None]
@@ -182,7 +182,7 @@ class Proving:
         return source, source.package(release.address, release.version, package.platform)
 
     def _prove(self, target: ProvingTarget) -> None:
-        """Hashes one package after the other until each hash in question has its package."""
+        """Hash one package after the other until each hash in question has its package."""
         unproven = set(target.unproven)
         for package in target.packages:
             if not unproven or self._session.cancel.is_set():
@@ -195,7 +195,7 @@ class Proving:
                 self._events.put(PackageDone(label, 0, str(error)))
 
     def _hash(self, target: ProvingTarget, package: Package, label: str) -> str:
-        """Downloads one package, caches its hashes if it is the signed one, and returns its `h1`."""
+        """Download one package, cache its hashes if it is the signed one, and return its `h1`."""
         from locklens.errors import PackageError
         from locklens.packages.hashing import hash_package
         from locklens.packages.limits import Limits

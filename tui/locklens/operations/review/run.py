@@ -49,7 +49,7 @@ def review(
     cancel: threading.Event | None = None,
     on_event: Callable[[ReviewEvent], None] = lambda _: None,
 ) -> Review:
-    """Opens the comparison and completes its review.
+    """Open the comparison and complete its review.
 
     Args:
         request: The review to make.
@@ -68,7 +68,7 @@ def review(
 
 
 def review_lock_files(comparison: Comparison, request: ReviewRequest, *, made_from: Review | None = None) -> Review:
-    """Reviews the lock files alone; each root's `configuration` is None, and each change's `evidence`.
+    """Review the lock files alone; each root's `configuration` is None, and each change's `evidence`.
 
     Roots whose lock file and configuration are unchanged are omitted, unless the request includes unchanged providers.
 
@@ -116,7 +116,7 @@ def review_lock_files(comparison: Comparison, request: ReviewRequest, *, made_fr
 
 
 def watch_of(comparison: Comparison, review: Review, *, since_ns: int) -> FileWatch | None:
-    """Returns the watch of the files on disk whose change makes a review out of date.
+    """Return the watch of the files on disk whose change makes a review out of date.
 
     Args:
         comparison: The sides; revisions do not change.
@@ -152,7 +152,7 @@ def _read_pair(comparison: Comparison, pair: RootPair, tool: Dialect | None) -> 
 
 
 def base_hosts(comparison: Comparison, tool: Dialect | None) -> frozenset[str]:
-    """Returns the hosts that the base's lock files name, comparison form: these may be asked.
+    """Return the hosts that the base's lock files name, comparison form: these may be asked.
 
     Those of every root where the base was named, else of roots that differ: HEAD as the default may be the branch under
     review.
@@ -169,7 +169,7 @@ def _hosts(comparison: Comparison, pairs: Iterable[tuple[RootPair, LockFile]], t
 
 
 def _authoritative(comparison: Comparison, pair: RootPair, old: LockFile, tool: Dialect | None) -> Iterator[LockFile]:
-    """Yields a root's lock files that decide hosts and tool: `old`, or the tip's where there is a tip."""
+    """Yield a root's lock files that decide hosts and tool: `old`, or the tip's where there is a tip."""
     if comparison.tip is None:
         yield old
         return
@@ -204,7 +204,7 @@ def _is_concerned(pair: RootPair, comparison: Comparison) -> bool:
 
 
 def _root(comparison: Comparison, pair: RootPair, old: LockFile, new: LockFile, setting: _Setting) -> RootReview:
-    """Compares a root's lock files, without judging them."""
+    """Compare a root's lock files, without judging them."""
     tree = comparison.head.tree
     lock_file = pair.new_lock or pair.old_lock or lock_path(pair.path)
     tool = setting.tool or setting.tools.get(pair.path)
@@ -242,7 +242,7 @@ def _root(comparison: Comparison, pair: RootPair, old: LockFile, new: LockFile, 
 
 
 def _unreviewed_of(comparison: Comparison, pair: RootPair) -> dict[str, Unreviewed]:
-    """Returns the submodules in the place of a root, or of a folder above it."""
+    """Return the submodules in the place of a root, or of a folder above it."""
     if not comparison.unreviewed:
         return {}
     from locklens.operations.review.unreviewed import is_at_or_below
@@ -263,7 +263,7 @@ def _tool_before(comparison: Comparison, pair: RootPair, old: LockFile) -> Diale
 def _judging_tool(
     comparison: Comparison, pair: RootPair, old: LockFile, new: LockFile
 ) -> tuple[Dialect, ToolChange | None]:
-    """Returns the tool by whose rules a root is judged: that of the base, since a comment is easily changed.
+    """Return the tool by whose rules a root is judged: that of the base, since a comment is easily changed.
 
     Entries that moved to the other tool's registry can be judged by that tool's rules alone: this is a migration,
     with a finding of its own.
@@ -287,7 +287,7 @@ def _status(root: RootReview) -> LockStatus:
 
 
 def _locks(comparison: Comparison, parsed: Mapping[str, LockFile]) -> Iterator[LockFile]:
-    """Yields every lock file of the new side; `parsed` are known ones, by root folder."""
+    """Yield every lock file of the new side; `parsed` are known ones, by root folder."""
     yield from (lock for lock in parsed.values() if lock.exists)
     for path in comparison.all_locks:
         if (lock := parsed.get(path.rpartition("/")[0])) is None or not lock.exists:
@@ -295,7 +295,7 @@ def _locks(comparison: Comparison, parsed: Mapping[str, LockFile]) -> Iterator[L
 
 
 def _base_locks(comparison: Comparison, parsed: Mapping[str, LockFile]) -> Iterator[LockFile]:
-    """Yields the base's lock files that the new side does not have unchanged; `parsed` are known ones."""
+    """Yield the base's lock files that the new side does not have unchanged; `parsed` are known ones."""
     unchanged = {pair.old_lock for pair in comparison.roots if not pair.lock_changed}
     for path in comparison.base_locks:
         if path not in unchanged:

@@ -40,7 +40,7 @@ def signing_history(
     on_event: Callable[[ReviewEvent], None] = lambda _: None,
     cancel: threading.Event | None = None,
 ) -> tuple[PastUse, ...]:
-    """Returns other versions of a signer's providers that were locked before, with their signers.
+    """Return other versions of a signer's providers that were locked before, with their signers.
 
     Args:
         request: The repository, and network settings.
@@ -81,7 +81,7 @@ def signing_history(
 
 
 def _locked_before(repository: Repository, signer: SignerUses, cancel: threading.Event | None) -> list[_Past]:
-    """Returns versions that are no longer locked, each with the last commit that locked it; the newest first."""
+    """Return versions that are no longer locked, each with the last commit that locked it; the newest first."""
     now = {(use.address, use.version) for use in signer.uses}
     addresses = frozenset(signer.addresses)
     commits: dict[tuple[ProviderAddress, Version], tuple[str, str]] = {}

@@ -26,7 +26,7 @@ _LINK_OUT = "a link that leads out of the repository, or behind one"
 def unreviewed_submodules(
     repository: Repository, submodules: Sequence[SubmoduleChange], old_locks: Sequence[str]
 ) -> dict[str, Unreviewed]:
-    """Returns the changed submodules by path.
+    """Return the changed submodules by path.
 
     One blocks where a root was at or below it, or is in its checked-out files; without these it is unknown, and a
     warning.
@@ -47,7 +47,7 @@ def unreviewed_submodules(
 
 
 def pairs_of_submodules(pairs: Sequence[RootPair], unreviewed: Mapping[str, Unreviewed]) -> tuple[RootPair, ...]:
-    """Returns the roots, and one without lock files for each submodule without a root at or below it.
+    """Return the roots, and one without lock files for each submodule without a root at or below it.
 
     Its only finding is that it was not reviewed: its files are on no side of the comparison.
     """
@@ -62,7 +62,7 @@ def is_at_or_below(path: str, folder: str) -> bool:
 
 
 def unreviewed_files(comparison: Comparison, configuration: Configuration) -> dict[str, Unreviewed]:
-    """Returns a configuration's files and module folders that a link leads out of the repository, by path.
+    """Return a configuration's files and module folders that a link leads out of the repository, by path.
 
     One blocks unless the old side has the same link.
     """

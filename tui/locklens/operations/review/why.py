@@ -96,7 +96,7 @@ class VersionLister:
         self._stack.__exit__(kind, error, trace)
 
     def listed(self, address: ProviderAddress) -> tuple[ListedVersion, ...] | None:
-        """Returns the versions that a provider's registry lists; None where it is not asked.
+        """Return the versions that a provider's registry lists; None where it is not asked.
 
         Raises:
             SourceError: No answer.
@@ -131,7 +131,7 @@ def explain_provider(
     ask: Ask = lambda _: None,
     ask_ages: AskAges = lambda _: {},
 ) -> Why:
-    """Explains a provider.
+    """Explain a provider.
 
     Args:
         subject: The provider: as typed, in every root that requires it or has it locked, or in roots of a review, from
@@ -250,7 +250,7 @@ def _read_all(
     optional: frozenset[str] = frozenset(),
     refusal: RepositoryError | None = None,
 ) -> list[Root]:
-    """Reads roots.
+    """Read roots.
 
     Args:
         reader: With the tool of the roots.

@@ -40,7 +40,7 @@ _WAIT_SECONDS = 10.0
 
 
 def apply(proposal: FileChanges, *, journal: Journal | None = None) -> tuple[str, ...]:
-    """Writes all files of a proposal, or none.
+    """Write all files of a proposal, or none.
 
     Args:
         proposal: The files to write.
@@ -86,7 +86,7 @@ def apply(proposal: FileChanges, *, journal: Journal | None = None) -> tuple[str
 
 
 def _hold(stack: ExitStack, journal: Journal, proposal: FileChanges) -> str:
-    """Excludes other runs while the stack is open; returns the reason why there is no journal, or ""."""
+    """Exclude other runs while the stack is open; return the reason why there is no journal, or ""."""
     try:
         is_held = stack.enter_context(journal.held(proposal.top, wait=_WAIT_SECONDS))
     except OSError as error:
@@ -97,7 +97,7 @@ def _hold(stack: ExitStack, journal: Journal, proposal: FileChanges) -> str:
 
 
 def _begin(journal: Journal, record: Record) -> str:
-    """Begins a record; returns the reason why there is no journal, or ""."""
+    """Begin a record; return the reason why there is no journal, or ""."""
     try:
         journal.begin(record)
     except OSError as error:
@@ -106,7 +106,7 @@ def _begin(journal: Journal, record: Record) -> str:
 
 
 def _without_journal(journal: Journal, error: OSError, number: int) -> str:
-    """Returns the reason why there is no journal; a single file is written without one."""
+    """Return the reason why there is no journal; a single file is written without one."""
     words = f"the data folder {journal.folder} cannot be used: {reason_of(error)}"
     if number > 1:
         hint = "writing several files requires a journal there; XDG_DATA_HOME sets another folder"
@@ -115,7 +115,7 @@ def _without_journal(journal: Journal, error: OSError, number: int) -> str:
 
 
 def _put_in_index(proposal: FileChanges, record: Record, journal: Journal | None) -> str:
-    """Stages all files or none; returns the reason why that cannot be undone, or ""."""
+    """Stage all files or none; return the reason why that cannot be undone, or ""."""
     from locklens.project.git import Repository
 
     with Repository.discover(proposal.top) as repository:
@@ -130,14 +130,14 @@ def _put_in_index(proposal: FileChanges, record: Record, journal: Journal | None
 
 
 def _paths(proposal: FileChanges) -> dict[WrittenFile, str]:
-    """Returns the files of a proposal for the index, where paths are names and no link is followed."""
+    """Return the files of a proposal for the index, where paths are names and no link is followed."""
     top = os.path.realpath(proposal.top)
     places = {file.path: os.fsencode(os.path.join(top, file.path)) for file in proposal.files}  # noqa: PTH118
     return {WrittenFile(places[file.path], file.old, file.new, _NEW_MODE): file.path for file in proposal.files}
 
 
 def _targets(proposal: FileChanges) -> dict[WrittenFile, str]:
-    """Returns the places of all files, with their names; a file with two names by links is written once."""
+    """Return the places of all files, with their names; a file with two names by links is written once."""
     targets: dict[bytes, tuple[WrittenFile, str]] = {}
     for file in proposal.files:
         target = _target(proposal.top, file)
@@ -151,7 +151,7 @@ def _targets(proposal: FileChanges) -> dict[WrittenFile, str]:
 
 
 def _target(top: Path, file: PlannedFile) -> WrittenFile:
-    """Returns the real place of a file, which must have the bytes that were read."""
+    """Return the real place of a file, which must have the bytes that were read."""
     real_top = os.path.realpath(top)
     name = os.path.join(real_top, file.path)  # noqa: PTH118
     place = _of_tools(name) if file.is_tools else os.path.realpath(name)
@@ -170,7 +170,7 @@ def _target(top: Path, file: PlannedFile) -> WrittenFile:
 
 
 def _of_tools(name: str) -> str:
-    """Returns the place of a file; a link in its place is not followed."""
+    """Return the place of a file; a link in its place is not followed."""
     folder, base = os.path.split(name)
     return os.path.join(os.path.realpath(folder), base)  # noqa: PTH118
 
@@ -199,7 +199,7 @@ class _Writing:
         self._top = Path(os.fsdecode(record.top))
 
     def run(self, journal: Journal | None) -> str:
-        """Writes all files or none; returns the reason why that cannot be undone, or ""."""
+        """Write all files or none; return the reason why that cannot be undone, or ""."""
         files = self._record.files
         try:
             for file in files:
@@ -250,7 +250,7 @@ class _Writing:
 
 @contextmanager
 def _as_configuration_error(name: str) -> Iterator[None]:
-    """Translates `OSError` into `ConfigurationError`."""
+    """Translate `OSError` into `ConfigurationError`."""
     try:
         yield
     except OSError as error:

@@ -61,7 +61,7 @@ class RootOptions(Struct, frozen=True):
 
 
 def untouched(root: Root, diagnostics: Sequence[Diagnostic] = ()) -> RootResult:
-    """Returns the result of a root that was left untouched."""
+    """Return the result of a root that was left untouched."""
     return RootResult(root.name, root.lock.path, root.tool, before=root.lock.data, diagnostics=tuple(diagnostics))
 
 
@@ -69,7 +69,7 @@ _NAMES_SHOWN = 5
 
 
 def unmanaged(tool: Dialect, environ: Mapping[str, str]) -> frozenset[ProviderAddress]:
-    """Returns the providers of TF_REATTACH_PROVIDERS, which run already: they are neither installed nor locked.
+    """Return the providers of TF_REATTACH_PROVIDERS, which run already: they are neither installed nor locked.
 
     Raises:
         ConfigurationError: It is not a JSON object of provider addresses.
@@ -86,7 +86,7 @@ def unmanaged(tool: Dialect, environ: Mapping[str, str]) -> frozenset[ProviderAd
 
 # Errors that leave a root untouched
 def unreadable(root: Root, *, allows_missing: bool) -> list[Diagnostic]:
-    """Returns the errors that leave a root untouched; `allows_missing` is True if modules may be missing."""
+    """Return the errors that leave a root untouched; `allows_missing` is True if modules may be missing."""
     errors = [
         Diagnostic(
             ERROR,
@@ -125,7 +125,7 @@ _MARKERS = "resolve the conflict in the file first"
 
 
 def routed(root: Root, context: InstallContext, options: RootOptions) -> list[Diagnostic]:
-    """Returns errors for packages that the tool would install from elsewhere than registries."""
+    """Return errors for packages that the tool would install from elsewhere than registries."""
     from locklens.install.installer import hashes_command
 
     hint = f"use `{root.tool.command} init`; `{hashes_command(root.name)}` compares the locked hashes with the registry"
@@ -140,7 +140,7 @@ def routed(root: Root, context: InstallContext, options: RootOptions) -> list[Di
 
 
 def look_alikes(root: Root) -> list[Diagnostic]:
-    """Returns OpenTofu's warning of providers of one type that are required under several addresses."""
+    """Return OpenTofu's warning of providers of one type that are required under several addresses."""
     by_type: dict[str, list[str]] = {}
     for address in sorted(root.configuration.required()) if root.tool is OPENTOFU else ():
         if address.namespace in {"hashicorp", "opentofu"}:
@@ -158,7 +158,7 @@ def look_alikes(root: Root) -> list[Diagnostic]:
 
 
 def unused_cache(context: InstallContext) -> list[Diagnostic]:
-    """Returns a warning of a plugin cache that is configured and not used."""
+    """Return a warning of a plugin cache that is configured and not used."""
     folder = context.config.plugin_cache_dir
     if not folder:
         return []
@@ -169,7 +169,7 @@ def unused_cache(context: InstallContext) -> list[Diagnostic]:
 def named(
     root: Root, providers: Sequence[str], required: list[ProviderRequirement]
 ) -> tuple[list[ProviderRequirement], list[Diagnostic]]:
-    """Returns the named providers, and errors about the names."""
+    """Return the named providers, and errors about the names."""
     by_address = {requirement.address: requirement for requirement in required}
     selected: dict[ProviderAddress, ProviderRequirement] = {}
     diagnostics = []
@@ -191,7 +191,7 @@ def named(
 
 # Warnings and notes
 def warnings(root: Root) -> list[Diagnostic]:
-    """Returns warnings about a root, which prevent nothing."""
+    """Return warnings about a root, which prevent nothing."""
     diagnostics = [
         Diagnostic(WARNING, problem.summary, problem.detail, place=(root.lock.path, problem.line))
         for problem in root.lock.warnings
@@ -209,7 +209,7 @@ def warnings(root: Root) -> list[Diagnostic]:
 
 
 def refused_change(change: Difference, readonly: Readonly) -> Diagnostic:
-    """Returns the error or warning of `--lockfile readonly` about a change."""
+    """Return the error or warning of `--lockfile readonly` about a change."""
     if change is Difference.PROVIDERS:
         words = "Changes to the required provider dependencies were detected, but the lock file is read-only"
         hint = "run it without --lockfile, and commit the file"
@@ -221,7 +221,7 @@ def refused_change(change: Difference, readonly: Readonly) -> Diagnostic:
 
 
 def incomplete(settled: Settled, context: InstallContext, here: Platform) -> list[Diagnostic]:
-    """Returns the tools' warning of a lock file with hashes for this machine's platform only."""
+    """Return the tools' warning of a lock file with hashes for this machine's platform only."""
     if not settled.incomplete:
         return []
     names = ", ".join(map(context.name, settled.incomplete))
@@ -231,7 +231,7 @@ def incomplete(settled: Settled, context: InstallContext, here: Platform) -> lis
 
 
 def removed(root: Root, after: Sequence[LockEntry], *, is_written: bool) -> list[str]:
-    """Lists the providers that are removed from the lock file because nothing requires them.
+    """List the providers that are removed from the lock file because nothing requires them.
 
     Args:
         root: As it was read.
@@ -258,7 +258,7 @@ def no_root_here(root: Root, folder: Path) -> list[str]:
 
 
 def orphans_kept(root: Root, after: Sequence[LockEntry]) -> list[str]:
-    """Lists the providers that remain locked although nothing that could be read requires them."""
+    """List the providers that remain locked although nothing that could be read requires them."""
     required = root.configuration.required()
     kept = [entry.address.short(root.tool.default_host) for entry in after if entry.address not in required]
     if not kept:

@@ -96,7 +96,7 @@ class Init:
         return self._session.log
 
     def init(self, path: str, *, upgrade: bool, readonly: Readonly) -> RootResult:
-        """Installs the providers that a root requires, and updates its lock file.
+        """Install the providers that a root requires, and update its lock file.
 
         Raises:
             ConfigurationError: There is no such folder, or the lock file cannot be written.
@@ -124,7 +124,7 @@ class Init:
 
 
 def data_folder_of(root: Root, options: RootOptions) -> DataFolder:
-    """Returns a root's data folder."""
+    """Return a root's data folder."""
     folder = data_folder(FileSystem(options.folder), root.path, options.environ)
     return DataFolder.of(options.folder / root.path, options.folder / (folder or ".terraform"))
 
@@ -141,7 +141,7 @@ class _Initialising:
         self._skipped = unmanaged(context.dialect, options.environ)
 
     def without_asking(self, root: Root) -> RootResult | None:
-        """Returns the result if every provider is installed as locked and the lock file needs no change; else None."""
+        """Return the result if every provider is installed as locked and the lock file needs no change; else None."""
         required = root.wanted(self._skipped)
         if any(requirement.prior is None for requirement in required):
             return None
@@ -154,7 +154,7 @@ class _Initialising:
         return None if settled is None else self._concluded(root, settled)
 
     def work(self, root: Root) -> RootResult:
-        """Installs the providers, and writes the lock file."""
+        """Install the providers, and write the lock file."""
         settled = install(
             root.wanted(self._skipped),
             self._context,
@@ -208,7 +208,7 @@ class _Initialising:
         return data_folder_of(root, self._options)
 
     def _planned(self, root: Root, data: bytes) -> tuple[Path, PlannedFile]:
-        """Returns the top folder that may be written in, and the planned lock file."""
+        """Return the top folder that may be written in, and the planned lock file."""
         from locklens.operations.plan.builder import path_below, planned_lock
         from locklens.operations.root_modules import enclosing
 
@@ -217,7 +217,7 @@ class _Initialising:
         return top, planned_lock(root, path_below(top, path), data)
 
     def _write(self, root: Root, after: Sequence[LockEntry], top: Path, planned: PlannedFile) -> tuple[str, ...]:
-        """Writes the lock file, and returns the limits of the write."""
+        """Write the lock file, and return the limits of the write."""
         from locklens.operations.plan.builder import PlanBuilder, planned_changes
         from locklens.operations.plan.command_line import command_line
         from locklens.operations.plan.model import Scope

@@ -72,7 +72,7 @@ class Lock(Struct, frozen=True):
         return f"Lock {platforms} in {where}"
 
     def plan(self, source: ProviderSource, *, on_root: Callable[[str], None] = no_progress) -> Plan:
-        """Plans the lock files of all roots, with the result for each root.
+        """Plan the lock files of all roots, with the result for each root.
 
         Args:
             source: The source of versions and hashes.
@@ -111,7 +111,7 @@ class _Locking:
         self._platforms = operation.platforms or (source.here,)
 
     def run(self) -> Plan:
-        """Reads the roots, selects versions, fetches packages, and makes the entries."""
+        """Read the roots, select versions, fetch packages, and make the entries."""
         names = tuple(dict.fromkeys(self._operation.where.roots)) or ("",)
         read = {name: self._read(name) for name in names}
         works = [work for work in read.values() if isinstance(work, _Work)]
@@ -144,7 +144,7 @@ class _Locking:
         return _Work(root, [] if diagnostics else required, [], diagnostics)
 
     def _select(self, works: Sequence[_Work], tool: Dialect) -> None:
-        """Selects versions; a requirement that several roots share is looked up once."""
+        """Select versions; a requirement that several roots share is looked up once."""
         alike: dict[tuple[ProviderAddress, str, Version | None], ProviderRequirement] = {}
         for work in works:
             for requirement in work.required:
@@ -165,7 +165,7 @@ class _Locking:
         return LockRequest(requirement.address, version, self._platforms, constraints, requirement.prior, accepts)
 
     def _settle(self, work: _Work, draft: PlanBuilder) -> RootResult:
-        """Makes the entries of one root, and plans its lock file."""
+        """Make the entries of one root, and plan its lock file."""
         root = work.root
         path = path_below(draft.top, self._operation.where.folder / root.path)
         settled: list[LockEntry] = []
@@ -203,7 +203,7 @@ class _Locking:
         return result
 
     def _changes(self, root: Root, path: str, after: Sequence[LockEntry]) -> Iterable[PlannedChange]:
-        """Yields the changes of providers, with the platforms whose hashes are added."""
+        """Yield the changes of providers, with the platforms whose hashes are added."""
         for change in planned_changes(root, path, after):
             if change.old is None or change.new is None or change.old.version != change.new.version:
                 yield change

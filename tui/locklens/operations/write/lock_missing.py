@@ -40,14 +40,14 @@ class LockMissing(Struct, frozen=True):
         return f"Lock {', '.join(map(str, sorted(platforms)))} in {roots} roots"
 
     def plan(self, source: ProviderSource, *, on_root: Callable[[str], None] = no_progress) -> Plan:
-        """Plans the parts in order; packages that were fetched for one are reused by the next."""
+        """Plan the parts in order; packages that were fetched for one are reused by the next."""
         return joined_plans([part.plan(source, on_root=on_root) for part in self.parts])
 
 
 def lock_missing(
     review: Review, selected: Collection[tuple[str, ProviderAddress]], where: Callable[[Iterable[str]], Scope]
 ) -> Operation:
-    """Returns the operation that locks the missing ones of the required platforms.
+    """Return the operation that locks the missing ones of the required platforms.
 
     A platform of unknown coverage is locked too: its package decides. Without required platforms, those count for which
     other entries of the same file have an `h1`.
@@ -79,7 +79,7 @@ def lock_missing(
 def _lacking(
     root: RootReview, selected: Collection[tuple[str, ProviderAddress]], policy: Policy
 ) -> dict[ProviderAddress, tuple[str, ...]]:
-    """Returns the required platforms that each selected provider of a root does not certainly cover."""
+    """Return the required platforms that each selected provider of a root does not certainly cover."""
     lacking = {}
     usual = frozenset[str]() if policy.platforms else frozenset().union(*map(_hashed, root.changes))
     for change in root.changes:
@@ -97,11 +97,11 @@ def _not_covered(change: Change, policy: Policy) -> tuple[str, ...]:
 
 
 def _offered(change: Change, platforms: Iterable[str]) -> tuple[str, ...]:
-    """Returns the platforms, without those that the release has no package for."""
+    """Return the platforms, without those that the release has no package for."""
     offered = change.evidence.offered if change.evidence is not None else None
     return tuple(sorted(platform for platform in platforms if offered is None or platform in offered))
 
 
 def _hashed(change: Change) -> frozenset[str]:
-    """Returns the known platforms of a provider's `h1` hashes."""
+    """Return the known platforms of a provider's `h1` hashes."""
     return frozenset(fact.platform for fact in change.locked if fact.platform and has_scheme(fact.hash, Scheme.H1))

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def no_progress(_: str) -> None:
-    """Ignores the progress of a plan."""
+    """Ignore the progress of a plan."""
 
 
 class FileOperation(Protocol):
@@ -27,7 +27,7 @@ class FileOperation(Protocol):
         """A short title, such as "Prune 2 roots"."""
 
     def plan(self, *, on_root: Callable[[str], None] = no_progress) -> Plan:
-        """Plans the write.
+        """Plan the write.
 
         Args:
             on_root: Called with each root when its turn begins.
@@ -49,7 +49,7 @@ class RegistryOperation(Protocol):
         """A short title, such as "Prune 2 roots"."""
 
     def plan(self, source: ProviderSource, *, on_root: Callable[[str], None] = no_progress) -> Plan:
-        """Plans the write.
+        """Plan the write.
 
         Args:
             source: The source of versions and hashes.
@@ -66,10 +66,10 @@ Operation = FileOperation | RegistryOperation
 
 
 def listed_providers(names: tuple[str, ...]) -> str:
-    """Returns up to two names, else their number."""
+    """Return up to two names, else their number."""
     return " and ".join(names) if len(names) <= 2 else f"{len(names)} providers"
 
 
 def listed_roots(roots: tuple[str, ...] | list[str]) -> str:
-    """Returns the root, or the number of roots."""
+    """Return the root, or the number of roots."""
     return (roots[0] if roots else ".") if len(roots) <= 1 else f"{len(roots)} roots"

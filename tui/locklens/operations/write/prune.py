@@ -35,7 +35,7 @@ class Prune(Struct, frozen=True):
         return f"Prune {listed_providers(self.providers) or 'orphans'} in {listed_roots(self.where.roots)}"
 
     def plan(self, *, on_root: Callable[[str], None] = no_progress) -> Plan:
-        """Plans the removal."""
+        """Plan the removal."""
         return prune(self.where, self.providers, on_root=on_root)
 
 
@@ -91,7 +91,7 @@ def _prune_root(draft: ScopedPlanBuilder, root: Root, named: frozenset[ProviderA
 
 
 def _not_prunable(root: Root, address: ProviderAddress) -> ConfigurationError | None:
-    """Returns the error about a named provider that cannot be pruned."""
+    """Return the error about a named provider that cannot be pruned."""
     name = root.name_of(address)
     requirements = root.configuration.of(address)
     if requirements:

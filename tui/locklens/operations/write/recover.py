@@ -19,7 +19,7 @@ _ELSEWHERE = object()
 
 
 def recover_at(folder: Path, *, journal: Journal | None = None) -> tuple[str, ...]:
-    """Recovers interrupted writes in the repository of a folder, and in repositories below it.
+    """Recover interrupted writes in the repository of a folder, and in repositories below it.
 
     Args:
         folder: The folder that the run works in.
@@ -62,7 +62,7 @@ def _recover(top: Path, journal: Journal) -> tuple[str, ...]:
 
 
 def _settle(record: Record, top: Path, journal: Journal) -> str:
-    """Completes a write if some files are written and the others untouched, else reverts it; returns a sentence."""
+    """Complete a write if some files are written and the others untouched, else reverts it; return a sentence."""
     lead = f"an interrupted write ({record.command})"
     if not _stays_below(record, top):
         where = f"it would write outside of {top}; remove {journal.place(top)}"
@@ -107,7 +107,7 @@ def _stays_below(record: Record, top: Path) -> bool:
 
 
 def _now(file: WrittenFile) -> object:
-    """Returns the bytes at a file's place, None for no file, _ELSEWHERE where a link now leads to another place."""
+    """Return the bytes at a file's place, None for no file, _ELSEWHERE where a link now leads to another place."""
     folder = os.path.dirname(file.path)  # noqa: PTH120
     return current(file) if os.path.realpath(folder) == folder else _ELSEWHERE
 

@@ -80,7 +80,7 @@ class RegistrySource:
     def listed(
         self, addresses: Sequence[ProviderAddress], tool: Dialect
     ) -> Mapping[ProviderAddress, Sequence[ListedVersion] | LockLensError]:
-        """Returns the available versions of each provider, or the error."""
+        """Return the available versions of each provider, or the error."""
         context, known = self._context(tool), self._listed.setdefault(tool.name, {})
 
         def ask(address: ProviderAddress) -> Sequence[ListedVersion] | LockLensError:
@@ -108,22 +108,22 @@ class RegistrySource:
         return entry_platforms(entries, self._context(tool), self.here)
 
     def choose(self, wanted: Sequence[ProviderRequirement], tool: Dialect) -> Sequence[Version | Diagnostic]:
-        """Returns the version of each to lock, or the error."""
+        """Return the version of each to lock, or the error."""
         return choose(wanted, self._context(tool))
 
     def fetch(self, requests: Sequence[LockRequest], tool: Dialect) -> None:
-        """Fetches the packages for the requests of all roots, concurrently."""
+        """Fetch the packages for the requests of all roots, concurrently."""
         self._locker(tool).fetch(requests)
 
     def entries(
         self, requests: Sequence[LockRequest], tool: Dialect
     ) -> Mapping[ProviderAddress, LockEntry | Diagnostic]:
-        """Returns the new entry of each provider of one root, or the error."""
+        """Return the new entry of each provider of one root, or the error."""
         entries = self._locker(tool).entries(requests)
         return {request.address: entry for request, entry in zip(requests, entries, strict=True)}
 
     def h1s(self, address: ProviderAddress, version: Version, tool: Dialect) -> Mapping[Platform, str]:
-        """Returns the `h1` of the packages that this run fetched; no registry is asked."""
+        """Return the `h1` of the packages that this run fetched; no registry is asked."""
         return self._locker(tool).h1s(address, version)
 
     def _locker(self, tool: Dialect) -> Locker:

@@ -54,7 +54,7 @@ class Restore(Struct, frozen=True):
         return f"Restore {listed_providers(providers)} from {self.revision} in {listed_roots(roots)}"
 
     def plan(self, *, on_root: Callable[[str], None] = no_progress) -> Plan:
-        """Plans the restoration."""
+        """Plan the restoration."""
         return joined_plans(
             [
                 restore(replace(self.where, roots=restored.roots), restored.providers, self.revision, on_root=on_root)

@@ -59,7 +59,7 @@ class RootUpgradeOptions(Struct, frozen=True):
 
 
 def require_upgradable(root: Root, *, allows_missing: bool = False) -> None:
-    """Refuses a root in which nothing can be upgraded.
+    """Refuse a root in which nothing can be upgraded.
 
     Args:
         root: As it was read.
@@ -124,7 +124,7 @@ class RootUpgrade:
     # The phases
 
     def resolve(self, providers: Mapping[ProviderAddress, Version | None]) -> None:
-        """Selects versions and edits constraints.
+        """Select versions and edit constraints.
 
         Args:
             providers: Providers, each with its version, or None for the newest that satisfies the constraints.
@@ -155,7 +155,7 @@ class RootUpgrade:
         return self._source.ages(addresses, self.tool) if addresses and self._options.cooldown is not None else {}
 
     def _split(self, targets: Mapping[ProviderAddress, Version]) -> None:
-        """Separates entries that only get new constraints from those to lock."""
+        """Separate entries that only get new constraints from those to lock."""
         for address, version in targets.items():
             prior = self._locked.get(address)
             if prior is not None and prior.version == version and address not in self._migrated:
@@ -168,7 +168,7 @@ class RootUpgrade:
             self.priors = {address: prior for address, prior in locked.items() if prior is not None}
 
     def select_platforms(self, coverage: Mapping[ProviderAddress, EntryPlatforms]) -> None:
-        """Makes the lock requests: for the platforms of the options, or else the required ones, or else each entry's.
+        """Make the lock requests: for the platforms of the options, or else the required ones, or else each entry's.
 
         Args:
             coverage: The platforms of each of `priors`.
@@ -189,7 +189,7 @@ class RootUpgrade:
     def _available(
         self, address: ProviderAddress, version: Version, platforms: tuple[Platform, ...]
     ) -> tuple[Platform, ...]:
-        """Returns the platforms that the registry lists for a version; all of them if it lists none of them."""
+        """Return the platforms that the registry lists for a version; all of them if it lists none of them."""
         listed = self._offered[address]
         offered = () if isinstance(listed, LockLensError) else listed
         available = next((one.platforms for one in offered if one.version == version), ())
@@ -201,7 +201,7 @@ class RootUpgrade:
         return left
 
     def _warn_of_fewer(self, request: LockRequest, entry: LockEntry) -> None:
-        """Warns of platforms that are no longer locked; those that the policy does not require are a note."""
+        """Warn of platforms that are no longer locked; those that the policy does not require are a note."""
         options = self._options
         prior = self._locked.get(self._migrated.get(request.address, request.address))
         before = len(prior.with_scheme(Scheme.H1)) if prior is not None else 0
@@ -216,7 +216,7 @@ class RootUpgrade:
             self._remark(request.address, f"{words}; the policy requires no other platform")
 
     def put(self) -> None:
-        """Plans the entries."""
+        """Plan the entries."""
         for address, entry in self._source.entries(self.requests, self.tool).items() if self.requests else ():
             if isinstance(entry, Diagnostic):
                 # The summary is `lock`'s own title.
@@ -248,7 +248,7 @@ class RootUpgrade:
     def _target(
         self, address: ProviderAddress, version: Version | None, offered: Sequence[ListedVersion] | LockLensError
     ) -> Version | None:
-        """Returns the version to upgrade to, with constraints edited for it; None where nothing changes.
+        """Return the version to upgrade to, with constraints edited for it; None where nothing changes.
 
         Raises:
             LockLensError: There is none.
@@ -300,7 +300,7 @@ class RootUpgrade:
     def _heeding_cooldown(
         self, address: ProviderAddress, version: Version, offered: Sequence[ListedVersion]
     ) -> Version:
-        """Returns a selected version; names the newer ones within the cooldown, and warns where its age is unknown."""
+        """Return a selected version; name the newer ones within the cooldown, and warn where its age is unknown."""
         if address not in self._ages:
             return version
         if version not in self._ages[address]:
@@ -374,7 +374,7 @@ class RootUpgrade:
         self._edits[address] = tuple(edits)
 
     def _reread(self, targets: Mapping[ProviderAddress, Version]) -> Root:
-        """Reads the root with its edits, and checks that the versions satisfy them and nothing else changed.
+        """Read the root with its edits, and check that the versions satisfy them and nothing else changed.
 
         Raises:
             ConfigurationError: The check fails.
@@ -392,7 +392,7 @@ class RootUpgrade:
 
 
 def _excluding(requirements: Iterable[Requirement], version: Version) -> list[Requirement]:
-    """Returns the requirements that exclude a version; of several in the same place, the first."""
+    """Return the requirements that exclude a version; of several in the same place, the first."""
     excluding: dict[tuple[str, int, str], Requirement] = {}
     for requirement in requirements:
         if requirement.constraints.excluded_by(version):
@@ -401,7 +401,7 @@ def _excluding(requirements: Iterable[Requirement], version: Version) -> list[Re
 
 
 def _unedited(requirement: Requirement) -> tuple[object, ...]:
-    """Returns a requirement without its constraint, for comparison."""
+    """Return a requirement without its constraint, for comparison."""
     return (
         requirement.address,
         requirement.file,

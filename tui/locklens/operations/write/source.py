@@ -41,7 +41,7 @@ class ProviderSource(Protocol):
     def listed(
         self, addresses: Sequence[ProviderAddress], tool: Dialect
     ) -> Mapping[ProviderAddress, Sequence[ListedVersion] | LockLensError]:
-        """Returns the available versions of each provider, or the error."""
+        """Return the available versions of each provider, or the error."""
 
     def ages(
         self, addresses: Sequence[ProviderAddress], tool: Dialect
@@ -49,18 +49,18 @@ class ProviderSource(Protocol):
         """Return the days since the release of each version of each provider; versions of unknown age are left out."""
 
     def coverage(self, entries: Sequence[LockEntry], tool: Dialect) -> Sequence[EntryPlatforms]:
-        """Returns the platforms of each entry's `h1` hashes."""
+        """Return the platforms of each entry's `h1` hashes."""
 
     def choose(self, wanted: Sequence[ProviderRequirement], tool: Dialect) -> Sequence[Version | Diagnostic]:
-        """Returns the version of each to lock, selected as by `providers lock`, or the error."""
+        """Return the version of each to lock, selected as by `providers lock`, or the error."""
 
     def fetch(self, requests: Sequence[LockRequest], tool: Dialect) -> None:
-        """Fetches the packages for the requests of all roots, so that `entries` of each root does not wait."""
+        """Fetch the packages for the requests of all roots, so that `entries` of each root does not wait."""
 
     def entries(
         self, requests: Sequence[LockRequest], tool: Dialect
     ) -> Mapping[ProviderAddress, LockEntry | Diagnostic]:
-        """Returns the new entry of each provider of one root, or the error."""
+        """Return the new entry of each provider of one root, or the error."""
 
     def h1s(self, address: ProviderAddress, version: Version, tool: Dialect) -> Mapping[Platform, str]:
-        """Returns the `h1` of the packages that this run fetched; no registry is asked."""
+        """Return the `h1` of the packages that this run fetched; no registry is asked."""

@@ -75,7 +75,7 @@ class Stage(Struct, frozen=True):
 
 
 def marked_blocks(review: Review, top: Path | None, marks: Collection[str]) -> Stage:
-    """Returns the operation that stages every change marked as reviewed.
+    """Return the operation that stages every change marked as reviewed.
 
     Args:
         review: The review of the work tree.
@@ -173,7 +173,7 @@ class _Staging:
         self._partial: list[str] = []
 
     def run(self, chosen: Iterable[StagedBlocks]) -> None:
-        """Plans every root; one with an error is left untouched."""
+        """Plan every root; one with an error is left untouched."""
         by_path = {blocks.root.lock_file: blocks for blocks in chosen}
         before = self._index.read(tuple(by_path))
         sound = {path: blocks for path, blocks in by_path.items() if self._is_sound(blocks, before[path])}
@@ -218,7 +218,7 @@ class _Staging:
                 self._draft.describe(f"{file} is staged", dry_run=f"{file} would be staged")
 
     def plan(self) -> Plan:
-        """Returns the plan."""
+        """Return the plan."""
         commands = [("git", "add", "--", *self._whole)] if self._whole else []
         commands += [("git", "add", "-p", "--", *self._partial)] if self._partial else []
         return self._draft.plan(" && ".join(map(shell_words, commands)))
@@ -241,7 +241,7 @@ class _Staging:
             raise StaleLockFileError("changed on disk since it was reviewed", path=root.lock_file, hint=hint)
 
     def _added(self, paths: list[str], roots: Mapping[str, RootReview]) -> dict[str, IndexedFile]:
-        """Returns the files as `git add` would stage them; if git refuses one of several, each is tried alone."""
+        """Return the files as `git add` would stage them; if git refuses one of several, each is tried alone."""
         try:
             return self._index.as_added(paths) if paths else {}
         except LockLensError as error:
@@ -271,7 +271,7 @@ class _Staging:
 
     @staticmethod
     def _read(root: RootReview, data: bytes | None) -> LockFile:
-        """Parses bytes of the index as a lock file; the reviewed one is parsed already."""
+        """Parse bytes of the index as a lock file; the reviewed one is parsed already."""
         is_reviewed = data == root.new.data and root.new.exists
         return root.new if is_reviewed else parse(data or b"", root.lock_file, dialect=root.tool)
 
@@ -294,6 +294,6 @@ def _configuration_files(root: RootReview) -> Iterable[str]:
 
 
 def _staged_words(change: PlannedChange) -> str:
-    """Describes the staged change of a provider in one line."""
+    """Describe the staged change of a provider in one line."""
     old, new = (str(entry.version) if entry else "none" for entry in (change.old, change.new))
     return f"{change.root or '.'}: {change.name} {new if old == new else f'{old} -> {new}'} is staged"

@@ -137,7 +137,7 @@ def undo(folder: Path, *, write: str = "", is_redo: bool = False, journal: Journ
 
 
 def _selected(writes: Sequence[AppliedWrite], top: Path, write: str, *, is_redo: bool) -> Record:
-    """Returns the record of the write to revert, or to apply again.
+    """Return the record of the write to revert, or to apply again.
 
     Raises:
         ConfigurationError: There is none.
@@ -160,13 +160,13 @@ def _selected(writes: Sequence[AppliedWrite], top: Path, write: str, *, is_redo:
 
 
 def _names(record: Record, top: Path) -> dict[WrittenFile, str]:
-    """Returns the name of each file, relative to the repository's top."""
+    """Return the name of each file, relative to the repository's top."""
     real_top = os.path.realpath(top)
     return {file: os.path.relpath(file.path, real_top).replace(os.sep, "/") for file in record.files}
 
 
 def _staged_since(top: Path, written: Mapping[str, bytes | None], moment: str) -> list[str]:
-    """Returns the files whose content in the index differs from the staged one, or was committed since.
+    """Return the files whose content in the index differs from the staged one, or was committed since.
 
     Args:
         top: The repository's top.
@@ -209,18 +209,18 @@ def _command(top: Path, write: str, *, is_redo: bool) -> str:
 
 
 def _short(command: str) -> str:
-    """Returns the beginning of a command line that fits into a sentence."""
+    """Return the beginning of a command line that fits into a sentence."""
     return command if len(command) <= _COMMAND_SHOWN else f"{command[:_COMMAND_SHOWN]} …"
 
 
 def _moment(record: Record) -> str:
-    """Returns the time of a write, to the minute."""
+    """Return the time of a write, to the minute."""
     day, _, time = record.at.partition("T")
     return f"{day} {time[:5]} UTC"
 
 
 def _changes(file: PlannedFile) -> Iterator[PlannedChange]:
-    """Yields the changes of providers in a lock file."""
+    """Yield the changes of providers in a lock file."""
     if os.path.basename(file.path) != LOCK_FILE:  # noqa: PTH119
         return
     old, new = (parse(data or b"", file.path) for data in (file.old, file.new))
@@ -246,5 +246,5 @@ class Undo(Struct, frozen=True):
         return f"{verb} {f'apply {self.write}' if self.write else 'the last apply'}"
 
     def plan(self, *, on_root: Callable[[str], None] = no_progress) -> Plan:  # noqa: ARG002
-        """Plans the reversal."""
+        """Plan the reversal."""
         return undo(self.folder, write=self.write, is_redo=self.is_redo)

@@ -69,7 +69,7 @@ class Upgrade(Struct, frozen=True):
         required: tuple[Platform, ...] = (),
         allows_missing: bool = False,
     ) -> Self:
-        """Returns the upgrade to selected versions; a constraint that excludes one of them is edited.
+        """Return the upgrade to selected versions; a constraint that excludes one of them is edited.
 
         Args:
             picks: At least one.
@@ -98,7 +98,7 @@ class Upgrade(Struct, frozen=True):
         return f"Upgrade {self.picks[0].address.type}{target} {where}"
 
     def plan(self, source: ProviderSource, *, on_root: Callable[[str], None] = no_progress) -> Plan:
-        """Plans an upgrade of every root of the scope; a root with an error is left untouched.
+        """Plan an upgrade of every root of the scope; a root with an error is left untouched.
 
         Three phases, so that many roots wait for registries as long as one: `RootUpgrade.resolve` lists versions and
         edits constraints, root by root, since roots may share a module; then the packages of all roots are fetched
@@ -181,7 +181,7 @@ def _list_versions(
     *,
     asks_ages: bool,
 ) -> None:
-    """Lists the versions of the providers of all roots, and their ages where a version is selected, concurrently."""
+    """List the versions of the providers of all roots, and their ages where a version is selected, concurrently."""
     for tool in {root.tool.name: root.tool for root in roots}.values():
         wanted = [item for root in roots if root.tool is tool for item in targets[root.path].items()]
         source.listed(tuple(dict.fromkeys(address for address, _ in wanted)), tool)
@@ -190,7 +190,7 @@ def _list_versions(
 
 
 def _fetch(upgrades: Sequence[RootUpgrade], source: ProviderSource) -> None:
-    """Looks up the platforms of entries, then fetches the packages of all roots; each concurrently."""
+    """Look up the platforms of entries, then fetch the packages of all roots; each concurrently."""
     for tool in {upgrade.tool.name: upgrade.tool for upgrade in upgrades}.values():
         same_tool = [upgrade for upgrade in upgrades if upgrade.tool is tool]
         priors = [prior for upgrade in same_tool for prior in upgrade.priors.values()]
@@ -202,7 +202,7 @@ def _fetch(upgrades: Sequence[RootUpgrade], source: ProviderSource) -> None:
 
 
 def _targets(request: Upgrade, roots: Sequence[Root]) -> dict[str, Mapping[ProviderAddress, Version | None]]:
-    """Returns the providers to upgrade in each root, each with its version, or None for the newest in range.
+    """Return the providers to upgrade in each root, each with its version, or None for the newest in range.
 
     Raises:
         ConfigurationError: A provider or version is invalid.
@@ -223,7 +223,7 @@ def _targets(request: Upgrade, roots: Sequence[Root]) -> dict[str, Mapping[Provi
 
 
 def _required(root: Root) -> list[ProviderAddress]:
-    """Returns the providers that are locked and required, or may be, in the lock file's order."""
+    """Return the providers that are locked and required, or may be, in the lock file's order."""
     required = root.configuration.required() | root.by_record
     return [entry.address for entry in root.migration.entries if entry.address in required]
 
@@ -239,7 +239,7 @@ def _named(text: str) -> tuple[str, Version | None]:
 
 
 def _commands_of_picks(request: Upgrade, draft: ScopedPlanBuilder) -> str:
-    """Returns the commands for the picks; roots with the same picks share one."""
+    """Return the commands for the picks; roots with the same picks share one."""
     groups: dict[tuple[str, ...], list[tuple[str, str]]] = {}
     for root, name in zip(draft.roots, request.where.roots, strict=True):
         picks = (pick for pick in request.picks if pick.root == root.path)
@@ -264,7 +264,7 @@ def _command(request: Upgrade) -> str:
 
 
 def _note_left_behind(draft: ScopedPlanBuilder) -> None:
-    """Notes the roots of the repository whose locked version an edited constraint excludes."""
+    """Note the roots of the repository whose locked version an edited constraint excludes."""
     edited = sorted({(edit.file, change.address) for change in draft.changes for edit in change.edits})
     for path in draft.locked() if edited else ():
         try:

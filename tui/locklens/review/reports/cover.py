@@ -50,7 +50,7 @@ def needs_words(path: InstallPath) -> str:
 
 
 def policy_lines(review: Review) -> Iterator[str]:
-    """Yields the required platforms with reasons, the install paths, and the source of the policy."""
+    """Yield the required platforms with reasons, the install paths, and the source of the policy."""
     policy = review.policy
     yield f"policy    {source_words(review)}"
     width = max((len(str(one.platform)) for one in policy.platforms), default=0)
@@ -76,7 +76,7 @@ def source_words(review: Review) -> str:
 
 
 def missing_platform_lines(coverage: ProviderCoverage, policy: Policy) -> Iterator[str]:
-    """Yields a line for each required platform that is not definitely covered."""
+    """Yield a line for each required platform that is not definitely covered."""
     for one in policy.platforms:
         if words := platform_words(str(one.platform), coverage):
             why = f" ({one.why})" if one.why else ""

@@ -19,7 +19,7 @@ def run_facts(
     notes: Sequence[str] = (),
     policy: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Returns the object about the run itself."""
+    """Return the object about the run itself."""
     return {
         "at": at,
         "offline": offline,
@@ -43,7 +43,7 @@ def envelope(
     unverified: str | None,
     verdict: str,
 ) -> dict[str, Any]:
-    """Returns the document; the arguments are its parts as plain values."""
+    """Return the document; the arguments are its parts as plain values."""
     return {
         "schema": SCHEMA,
         "run": dict(run),

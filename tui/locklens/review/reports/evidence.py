@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def signer_text(change: Change) -> Iterator[str]:
-    """Yields the signer of the new version, and of the old one if it differs."""
+    """Yield the signer of the new version, and of the old one if it differs."""
     old, new = change.old_signer, change.new_signer
     if change.new is None or (old is None and new is None):
         return
@@ -83,7 +83,7 @@ def shared_problem_lines(shared: Mapping[tuple[str, str], int]) -> Iterator[str]
 
 
 def host_lines(review: Review) -> Iterator[str]:
-    """Yields a line for each registry with the result of asking it."""
+    """Yield a line for each registry with the result of asking it."""
     for host in review.hosts:
         hint = f"; {host.hint}" if host.hint else ""
         yield f"{spelt_host(host.host)}: {host_words(host, is_offline=review.offline)}{hint}"
@@ -102,6 +102,6 @@ def host_words(host: HostState, *, is_offline: bool) -> str:
 
 
 def clock(moment: str) -> str:
-    """Formats an ISO 8601 moment in UTC for reading, to the minute."""
+    """Format an ISO 8601 moment in UTC for reading, to the minute."""
     day, separator, time = moment.partition("T")
     return f"{day} {time[:5]} UTC" if separator else moment

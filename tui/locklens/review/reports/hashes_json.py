@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 
 def render(review: Review) -> Printable:
-    """Returns the document as indented text, ending in a line feed."""
+    """Return the document as indented text, ending in a line feed."""
     return json_text(document(review))
 
 
 def document(review: Review) -> dict[str, Any]:
-    """Returns the document as plain values; `review` is one with unchanged providers."""
+    """Return the document as plain values; `review` is one with unchanged providers."""
     facts = [fact for root in review.roots for change in root.changes for fact in change.locked]
     return {
         "schema": SCHEMA,

@@ -31,7 +31,7 @@ _NO_PLATFORM = "-"
 
 
 def render(review: Review, *, colour: bool = False) -> Printable:
-    """Returns the report.
+    """Return the report.
 
     Args:
         review: One with unchanged providers.

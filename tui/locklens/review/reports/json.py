@@ -21,12 +21,12 @@ Json = dict[str, Any]
 
 
 def render(review: Review) -> Printable:
-    """Returns the document as indented text, ending in a line feed."""
+    """Return the document as indented text, ending in a line feed."""
     return json_text(document(review))
 
 
 def review_schema() -> Json:
-    """Returns the JSON Schema that every document satisfies."""
+    """Return the JSON Schema that every document satisfies."""
     from pathlib import Path
 
     text = Path(__file__).with_name("review.schema.json").read_text("utf-8")
@@ -35,7 +35,7 @@ def review_schema() -> Json:
 
 
 def document(review: Review) -> Json:
-    """Returns the document as plain values."""
+    """Return the document as plain values."""
     changes = review.changes
     return envelope(
         run=run_document(review),
@@ -53,7 +53,7 @@ def document(review: Review) -> Json:
 
 
 def run_document(review: Review) -> Json:
-    """Returns the object about the run itself, which all documents share."""
+    """Return the object about the run itself, which all documents share."""
     hosts = [{"host": one.host, "asked": one.asked, "as_of": one.as_of, "error": one.error} for one in review.hosts]
     policy = {"file": review.policy.file or None, "side": review.policy_side.value}
     return run_facts(at=review.at, offline=review.offline, hosts=hosts, notes=review.notes, policy=policy)
@@ -79,7 +79,7 @@ def _root(root: RootReview) -> Json:
 
 
 def configuration_document(configuration: Configuration | None) -> Json:
-    """Returns the completeness and errors of a configuration as plain values."""
+    """Return the completeness and errors of a configuration as plain values."""
     if configuration is None:
         return {"complete": False, "missing_modules": [], "errors": []}
     errors = [
@@ -147,19 +147,19 @@ def _change(change: Change) -> Json:
 
 
 def fact_document(fact: HashFact) -> Json:
-    """Returns a hash with its platform and proof."""
+    """Return a hash with its platform and proof."""
     return {"hash": fact.hash, "platform": fact.platform, "proof": fact.proof.value}
 
 
 def signer_document(signer: Signer | None) -> Json | None:
-    """Returns the signer of a version."""
+    """Return the signer of a version."""
     if signer is None:
         return None
     return {"version": signer.version, "tier": signer.tier.value, "keys": [key_document(key) for key in signer.keys]}
 
 
 def key_document(key: SigningKey) -> Json:
-    """Returns a key in full."""
+    """Return a key in full."""
     return {
         "fingerprint": key.fingerprint,
         "key_id": key.key_id,
@@ -173,7 +173,7 @@ def key_document(key: SigningKey) -> Json:
 
 
 def evidence_document(evidence: Evidence) -> Json:
-    """Returns the state of the facts behind a change."""
+    """Return the state of the facts behind a change."""
     return {
         "as_of": evidence.as_of,
         "problems": list(evidence.problems),
@@ -183,7 +183,7 @@ def evidence_document(evidence: Evidence) -> Json:
 
 
 def requirement_document(requirement: Requirement) -> Json:
-    """Returns the place and constraint of a requirement as plain values."""
+    """Return the place and constraint of a requirement as plain values."""
     hidden = requirement.overrides
     return {
         "file": requirement.file,
@@ -195,7 +195,7 @@ def requirement_document(requirement: Requirement) -> Json:
 
 
 def finding_document(finding: Finding) -> Json:
-    """Returns a rule's verdict."""
+    """Return a rule's verdict."""
     return {
         "rule": finding.rule,
         "severity": finding.severity.value,

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 
 def render(review: Review, past: Past | None = None) -> Printable:
-    """Returns the document as indented text, ending in a line feed; arguments as of `document`."""
+    """Return the document as indented text, ending in a line feed; arguments as of `document`."""
     return json_text(document(review, past))
 
 
 def document(review: Review, past: Past | None = None) -> dict[str, Any]:
-    """Returns the document as plain values.
+    """Return the document as plain values.
 
     Args:
         review: One with unchanged providers.

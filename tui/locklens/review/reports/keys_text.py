@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def render(review: Review, past: Past | None = None) -> Printable:
-    """Returns the report.
+    """Return the report.
 
     Args:
         review: One with unchanged providers.

@@ -23,12 +23,12 @@ WHY_SCHEMA = 1
 
 
 def render(why: Why) -> Printable:
-    """Returns the document as indented text, ending in a line feed."""
+    """Return the document as indented text, ending in a line feed."""
     return json_text(document(why))
 
 
 def why_schema() -> WhyJson:
-    """Returns the JSON Schema that every document satisfies."""
+    """Return the JSON Schema that every document satisfies."""
     from pathlib import Path
 
     loaded: WhyJson = json.loads(Path(__file__).with_name("why.schema.json").read_text("utf-8"))
@@ -36,7 +36,7 @@ def why_schema() -> WhyJson:
 
 
 def document(why: Why) -> WhyJson:
-    """Returns the document as plain values."""
+    """Return the document as plain values."""
     return {
         "schema": WHY_SCHEMA,
         "asked": why.asked,

@@ -200,7 +200,7 @@ def _conflict(conflict: ConstraintConflict, configuration: Configuration) -> Ite
 
 
 def _places(requirements: Sequence[Requirement], configuration: Configuration) -> Iterator[str]:
-    """Yields the places of requirements; those in a module with several calls once."""
+    """Yield the places of requirements; those in a module with several calls once."""
     places: dict[str, list[str]] = {}
     for one in requirements:
         places.setdefault(place_words(one), []).append(one.module)

@@ -22,7 +22,7 @@ NAMES_SHOWN = 8
 
 
 def version_range(versions: Sequence[Version]) -> str:
-    """Formats versions, given newest first, as one or as a range."""
+    """Format versions, given newest first, as one or as a range."""
     if len(versions) == 1:
         return str(versions[0])
     return f"{versions[-1]} to {versions[0]} ({len(versions)} versions)"
@@ -117,7 +117,7 @@ def uses_words(asker: RequiringModule, folder: str = "") -> str:
 
 
 def unseen_words(root: RootWhy, folder: str = "") -> Iterator[tuple[str, tuple[str, int] | None]]:
-    """Yields unread sources of possible requirements, each with its place relative to a root's folder."""
+    """Yield unread sources of possible requirements, each with its place relative to a root's folder."""
     configuration = root.configuration
     missing = configuration.missing_modules
     if missing:

@@ -69,7 +69,7 @@ def phrase(change: Change) -> str:
 
 
 def side(kind: str, name: str, revision: str | None) -> str:
-    """Names a side of the comparison, with seven digits of its revision."""
+    """Name a side of the comparison, with seven digits of its revision."""
     shown = "work tree" if kind == "worktree" else name
     return f"{shown}@{revision[:7]}" if revision and not revision.startswith(name) else shown
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def _too_young(change: Change, policy: Policy) -> Iterator[Verdict]:
-    """Checks a new version; an unknown release date gives no finding."""
+    """Check a new version; an unknown release date gives no finding."""
     days = change.evidence.days if change.evidence is not None else None
     if change.new is None or policy.cooldown is None or days is None or days >= policy.cooldown:
         return

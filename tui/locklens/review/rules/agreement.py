@@ -49,7 +49,7 @@ class LockedPackages:
                 of_version.setdefault(packages, []).append(LockedPlace(lock.path, entry.line, is_base))
 
     def rivals(self, changes: Iterable[Change]) -> dict[ProviderAddress, tuple[LockedPlace, ...]]:
-        """Returns the first places that lock contradicting packages for the versions of changes, by provider.
+        """Return the first places that lock contradicting packages for the versions of changes, by provider.
 
         A superset or subset does not contradict: it is more or less complete. The base's own entry is left out: the
         rules about releases judge it.

@@ -504,7 +504,7 @@ _NEEDS = {
 
 
 def explain_rule(rule: Rule) -> str:
-    """Returns the rule as a page of plain text."""
+    """Return the rule as a page of plain text."""
     from functools import partial
     from textwrap import fill as wrap
 

@@ -77,7 +77,7 @@ def _no_signed_scheme(change: Change, _: Policy) -> Iterator[Verdict]:
 
 
 def _without_matchable(hashes: Sequence[str]) -> str:
-    """Describes the tools' handling of an entry without a hash that can match: only known schemes exclude a package."""
+    """Describe the tools' handling of an entry without a hash that can match: only known schemes exclude a package."""
     if any(map(is_known_scheme, hashes)):
         return "no hash that can match a package: none is a valid digest of its scheme"
     if hashes:

@@ -84,7 +84,7 @@ def requirements_of(address: ProviderAddress, lock: LockFile, configuration: Con
 
 
 def perhaps_not_required(addresses: Sequence[ProviderAddress], configuration: Configuration) -> Iterator[Verdict]:
-    """Yields one verdict for several locked providers that may not be required."""
+    """Yield one verdict for several locked providers that may not be required."""
     if addresses:
         are = "is" if len(addresses) == 1 else "are"
         message = f"could not determine whether {listing(list(map(str, addresses)))} {are} required"
@@ -92,7 +92,7 @@ def perhaps_not_required(addresses: Sequence[ProviderAddress], configuration: Co
 
 
 def askers(requirements: Iterable[Requirement]) -> tuple[Requirement, ...]:
-    """Returns the requirements worth showing: each declaration, and the first use in a module without one."""
+    """Return the requirements worth showing: each declaration, and the first use in a module without one."""
     candidates = tuple(requirements)
     settled = {each.module for each in candidates if each.contributor is Contributor.REQUIRED_PROVIDERS}
     shown = []

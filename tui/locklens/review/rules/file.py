@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def refused(lock: LockFile) -> Iterator[Verdict]:
-    """Yields the reasons for the tools to refuse a lock file (LK019)."""
+    """Yield the reasons for the tools to refuse a lock file (LK019)."""
     for problem in lock.problems:
         yield Verdict(f"{problem.summary}: {problem.detail}", problem.line, lock.path, column=problem.column)
     if lock.conflict is not None:
@@ -24,7 +24,7 @@ def refused(lock: LockFile) -> Iterator[Verdict]:
 
 
 def _half_conflicts(lock: LockFile, conflict: Conflict) -> Iterator[Verdict]:
-    """Finds providers with conflicting versions whose hashes git merged, so that one has the other's hashes."""
+    """Find providers with conflicting versions whose hashes git merged, so that one has the other's hashes."""
     from locklens.hashes import packages_of
 
     theirs = conflict.theirs.by_address

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def judge(root: RootReview, cases: Mapping[ProviderAddress, Case] | None = None) -> RootReview:
-    """Returns a root with all findings that follow from the known facts, and with the requirements of each change.
+    """Return a root with all findings that follow from the known facts, and with the requirements of each change.
 
     Args:
         root: With its lock files, its context, and its configuration as far as it has been read.
@@ -42,7 +42,7 @@ def judge(root: RootReview, cases: Mapping[ProviderAddress, Case] | None = None)
 
 
 def judge_change(change: Change, root: RootReview, case: Case | None = None) -> tuple[Finding, ...]:
-    """Returns the findings of one change, the worst first.
+    """Return the findings of one change, the worst first.
 
     Args:
         change: With its evidence, where that is settled.
@@ -68,7 +68,7 @@ def judge_change(change: Change, root: RootReview, case: Case | None = None) -> 
 
 
 def settle(change: Change, root: RootReview, case: Case | None) -> Change:
-    """Returns a change with its evidence and all findings; arguments as of `judge_change`."""
+    """Return a change with its evidence and all findings; arguments as of `judge_change`."""
     from locklens.review.evidence import trace
 
     traced = trace(change, case)
@@ -76,7 +76,7 @@ def settle(change: Change, root: RootReview, case: Case | None) -> Change:
 
 
 def judge_root(root: RootReview) -> tuple[Finding, ...]:
-    """Returns the findings of a root that concern no listed change, the worst first."""
+    """Return the findings of a root that concern no listed change, the worst first."""
     verdicts: list[tuple[str, Verdict]] = []
     if root.is_rewritten or not (root.new.is_valid and root.old.is_valid):
         from locklens.review.rules import file
@@ -105,7 +105,7 @@ def judge_root(root: RootReview) -> tuple[Finding, ...]:
 
 
 def judge_lock(lock: LockFile, address: ProviderAddress, configuration: Configuration) -> tuple[Finding, ...]:
-    """Judges a lock file that is compared with nothing.
+    """Judge a lock file that is compared with nothing.
 
     Args:
         lock: Its errors come first.
@@ -168,7 +168,7 @@ def _of_provider(address: ProviderAddress, lock: LockFile, configuration: Config
 
 
 def _unlisted(root: RootReview, configuration: Configuration) -> Iterator[Finding]:
-    """Judges the providers without a listed change; requirements that are unknown for several give one finding."""
+    """Judge the providers without a listed change; requirements that are unknown for several give one finding."""
     from locklens.review.rules import configuration as asked
 
     listed, lock = {change.address for change in root.changes}, root.new

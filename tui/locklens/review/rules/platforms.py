@@ -35,7 +35,7 @@ def _lost(before: LockedHashes | None, now: LockedHashes, policy: Policy) -> Ite
 
 
 def _split(platforms: Sequence[str], required: set[str]) -> Iterator[tuple[str, ...]]:
-    """Yields the required platforms, then the others; all of them together if none is required."""
+    """Yield the required platforms, then the others; all of them together if none is required."""
     for part in ([one for one in platforms if one in required], [one for one in platforms if one not in required]):
         if part:
             yield tuple(part)

@@ -34,7 +34,7 @@ class Verdict(Struct, frozen=True):
 def finding_of(
     rule: str, verdict: Verdict, lock_file: str, line: int | None, provider: ProviderAddress | None = None
 ) -> Finding:
-    """Returns the finding of a verdict.
+    """Return the finding of a verdict.
 
     Args:
         rule: The rule's id.
@@ -49,5 +49,5 @@ def finding_of(
 
 
 def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Returns findings with the worst first."""
+    """Return findings with the worst first."""
     return tuple(sorted(findings, key=lambda finding: (finding.severity.rank, finding.rule, finding.line or 0)))

@@ -29,7 +29,7 @@ def open_client(
     cancel: threading.Event | None = None,
     pause: Callable[[float], None] | None = None,
 ) -> Client:
-    """Returns the client of a run. Nothing is asked before the first request, and httpx not loaded.
+    """Return the client of a run. Nothing is asked before the first request, and httpx not loaded.
 
     Args:
         environ: Proxies and certificates are named there.

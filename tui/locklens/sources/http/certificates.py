@@ -22,7 +22,7 @@ _BUNDLES = (
 
 
 def tls_context(environ: Mapping[str, str]) -> ssl.SSLContext:
-    """Returns a context that verifies certificates and host names.
+    """Return a context that verifies certificates and host names.
 
     Args:
         environ: SSL_CERT_FILE and SSL_CERT_DIR (folders separated as in PATH) are looked at.
@@ -53,7 +53,7 @@ def _load_file(context: ssl.SSLContext, file: str) -> None:
 
 
 def _load_folder(context: ssl.SSLContext, folder: Path) -> None:
-    """Reads every certificate in a folder, whatever its name: OpenSSL alone would want hashed names."""
+    """Read every certificate in a folder, whatever its name: OpenSSL alone would want hashed names."""
     if not folder.is_dir():
         return
     for path in sorted(folder.iterdir()):

@@ -63,14 +63,14 @@ class Client:
         self._beside: ThreadPoolExecutor | None = None
 
     def close(self) -> None:
-        """Closes every connection."""
+        """Close every connection."""
         if self._beside is not None:
             self._beside.shutdown(cancel_futures=True)
         if self._opened is not None:
             self._opened.close()
 
     def get(self, url: str, kind: RequestKind, *, token: Token | None = None, is_fresh: bool = False) -> Response:
-        """Asks a URL, or returns what was answered when it was asked before.
+        """Ask a URL, or return what was answered when it was asked before.
 
         Args:
             url: http or https.
@@ -100,7 +100,7 @@ class Client:
         return answer
 
     def begin(self, url: str, kind: RequestKind, *, is_fresh: bool = False) -> None:
-        """Asks a URL, without a token, in a thread of its own, unless that was begun before; `get` has the answer."""
+        """Ask a URL, without a token, in a thread of its own, unless that was begun before; `get` has the answer."""
         is_fresh = is_fresh and not self._is_offline
         future, is_first = self._claimed((url, False), is_fresh=is_fresh)
         if is_first:
@@ -109,7 +109,7 @@ class Client:
                 self._beside.submit(self._fulfil, future, (url, False), kind, None, is_fresh=is_fresh)
 
     def forget(self) -> None:
-        """Lets every URL and every host that failed be asked again, also what earlier runs were answered.
+        """Let every URL and every host that failed be asked again, also what earlier runs were answered.
 
         Offline, cached answers continue to count: there are no others.
         """
@@ -129,7 +129,7 @@ class Client:
         retries: int = 0,
         token: Token | None = None,
     ) -> Iterator[Transfer]:
-        """Opens a file that is too large to be held; it is not cached.
+        """Open a file that is too large to be held; it is not cached.
 
         Args:
             url: http or https.
@@ -150,7 +150,7 @@ class Client:
             yield download
 
     def size(self, url: str) -> int | None:
-        """Asks how long a file is, without reading it; None where its server does not say.
+        """Ask how long a file is, without reading it; None where its server does not say.
 
         Raises:
             OfflineError: The run is offline.
@@ -163,7 +163,7 @@ class Client:
             return download.length
 
     def _claimed(self, key: tuple[str, bool], *, is_fresh: bool) -> tuple[Future[Response], bool]:
-        """Returns where an answer will be, and whether it is the caller's turn to ask for it."""
+        """Return where an answer will be, and whether it is the caller's turn to ask for it."""
         with self._lock:
             future = self._answers.get(key)
             if future is not None and not (is_fresh and _is_remembered(future)):
@@ -188,7 +188,7 @@ class Client:
             raise
 
     def _hold(self, size: int) -> None:
-        """Lets the oldest answers go where there are too many bytes of them."""
+        """Let the oldest answers go where there are too many bytes of them."""
         with self._lock:
             self._held += size
             if self._held <= _MOST_HELD:
@@ -199,7 +199,7 @@ class Client:
                     del self._answers[key]
 
     def _ask(self, url: str, kind: RequestKind, token: Token | None, *, is_fresh: bool) -> Response:
-        """Looks for an answer of earlier runs, and asks where none counts."""
+        """Look for an answer of earlier runs, and ask where none counts."""
         if self._cancel.is_set():
             raise RunCancelledError("the run was cancelled")
         with_token = token is not None
@@ -230,7 +230,7 @@ class Client:
                 raise copy.copy(error) from error.__cause__
 
     def _sender(self) -> Sender:
-        """Creates the sender on the first real request: the HTTP library takes 50 ms to load."""
+        """Create the sender on the first real request: the HTTP library takes 50 ms to load."""
         with self._lock:
             if self._opened is None:
                 from locklens.sources.http.sending import Sender

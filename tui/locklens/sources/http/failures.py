@@ -47,7 +47,7 @@ class FailedError(Exception):
 
 
 def transport_failure(error: Exception, host: str, seconds: float) -> TransportFailure:
-    """Describes an error of the transport.
+    """Describe an error of the transport.
 
     Args:
         error: What was raised.

@@ -20,10 +20,10 @@ class AnswerCache(Protocol):
     """The part of `locklens.storage.cache.Cache` in use."""
 
     def answer(self, url: str, *, with_token: bool) -> RememberedAnswer | None:
-        """Returns what was answered, however old."""
+        """Return what was answered, however old."""
 
     def keep_answer(self, answer: RememberedAnswer) -> None:
-        """Remembers an answer in place of the last one."""
+        """Remember an answer in place of the last one."""
 
 
 class Recollection:
@@ -43,7 +43,7 @@ class Recollection:
         self._forgotten_at = ""
 
     def find(self, url: str, *, with_token: bool) -> Response | None:
-        """Returns an answer that still counts.
+        """Return an answer that still counts.
 
         Args:
             url: That is to be asked.
@@ -58,7 +58,7 @@ class Recollection:
         )
 
     def keep(self, url: str, answer: Response, *, with_token: bool) -> None:
-        """Caches an answer, if it is of a cached kind and came without a password in a URL."""
+        """Cache an answer, if it is of a cached kind and came without a password in a URL."""
         if self._memory is None or answer.status not in {_OK, _NOT_FOUND}:
             return
         if has_userinfo(url) or has_userinfo(answer.url):
@@ -68,7 +68,7 @@ class Recollection:
         )
 
     def forget(self) -> None:
-        """Lets nothing count that was answered up to now; without effect offline."""
+        """Let nothing count that was answered up to now; without effect offline."""
         self._forgotten_at = moment()
 
     def _counts(self, found: RememberedAnswer) -> bool:

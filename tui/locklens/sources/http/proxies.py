@@ -19,7 +19,7 @@ _PORTS = {"https": 443, "http": 80}
 
 
 def proxy_for(url: str, environ: Mapping[str, str]) -> str:
-    """Returns the URL of the proxy for a request, "" for none.
+    """Return the URL of the proxy for a request, "" for none.
 
     Args:
         url: What is asked.

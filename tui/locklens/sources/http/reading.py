@@ -29,7 +29,7 @@ def host_name(url: str) -> str:
 
 
 def redirected(url: str, location: str) -> str:
-    """Returns where an answer redirects to.
+    """Return where an answer redirects to.
 
     Raises:
         FailedError: It is nowhere, or it would give up TLS.
@@ -45,13 +45,13 @@ def redirected(url: str, location: str) -> str:
 
 
 def too_large(url: str, kind: RequestKind) -> TransportFailure:
-    """Returns the error for an answer beyond the size of its kind."""
+    """Return the error for an answer beyond the size of its kind."""
     limit = f"{kind.limit // KIB} KiB" if kind.limit < 1024 * KIB else f"{kind.limit // KIB // 1024} MiB"
     return TransportFailure(f"{host_name(url)} sent {kind.words} of more than {limit}, which is not read")
 
 
 def too_slow(url: str, kind: RequestKind, received: int, waited: float) -> TransportFailure:
-    """Returns the error for a body that arrives too slowly."""
+    """Return the error for a body that arrives too slowly."""
     said = f"{received // KIB} KiB in {waited:.0f} seconds"
     return TransportFailure(
         f"{host_name(url)} sends {kind.words} too slowly: {said}", hint="try again on a faster connection"
@@ -59,7 +59,7 @@ def too_slow(url: str, kind: RequestKind, received: int, waited: float) -> Trans
 
 
 def drain(response: httpx.Response) -> bytes:
-    """Reads off a body that does not matter, if it is short, so that the connection can be used again."""
+    """Read off a body that does not matter, if it is short, so that the connection can be used again."""
     length = response.headers.get("Content-Length", "")
     if length.isdigit() and len(length) < 10 and int(length) <= _SHORT:
         try:
@@ -71,7 +71,7 @@ def drain(response: httpx.Response) -> bytes:
 
 
 def read_body(response: httpx.Response, url: str, kind: RequestKind) -> bytes:
-    """Reads a body within its bound, of which decompression cannot break out either.
+    """Read a body within its bound, of which decompression cannot break out either.
 
     Raises:
         FailedError: It is too large, breaks off or cannot be decompressed.
@@ -106,7 +106,7 @@ def read_body(response: httpx.Response, url: str, kind: RequestKind) -> bytes:
 
 
 def broken_words(failure: TransportFailure, url: str, kind: RequestKind) -> str:
-    """Returns the error for a body that broke off or came too late."""
+    """Return the error for a body that broke off or came too late."""
     if "within" in failure.words:
         return failure.words
     return f"{host_name(url)} sent {kind.words} that breaks off"

@@ -46,7 +46,7 @@ _NO_LOGIN = httpx.Auth()
 
 
 def _http_client(transport: httpx.BaseTransport) -> httpx.Client:
-    """Returns a client that adds nothing to a request and follows nothing by itself."""
+    """Return a client that adds nothing to a request and follows nothing by itself."""
     return httpx.Client(
         transport=transport,
         trust_env=False,
@@ -57,7 +57,7 @@ def _http_client(transport: httpx.BaseTransport) -> httpx.Client:
 
 
 def _keep_location(response: httpx.Response) -> None:
-    """Puts Location out of httpx's sight, which reads it at once and stops at one that it does not like."""
+    """Put Location out of httpx's sight, which reads it at once and stops at one that it does not like."""
     response.extensions["location"] = response.headers.pop("Location", "")
 
 
@@ -110,16 +110,16 @@ class Sender:
         self._client = _http_client(SocketTransport(environ, self._bounds))
 
     def close(self) -> None:
-        """Closes every connection."""
+        """Close every connection."""
         self._client.close()
 
     def forget(self) -> None:
-        """Lets hosts that failed be tried again."""
+        """Let hosts that failed be tried again."""
         with self._lock:
             self._servers.clear()
 
     def ask(self, url: str, kind: RequestKind, token: Token | None) -> Response:
-        """Sends one request, with its retries.
+        """Send one request, with its retries.
 
         Args:
             url: http or https.
@@ -153,14 +153,14 @@ class Sender:
         raise self._error(url, failure, attempt)
 
     def _blame(self, failed: UrlOrigin | None, failure: TransportFailure) -> None:
-        """Counts a request that failed for good; attempts do not count, or one hiccup would spoil all retries."""
+        """Count a request that failed for good; attempts do not count, or one hiccup would spoil all retries."""
         with self._lock:
             server = None if failed is None else self._servers.get(failed)
             if server is not None:
                 server.failures, server.last = server.failures + 1, failure
 
     def _attempt(self, url: str, kind: RequestKind, token: Token | None, attempt: int) -> tuple[Response, str]:
-        """Asks once and follows redirects by hand, so that each step can be judged."""
+        """Ask once and follow redirects by hand, so that each step can be judged."""
         self._bounds.deadline = time.monotonic() + kind.seconds
         first, current, as_of = origin(url), url, moment()
         for _ in range(kind.redirects + 1):
@@ -206,7 +206,7 @@ class Sender:
 
     @contextmanager
     def _slot(self, asked: UrlOrigin) -> Iterator[_Server]:
-        """Waits for one of the server's slots; waiting does not count against the request's time."""
+        """Wait for one of the server's slots; waiting does not count against the request's time."""
         server = self._server(asked)
         start = time.monotonic()
         while not server.slots.acquire(timeout=GLANCE):
@@ -234,7 +234,7 @@ class Sender:
     def _open(
         self, url: str, kind: RequestKind, token: Token | None, *, encoding: str, method: str = "GET"
     ) -> httpx.Response:
-        """Sends a request and returns the answer with its body unread."""
+        """Send a request and return the answer with its body unread."""
         headers = {
             "User-Agent": self._agent,
             "Accept": kind.accept,
@@ -259,7 +259,7 @@ class Sender:
         retries: int = 0,
         token: Token | None = None,
     ) -> Iterator[Transfer]:
-        """Opens a file that is too large to be held; see `locklens.sources.http.client.Client.download`."""
+        """Open a file that is too large to be held; see `locklens.sources.http.client.Client.download`."""
         kind = RequestKind("a package", limit, stall, retries=retries)
         attempt = hops = 0
         current, given = url, token

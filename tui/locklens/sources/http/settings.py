@@ -84,7 +84,7 @@ class Kinds(Struct, frozen=True):
     def of(
         cls, dialect: Dialect, environ: Mapping[str, str], *, seconds: int | None = None, retries: int | None = None
     ) -> Kinds:
-        """Reads TF_REGISTRY_CLIENT_TIMEOUT (seconds) and the numbers of retries as the tools do.
+        """Read TF_REGISTRY_CLIENT_TIMEOUT (seconds) and the numbers of retries as the tools do.
 
         Whatever is no number above 0 counts as not set. TF_PROVIDER_DOWNLOAD_RETRY is OpenTofu's alone.
 
@@ -119,7 +119,7 @@ class Kinds(Struct, frozen=True):
 
 
 def user_agent(environ: Mapping[str, str]) -> str:
-    """Returns who asks: locklens, and what TF_APPEND_USER_AGENT adds to it as it does with the tools."""
+    """Return who asks: locklens, and what TF_APPEND_USER_AGENT adds to it as it does with the tools."""
     from locklens import __version__
 
     added = environ.get("TF_APPEND_USER_AGENT", "").strip()
@@ -128,7 +128,7 @@ def user_agent(environ: Mapping[str, str]) -> str:
 
 
 def requests_per_host(environ: Mapping[str, str]) -> int:
-    """Returns the number of concurrent requests to one host: LOCKLENS_REQUESTS_PER_HOST, from 1 to 64."""
+    """Return the number of concurrent requests to one host: LOCKLENS_REQUESTS_PER_HOST, from 1 to 64."""
     return _positive(environ, "LOCKLENS_REQUESTS_PER_HOST", _MOST_AT_ONCE) or REQUESTS_PER_HOST
 
 
@@ -154,7 +154,7 @@ def is_too_slow(received: int, waited: float, stall: float) -> bool:
 
 
 def wait_before(attempt: int, retry_after: str, now: datetime | None = None) -> float | None:
-    """Returns the seconds to wait before an attempt.
+    """Return the seconds to wait before an attempt.
 
     Args:
         attempt: The one to come, from 2.

@@ -49,7 +49,7 @@ class SocketTransport(httpx.BaseTransport):
         self._idle: dict[tuple[str, str, int | None, str], list[_Connection]] = {}
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """Sends a request; errors are httpx's, or RunCancelledError."""
+        """Send a request; errors are httpx's, or RunCancelledError."""
         url, proxy = request.url, proxy_for(str(request.url), self._environ)
         with self._lock:
             idle = self._idle.setdefault((url.scheme, url.host, url.port, proxy), [])
@@ -64,7 +64,7 @@ class SocketTransport(httpx.BaseTransport):
         return response
 
     def close(self) -> None:
-        """Closes every connection."""
+        """Close every connection."""
         with self._lock:
             for connection in self._made:
                 connection.close()
@@ -124,7 +124,7 @@ class _Stream(httpcore.NetworkStream):
         self._wanted = 0
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        """Reads what is there; more than is asked for where bytes arrive faster than they are fetched.
+        """Read what is there; more than is asked for where bytes arrive faster than they are fetched.
 
         Each chunk of a large package goes through several hands, and threads wait for each other at each.
         """
@@ -178,7 +178,7 @@ class _Backend(httpcore.NetworkBackend):
 
 
 def _abandonable(work: Callable[[], httpcore.NetworkStream], bounds: Bounds) -> httpcore.NetworkStream:
-    """Runs what cannot be interrupted (a look-up of a name) in a thread of its own, which is left behind if late."""
+    """Run what cannot be interrupted (a look-up of a name) in a thread of its own, which is left behind if late."""
     lock, finished = threading.Lock(), threading.Event()
     streams: list[httpcore.NetworkStream] = []
     errors: list[Exception] = []

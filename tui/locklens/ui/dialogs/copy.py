@@ -10,6 +10,7 @@ from textual.screen import ModalScreen
 
 from locklens.ui.text.spans import Role, Span, line
 from locklens.ui.widgets.bar import Bar, BarLayout, Piece
+from locklens.ui.widgets.closing import ClosedOnce
 from locklens.ui.widgets.line_view import LineView
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class CopyChoice(NamedTuple):
     text: str
 
 
-class CopyDialog(ModalScreen[str | None]):
+class CopyDialog(ModalScreen[str | None], ClosedOnce[str | None]):
     """Offers texts; the result is the selected one, None if the dialog was closed.
 
     Args:
@@ -49,14 +50,14 @@ class CopyDialog(ModalScreen[str | None]):
         self._choices = tuple(choices)
 
     def compose(self) -> ComposeResult:
-        """Yields the title, the choices and the key line."""
+        """Yield the title, the choices and the key line."""
         with Vertical(id="dialog"):
             yield Bar(id="dialog-title")
             yield LineView(id="dialog-lines")
             yield Bar(id="dialog-keys")
 
     def on_mount(self) -> None:
-        """Shows the title, the choices and the keys."""
+        """Show the title, the choices and the keys."""
         self.query_one("#dialog-title", Bar).show_layouts(BarLayout((Piece(" Copy", Role.STRONG),)))
         keys = (("enter", "copy", "copy"), ("j k", "move", ""), ("esc", "close", "close"))
         pieces = [
@@ -75,16 +76,16 @@ class CopyDialog(ModalScreen[str | None]):
         view.focus()
 
     async def on_bar_clicked(self, event: Bar.Clicked) -> None:
-        """Runs the action of the clicked piece."""
+        """Run the action of the clicked piece."""
         event.stop()
         if event.action:
             await self.run_action(event.action)
 
     def action_copy(self) -> None:
-        """Selects the highlighted text."""
+        """Select the highlighted text."""
         current = self.query_one(LineView).current
         self.dismiss(current.copied if current is not None else None)
 
     def action_close(self) -> None:
-        """Closes without a text."""
+        """Close without a text."""
         self.dismiss(None)

@@ -36,14 +36,14 @@ class ExportDialog(ModalScreen[Path | None], ClosedOnce[Path | None]):
         self._confirmed = ""
 
     def compose(self) -> ComposeResult:
-        """Yields the title, the input and the key line."""
+        """Yield the title, the input and the key line."""
         with Vertical(id="dialog", classes="-small"):
             yield Bar(id="dialog-title")
             yield Input(self._suggestion, id="export-path")
             yield Bar(id="dialog-keys")
 
     def on_mount(self) -> None:
-        """Shows the title and the keys."""
+        """Show the title and the keys."""
         self.query_one("#dialog-title", Bar).show_layouts(BarLayout((Piece(f" Export {self._form} to", Role.STRONG),)))
         self._say("enter writes, esc cancels", Role.DIM)
         self.query_one(Input).focus()
@@ -72,5 +72,5 @@ class ExportDialog(ModalScreen[Path | None], ClosedOnce[Path | None]):
             self.dismiss(path)
 
     def action_cancel(self) -> None:
-        """Closes without a file."""
+        """Close without a file."""
         self.dismiss(None)

@@ -13,6 +13,7 @@ from textual.widgets import Input
 from locklens.operations.comparison import Base
 from locklens.ui.text.spans import Line, Role, Span, line
 from locklens.ui.widgets.bar import Bar, BarLayout, Piece
+from locklens.ui.widgets.closing import ClosedOnce
 from locklens.ui.widgets.line_view import LineView
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ WORK_TREE, INDEX = "work tree", "index"
 _NAME_WIDTH = 28
 
 
-class SidesDialog(ModalScreen[Base | None]):
+class SidesDialog(ModalScreen[Base | None], ClosedOnce[Base | None]):
     """Selects the base, then the head; the result is None if the dialog was closed.
 
     Args:
@@ -48,7 +49,7 @@ class SidesDialog(ModalScreen[Base | None]):
         self._is_from_ancestor = False
 
     def compose(self) -> ComposeResult:
-        """Yields the title, the filter, the revisions and the key line."""
+        """Yield the title, the filter, the revisions and the key line."""
         with Vertical(id="dialog"):
             yield Bar(id="dialog-title")
             yield Input(placeholder="name, date or subject", id="sides-filter", compact=True)
@@ -56,7 +57,7 @@ class SidesDialog(ModalScreen[Base | None]):
             yield Bar(id="dialog-keys")
 
     def on_mount(self) -> None:
-        """Shows the revisions for the base."""
+        """Show the revisions for the base."""
         self._show()
         self.query_one(LineView).focus()
 
@@ -91,16 +92,16 @@ class SidesDialog(ModalScreen[Base | None]):
         self.query_one(LineView).focus()
 
     def action_filter(self) -> None:
-        """Focuses the filter."""
+        """Focus the filter."""
         self.query_one(Input).focus()
 
     def action_merge_base(self) -> None:
-        """Compares with the base itself, or with the common ancestor of both sides as a pull request does."""
+        """Compare with the base itself, or with the common ancestor of both sides as a pull request does."""
         self._is_from_ancestor = not self._is_from_ancestor
         self._show()
 
     def action_select(self) -> None:
-        """Selects the highlighted revision as the base, then as the head."""
+        """Select the highlighted revision as the base, then as the head."""
         current = self.query_one(LineView).current
         if current is None:
             return
@@ -117,7 +118,7 @@ class SidesDialog(ModalScreen[Base | None]):
         self.dismiss(Base(base, fork_of, head, name == INDEX))
 
     def action_back(self) -> None:
-        """Leaves the filter, goes back to the base, or closes."""
+        """Leave the filter, go back to the base, or close."""
         if self.query_one(Input).has_focus:
             self.query_one(LineView).focus()
         elif self._base:

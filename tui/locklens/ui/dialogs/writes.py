@@ -11,6 +11,7 @@ from textual.screen import ModalScreen
 from locklens.text import counted
 from locklens.ui.text.spans import Line, Role, Span, line
 from locklens.ui.widgets.bar import Bar, BarLayout, Piece
+from locklens.ui.widgets.closing import ClosedOnce
 from locklens.ui.widgets.line_view import LineView
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 _FILES_SHOWN = 8
 
 
-class WritesDialog(ModalScreen["AppliedWrite | None"]):
+class WritesDialog(ModalScreen["AppliedWrite | None"], ClosedOnce["AppliedWrite | None"]):
     """Lists the applied writes; dismissed with the one to undo or redo.
 
     Args:

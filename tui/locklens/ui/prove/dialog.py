@@ -109,14 +109,14 @@ class ProveDialog(ModalScreen[Proved], ClosedOnce[Proved]):
         self._downloads = Downloads()
 
     def compose(self) -> ComposeResult:
-        """Yields the title, the lines and the key line."""
+        """Yield the title, the lines and the key line."""
         with Vertical(id="dialog"):
             yield Bar(id="dialog-title")
             yield LineView(id="dialog-lines")
             yield Bar(id="dialog-keys")
 
     def on_mount(self) -> None:
-        """Starts the estimate."""
+        """Start the estimate."""
         self.query_one("#dialog-title", Bar).show_layouts(BarLayout((Piece(" Verify h1 by download", Role.STRONG),)))
         self._redraw()
         self.query_one(LineView).focus()
@@ -146,7 +146,7 @@ class ProveDialog(ModalScreen[Proved], ClosedOnce[Proved]):
             self.post_message(self.Ended(roots))
 
     def _hear(self, event: ReviewEvent) -> None:
-        """Handles an event on the worker's thread."""
+        """Handle an event on the worker's thread."""
         now = time.monotonic()
         match event:
             case PackageDownloading():
@@ -220,12 +220,12 @@ class ProveDialog(ModalScreen[Proved], ClosedOnce[Proved]):
         return (("esc", "cancel", "stop"),)
 
     async def on_bar_clicked(self, event: Bar.Clicked) -> None:
-        """Runs the action of the clicked piece."""
+        """Run the action of the clicked piece."""
         event.stop()
         await self.run_action(event.action)
 
     def action_agree(self) -> None:
-        """Starts the download, or closes the result."""
+        """Start the download, or close the result."""
         if self._result is not None:
             self.dismiss(self._result)
         elif self._plan is not None and not self._is_stopped:
@@ -234,7 +234,7 @@ class ProveDialog(ModalScreen[Proved], ClosedOnce[Proved]):
             self._redraw()
 
     def action_stop(self) -> None:
-        """Cancels, stops the download, or closes the result."""
+        """Cancel, stops the download, or close the result."""
         if self._result is not None:
             self.dismiss(self._result)
             return

@@ -33,7 +33,7 @@ def plan_lines(plan: ProvingPlanned) -> Iterator[Line]:
 
 
 def outcome(before: Review, selection: ProvingSelection, after: Iterable[RootReview]) -> str:
-    """Returns the count of `h1` that the downloads verified, in words."""
+    """Return the count of `h1` that the downloads verified, in words."""
     old = {fact.hash for change in _changes(before.roots, selection) for fact in _open_h1(change)}
     still = {fact.hash for change in _changes(after, selection) for fact in _open_h1(change)}
     count = f"{len(old - still)} of {counted(len(old), 'h1', 'h1')} verified"
@@ -41,7 +41,7 @@ def outcome(before: Review, selection: ProvingSelection, after: Iterable[RootRev
 
 
 def nothing_to_prove(review: Review, selection: ProvingSelection) -> str:
-    """Returns the reason why there is nothing to download."""
+    """Return the reason why there is nothing to download."""
     changes = list(_changes(review.roots, selection))
     if not any(True for change in changes for _ in _open_h1(change)):
         return "nothing to verify here: every h1 is verified, or there is none"

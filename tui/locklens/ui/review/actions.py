@@ -27,7 +27,7 @@ _SHOWN_REVISION = 12
 
 
 def writable(review: Review | None, top: Path | None) -> Path:
-    """Returns the folder that can be written to.
+    """Return the folder that can be written to.
 
     Raises:
         LockLensError: The head of the review is not on disk.
@@ -45,7 +45,7 @@ def writable(review: Review | None, top: Path | None) -> Path:
 
 
 def pruning(node: Node | None, review: Review | None, top: Path | None, where: Where) -> Prune:
-    """Returns the operation that prunes the highlighted orphan, or else the orphans of the row's roots.
+    """Return the operation that prunes the highlighted orphan, or else the orphans of the row's roots.
 
     Raises:
         LockLensError: Not possible on this row or review.
@@ -66,7 +66,7 @@ def _is_orphan(node: Node) -> bool:
 
 
 def formatting(node: Node | None, review: Review | None, top: Path | None, where: Where) -> Format:
-    """Returns the operation that formats the lock files of the row's roots.
+    """Return the operation that formats the lock files of the row's roots.
 
     Raises:
         LockLensError: Not possible on this row or review.
@@ -78,7 +78,7 @@ def formatting(node: Node | None, review: Review | None, top: Path | None, where
 def locking(
     selected: Collection[tuple[str, ProviderAddress]], review: Review | None, top: Path | None, where: Where
 ) -> Operation:
-    """Returns the operation that locks the missing platforms of providers.
+    """Return the operation that locks the missing platforms of providers.
 
     Args:
         selected: The providers, each by lock file and address.
@@ -99,7 +99,7 @@ def locking(
 
 
 def restoring(node: Node | None, review: Review | None, top: Path | None, where: Where) -> Restore:
-    """Returns the operation that restores the row's changes from the review's base.
+    """Return the operation that restores the row's changes from the review's base.
 
     Raises:
         LockLensError: Not possible on this row or review.

@@ -38,7 +38,7 @@ class Columns:
 
     @classmethod
     def fitting(cls, rows: tuple[Row, ...], width: int) -> Columns:
-        """Distributes the width: name and versions as wide as their texts, within bounds."""
+        """Distribute the width: name and versions as wide as their texts, within bounds."""
         plain = [row for row in rows if row.node.kind in {NodeKind.CHANGE, NodeKind.GROUP, NodeKind.CONFLICT}]
         room = max(0, width - _LEAD)
         evidence = max((len(row.evidence.text) for row in rows), default=0)
@@ -87,15 +87,15 @@ class ChangeList(RowList[Row]):
         self._columns = Columns(0, 0, 0)
 
     def tell_highlighted(self) -> None:
-        """Posts the highlighted row."""
+        """Post the highlighted row."""
         self.post_message(self.Highlighted(self.current.node if self.current is not None else None))
 
     def lay_out(self, rows: tuple[Row, ...], width: int) -> None:
-        """Distributes the width among the columns."""
+        """Distribute the width among the columns."""
         self._columns = Columns.fitting(rows, width)
 
     def painted(self, row: Row, width: int, *, cursor: bool) -> StyledPiece:
-        """Paints a section or an entry."""
+        """Paint a section or an entry."""
         return self._section(row, width, cursor=cursor) if row.depth == 0 else self._entry(row, width, cursor=cursor)
 
     def _lead(self, row: Row, *, cursor: bool) -> list[Span]:
@@ -157,7 +157,7 @@ class ChangeList(RowList[Row]):
         return [Span(f" {row.evidence.text:>{width}}", row.evidence.role)] if width else []
 
     def action_fold(self, folded: bool) -> None:
-        """Folds or unfolds the highlighted row; folding a row without a fold goes to its parent."""
+        """Fold or unfold the highlighted row; folding a row without a fold goes to its parent."""
         row = self.current
         if row is None:
             return
@@ -167,12 +167,12 @@ class ChangeList(RowList[Row]):
             self.cursor = next(index for index in range(self.cursor, -1, -1) if self._rows[index].depth < row.depth)
 
     def action_open(self) -> None:
-        """Opens the highlighted row's detail."""
+        """Open the highlighted row's detail."""
         if self.current is not None:
             self.post_message(self.Opened(self.current.node))
 
     def clicked(self, row: Row, event: events.Click) -> None:
-        """Folds at the fold marker, marks at the mark; a double click elsewhere opens the detail."""
+        """Fold at the fold marker, marks at the mark; a double click elsewhere opens the detail."""
         match event.x:
             case 0 | 1 | 2 | 3 if row.folded is not None:
                 self.post_message(self.Turned(row.node))

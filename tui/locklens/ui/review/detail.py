@@ -27,7 +27,7 @@ _LABEL = 13
 
 
 def detail_lines(node: Node, review: Review, *, in_full: bool = False, is_asking: bool = False) -> tuple[Line, ...]:
-    """Returns the detail of a row.
+    """Return the detail of a row.
 
     Args:
         node: The highlighted row's node.

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def raw_diff_lines(node: Node) -> tuple[Line, ...]:
-    """Returns the diff of a row's changes; () without differences."""
+    """Return the diff of a row's changes; () without differences."""
     if node.root is not None and node.change is None and node.pair is None:
         root = node.root
         conflict = root.new.conflict

@@ -84,7 +84,7 @@ class Filter:
 
 
 def parse_filter(text: str) -> Filter:
-    """Parses a filter; never fails, see `Filter.problem`."""
+    """Parse a filter; never fails, see `Filter.problem`."""
     tests: list[Test] = []
     problem = ""
     for term in text.split():

@@ -62,7 +62,7 @@ def node_place(node: Node | None) -> FilePlace | None:
 
 
 def row_target(node: Node | None) -> RowTarget:
-    """Returns the targets of a row; empty for None."""
+    """Return the targets of a row; empty for None."""
     if node is None:
         return RowTarget()
     change = node.change

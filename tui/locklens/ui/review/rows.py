@@ -94,7 +94,7 @@ class Setting(Struct, frozen=True):
 
 
 def rows(outline: tuple[Node, ...], setting: Setting) -> tuple[Row, ...]:
-    """Returns the visible rows of the sections."""
+    """Return the visible rows of the sections."""
     return tuple(_visible(outline, 0, setting))
 
 

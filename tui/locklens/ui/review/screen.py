@@ -68,12 +68,12 @@ class ReviewScreen(RowActionsScreen):
         self._outline: tuple[Node, ...] = ()
 
     def prefer(self, preferences: Mapping[str, str]) -> None:
-        """Applies the saved grouping and order."""
+        """Apply the saved grouping and order."""
         self.grouping = Grouping(preferences.get("review.group", self.grouping))
         self.sort = Sort(preferences.get("review.sort", self.sort))
 
     def make_list(self) -> ChangeList:
-        """Returns the list of changes."""
+        """Return the list of changes."""
         return ChangeList(id="changes")
 
     @property
@@ -98,7 +98,7 @@ class ReviewScreen(RowActionsScreen):
         return copy_choices(self.node)
 
     def report(self, review: Review, form: Literal["json", "text"]) -> Printable:
-        """Returns the report that the command line prints."""
+        """Return the report that the command line prints."""
         from locklens.review.reports import json, text
 
         return json.render(review) if form == "json" else text.render(review)
@@ -106,7 +106,7 @@ class ReviewScreen(RowActionsScreen):
     # Content
 
     def refresh_list(self, *, cursor_key: str | None = None) -> None:
-        """Rebuilds the rows from the current marks, folds and filter."""
+        """Rebuild the rows from the current marks, folds and filter."""
         if self.review is None or not self.is_open:
             return
         sections = outline(self.review, self.grouping, narrowed=self.narrowed, marks=self.loader.marks)
@@ -118,7 +118,7 @@ class ReviewScreen(RowActionsScreen):
         self.refresh_bars()
 
     def nothing_to_list(self, review: Review) -> tuple[Line, ...]:
-        """Returns the placeholder of an empty list."""
+        """Return the placeholder of an empty list."""
         return nothing_to_review(review)
 
     def head_layouts(self) -> tuple[BarLayout, ...]:
@@ -174,7 +174,7 @@ class ReviewScreen(RowActionsScreen):
     # Moving
 
     def action_finding(self, by: int) -> None:
-        """Goes to the next or previous row with a warning or a block that is not reviewed, cyclically."""
+        """Go to the next or previous row with a warning or a block that is not reviewed, cyclically."""
         severe = {Severity.BLOCK, Severity.WARN}
 
         def is_open(node: Node) -> bool:
@@ -183,7 +183,7 @@ class ReviewScreen(RowActionsScreen):
         self._go_to_next(by, is_open, "no unreviewed warning or block in the rows shown")
 
     def action_unreviewed(self) -> None:
-        """Goes to the next row that is not reviewed, cyclically."""
+        """Go to the next row that is not reviewed, cyclically."""
 
         def is_open(node: Node) -> bool:
             return bool(node.mark_ids) and not is_reviewed(node, self.loader.marks)
@@ -191,7 +191,7 @@ class ReviewScreen(RowActionsScreen):
         self._go_to_next(1, is_open, "every row shown is reviewed")
 
     def _go_to_next(self, by: int, is_wanted: Callable[[Node], bool], otherwise: str) -> None:
-        """Goes to the next or previous row of a kind, and unfolds its section; says `otherwise` without one."""
+        """Go to the next or previous row of a kind, and unfold its section; say `otherwise` without one."""
         entries = [(section, node) for section in self._outline for node in section.children]
         wanted = [index for index, (_, node) in enumerate(entries) if is_wanted(node)]
         if not wanted:
@@ -216,7 +216,7 @@ class ReviewScreen(RowActionsScreen):
         return -1 if by > 0 else len(entries)
 
     def action_root(self, by: int) -> None:
-        """Goes to the next or previous section."""
+        """Go to the next or previous section."""
         here = self.left.cursor
         sections = [index for index, row in enumerate(self.left.rows) if row.depth == 0]
         ahead = [index for index in sections if (index - here) * by > 0]
@@ -226,7 +226,7 @@ class ReviewScreen(RowActionsScreen):
     # Reviewing
 
     def action_prove(self) -> None:
-        """Verifies the `h1` of the highlighted row by download."""
+        """Verify the `h1` of the highlighted row by download."""
         selected = self._locked_providers
         if self.review is None or not selected:
             self.say("verify: no locked provider on this row")
@@ -241,19 +241,19 @@ class ReviewScreen(RowActionsScreen):
     # Operations on the highlighted row; marks record only which changes were reviewed
 
     def action_restore(self) -> None:
-        """Previews the restore of the highlighted changes from the base."""
+        """Preview the restore of the highlighted changes from the base."""
         self._decide("restore", restoring)
 
     def action_prune(self) -> None:
-        """Previews the pruning of the highlighted orphan, or of the orphans in the row's roots."""
+        """Preview the pruning of the highlighted orphan, or of the orphans in the row's roots."""
         self._decide("prune", pruning)
 
     def action_format(self) -> None:
-        """Previews the formatting of the lock files of the row's roots."""
+        """Preview the formatting of the lock files of the row's roots."""
         self._decide("format", formatting)
 
     def action_lock(self) -> None:
-        """Previews the locking of the platforms that the row's providers lack."""
+        """Preview the locking of the platforms that the row's providers lack."""
         if self.is_asking:
             self.say("lock: registries are still being asked; press L again afterwards")
             return
@@ -261,7 +261,7 @@ class ReviewScreen(RowActionsScreen):
         self.decide("lock", lambda: locking(selected, self.review, self.top, self.source.where))
 
     def action_upgrade(self) -> None:
-        """Shows the provider on the Upgrade screen."""
+        """Show the provider on the Upgrade screen."""
         node = self.node
         subject = node.subjects[0] if node is not None and node.change is not None else None
         if self.review is not None and self.review.head.kind == "git":
@@ -317,12 +317,12 @@ class ReviewScreen(RowActionsScreen):
         self.say(f"marked {number} again")
 
     def preview(self, operation: Operation) -> None:
-        """Opens the Preview of an operation; afterwards `Z` undoes that one."""
+        """Open the Preview of an operation; afterwards `Z` undoes that one."""
         self._unmarked = ()
         super().preview(operation)
 
     def action_stage(self) -> None:
-        """Previews the staging of all marked changes, regardless of the filter."""
+        """Preview the staging of all marked changes, regardless of the filter."""
         from locklens.operations.write.stage import marked_blocks
 
         if self.review is None:
@@ -336,14 +336,14 @@ class ReviewScreen(RowActionsScreen):
             self.preview(operation)
 
     def action_group(self) -> None:
-        """Switches to the next grouping."""
+        """Switch to the next grouping."""
         self.grouping = self.grouping.following
         self.post_message(PreferenceChanged("review.group", self.grouping.value))
         self.refresh_list()
         self.say(f"grouped by {self.grouping}")
 
     def action_sort(self) -> None:
-        """Switches to the next order of the rows."""
+        """Switch to the next order of the rows."""
         self.sort = self.sort.following
         self.post_message(PreferenceChanged("review.sort", self.sort.value))
         self.refresh_list()
@@ -352,19 +352,19 @@ class ReviewScreen(RowActionsScreen):
         self.say(f"sorted by {self.sort}{unknown if self.sort is Sort.AGE else ''}")
 
     def narrow(self, text: str) -> None:
-        """Shows only the rows that satisfy the expression."""
+        """Show only the rows that satisfy the expression."""
         self.filter_text = text
         self.narrowed = parse_filter(text)
         self.refresh_list()
 
     def action_expand(self) -> None:
-        """Switches between the full and the short detail."""
+        """Switch between the full and the short detail."""
         self.in_full = not self.in_full
         self.left.tell_highlighted()
         self.say("full hashes and rules" if self.in_full else "short hashes")
 
     def action_diff(self) -> None:
-        """Shows the raw diff."""
+        """Show the raw diff."""
         lines = raw_diff_lines(self.node) if self.node is not None else ()
         if not lines:
             self.say("no difference in the lock file here")
@@ -372,7 +372,7 @@ class ReviewScreen(RowActionsScreen):
         self.app.push_screen(TextDialog("Raw diff of the lock file", lines, closing="d"))
 
     def action_why(self) -> None:
-        """Shows the requirements of the provider, and the constraints that hold it back."""
+        """Show the requirements of the provider, and the constraints that hold it back."""
         node = self.node
         if node is None or node.provider is None:
             self.say("why: no provider on this row")

@@ -31,7 +31,7 @@ class Sort(StrEnum):
 
 
 def sorted_outline(sections: Sequence[Node], sort: Sort, grouping: Grouping) -> tuple[Node, ...]:
-    """Returns the sections with their rows in an order; equal rows are worst first.
+    """Return the sections with their rows in an order; equal rows are worst first.
 
     Sections follow their first row, except those of severities, which remain worst first.
 

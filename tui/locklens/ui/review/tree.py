@@ -121,7 +121,7 @@ class Node:
 def outline(
     review: Review, grouping: Grouping, *, narrowed: Filter | None = None, marks: Collection[str] = ()
 ) -> tuple[Node, ...]:
-    """Returns the sections, worst first, of the changes and findings that match the filter."""
+    """Return the sections, worst first, of the changes and findings that match the filter."""
     is_match = (narrowed or Filter()).is_match
     subjects = [
         RootChange(root, change)

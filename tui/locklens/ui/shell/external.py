@@ -39,7 +39,7 @@ _GOTO = {"code", "codium", "code-insiders", "cursor"}
 
 
 def editor_command(environment: Mapping[str, str], path: Path, number: int) -> list[str]:
-    """Returns the arguments that open a file at a line; the path is a separate argument, and no shell is involved.
+    """Return the arguments that open a file at a line; the path is a separate argument, and no shell is involved.
 
     Raises:
         LockLensError: No editor is set, or the setting cannot be split into words.
@@ -63,7 +63,7 @@ def editor_command(environment: Mapping[str, str], path: Path, number: int) -> l
 
 
 def release_page(address: ProviderAddress, version: str) -> str:
-    """Returns the address of a release's page; known for the two default registries only.
+    """Return the address of a release's page; known for the two default registries only.
 
     Raises:
         LockLensError: For any other host.
@@ -86,7 +86,7 @@ def has_browser(environment: Mapping[str, str]) -> bool:
 
 
 def work_tree_file(review: Review | None, top: Path | None, place: FilePlace | None) -> Path:
-    """Returns the path on disk of a place's file.
+    """Return the path on disk of a place's file.
 
     Raises:
         LockLensError: The head of the review is not the work tree, or the file is no longer there.
@@ -99,7 +99,7 @@ def work_tree_file(review: Review | None, top: Path | None, place: FilePlace | N
 
 
 def file_below(top: Path, place: FilePlace) -> Path:
-    """Returns the path on disk of a place's file.
+    """Return the path on disk of a place's file.
 
     Raises:
         LockLensError: The file is missing, or outside the top folder.

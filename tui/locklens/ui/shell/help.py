@@ -15,7 +15,7 @@ _WIDTH = 18
 
 
 def key_help(table: KeyTable) -> Iterator[Line]:
-    """Yields every key of a table with its meaning, then the mouse."""
+    """Yield every key of a table with its meaning, then the mouse."""
     for group in table.groups:
         yield line(Span(group.title.upper(), Role.HEADING))
         if group.title == UNSUPPORTED.title:
@@ -31,11 +31,11 @@ def key_help(table: KeyTable) -> Iterator[Line]:
 
 
 def help_section(title: str, meanings: Mapping[str, str]) -> Iterator[Line]:
-    """Yields a heading and one entry for each term."""
+    """Yield a heading and one entry for each term."""
     yield from heading(title)
     yield from (help_entry(term, meaning) for term, meaning in meanings.items())
 
 
 def help_entry(term: str, meaning: str) -> Line:
-    """Returns a term in its column, and its meaning."""
+    """Return a term in its column, and its meaning."""
     return line("  ", Span(term.ljust(_WIDTH), Role.STRONG), meaning, hanging=_WIDTH + 2)

@@ -105,12 +105,12 @@ UNSUPPORTED = KeyGroup(
 
 
 def dialog_bindings(table: KeyTable) -> list[Binding]:
-    """Returns the bindings of a screen without a number key."""
+    """Return the bindings of a screen without a number key."""
     keys = [key for group in table.groups for key in group.keys if key.keys]
     bound = [Binding(key.keys, key.action, key.words, show=False) for key in keys]
     return [*bound, Binding("h,left", "focus_list", "Back to the list", show=False)]
 
 
 def view_bindings(table: KeyTable) -> list[Binding]:
-    """Returns the bindings of a view."""
+    """Return the bindings of a view."""
     return dialog_bindings(table) + [Binding(view.key, f"view({view.key!r})", view.title, show=False) for view in VIEWS]

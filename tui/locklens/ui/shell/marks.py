@@ -26,7 +26,7 @@ class MarkKeeper:
         self._queue = ThreadPoolExecutor(max_workers=1, thread_name_prefix="marks")
 
     def read(self, repository: str) -> frozenset[str]:
-        """Returns the marked ids, after pending writes."""
+        """Return the marked ids, after pending writes."""
         return self._queue.submit(self._read, repository).result()
 
     def set(self, repository: str, change_ids: Collection[str], *, marked: bool) -> None:
@@ -34,7 +34,7 @@ class MarkKeeper:
         self._queue.submit(self._write, repository, tuple(change_ids), marked=marked)
 
     def close(self) -> None:
-        """Waits for pending writes."""
+        """Wait for pending writes."""
         self._queue.shutdown(wait=True)
 
     def _read(self, repository: str) -> frozenset[str]:

@@ -32,11 +32,11 @@ class HasCommands(Protocol):
     """A screen with commands for the palette."""
 
     def palette_commands(self) -> Iterable[Command]:
-        """Returns the commands in palette order."""
+        """Return the commands in palette order."""
 
 
 def key_commands(table: KeyTable) -> Iterator[Command]:
-    """Yields the commands of a screen's keys, and the theme."""
+    """Yield the commands of a screen's keys, and the theme."""
     yield Command("Switch theme", "dark or light", "theme")
     # Movement keys last: they are rarely looked up by name.
     for group in (*table.groups[1:], table.groups[0]):
@@ -69,7 +69,7 @@ def _named(key: Key, group: KeyGroup) -> tuple[str, str]:
 
 
 def view_commands(table: KeyTable, shown: View) -> Iterator[Command]:
-    """Yields all commands of a view, commands without a key first.
+    """Yield all commands of a view, commands without a key first.
 
     Args:
         table: The view's keys.
@@ -105,13 +105,13 @@ class ScreenCommands(Provider):
             await self.screen.run_action(action)
 
     async def discover(self) -> Hits:
-        """Yields all commands while the query is empty."""
+        """Yield all commands while the query is empty."""
         for command in self._commands():
             run = partial(self._run, command.action)
             yield DiscoveryHit(Content(command.name), run, text=command.name, help=escape(command.words))
 
     async def search(self, query: str) -> Hits:
-        """Yields the commands whose name matches the query, then those with all of its words in the description."""
+        """Yield the commands whose name matches the query, then those with all of its words in the description."""
         matcher = self.matcher(query)
         for command in self._commands():
             run = partial(self._run, command.action)

@@ -21,7 +21,7 @@ def placeholder(
     has_rows: bool,
     empty: Callable[[Review], tuple[Line, ...]],
 ) -> tuple[Line, ...]:
-    """Returns the lines that replace a list; () while the list is shown.
+    """Return the lines that replace a list; () while the list is shown.
 
     Args:
         review: The review; None before the first one.
@@ -38,7 +38,7 @@ def placeholder(
 
 
 def one_sentence(words: str, *, is_final: bool = True) -> tuple[Line, ...]:
-    """Returns a placeholder of one sentence; dimmed while loading."""
+    """Return a placeholder of one sentence; dimmed while loading."""
     return line(), line(Span(f"  {words}", Role.STRONG if is_final else Role.DIM), hanging=2)
 
 

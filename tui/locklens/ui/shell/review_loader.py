@@ -113,12 +113,12 @@ class ReviewLoader(Widget):
         return self.progress.done is not None
 
     def on_mount(self) -> None:
-        """Starts loading and watching."""
+        """Start loading and watching."""
         self.reload()
         self.set_interval(_LOOK_SECONDS, self._look)
 
     def reload(self, *, is_fresh: bool = False) -> None:
-        """Reloads everything; a root's shown facts stay until as many are known again.
+        """Reload everything; a root's shown facts stay until as many are known again.
 
         Args:
             is_fresh: True to ask registries again despite the cache.
@@ -131,13 +131,13 @@ class ReviewLoader(Widget):
         self._load(self.run, self._watch, is_fresh=is_fresh)
 
     def use(self, source: LockLens) -> None:
-        """Loads another comparison; nothing of the one before is shown meanwhile."""
+        """Load another comparison; nothing of the one before is shown meanwhile."""
         self._source, self._watch = source, None
         self.review, self.error = None, None
         self.reload()
 
     def drew(self, began: float, ended: float) -> None:
-        """Records the time that drawing the review took, so that drawing never takes most of the time.
+        """Record the time that drawing the review took, so that drawing never takes most of the time.
 
         Args:
             began: Start in seconds of the monotonic clock.
@@ -171,7 +171,7 @@ class ReviewLoader(Widget):
             self.post_message(ReviewFailed(run, error))
 
     def _post(self, run: int, event: ReviewEvent) -> None:
-        """Posts an event of a worker's review; thread-safe."""
+        """Post an event of a worker's review; thread-safe."""
         match event:
             case RootsKnown():
                 self.post_message(RootsRead(run, event.roots))
@@ -205,7 +205,7 @@ class ReviewLoader(Widget):
             self._show_soon()
 
     def _show_soon(self) -> None:
-        """Shows new facts: immediately, or together with later ones when throttled."""
+        """Show new facts: immediately, or together with later ones when throttled."""
         if self._timer is None and self._draft is not None:
             wait = _SHOW_SECONDS if self._is_drawing else self._throttle.wait(time.monotonic())
             self._timer = after(self, wait, self._show) if wait else None
@@ -246,7 +246,7 @@ class ReviewLoader(Widget):
         return self.is_asking and self.progress.phase != "evidence"
 
     def _look(self) -> None:
-        """Checks for changed files, unless a load is reading them or the screen is hidden."""
+        """Check for changed files, unless a load is reading them or the screen is hidden."""
         if self._watch is None or not self.screen.is_current or self._is_reading:
             return
         is_looking = self._looking is not None and not self._looking.is_finished
@@ -270,7 +270,7 @@ class ReviewLoader(Widget):
         self.reload()
 
     def take_roots(self, roots: Iterable[RootReview]) -> None:
-        """Replaces roots with more facts, such as after proving hashes."""
+        """Replace roots with more facts, such as after proving hashes."""
         if self.review is not None:
             self.review = with_roots(self.review, roots)
             self.post_message(self.Changed())

@@ -62,14 +62,14 @@ class LockLensScreen(ClosedOnce[ScreenResultType]):
 
     @abstractmethod
     def refresh_bars(self) -> None:
-        """Redraws head, status and key line."""
+        """Redraw head, status and key line."""
 
     @abstractmethod
     def help_lines(self) -> Iterable[Line]:
         """The help: all keys and signs."""
 
     def palette_commands(self) -> Iterable[Command]:
-        """Returns the commands that the palette offers on this screen."""
+        """Return the commands that the palette offers on this screen."""
         from locklens.ui.shell.palette import key_commands
 
         return key_commands(self.TABLE)
@@ -85,11 +85,11 @@ class LockLensScreen(ClosedOnce[ScreenResultType]):
         return self.size.width < _TWO_PANES_FROM_WIDTH
 
     def on_descendant_focus(self) -> None:
-        """Shows the keys of the pane that has the focus."""
+        """Show the keys of the pane that has the focus."""
         self.refresh_bars()
 
     def say(self, message: str) -> None:
-        """Shows a message in the status line for `_MESSAGE_SECONDS`."""
+        """Show a message in the status line for `_MESSAGE_SECONDS`."""
         self.message = message
         if self._message_timer is not None:
             self._message_timer.stop()
@@ -97,7 +97,7 @@ class LockLensScreen(ClosedOnce[ScreenResultType]):
         self.refresh_bars()
 
     def say_error(self, error: LockLensError) -> None:
-        """Shows an error and its hint in the status line."""
+        """Show an error and its hint in the status line."""
         self.say(error.sentence)
 
     def _clear_message(self) -> None:
@@ -109,7 +109,7 @@ class LockLensScreen(ClosedOnce[ScreenResultType]):
         await self.run_action(event.action)
 
     def open_editor(self, path: Path, number: int, folder: Path | None) -> str:
-        """Opens a line in the editor; the UI is suspended until the editor exits.
+        """Open a line in the editor; the UI is suspended until the editor exits.
 
         Args:
             path: The file.
@@ -134,15 +134,15 @@ class LockLensScreen(ClosedOnce[ScreenResultType]):
         return ""
 
     def action_help(self) -> None:
-        """Shows the help."""
+        """Show the help."""
         self.app.push_screen(TextDialog("All keys of this screen", self.help_lines(), closing="question_mark"))
 
     def action_palette(self) -> None:
-        """Opens the command palette."""
+        """Open the command palette."""
         self.app.action_command_palette()
 
     def action_theme(self) -> None:
-        """Switches between dark and light."""
+        """Switch between dark and light."""
         name = "light" if self.app.current_theme.dark else "dark"
         self.app.theme = f"locklens-{name}"
         self.post_message(PreferenceChanged("theme", name))

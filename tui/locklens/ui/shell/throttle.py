@@ -18,9 +18,9 @@ class Throttle:
         self._next = 0.0
 
     def wait(self, now: float) -> float:
-        """Returns the seconds to wait before the next rebuild."""
+        """Return the seconds to wait before the next rebuild."""
         return max(0.0, self._next - now)
 
     def took(self, began: float, ended: float) -> None:
-        """Records a rebuild."""
+        """Record a rebuild."""
         self._next = ended + max(self._seconds - (ended - began), _SHARE * (ended - began))

@@ -81,11 +81,11 @@ class TwoPaneScreen(LockLensScreen[int]):
 
     @abstractmethod
     def make_list(self) -> RowList[Any]:
-        """Returns the list of the left pane."""
+        """Return the list of the left pane."""
 
     @abstractmethod
     def refresh_list(self, *, cursor_key: str | None = None) -> None:
-        """Rebuilds the rows, the facts, the placeholder and the bars."""
+        """Rebuild the rows, the facts, the placeholder and the bars."""
 
     @abstractmethod
     def head_layouts(self) -> tuple[BarLayout, ...]:
@@ -97,10 +97,10 @@ class TwoPaneScreen(LockLensScreen[int]):
 
     @abstractmethod
     def nothing_to_list(self, review: Review) -> tuple[Line, ...]:
-        """Returns the placeholder of an empty list."""
+        """Return the placeholder of an empty list."""
 
     def notice(self) -> tuple[Line, ...]:
-        """Returns the lines that replace the panes; () while the panes are shown."""
+        """Return the lines that replace the panes; () while the panes are shown."""
         return placeholder(
             self.review,
             self.error,
@@ -110,7 +110,7 @@ class TwoPaneScreen(LockLensScreen[int]):
         )
 
     def narrow(self, text: str) -> None:
-        """Shows only the rows that match the text."""
+        """Show only the rows that match the text."""
         self.filter_text = text.strip()
         self.refresh_list()
 
@@ -120,7 +120,7 @@ class TwoPaneScreen(LockLensScreen[int]):
         return bool(self.filter_text)
 
     def compose(self) -> ComposeResult:
-        """Yields head, tabs, the two panes, filter, status and key line."""
+        """Yield head, tabs, the two panes, filter, status and key line."""
         yield self.loader
         yield Bar(id="head")
         yield Bar(id="tabs")
@@ -137,7 +137,7 @@ class TwoPaneScreen(LockLensScreen[int]):
         yield Bar(id="keys")
 
     def on_mount(self) -> None:
-        """Shows the parts that do not depend on the review."""
+        """Show the parts that do not depend on the review."""
         self.query_one("#tabs", Bar).show_layouts(*bars.tabs(self.VIEW))
         self.facts.can_focus = False
         self.query_one("#notice", LineView).can_focus = False
@@ -197,7 +197,7 @@ class TwoPaneScreen(LockLensScreen[int]):
         return self.loader.top
 
     def review_arrived(self) -> None:
-        """Shows the new review; cursor, folds and filter are unchanged."""
+        """Show the new review; cursor, folds and filter are unchanged."""
         self.refresh_list()
 
     @on(ReviewLoader.Changed)
@@ -215,14 +215,14 @@ class TwoPaneScreen(LockLensScreen[int]):
         self.refresh_bars()
 
     def show_notes(self, notes: Iterable[str]) -> None:
-        """Shows the notes that limit the whole review, each once."""
+        """Show the notes that limit the whole review, each once."""
         for note in notes:
             if note not in self._noted:
                 self.notify(note, severity="warning", timeout=10)
         self._noted |= frozenset(notes)
 
     def refresh_notice(self) -> None:
-        """Shows the placeholder or the panes."""
+        """Show the placeholder or the panes."""
         if not self.is_open:
             return
         lines = self.notice()
@@ -232,7 +232,7 @@ class TwoPaneScreen(LockLensScreen[int]):
             self.left.focus()
 
     def refresh_bars(self) -> None:
-        """Redraws head, status and key line."""
+        """Redraw head, status and key line."""
         if not self.is_open:
             return
         head = self.head_layouts()
@@ -254,31 +254,31 @@ class TwoPaneScreen(LockLensScreen[int]):
         return f"reload failed: {self.error}"
 
     def show_detail(self, key: str, lines: Iterable[Line]) -> None:
-        """Fills the right pane; the scroll position is kept for the same row."""
+        """Fill the right pane; the scroll position is kept for the same row."""
         self.detail.show_lines(lines, keep_place=key == self._shown_key)
         self._shown_key = key
 
     # Moving
 
     def action_focus_list(self) -> None:
-        """Focuses the list."""
+        """Focus the list."""
         self.remove_class("-detail")
         self.left.focus()
 
     def focus_detail(self) -> None:
-        """Focuses the detail; full screen on narrow terminals."""
+        """Focus the detail; full screen on narrow terminals."""
         self.add_class("-detail")
         self.detail.focus()
 
     def action_other_pane(self) -> None:
-        """Focuses the other pane."""
+        """Focus the other pane."""
         if self.detail.has_focus:
             self.action_focus_list()
         elif self.left.current is not None:
             self.focus_detail()
 
     def action_back(self) -> None:
-        """Goes back one step: filter, detail."""
+        """Go back one step: filter, detail."""
         if self.query_one("#filter", Input).has_focus or (self.is_narrowed and not self.detail.has_focus):
             self.set_filter("")
             self._close_filter()
@@ -288,14 +288,14 @@ class TwoPaneScreen(LockLensScreen[int]):
             self.say("q quits")
 
     def action_leave(self) -> None:
-        """Closes the detail that fills a narrow terminal, or quits."""
+        """Close the detail that fills a narrow terminal, or quit."""
         if self.is_narrow and self.has_class("-detail"):
             self.action_focus_list()
         else:
             self.post_message(QuitWanted())
 
     def action_view(self, key: str) -> None:
-        """Opens another view, or shows why not."""
+        """Open another view, or show why not."""
         view = next(view for view in VIEWS if view.key == key)
         if not view.name:
             self.say(f"{view.title}: not supported yet")
@@ -305,7 +305,7 @@ class TwoPaneScreen(LockLensScreen[int]):
             self.post_message(ViewWanted(view, self.top))
 
     def palette_commands(self) -> Iterable[Command]:
-        """Returns the palette's commands on this view."""
+        """Return the palette's commands on this view."""
         from locklens.ui.shell.palette import view_commands
 
         keys = (key for group in self.TABLE.groups for key in group.keys)
@@ -313,17 +313,17 @@ class TwoPaneScreen(LockLensScreen[int]):
         return [command for command in view_commands(self.TABLE, self.VIEW) if command.action not in hidden]
 
     def prefer(self, preferences: Mapping[str, str]) -> None:
-        """Applies saved preferences, before the screen is shown."""
+        """Apply saved preferences, before the screen is shown."""
 
     def show_provider(self, root: str, address: ProviderAddress) -> None:
-        """Highlights a provider of a root, if the screen has such rows."""
+        """Highlight a provider of a root, if the screen has such rows."""
 
     def preview(self, operation: Operation) -> None:
-        """Opens the Preview of an operation; only the Preview writes, after confirmation."""
+        """Open the Preview of an operation; only the Preview writes, after confirmation."""
         self.post_message(PreviewWanted(self.source, operation, self.review))
 
     def decide(self, name: str, operation_of: Callable[[], Operation]) -> None:
-        """Previews an operation, or shows why it is not possible."""
+        """Preview an operation, or show why it is not possible."""
         try:
             operation = operation_of()
         except LockLensError as error:
@@ -332,7 +332,7 @@ class TwoPaneScreen(LockLensScreen[int]):
             self.preview(operation)
 
     def action_elsewhere(self, name: str, screen: str) -> None:
-        """Shows the screen that a key works on."""
+        """Show the screen that a key works on."""
         self.say(f"{name}: on the screen {screen}")
 
     def action_undo(self) -> None:
@@ -355,23 +355,23 @@ class TwoPaneScreen(LockLensScreen[int]):
         self.app.push_screen(WritesDialog(writes), preview)
 
     def action_unsupported(self, name: str) -> None:
-        """Answers the key of a planned action."""
+        """Answer the key of a planned action."""
         self.say(f"not supported yet: {name}")
 
     # The filter
 
     def action_filter(self) -> None:
-        """Opens the filter line."""
+        """Open the filter line."""
         self.query_one("#filter-line").display = True
         # Synchronously: the next key belongs to the filter.
         self.set_focus(self.query_one("#filter", Input))
 
     def action_only(self, text: str) -> None:
-        """Filters by the clicked piece."""
+        """Filter by the clicked piece."""
         self.set_filter(text)
 
     def set_filter(self, text: str) -> None:
-        """Sets the filter; "" clears and hides it."""
+        """Set the filter; "" clears and hides it."""
         self.query_one("#filter", Input).value = text
         self.query_one("#filter-line").display = bool(text)
 
@@ -385,21 +385,21 @@ class TwoPaneScreen(LockLensScreen[int]):
         self.narrow(event.value)
 
     def action_keep_filter(self) -> None:
-        """Applies the filter and focuses the list."""
+        """Apply the filter and focus the list."""
         self.narrow(self.query_one("#filter", Input).value)
         self._close_filter()
 
     # Program
 
     def use(self, source: LockLens) -> None:
-        """Shows another comparison; the filter stays."""
+        """Show another comparison; the filter stays."""
         self.source = source
         self.loader.use(source)
         self.refresh_notice()
         self.refresh_bars()
 
     def action_sides(self) -> None:
-        """Lists the revisions, for the selection of base and head."""
+        """List the revisions, for the selection of base and head."""
         self.say("reading branches, tags and commits …")
         self._list_revisions()
 
@@ -425,11 +425,11 @@ class TwoPaneScreen(LockLensScreen[int]):
             self.post_message(SidesWanted(base, self.top))
 
     def action_reload(self) -> None:
-        """Reloads everything and asks the registries again."""
+        """Reload everything and ask the registries again."""
         self.reload(is_fresh=True)
 
     def reload(self, *, is_fresh: bool = False) -> None:
-        """Reloads everything.
+        """Reload everything.
 
         Args:
             is_fresh: True to ask registries again despite the cache.

@@ -23,7 +23,7 @@ class ShellText(str):
 
 
 def copied_line(text: str) -> str:
-    """Returns the clipboard text for `Line.copied`."""
+    """Return the clipboard text for `Line.copied`."""
     return visible(text) if isinstance(text, ShellText) else shell_word(text)
 
 
@@ -31,7 +31,7 @@ _SPECIAL = re.compile(r"[!\"#$&'()*+;<>?\[\\\]^`_{|}~]")
 
 
 def markdown_text(text: str) -> ShellText:
-    """Returns text as Markdown that shows it: a backslash before each character that Markdown or a shell heeds."""
+    """Return text as Markdown that shows it: a backslash before each character that Markdown or a shell heeds."""
     return ShellText(_SPECIAL.sub(r"\\\g<0>", visible(text)))
 
 

@@ -23,7 +23,7 @@ def _bytes(entries: Iterable[LockEntry | None]) -> bytes:
 
 
 def file_diff_lines(path: str, old: bytes | None, new: bytes | None) -> Iterator[Line]:
-    """Returns the diff of a file's bytes; None for a missing file."""
+    """Return the diff of a file's bytes; None for a missing file."""
     if old == new:
         return
     for head in diffs.header(path, old, new):
@@ -32,7 +32,7 @@ def file_diff_lines(path: str, old: bytes | None, new: bytes | None) -> Iterator
 
 
 def lines_of(data: bytes) -> list[str]:
-    """Returns the lines without line feeds; other line ends remain visible."""
+    """Return the lines without line feeds; other line ends remain visible."""
     lines = data.decode("utf-8", "surrogateescape").split("\n")
     return lines if lines[-1] else lines[:-1]
 
@@ -55,7 +55,7 @@ def _hunk_lines(old: bytes, new: bytes) -> Iterator[Line]:
 
 
 def block_of(hunk: str, old: Sequence[str], new: Sequence[str]) -> str:
-    """Returns the first line of the block where a hunk begins, as git appends it to the hunk's numbers."""
+    """Return the first line of the block where a hunk begins, as git appends it to the hunk's numbers."""
     before, after = (max(0, -int(part.partition(",")[0])) for part in hunk.replace("+", "-").split(" ")[1:3])
     start, lines = (after, new) if new else (before, old)
     heads = [text for text in lines[: max(start, 1)] if text.startswith("provider ")]

@@ -61,17 +61,17 @@ class Downloads:
         return sum(row.ended is not None and not row.problem for row in self.in_order)
 
     def announce(self, label: str, note: str, now: float) -> None:
-        """Adds an expected package; a known one is unchanged."""
+        """Add an expected package; a known one is unchanged."""
         self._by_label.setdefault(label, DownloadRow(label, now, note=note))
 
     def arrive(self, label: str, received: int, size: int | None, now: float) -> None:
-        """Updates the progress of a package."""
+        """Update the progress of a package."""
         known = self._by_label.get(label)
         began = known.began if known is not None and known.received else now
         self._by_label[label] = DownloadRow(label, began, received, size)
 
     def end(self, label: str, now: float, *, received: int = 0, problem: str = "", note: str = "") -> None:
-        """Completes a package: hashed, or failed."""
+        """Complete a package: hashed, or failed."""
         known = self._by_label.get(label) or DownloadRow(label, now)
         size = received or known.received
         self._by_label[label] = replace(known, received=size, ended=now, problem=problem, note=note)

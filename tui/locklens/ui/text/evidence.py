@@ -212,7 +212,7 @@ def is_settled(change: Change) -> bool:
 
 
 def verified_in_short(changes: Iterable[Change], *, is_asking: bool, is_offline: bool) -> Span:
-    """Returns the count of a row's verified hashes; for several roots, that of the root with the smallest share.
+    """Return the count of a row's verified hashes; for several roots, that of the root with the smallest share.
 
     Args:
         changes: The changes of the row.

@@ -76,7 +76,7 @@ class Line:
 
 
 def line(*spans: Span | str, hanging: int = 0, copied: str = "", place: FilePlace | None = None) -> Line:
-    """Builds a line; plain strings are plain spans."""
+    """Build a line; plain strings are plain spans."""
     return Line(tuple(Span(span) if isinstance(span, str) else span for span in spans), hanging, copied, place)
 
 

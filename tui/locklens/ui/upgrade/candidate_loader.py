@@ -68,7 +68,7 @@ class CandidateLoader(Widget):
         self._tried: frozenset[ReleaseId] = frozenset()
 
     def use(self, source: LockLens) -> None:
-        """Looks up by another source from now on."""
+        """Look up by another source from now on."""
         self.stop()
         self._source = source
         self._tried = frozenset()

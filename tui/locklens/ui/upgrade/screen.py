@@ -87,7 +87,7 @@ class UpgradeScreen(RowActionsScreen):
         self._here = Platform.parse(this_platform())
 
     def prefer(self, preferences: Mapping[str, str]) -> None:
-        """Applies the saved grouping."""
+        """Apply the saved grouping."""
         self.by = By(preferences.get("upgrade.group", self.by))
 
     def compose(self) -> ComposeResult:
@@ -147,7 +147,7 @@ class UpgradeScreen(RowActionsScreen):
         return "looking up signers" if self.candidates.is_looking_up else ""
 
     def use(self, source: LockLens) -> None:
-        """Shows another comparison, with nothing selected."""
+        """Show another comparison, with nothing selected."""
         self.candidates.use(source)
         self.picking, self.has_offers, self._has_terms = UpgradeSelection(), False, False
         super().use(source)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         """Explains a provider; thread-safe; raises LockLensError."""
 
         def __call__(self, *, is_asking: bool, is_fresh: bool, cancel: threading.Event) -> Why:
-            """Returns the explanation, with the registry's part if `is_asking`."""
+            """Return the explanation, with the registry's part if `is_asking`."""
 
 
 class WhyDialog(ReadingDialog):
@@ -81,7 +81,7 @@ class WhyDialog(ReadingDialog):
         self._error: LockLensError | None = None
 
     def on_mount(self) -> None:
-        """Starts the lookup."""
+        """Start the lookup."""
         self._refresh()
         self._look_up(self._run, is_fresh=False)
 
@@ -123,18 +123,18 @@ class WhyDialog(ReadingDialog):
         self.say(message or ("asking the registry; facts from the configuration are shown" if self._is_asking else ""))
 
     def action_help(self) -> None:
-        """Shows the keys."""
+        """Show the keys."""
         self.app.push_screen(TextDialog("All keys of this dialog", why_help(), closing="question_mark"))
 
     def action_again(self) -> None:
-        """Repeats the lookup, and asks the registry despite the cache."""
+        """Repeat the lookup, and ask the registry despite the cache."""
         self._run += 1
         self._is_asking, self._error = True, None
         self._refresh()
         self._look_up(self._run, is_fresh=True)
 
     def action_copy(self) -> None:
-        """Copies the highlighted version or constraint."""
+        """Copy the highlighted version or constraint."""
         current = self.view.current
         if current is None or not current.copied:
             self._say("nothing to copy here")
@@ -143,7 +143,7 @@ class WhyDialog(ReadingDialog):
         self._say(f"copied: {copied_line(current.copied)}")
 
     def action_edit(self) -> None:
-        """Opens the highlighted line in the editor."""
+        """Open the highlighted line in the editor."""
         current = self.view.current
         problem = self._edit(current.place if current is not None else None)
         self._say(problem)

@@ -35,7 +35,7 @@ _PLACES_SHOWN = 8
 
 
 def why_lines(why: Why, *, is_asking: bool = False) -> Iterator[Line]:
-    """Returns the explanation of each root, conflicts first.
+    """Return the explanation of each root, conflicts first.
 
     Args:
         why: The explanation.

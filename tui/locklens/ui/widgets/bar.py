@@ -46,7 +46,7 @@ class Bar(Widget):
         self._layouts: tuple[BarLayout, ...] = ()
 
     def show_layouts(self, *layouts: BarLayout) -> None:
-        """Replaces the layouts, the preferred first."""
+        """Replace the layouts, the preferred first."""
         if layouts != self._layouts:
             self._layouts = layouts
             self.refresh()
@@ -74,12 +74,12 @@ class Bar(Widget):
         return kept
 
     def render_line(self, y: int) -> Strip:
-        """Paints the line."""
+        """Paint the line."""
         spans = [Span(harmless(piece.text), piece.role) for piece in self._pieces()] if y == 0 else []
         return strip_of(spans, self, width=self.size.width)
 
     def on_click(self, event: events.Click) -> None:
-        """Runs the action of the piece below the pointer."""
+        """Run the action of the piece below the pointer."""
         position = 0
         for piece in self._pieces():
             position += cell_len(harmless(piece.text))

@@ -72,7 +72,7 @@ class LineView(ScrollView, can_focus=True):
         return self._lines[self.cursor] if 0 <= self.cursor < len(self._lines) else None
 
     def show_lines(self, lines: Iterable[Line], *, keep_place: bool = False) -> None:
-        """Replaces the lines, from the top; `keep_place` keeps cursor and scroll position for the same subject."""
+        """Replace the lines, from the top; `keep_place` keeps cursor and scroll position for the same subject."""
         before, top, shown = self.current, self.scroll_offset.y, tuple(lines)
         if keep_place and shown == self._lines:
             return
@@ -101,7 +101,7 @@ class LineView(ScrollView, can_focus=True):
         return next(same, next(alike, None))
 
     def on_resize(self) -> None:
-        """Wraps to the new width."""
+        """Wrap to the new width."""
         self._wrap()
 
     def _wrap(self) -> None:
@@ -120,7 +120,7 @@ class LineView(ScrollView, can_focus=True):
         return [index for index, line in enumerate(self._lines) if line.copied or line.place]
 
     def render_line(self, y: int) -> Strip:
-        """Paints one row of the window."""
+        """Paint one row of the window."""
         row = y + self.scroll_offset.y
         width = self.scrollable_content_region.width
         if width != self._wrapped_at:
@@ -163,7 +163,7 @@ class LineView(ScrollView, can_focus=True):
         self.refresh()
 
     def action_step(self, by: int) -> None:
-        """Moves the cursor to the next stop; scrolls if the next stop is out of sight or missing."""
+        """Move the cursor to the next stop; scroll if the next stop is out of sight or missing."""
         self.unmark()
         top, height = self.scroll_offset.y, max(1, self.scrollable_content_region.height)
         ahead = [stop for stop in self._stops() if (stop - self.cursor) * by > 0]
@@ -175,14 +175,14 @@ class LineView(ScrollView, can_focus=True):
         self._show_cursor()
 
     def action_edge(self, end: int) -> None:
-        """Goes to the first or the last line."""
+        """Go to the first or the last line."""
         stops = self._stops()
         if stops:
             self.cursor = stops[end]
         self.scroll_to(y=0 if end == 0 else self.max_scroll_y, animate=False)
 
     def action_page(self, by: int) -> None:
-        """Scrolls by a window and moves the cursor along."""
+        """Scroll by a window and move the cursor along."""
         self.scroll_relative(y=by * max(1, self.scrollable_content_region.height - 1), animate=False)
         top = self.scroll_target_y
         stops = [stop for stop in self._stops() if self._first_row[stop] >= top]
@@ -194,7 +194,7 @@ class LineView(ScrollView, can_focus=True):
         self.scroll_to_region(Region(0, row, 1, 1), animate=False, force=True)
 
     def on_click(self, event: events.Click) -> None:
-        """Highlights the clicked line."""
+        """Highlight the clicked line."""
         offset = event.get_content_offset(self)
         row = -1 if offset is None else offset.y + self.scroll_offset.y
         if 0 <= row < len(self._painted):
@@ -203,9 +203,9 @@ class LineView(ScrollView, can_focus=True):
                 self.cursor = index
 
     def watch_cursor(self) -> None:
-        """Posts `Highlighted`."""
+        """Post `Highlighted`."""
         self.post_message(self.Highlighted(self))
 
     def watch_has_focus(self, _has_focus: bool) -> None:
-        """Repaints the cursor."""
+        """Repaint the cursor."""
         self.refresh()

@@ -56,15 +56,15 @@ class RowList(ScrollView, Generic[RowT], can_focus=True):
 
     @abstractmethod
     def lay_out(self, rows: tuple[RowT, ...], width: int) -> None:
-        """Distributes the width among the columns."""
+        """Distribute the width among the columns."""
 
     @abstractmethod
     def tell_highlighted(self) -> None:
-        """Posts that another row is highlighted, or that the highlighted row changed."""
+        """Post that another row is highlighted, or that the highlighted row changed."""
 
     @abstractmethod
     def action_open(self) -> None:
-        """Posts the request to show the highlighted row's detail."""
+        """Post the request to show the highlighted row's detail."""
 
     @property
     def rows(self) -> tuple[RowT, ...]:
@@ -77,7 +77,7 @@ class RowList(ScrollView, Generic[RowT], can_focus=True):
         return self._is_placed
 
     def place(self) -> None:
-        """Keeps the cursor on its row from now on, as after a move by the user."""
+        """Keep the cursor on its row from now on, as after a move by the user."""
         self._is_placed = bool(self._rows)
 
     @property
@@ -86,7 +86,7 @@ class RowList(ScrollView, Generic[RowT], can_focus=True):
         return self._rows[self.cursor] if 0 <= self.cursor < len(self._rows) else None
 
     def show_rows(self, rows: tuple[RowT, ...], *, cursor_key: str | None = None) -> None:
-        """Replaces the rows; the cursor keeps its row, or its height if that row is gone.
+        """Replace the rows; the cursor keeps its row, or its height if that row is gone.
 
         A scrolled list is scrolled along, so that the row keeps its position on the screen. A cursor that was never
         moved remains at the top.
@@ -108,7 +108,7 @@ class RowList(ScrollView, Generic[RowT], can_focus=True):
         self.tell_highlighted()
 
     def on_resize(self) -> None:
-        """Distributes the new width."""
+        """Distribute the new width."""
         self._share_width()
 
     def _share_width(self) -> None:
@@ -117,7 +117,7 @@ class RowList(ScrollView, Generic[RowT], can_focus=True):
         self.virtual_size = Size(width, len(self._rows))
 
     def watch_cursor(self) -> None:
-        """Scrolls to the cursor and posts the highlighted row."""
+        """Scroll to the cursor and post the highlighted row."""
         self._is_placed = bool(self._rows)
         self.show_cursor()
         self.refresh()
@@ -125,17 +125,17 @@ class RowList(ScrollView, Generic[RowT], can_focus=True):
             self.tell_highlighted()
 
     def show_cursor(self) -> None:
-        """Scrolls to the cursor."""
+        """Scroll to the cursor."""
         self.scroll_to_region(Region(0, self.cursor, 1, 1), animate=False, force=True)
 
     def watch_has_focus(self, has_focus: bool) -> None:
-        """Repaints the cursor; moving to the detail keeps the cursor on its row."""
+        """Repaint the cursor; moving to the detail keeps the cursor on its row."""
         if not has_focus:
             self._is_placed = bool(self._rows)
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
-        """Paints one row of the window."""
+        """Paint one row of the window."""
         index = y + self.scroll_offset.y
         width = self.scrollable_content_region.width
         if index >= len(self._rows):
@@ -144,25 +144,25 @@ class RowList(ScrollView, Generic[RowT], can_focus=True):
         return strip_of(self.painted(self._rows[index], width, cursor=cursor), self, width=width, cursor=cursor)
 
     def action_step(self, by: int) -> None:
-        """Moves the cursor."""
+        """Move the cursor."""
         self.cursor = max(0, min(self.cursor + by, len(self._rows) - 1))
 
     def action_edge(self, end: int) -> None:
-        """Goes to the first or the last row."""
+        """Go to the first or the last row."""
         self.cursor = 0 if end == 0 else max(0, len(self._rows) - 1)
 
     def action_page(self, by: int) -> None:
-        """Moves the cursor by a window."""
+        """Move the cursor by a window."""
         self.action_step(by * max(1, self.scrollable_content_region.height - 1))
 
     def on_click(self, event: events.Click) -> None:
-        """Highlights the clicked row and handles the click."""
+        """Highlight the clicked row and handle the click."""
         index = event.y + self.scroll_offset.y
         if 0 <= index < len(self._rows):
             self.cursor = index
             self.clicked(self._rows[index], event)
 
     def clicked(self, row: RowT, event: events.Click) -> None:  # noqa: ARG002
-        """Opens the row's detail on a double click."""
+        """Open the row's detail on a double click."""
         if event.chain > 1:
             self.action_open()

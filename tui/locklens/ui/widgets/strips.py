@@ -66,7 +66,7 @@ def fitted_end(text: str, width: int) -> str:
 
 
 def wrapped(line: Line, width: int) -> list[StyledPiece]:
-    """Breaks a line at spaces, and inside words longer than a line; continuation lines are indented."""
+    """Break a line at spaces, and inside words longer than a line; continuation lines are indented."""
     spans = [Span(harmless(span.text), span.role) for span in line.spans]
     if sum(cell_len(span.text) for span in spans) <= width:
         return [spans]
@@ -87,7 +87,7 @@ def wrapped(line: Line, width: int) -> list[StyledPiece]:
 
 
 def _append(spans: list[Span], text: str, role: Role) -> None:
-    """Extends the last span if it has the same role, so that a line has few pieces."""
+    """Extend the last span if it has the same role, so that a line has few pieces."""
     if spans and spans[-1].role is role:
         spans[-1] = Span(spans[-1].text + text, role)
     else:
@@ -119,7 +119,7 @@ def _head(word: str, limit: int) -> str:
 
 
 def strip_of(spans: StyledPiece, widget: Widget, *, width: int, cursor: bool = False) -> Strip:
-    """Paints spans, padded to the width; the cursor line is stronger if the widget has the focus.
+    """Paint spans, padded to the width; the cursor line is stronger if the widget has the focus.
 
     All text of the screens is painted here: the output edge, where control sequences are escaped.
     """
