@@ -562,7 +562,7 @@ def test_it_is_undone_in_the_index(top: Path, tmp_path: Path) -> None:
         plan = undo(top, journal=journal)
         apply(plan.proposal, journal=journal)
         assert index(top) == before
-        apply(undo(top, journal=journal).proposal, journal=journal)
+        apply(undo(top, is_redo=True, journal=journal).proposal, journal=journal)
         assert index(top) == after
     git(top, "reset", "-q")
     with pytest.raises(LockLensError, match="changed since"):

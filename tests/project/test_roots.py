@@ -277,7 +277,7 @@ def test_only_the_roots_that_are_asked_for(repo: Path) -> None:
     assert found(repo, base, only=["c/", f"./b/x/{LOCK_FILE}"]) == {"b/x": "", "c": ""}
     with pytest.raises(ConfigurationError, match=r"b: no \.terraform\.lock\.hcl on either side") as caught:
         found(repo, base, only=["a", "b"])
-    assert caught.value.hint == "roots below it: b/x, b/y"
+    assert caught.value.hint == "roots below: b/x, b/y; select with --root DIR or --all-roots"
     for wrong in ("no", "../a", "", f"no/{LOCK_FILE}"):
         with pytest.raises(ConfigurationError):
             found(repo, base, only=[wrong])

@@ -291,3 +291,20 @@ def test_what_is_not_read_yet_is_read_from_disk_or_said(samples: Samples, tmp_pa
         explained(WhySubject(elsewhere, tmp_path, ("",), samples.address()))
     with pytest.raises(LockLensError, match="no configuration or lock file in this folder"):
         explained(WhySubject(review, tmp_path, ("nowhere",), samples.address()))
+
+
+def test_roots_that_say_the_same_are_one_block(tmp_path: Path) -> None:
+    files: dict[str, str | bytes] = {
+        "main.tf": requiring("hashicorp/aws ~> 5.0"),
+        ".terraform.lock.hcl": lock("hashicorp/aws 5.49.0"),
+    }
+    why = asked(write(tmp_path, files), "aws", offered=OFFERED)
+    (alike,) = why.roots
+    other_files = {**files, ".terraform.lock.hcl": lock("hashicorp/aws 5.50.0")}
+    (other,) = asked(write(tmp_path / "other", other_files), "aws", offered=OFFERED).roots
+    roots = (*(replace(alike, path=f"live/{number:02}") for number in range(10)), replace(other, path="live/x"))
+    lines = [line.text for line in why_lines(replace(why, roots=roots))]
+    heads = [text for text in lines if text.endswith("  Terraform")]
+    first = ", ".join(f"live/{number:02}" for number in range(8))
+    assert heads == [f"10 roots alike: {first} and 2 more  Terraform", "live/x  Terraform"]
+    assert sum(text.startswith("LOCKED") for text in lines) == 2

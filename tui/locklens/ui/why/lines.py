@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from locklens.review.model import worst
 from locklens.review.reports.why_words import (
+    NAMES_SHOWN,
     NOTHING_TO_UPGRADE,
     alike,
     finding_title,
@@ -18,7 +19,7 @@ from locklens.review.reports.why_words import (
     version_range,
 )
 from locklens.selection import Selection
-from locklens.text import counted
+from locklens.text import counted, listing
 from locklens.ui.text.spans import FilePlace, Line, Role, Span, line, severity_span
 
 if TYPE_CHECKING:
@@ -35,18 +36,27 @@ _PLACES_SHOWN = 8
 
 
 def why_lines(why: Why, *, is_asking: bool = False) -> Iterator[Line]:
-    """Return the explanation of each root, conflicts first.
+    """Yield the explanation of each root, conflicts first; of roots with the same text, once.
+
+    Places in the text are relative to the root. The lines of several roots open the files of the first one.
 
     Args:
         why: The explanation.
         is_asking: True while the registry's answer is outstanding.
     """
     roots = sorted(why.roots, key=lambda root: (not root.explanation.conflicts, root.path))
-    for number, root in enumerate(roots):
+    blocks: dict[tuple[str, ...], tuple[list[Line], list[RootWhy]]] = {}
+    for root in roots:
+        lines = list(_root_lines(root, is_asking=is_asking))
+        key = root.tool.product, *(each.text for each in lines)
+        blocks.setdefault(key, (lines, []))[1].append(root)
+    for number, (lines, members) in enumerate(blocks.values()):
         if number:
             yield Line()
-        yield line(Span(root.path or ".", Role.STRONG), Span(f"  {root.tool.product}", Role.DIM))
-        yield from _root_lines(root, is_asking=is_asking)
+        names = listing([root.path or "." for root in members], NAMES_SHOWN)
+        count = f"{len(members)} roots alike: " if len(members) > 1 else ""
+        yield line(Span(count), Span(names, Role.STRONG), Span(f"  {members[0].tool.product}", Role.DIM))
+        yield from lines
 
 
 def _root_lines(root: RootWhy, *, is_asking: bool) -> Iterator[Line]:
