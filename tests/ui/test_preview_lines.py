@@ -81,6 +81,15 @@ def test_platforms_and_warnings(samples: Samples) -> None:
     assert warned in text
 
 
+def test_platforms_that_all_changes_share_are_said_once(samples: Samples) -> None:
+    plan = planned(samples, "a", "b")
+    other = replace(plan.changes[1], address=replace(plan.changes[1].address, type="other"))
+    changes = tuple(replace(change, platforms=(LINUX, MAC)) for change in (plan.changes[0], other))
+    text = said(PlanProgress("x", PlanStage.REVIEWING, replace(plan, changes=changes)))
+    assert text.count("locks ") == 1
+    assert text.split("\n")[1] == "      locks darwin_arm64, linux_amd64"
+
+
 def test_packages_on_their_way(samples: Samples) -> None:
     downloads = (
         DownloadRow("aws 5.2.0 linux_amd64", 0.0, 1 << 20, 2 << 20),

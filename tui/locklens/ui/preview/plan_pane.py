@@ -195,13 +195,17 @@ def _plan_items(standing: PlanProgress) -> Iterator[Item]:
     width = min(max((len(group.first.name) for group in grouped), default=0), 32)
     review = standing.foreseen.review if standing.foreseen is not None else None
     roots = {change.root for change in plan.changes}
-    for group in grouped:
+    platforms = [tuple(_platform_lines(group)) for group in grouped]
+    is_shared = len(grouped) > 1 and len(set(platforms)) == 1
+    if is_shared:
+        yield from (Item(one) for one in platforms[0])
+    for group, locked in zip(grouped, platforms, strict=True):
         yield Item(_group_line(group, width, review, is_alone=len(roots) < 2), group)
         for text in dict.fromkeys(
             f"{edit.file}:{edit.line}  {edit.old} -> {edit.new}" for change in group.changes for edit in change.edits
         ):
             yield Item(line(f"      {text}", hanging=8), group)
-        yield from (Item(one, group) for one in _platform_lines(group))
+        yield from (Item(one, group) for one in locked if not is_shared)
     listed = len(plan.changes)
     yield from (Item(line(f"  {words}", hanging=4)) for words in plan.proposal.words[listed:])
     if standing.foreseen is not None and standing.foreseen.untouched:
