@@ -1,6 +1,7 @@
 """The result of unpacking the entries of a zip file: files with their names, and folders.
 
-The rules are those of the tools on Linux, whose unpacking is go-getter's (`decompress_zip.go`). Nothing is written here.
+The rules are those of the tools on Linux, whose unpacking is go-getter's (`decompress_zip.go`). Nothing is written
+here.
 """
 
 from __future__ import annotations
