@@ -188,7 +188,7 @@ def test_bad_arguments_have_their_sentences(clone: Clone, tmp_path: Path) -> Non
     assert "invalid marker size 0" in clone.locklens("merge", "--marker-size", "0", *names, status=2)
     assert "invalid choice: 'oldest'" in clone.locklens("merge", "--prefer", "oldest", *names, status=2)
     (tmp_path / "theirs").write_bytes(b"#" * (1 << 21))
-    assert "theirs: has more than" in clone.locklens("merge", *names, status=2)
+    assert "theirs: larger than 1024 KiB" in clone.locklens("merge", *names, status=2)
     assert (tmp_path / "ours").read_bytes() == lock(A11)
 
 

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from locklens.cli.output import DONE, FINDINGS, put, tell
-from locklens.errors import ConfigurationError
 from locklens.text import counted, page
 
 if TYPE_CHECKING:
@@ -40,12 +39,9 @@ def run_textconv(options: Namespace) -> int:
     """Print a lock file for `git diff`; one that the tools would refuse as its lines."""
     from locklens.lockfile.parse import MAX_LOCK_FILE_BYTES, parse
     from locklens.lockfile.summary import summary
+    from locklens.storage.files import read_bounded
 
-    try:
-        with Path(options.file).open("rb") as file:
-            data = file.read(MAX_LOCK_FILE_BYTES + 1)
-    except OSError as error:
-        raise ConfigurationError(f"cannot be read: {error.strerror}", path=options.file) from error
+    data = read_bounded(Path(options.file), MAX_LOCK_FILE_BYTES)
     lock = parse(data, options.file)
     return put(page(summary(lock) if lock.is_valid else data.decode("utf-8", "replace").splitlines()))
 

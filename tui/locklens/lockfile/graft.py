@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
-    from locklens.lockfile.model import LockEntry
+    from locklens.lockfile.model import EntryContents, LockEntry
 
 
 def graft(data: bytes, donor: bytes, chosen: Collection[ProviderAddress], *, dialect: Dialect) -> bytes:
@@ -36,7 +36,8 @@ def graft(data: bytes, donor: bytes, chosen: Collection[ProviderAddress], *, dia
         ConfigurationError: The tools would refuse one of the two, or its blocks cannot be identified.
     """
     old, new = _entries(data, dialect), _entries(donor, dialect)
-    differing = {address for address in old.keys() | new.keys() if not _alike(old.get(address), new.get(address))}
+    before, after = _contents(old), _contents(new)
+    differing = {address for address in old.keys() | new.keys() if before.get(address) != after.get(address)}
     if differing <= set(chosen):
         return donor
     giving = split_blocks(donor, dialect)
@@ -44,7 +45,9 @@ def graft(data: bytes, donor: bytes, chosen: Collection[ProviderAddress], *, dia
     line_end = (receiving if receiving.head or receiving.tail else giving).line_end
     changed = {address: giving.by_address.get(address) for address in sorted(differing & set(chosen))}
     result = encode(rejoin(receiving, changed, line_end))
-    _require(result, {address: (new if address in chosen else old).get(address) for address in (*old, *new)}, dialect)
+    _require(
+        result, {address: (after if address in chosen else before).get(address) for address in (*old, *new)}, dialect
+    )
     return result
 
 
@@ -57,23 +60,17 @@ def _entries(data: bytes, dialect: Dialect) -> Mapping[ProviderAddress, LockEntr
     return lock.by_address
 
 
-def _alike(one: LockEntry | None, other: LockEntry | None) -> bool:
-    """True if two entries say the same, whatever their layout."""
-    if one is None or other is None:
-        return one is other
-    return (str(one.version), one.constraints, set(one.hashes)) == (
-        str(other.version),
-        other.constraints,
-        set(other.hashes),
-    )
+def _contents(entries: Mapping[ProviderAddress, LockEntry]) -> dict[ProviderAddress, EntryContents]:
+    return {address: entry.contents for address, entry in entries.items()}
 
 
-def _require(data: bytes, wanted: Mapping[ProviderAddress, LockEntry | None], dialect: Dialect) -> None:
+def _require(data: bytes, expected: Mapping[ProviderAddress, EntryContents | None], dialect: Dialect) -> None:
     """Make sure that a file has the intended content: comments may be in unexpected places.
 
     Raises:
         ConfigurationError: It does not.
     """
-    found = parse(data, "", dialect=dialect)
-    if found.problems or any(not _alike(found.by_address.get(address), entry) for address, entry in wanted.items()):
+    lock = parse(data, "", dialect=dialect)
+    contents = _contents(lock.by_address)
+    if lock.problems or any(contents.get(address) != entry for address, entry in expected.items()):
         raise ConfigurationError("its blocks cannot be identified", hint="take the whole file")

@@ -157,9 +157,9 @@ def _outcome(address: ProviderAddress, base: _Side, ours: _Side, theirs: _Side) 
     reason = ""
     if mine is None or other is None:
         reason = "one side removed it, the other changed it"
-    elif _same(mine, other) or (before is not None and _same(other, before)):
+    elif other.contents in (mine.contents, before and before.contents):
         return ours
-    elif before is not None and _same(mine, before):
+    elif before is not None and mine.contents == before.contents:
         return theirs
     elif mine.version != other.version:
         reason = "two versions were selected"
@@ -170,14 +170,6 @@ def _outcome(address: ProviderAddress, base: _Side, ours: _Side, theirs: _Side) 
     else:
         return replace(mine, hashes=hashes, constraints=constraints)
     return MergeConflict(address, before, mine, other, reason)
-
-
-def _same(entry: LockEntry, other: LockEntry) -> bool:
-    return (str(entry.version), entry.constraints, set(entry.hashes)) == (
-        str(other.version),
-        other.constraints,
-        set(other.hashes),
-    )
 
 
 def _united(before: LockEntry | None, mine: LockEntry, other: LockEntry) -> tuple[str, ...] | None:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from locklens.hcl import SyntaxProblem
     from locklens.versions import Version
 
+    EntryContents = tuple[str, str, frozenset[str]]
+
 
 class LockEntry(Struct, frozen=True, dict=True):
     """One provider's block.
@@ -39,6 +41,11 @@ class LockEntry(Struct, frozen=True, dict=True):
     def says(self) -> tuple[Version, str, tuple[str, ...]]:
         """All that it says, wherever it stands."""
         return self.version, self.constraints, self.hashes
+
+    @property
+    def contents(self) -> EntryContents:
+        """Version, constraints and hashes, independent of the layout: equal for entries that mean the same."""
+        return str(self.version), self.constraints, frozenset(self.hashes)
 
     def with_scheme(self, scheme: Scheme) -> frozenset[str]:
         """The hashes of one scheme."""

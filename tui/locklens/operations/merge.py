@@ -11,7 +11,7 @@ from locklens.errors import ConfigurationError
 from locklens.lockfile.merge import Labels, MergeConflict, merge
 from locklens.lockfile.parse import MAX_LOCK_FILE_BYTES, parse
 from locklens.project.gitmerge import merge_lines
-from locklens.storage.files import write_atomically
+from locklens.storage.files import read_bounded, write_atomically
 from locklens.versions import Constraints, ConstraintSyntaxError
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def merge_files(
         ConfigurationError: A file cannot be read or written.
         RepositoryError: Lines have to be merged, and git is missing or cannot.
     """
-    sides = [_read(path) for path in (base, ours, theirs)]
+    sides = [read_bounded(path, MAX_LOCK_FILE_BYTES) for path in (base, ours, theirs)]
     writers = (parse(data, "").writer for data in (sides[1], sides[2]))
     labels = Labels() if marker_size is None else Labels(size=marker_size)
     settled: list[LockEntry] = []
@@ -101,14 +101,3 @@ def _merged_lines(base: Path, ours: Path, theirs: Path, labels: Labels, *, reaso
     )
     write_atomically(ours, data, mode=ours.stat().st_mode & 0o777)
     return MergeResult(line_merge=reason, has_line_conflicts=has_conflicts)
-
-
-def _read(path: Path) -> bytes:
-    try:
-        with path.open("rb") as file:
-            data = file.read(MAX_LOCK_FILE_BYTES + 1)
-    except OSError as error:
-        raise ConfigurationError(f"cannot be read: {error.strerror}", path=str(path)) from error
-    if len(data) > MAX_LOCK_FILE_BYTES:
-        raise ConfigurationError(f"has more than {MAX_LOCK_FILE_BYTES} bytes", path=str(path))
-    return data

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from locklens.errors import ConfigurationError
 from locklens.project.gitdiscovery import discover
-from locklens.storage.files import write_atomically
+from locklens.storage.files import read_bounded, write_atomically
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -104,16 +104,7 @@ def _attributes_file(found: FoundRepository, *, private: bool) -> Path:
 def _read(path: Path) -> str:
     if path.is_symlink():
         raise ConfigurationError("is a link, which is not edited", path=str(path), hint="add the line by hand")
-    try:
-        with path.open("rb") as file:
-            data = file.read(_MAX_ATTRIBUTES_BYTES + 1)
-    except FileNotFoundError:
-        return ""
-    except OSError as error:
-        raise ConfigurationError(f"cannot be read: {error.strerror}", path=str(path)) from error
-    if len(data) > _MAX_ATTRIBUTES_BYTES:
-        raise ConfigurationError(f"is larger than {_MAX_ATTRIBUTES_BYTES} bytes", path=str(path))
-    return data.decode("utf-8", "surrogateescape")
+    return read_bounded(path, _MAX_ATTRIBUTES_BYTES, missing=b"").decode("utf-8", "surrogateescape")
 
 
 def _ended(text: str) -> str:

@@ -10,6 +10,29 @@ from locklens.errors import ConfigurationError
 from locklens.storage.placing import is_within
 
 
+def read_bounded(path: Path, limit: int, *, missing: bytes | None = None) -> bytes:
+    """Return the bytes of a file.
+
+    Args:
+        path: The file.
+        limit: The largest size that is read, in bytes, whole KiB.
+        missing: Returned if there is no such file; None if that is an error.
+
+    Raises:
+        ConfigurationError: The file cannot be read, or is larger.
+    """
+    try:
+        with path.open("rb") as file:
+            data = file.read(limit + 1)
+    except OSError as error:
+        if missing is not None and isinstance(error, FileNotFoundError):
+            return missing
+        raise ConfigurationError(f"cannot be read: {error.strerror}", path=str(path)) from error
+    if len(data) > limit:
+        raise ConfigurationError(f"larger than {limit // 1024} KiB", path=str(path))
+    return data
+
+
 def write_atomically(path: Path, data: bytes, *, mode: int = 0o644) -> None:
     """Replace a file in one step: a temporary file beside it, flushed to the disk, then renamed over it.
 

@@ -84,15 +84,9 @@ def save_preference(path: Path, key: str, value: str) -> None:
 
 def _read(path: Path) -> str:
     """The file's text; "" without a file."""
-    try:
-        with path.open("rb") as file:
-            data = file.read(MAX_PREFERENCES_BYTES + 1)
-    except FileNotFoundError:
-        return ""
-    except OSError as error:
-        raise ConfigurationError(f"cannot be read: {error.strerror}", path=str(path)) from error
-    if len(data) > MAX_PREFERENCES_BYTES:
-        raise ConfigurationError(f"larger than {MAX_PREFERENCES_BYTES // 1024} KiB", path=str(path))
+    from locklens.storage.files import read_bounded
+
+    data = read_bounded(path, MAX_PREFERENCES_BYTES, missing=b"")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
