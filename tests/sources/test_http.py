@@ -372,7 +372,11 @@ def test_tls_trusts_whom_the_environment_names(secure_server: Server, authority_
     folder.mkdir()
     (folder / "acme.crt").write_bytes(authority_file.read_bytes())
     (folder / "README").write_text("no certificate")
-    for environ in ({"SSL_CERT_FILE": str(authority_file)}, {"SSL_CERT_DIR": f"/nowhere:{folder}"}):
+    for environ in (
+        {"SSL_CERT_FILE": str(authority_file)},
+        {"SSL_CERT_DIR": f"/nowhere:{folder}"},
+        {"SSL_CERT_FILE": "/nowhere.pem", "SSL_CERT_DIR": str(folder)},
+    ):
         assert open_client(environ).get(url, PLAIN).body == b"{}"
     assert "the certificate of localhost" in refusal(open_client({}), url, RETRIED)
     assert "SSL_CERT_FILE names /nowhere.pem" in refusal(open_client({"SSL_CERT_FILE": "/nowhere.pem"}), url)

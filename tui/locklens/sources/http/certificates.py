@@ -28,17 +28,18 @@ def tls_context(environ: Mapping[str, str]) -> ssl.SSLContext:
         environ: SSL_CERT_FILE and SSL_CERT_DIR (folders separated as in PATH) are looked at.
 
     Raises:
-        OSError: What the environment names cannot be read; str() says which.
+        OSError: SSL_CERT_FILE cannot be read, and no folder of SSL_CERT_DIR has a certificate; str() names the file.
+            (Both tools go on without a file that they cannot read; alone, it is the reason for all that fails later.)
     """
     file, folders = environ.get("SSL_CERT_FILE", ""), environ.get("SSL_CERT_DIR", "")
     if not file and not folders:
         return _system_context()
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    if file:
-        _load_file(context, file)
     for folder in folders.split(";" if sys.platform == "win32" else ":"):
         if folder:
             _load_folder(context, Path(folder))
+    if file:
+        _load_file(context, file)
     if not (file and folders):
         # Each variable replaces one half of the store: the other half stays.
         _load_system(context)
@@ -49,6 +50,8 @@ def _load_file(context: ssl.SSLContext, file: str) -> None:
     try:
         context.load_verify_locations(file)
     except OSError as error:
+        if context.cert_store_stats()["x509"]:
+            return
         raise OSError(f"SSL_CERT_FILE names {file}, which holds no certificates that can be read") from error
 
 
