@@ -96,9 +96,12 @@ def test_hashes_are_counted_by_the_schemes_that_the_tools_know() -> None:
 
 def test_a_scheme_is_its_prefix() -> None:
     texts = ("h1:a=", "zh:b", "h2:c", "h1", "zhx:d")
-    assert [str(scheme) for scheme in hashes.Scheme] == ["h1", "zh"]
-    assert hashes.of_scheme(texts, hashes.Scheme.H1) == {"h1:a="}
-    assert hashes.of_scheme(texts, hashes.Scheme.ZH) == {"zh:b"}
-    assert [hashes.has_scheme(text, hashes.Scheme.ZH) for text in texts] == [False, True, False, False, False]
+    assert [str(scheme) for scheme in hashes.Scheme] == ["zh", "h1"]
+    assert hashes.hashes_of_files(texts) == {"h1:a="}
+    assert hashes.hashes_of_zips(texts) == {"zh:b"}
+    assert [hashes.is_of_zip(text) for text in texts] == [False, True, False, False, False]
+    assert [hashes.is_of_files(text) for text in texts] == [True, False, False, False, False]
+    assert [hashes.is_of_signed_scheme(text) for text in texts] == [False, True, False, False, False]
+    assert [hashes.digest_of(text) for text in texts] == ["a=", "b", "c", "", "d"]
     assert hashes.zh_of("ab" * 32) == "zh:" + "ab" * 32
     assert json.dumps(hashes.Scheme.ZH) == '"zh"'

@@ -17,7 +17,7 @@ from locklens.cli.main import main
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.releases import PLATFORMS, SampleLock, h1, lock_file
 from locklens.demo.serving import environment, write_cli_configuration
-from locklens.hashes import Scheme
+from locklens.hashes import hashes_of_files
 from locklens.lockfile.parse import parse
 from locklens.operations.plan.scoped import put_entries
 from locklens.project.clifiles import this_platform
@@ -152,7 +152,7 @@ def h1s_of(version: str, *platforms: str) -> set[str]:
 
 
 def locked_h1s(path: Path) -> set[str]:
-    return {text for entry in parse(path.read_bytes(), "").entries for text in entry.with_scheme(Scheme.H1)}
+    return {text for entry in parse(path.read_bytes(), "").entries for text in hashes_of_files(entry.hashes)}
 
 
 def fetched(err: str) -> list[str]:

@@ -9,7 +9,7 @@ from releases.memory import DEMO, MemorySession, MemorySource, released
 from locklens.addresses import Platform
 from locklens.demo.published import hashes_by_platform
 from locklens.dialect import TERRAFORM
-from locklens.hashes import Scheme
+from locklens.hashes import hashes_of_files, hashes_of_zips
 from locklens.install.context import InstallContext
 from locklens.install.events import InstallEvent, PackageHashed
 from locklens.install.lock import Locker, choose
@@ -34,7 +34,7 @@ def test_a_provider_is_locked_from_memory() -> None:
         assert session.log == ()
     assert isinstance(entry, LockEntry)
     hashes = hashes_by_platform(released())
-    assert entry.with_scheme(Scheme.H1) == {hashes[str(platform)][1] for platform in PLATFORMS}
-    assert {zh for zh, _ in hashes.values()} <= entry.with_scheme(Scheme.ZH)
+    assert hashes_of_files(entry.hashes) == {hashes[str(platform)][1] for platform in PLATFORMS}
+    assert {zh for zh, _ in hashes.values()} <= hashes_of_zips(entry.hashes)
     assert source.calls["download"] == 2
     assert {event.platform for event in events if isinstance(event, PackageHashed)} == {*PLATFORMS}

@@ -1,4 +1,4 @@
-"""Package hashes: the two schemes of the lock file, and what an `h1` is made of.
+"""Package hashes: the schemes of the lock file, what is asked of them, and what an `h1` is made of.
 
 `zh:` is the SHA-256 of a package's zip file in lower-case hex; a publisher signs it. `h1:` is the digest of an
 unpacked package (the Go module system's directory hash); it is never signed. Equality is equality of text, as it is for
@@ -18,16 +18,35 @@ from msgspec import Struct
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-_ZH = re.compile(r"zh:[0-9a-f]{64}\Z")
-_H1 = re.compile(r"h1:[0-9A-Za-z+/]{42}[AEIMQUYcgkosw048]=\Z")
+    from typing import Self
 
 
 class Scheme(StrEnum):
-    """The schemes that the tools compare; the value is the prefix of a hash, before its colon."""
+    """The schemes that the tools compare, in the order of reports; the value is the prefix of a hash, before its colon.
 
-    H1 = "h1"
-    ZH = "zh"
+    What a caller asks of a scheme is said here alone, so that no other module need know which schemes there are.
+
+    Attributes:
+        digest: The pattern of what follows the colon.
+        form: The same in words.
+        is_of_files: True if it is the digest of a package's unpacked files; False if it is that of the zip file.
+        is_signed: True if publishers sign a list of such hashes.
+    """
+
+    digest: str
+    form: str
+    is_of_files: bool
+    is_signed: bool
+
+    def __new__(cls, name: str, digest: str, form: str, is_of_files: bool, is_signed: bool) -> Self:
+        """Return the member that is its prefix as text."""
+        scheme = str.__new__(cls, name)
+        scheme._value_ = name
+        scheme.digest, scheme.form, scheme.is_of_files, scheme.is_signed = digest, form, is_of_files, is_signed
+        return scheme
+
+    ZH = "zh", "[0-9a-f]{64}", "64 lower-case hex digits", False, True
+    H1 = "h1", "[0-9A-Za-z+/]{42}[AEIMQUYcgkosw048]=", "44 characters of base64", True, False
 
     @property
     def prefix(self) -> str:
@@ -36,17 +55,40 @@ class Scheme(StrEnum):
 
 
 _PREFIXES = tuple(scheme.prefix for scheme in Scheme)
+_OF_FILES = tuple(scheme.prefix for scheme in Scheme if scheme.is_of_files)
+_OF_ZIP = tuple(scheme.prefix for scheme in Scheme if not scheme.is_of_files)
+_SIGNED = tuple(scheme.prefix for scheme in Scheme if scheme.is_signed)
+_WELL_FORMED = re.compile("|".join(rf"{scheme.prefix}{scheme.digest}\Z" for scheme in Scheme))
 
 
-def has_scheme(text: str, scheme: Scheme) -> bool:
-    """True if a hash is of a scheme."""
-    return text.startswith(scheme.prefix)
+def is_of_files(text: str) -> bool:
+    """True if a hash is the digest of a package's unpacked files."""
+    return text.startswith(_OF_FILES)
 
 
-def of_scheme(hashes: Iterable[str], scheme: Scheme) -> frozenset[str]:
-    """The hashes of one scheme."""
-    prefix = scheme.prefix
-    return frozenset(text for text in hashes if text.startswith(prefix))
+def is_of_zip(text: str) -> bool:
+    """True if a hash is the digest of a package's zip file."""
+    return text.startswith(_OF_ZIP)
+
+
+def is_of_signed_scheme(text: str) -> bool:
+    """True if a hash is of a scheme that publishers sign, whether or not one signed this hash."""
+    return text.startswith(_SIGNED)
+
+
+def hashes_of_files(hashes: Iterable[str]) -> frozenset[str]:
+    """The hashes that are digests of unpacked files."""
+    return frozenset(text for text in hashes if text.startswith(_OF_FILES))
+
+
+def hashes_of_zips(hashes: Iterable[str]) -> frozenset[str]:
+    """The hashes that are digests of zip files."""
+    return frozenset(text for text in hashes if text.startswith(_OF_ZIP))
+
+
+def digest_of(text: str) -> str:
+    """What follows the first colon of a hash; "" where there is none."""
+    return text.partition(":")[2]
 
 
 def zh_of(digest: str) -> str:
@@ -66,8 +108,13 @@ def is_known_scheme(text: str) -> bool:
 
 
 def is_well_formed(text: str) -> bool:
-    """True if a hash can match anything: `zh:` and 64 lower-case hex digits, or `h1:` and 32 bytes in base64."""
-    return bool(_ZH.match(text) or _H1.match(text))
+    """True if a hash can match anything: its digest has the form of its scheme."""
+    return _WELL_FORMED.match(text) is not None
+
+
+def forms_in_words() -> str:
+    """The form of a well-formed hash of each scheme, for the end of a sentence."""
+    return "; ".join(f"{scheme.prefix} is followed by {scheme.form}" for scheme in Scheme)
 
 
 def count_by_scheme(hashes: Iterable[str], *, sign: str = "") -> str:
@@ -97,9 +144,9 @@ def registry_manifests() -> frozenset[str]:
     return frozenset(map(zh_of, known))
 
 
-def packages_of(hashes: Iterable[str], scheme: Scheme = Scheme.ZH) -> frozenset[str]:
-    """The hashes of one scheme that stand for packages: registry manifests are left out."""
-    return of_scheme(hashes, scheme) - registry_manifests()
+def packages_of(hashes: Iterable[str]) -> frozenset[str]:
+    """The digests of zip files that are packages: registry manifests are left out."""
+    return hashes_of_zips(hashes) - registry_manifests()
 
 
 class HashedPackage(Struct, frozen=True):

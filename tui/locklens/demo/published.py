@@ -16,7 +16,7 @@ from locklens.demo.openpgp import armor
 from locklens.demo.packages import MANIFEST_JSON, file_name, h1, package_bytes, zh
 from locklens.demo.publishers import publisher
 from locklens.demo.releases import PLATFORMS
-from locklens.hashes import Scheme
+from locklens.hashes import digest_of
 from locklens.lockfile.parse import parse
 from locklens.versions import Version, precedence
 
@@ -173,7 +173,7 @@ def _sums(provider: str, offer: SampleListing, faults: frozenset[Fault]) -> byte
     if Fault.SUMS_WITHOUT_PACKAGE not in faults:
         for platform in offer.platforms:
             name = file_name(provider, version, f"{platform}.zip")
-            listed[name] = zh(provider, version, platform, offer.edition).removeprefix(Scheme.ZH.prefix)
+            listed[name] = digest_of(zh(provider, version, platform, offer.edition))
     mark = "*" if Fault.SUMS_OF_BINARY_FILES in faults else " "
     text = "".join(f"{digest} {mark}{name}\n" for name, digest in sorted(listed.items()))
     if Fault.SUMS_WITH_ODD_LINE in faults:

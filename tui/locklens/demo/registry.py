@@ -21,7 +21,7 @@ from locklens.demo.faults import Fault, Faults, Step
 from locklens.demo.packages import MANIFEST_JSON, file_name
 from locklens.demo.published import Published, SampleListing, hashes_by_platform, publish, sample_catalog, sample_days
 from locklens.dialect import OPENTOFU
-from locklens.hashes import Scheme
+from locklens.hashes import digest_of
 
 if TYPE_CHECKING:
     import ssl
@@ -257,9 +257,7 @@ class DemoRegistry:
             "arch": arch,
             "filename": name,
             "download_url": files + name,
-            "shasum": "0" * 64
-            if Fault.OTHER_CHECKSUM in faults
-            else hashes[asked.detail][0].removeprefix(Scheme.ZH.prefix),
+            "shasum": "0" * 64 if Fault.OTHER_CHECKSUM in faults else digest_of(hashes[asked.detail][0]),
             "shasums_url": files + file_name(release.provider, release.version, "SHA256SUMS"),
             "shasums_signature_url": files + file_name(release.provider, release.version, "SHA256SUMS.sig"),
             "signing_keys": {"gpg_public_keys": keys},

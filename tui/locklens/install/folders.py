@@ -14,7 +14,7 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from locklens.hashes import Scheme, of_scheme
+from locklens.hashes import hashes_of_files
 from locklens.install.fetching import LIMITS, unwritable
 from locklens.packages.installed import h1_of_folder
 from locklens.storage.realfolders import Way, leads_through_link
@@ -69,7 +69,7 @@ class DataFolder:
         Raises:
             RunCancelledError: `cancel` was set.
         """
-        h1s = of_scheme(hashes, Scheme.H1)
+        h1s = hashes_of_files(hashes)
         if not h1s or leads_through_link(self._trusted, self._way_to(place)):
             return False
         return h1_at(place, cancel) in h1s

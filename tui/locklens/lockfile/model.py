@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from locklens.hashes import Scheme, of_scheme
-
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
@@ -46,10 +44,6 @@ class LockEntry(Struct, frozen=True, dict=True):
     def contents(self) -> EntryContents:
         """Version, constraints and hashes, independent of the layout: equal for entries that mean the same."""
         return str(self.version), self.constraints, frozenset(self.hashes)
-
-    def with_scheme(self, scheme: Scheme) -> frozenset[str]:
-        """The hashes of one scheme."""
-        return of_scheme(self.hashes, scheme)
 
     @cached_property
     def lines(self) -> Mapping[str, int]:

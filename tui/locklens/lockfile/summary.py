@@ -5,7 +5,7 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from locklens.hashes import Scheme
+from locklens.hashes import hashes_of_zips
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +23,7 @@ def summary(lock: LockFile) -> Iterator[str]:
         yield f"  version      {entry.version}"
         if entry.constraints:
             yield f"  constraints  {entry.constraints}"
-        listed = sorted(entry.with_scheme(Scheme.ZH))
+        listed = sorted(hashes_of_zips(entry.hashes))
         if listed:
             digest = sha256("\n".join(listed).encode()).hexdigest()[:_DIGITS]
             yield f"  zh           {len(listed)}, digest {digest}"

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from locklens.addresses import display_host
 from locklens.dialect import OPENTOFU
 from locklens.errors import TrustError
-from locklens.hashes import Scheme, packages_of
+from locklens.hashes import digest_of, packages_of
 from locklens.trust.authentication import AuthenticationOutcome, Lenience, Refusal, Release, authenticate
 from locklens.trust.belonging import Build, foreign_words
 from locklens.trust.checksums import Match, Oddity, read_checksums
@@ -225,7 +225,7 @@ def _checksum_words(refusal: Refusal, release: Release, checksums: Checksums) ->
         return f'checksum list has no SHA-256 hash for "{release.filename}"'
     match = checksums.matching(release.filename)
     if refusal is Refusal.OTHER_CHECKSUM and match.outcome is not Match.CRASH:
-        listed = match.zh.removeprefix(Scheme.ZH.prefix) or "a shorter one"
+        listed = digest_of(match.zh) or "a shorter one"
         return f"checksum list has unexpected SHA-256 hash {listed} (expected {release.shasum})"
     return f'checksum list has invalid SHA256 hash for "{release.filename}"'
 

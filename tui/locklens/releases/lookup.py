@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from locklens.addresses import Platform, display_host
 from locklens.dialect import DIALECTS, OPENTOFU, TERRAFORM
 from locklens.errors import NotFoundError, OfflineError, PlatformNotSupportedError, SourceError
-from locklens.hashes import Scheme, has_scheme
+from locklens.hashes import is_of_zip
 from locklens.releases.facts import Listing, ListingId, LookupFailure, ReleaseFacts
 from locklens.sources.asked import NotAsked
 from locklens.sources.release_dates import ReleaseDates, days_old
@@ -100,7 +100,7 @@ class ReleaseLookup:
         judged = self._session.authenticator(DIALECTS[request.tool]).judge(metadata, signed)
         reported = {str(one.platform): frozenset(one.hashes) for one in metadata.packages}
         released = source.release_dates(request.address).of(request.version) if self._asks_ages else None
-        zhs = ((text, one.size) for one in metadata.packages for text in one.hashes if has_scheme(text, Scheme.ZH))
+        zhs = ((text, one.size) for one in metadata.packages for text in one.hashes if is_of_zip(text))
         return ReleaseFacts(
             request,
             judged.checksums,

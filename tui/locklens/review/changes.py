@@ -10,7 +10,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from locklens.dialect import OPENTOFU, TERRAFORM
-from locklens.hashes import Scheme, of_scheme, packages_of
+from locklens.hashes import hashes_of_zips, packages_of
 from locklens.lockfile.model import LockEntry, LockFile
 from locklens.review.model import Bump, Change, ChangeKind, HashFact
 
@@ -172,7 +172,7 @@ def _change(pair: Pair, reports: Mapping[str, Any]) -> Change:
     kept = has - added
     return Change(
         id=_digest(address, old, new, had, has),
-        group=_digest(address, old, new, _zh(had), _zh(has)),
+        group=_digest(address, old, new, hashes_of_zips(had), hashes_of_zips(has)),
         address=address,
         kind=_kind(pair, reports),
         moved_from=None,
@@ -205,10 +205,6 @@ def _kind(pair: Pair, reports: Mapping[str, Any]) -> ChangeKind:
     has_packages = packages_of(old.hashes) and packages_of(new.hashes)
     shared = packages_of(kept) if has_packages else kept
     return ChangeKind.CHANGED_HASHES if shared else ChangeKind.REPLACED_HASHES
-
-
-def _zh(hashes: frozenset[str]) -> frozenset[str]:
-    return of_scheme(hashes, Scheme.ZH)
 
 
 def _digest(address: ProviderAddress, old: LockEntry | None, new: LockEntry | None, *hashes: frozenset[str]) -> str:

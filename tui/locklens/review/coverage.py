@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from locklens.hashes import Scheme, has_scheme, is_well_formed, registry_manifests
+from locklens.hashes import is_of_files, is_well_formed, registry_manifests
 from locklens.policy import InstallPath
 from locklens.review.model import Proof
 
@@ -128,7 +128,7 @@ def _is_covered(
 
 
 def _counts(fact: HashFact, path: InstallPath) -> bool:
-    return is_well_formed(fact.hash) and (has_scheme(fact.hash, Scheme.H1) or not path.needs_h1)
+    return is_well_formed(fact.hash) and (is_of_files(fact.hash) or not path.needs_h1)
 
 
 def _may_be_a_package(fact: HashFact, locked: LockedHashes, path: InstallPath) -> bool:
@@ -138,7 +138,7 @@ def _may_be_a_package(fact: HashFact, locked: LockedHashes, path: InstallPath) -
     if locked.offered is None or path in _MIRRORS:
         # A mirror may hold a package that the publisher no longer lists.
         return fact.proof is not Proof.SIGNED
-    return has_scheme(fact.hash, Scheme.H1) and not locked.offered <= locked.hashed
+    return is_of_files(fact.hash) and not locked.offered <= locked.hashed
 
 
 class ProviderCoverage(Struct, frozen=True, dict=True):

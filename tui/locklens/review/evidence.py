@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from locklens.hashes import is_of_signed_scheme
 from locklens.releases.facts import Fact, FactRequest, ListingId, ReleaseFacts, unasked
 from locklens.review.case import case_of, new_id, old_id, other_registry, version_before
 from locklens.review.coverage import LockedHashes
@@ -123,7 +124,7 @@ def _facts(
             proof = Proof.COMPUTED
         elif text in release.vouchers:
             proof = _PROOFS[release.vouchers[text]]
-        elif was_locked and release.today is not None and text.startswith("zh:"):
+        elif was_locked and release.today is not None and is_of_signed_scheme(text):
             proof = Proof.STALE
         else:
             proof = Proof.UNKNOWN

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from locklens.hashes import Scheme, is_well_formed, packages_of
+from locklens.hashes import hashes_of_files, is_well_formed
 from locklens.review.case import case_of
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def targets(
             continue
         case = case_of(subject.change, subject.tool, known, hashed)
         hashes = case.entry.hashes if everything else case.first_said
-        folders = packages_of(filter(is_well_formed, hashes), Scheme.H1)
+        folders = hashes_of_files(filter(is_well_formed, hashes))
         proven = {hashed[zh] for zh in case.new.packages if zh in hashed} | case.new.vouchers.keys()
         if folders - proven and case.new.packages - hashed.keys():
             unproven.setdefault(case.new.id, set()).update(folders - proven)

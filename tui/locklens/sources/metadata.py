@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens.addresses import Platform, ProviderAddress
-from locklens.hashes import Scheme, has_scheme, zh_of
+from locklens.hashes import is_of_files, zh_of
 from locklens.sources import documents
 from locklens.sources.documents import Fields, ShapeError
 from locklens.sources.reported import PlatformPackage, read_packages
@@ -125,7 +125,7 @@ class PackageMetadata(Struct, frozen=True):
     @property
     def reported_h1s(self) -> dict[str, Platform]:
         """The platform of each `h1` that the registry reports."""
-        return {text: one.platform for one in self.packages for text in one.hashes if has_scheme(text, Scheme.H1)}
+        return {text: one.platform for one in self.packages for text in one.hashes if is_of_files(text)}
 
 
 def is_supported(protocols: Iterable[Version | None]) -> bool:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
-from locklens.hashes import Scheme, is_well_formed, packages_of
+from locklens.hashes import hashes_of_files, is_well_formed, packages_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -226,7 +226,7 @@ def judge_folders(
         hashed: The `h1` of each package that was hashed here, now or before, by its `zh`.
         reported: Hashes that the registry reports beside a `zh` that is vouched for.
     """
-    wanted = packages_of((text for text in added if is_well_formed(text)), Scheme.H1)
+    wanted = hashes_of_files(filter(is_well_formed, added))
     signed = packages_of(packages)
     proven = wanted & {hashed[zh] for zh in signed if zh in hashed}
     said = (wanted - proven) & frozenset(reported)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from locklens.hashes import Scheme, of_scheme
+from locklens.hashes import hashes_of_files, hashes_of_zips
 from locklens.trust.checksums import read_checksums
 from locklens.trust.model import Tier
 
@@ -42,6 +42,6 @@ def vouchers(
     else:
         said = dict.fromkeys(authentication.signed, HashOrigin.SIGNED)
     for hashes in packages.values():
-        if not said.keys().isdisjoint(of_scheme(hashes, Scheme.ZH)):
-            said |= dict.fromkeys(of_scheme(hashes, Scheme.H1), HashOrigin.REPORTED)
+        if not said.keys().isdisjoint(hashes_of_zips(hashes)):
+            said |= dict.fromkeys(hashes_of_files(hashes), HashOrigin.REPORTED)
     return said

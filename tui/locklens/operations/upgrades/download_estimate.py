@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from locklens.hashes import Scheme
+from locklens.hashes import hashes_of_files
 from locklens.releases.facts import ReleaseId
 from locklens.trust.authentication import AuthenticationOutcome
 from locklens.trust.continuity import judge_signer
@@ -122,7 +122,7 @@ def platforms_to_lock(
     """Return the required platforms, or else those that an entry has an `h1` for; arguments as of the estimate."""
     if required:
         return LockedPlatforms(frozenset(required))
-    locked = offer.entry.with_scheme(Scheme.H1) if offer.entry is not None else frozenset[str]()
+    locked = hashes_of_files(offer.entry.hashes) if offer.entry is not None else frozenset[str]()
     release = known.get(release_id(offer, offer.entry.version)) if offer.entry is not None else None
     of_h1: dict[str, Platform] = {}
     if release is not None:

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from locklens.addresses import Platform
 from locklens.errors import LockLensError
-from locklens.hashes import Scheme, has_scheme
+from locklens.hashes import is_of_files
 from locklens.operations.plan.model import Scope, joined_plans
 from locklens.operations.write.lock import Lock
 from locklens.operations.write.operation import no_progress
@@ -104,4 +104,4 @@ def _offered(change: Change, platforms: Iterable[str]) -> tuple[str, ...]:
 
 def _hashed(change: Change) -> frozenset[str]:
     """Return the known platforms of a provider's `h1` hashes."""
-    return frozenset(fact.platform for fact in change.locked if fact.platform and has_scheme(fact.hash, Scheme.H1))
+    return frozenset(fact.platform for fact in change.locked if fact.platform and is_of_files(fact.hash))

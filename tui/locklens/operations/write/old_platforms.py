@@ -8,7 +8,7 @@ from msgspec import Struct, field
 
 from locklens.addresses import Platform
 from locklens.errors import LockLensError
-from locklens.hashes import Scheme
+from locklens.hashes import hashes_of_files, hashes_of_zips
 from locklens.install.events import FetchStarted, PackageHashed
 from locklens.install.fetching import admitted, hashed
 from locklens.operations.write.source import EntryPlatforms
@@ -64,7 +64,7 @@ def entry_platforms(entries: Sequence[LockEntry], context: InstallContext, here:
     releases: dict[tuple[ProviderAddress, Version], _Release] = {}
     for entry in entries:
         release = releases.setdefault((entry.address, entry.version), _Release(entry.address, entry.version))
-        release.h1s |= entry.with_scheme(Scheme.H1)
+        release.h1s |= hashes_of_files(entry.hashes)
     context.map(lambda release: _look_up(release, context, here), releases.values())
     by_entry = [(entry, releases[entry.address, entry.version]) for entry in entries]
     while works := _packages_to_hash(by_entry, here):
@@ -125,22 +125,22 @@ def _hash(release: _Release, platform: Platform, context: InstallContext) -> Non
 
 
 def _unknown(entry: LockEntry, release: _Release) -> frozenset[str]:
-    return entry.with_scheme(Scheme.H1) - release.of_h1.keys()
+    return hashes_of_files(entry.hashes) - release.of_h1.keys()
 
 
 def _candidates(entry: LockEntry, release: _Release) -> frozenset[Platform]:
     """Return the platforms that an unknown `h1` may be of: not hashed yet, and with a locked `zh` if there is any."""
-    zhs = entry.with_scheme(Scheme.ZH)
+    zhs = hashes_of_zips(entry.hashes)
     possible = frozenset(platform for zh, platform in release.of_zh.items() if not zhs or zh in zhs)
     return possible - frozenset(release.of_h1.values()) - release.tried
 
 
 def _zh_platforms(entry: LockEntry, release: _Release) -> frozenset[Platform] | None:
     """Return the platforms of an entry that was made for some packages of its release; None for all or none of them."""
-    zhs = entry.with_scheme(Scheme.ZH)
+    zhs = hashes_of_zips(entry.hashes)
     locked = frozenset(platform for zh, platform in release.of_zh.items() if zh in zhs)
     is_part = locked and locked != frozenset(release.of_zh.values())
-    return locked if is_part and len(entry.with_scheme(Scheme.H1)) <= len(locked) else None
+    return locked if is_part and len(hashes_of_files(entry.hashes)) <= len(locked) else None
 
 
 def _is_told_by_number(unknown: frozenset[str], candidates: frozenset[Platform], release: _Release) -> bool:
@@ -149,7 +149,7 @@ def _is_told_by_number(unknown: frozenset[str], candidates: frozenset[Platform],
 
 
 def _platforms(entry: LockEntry, release: _Release) -> EntryPlatforms:
-    h1s = entry.with_scheme(Scheme.H1)
+    h1s = hashes_of_files(entry.hashes)
     known = frozenset(release.of_h1[h1] for h1 in h1s if h1 in release.of_h1)
     if (locked := _zh_platforms(entry, release)) is not None:
         return EntryPlatforms(tuple(sorted(locked | known)))

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from locklens.diagnostics import Diagnostic
 from locklens.errors import ConfigurationError, LockLensError, NotFoundError
-from locklens.hashes import Scheme
+from locklens.hashes import hashes_of_files
 from locklens.install.model import LockRequest
 from locklens.operations.plan.files import PlannedFile
 from locklens.operations.plan.scoped import put_entries, require_sound
@@ -204,8 +204,8 @@ class RootUpgrade:
         """Warn of platforms that are no longer locked; those that the policy does not require are a note."""
         options = self._options
         prior = self._locked.get(self._migrated.get(request.address, request.address))
-        before = len(prior.with_scheme(Scheme.H1)) if prior is not None else 0
-        now = len(entry.with_scheme(Scheme.H1))
+        before = len(hashes_of_files(prior.hashes)) if prior is not None else 0
+        now = len(hashes_of_files(entry.hashes))
         if not (options.platforms or options.required) or now >= before:
             return
         names = ", ".join(map(str, request.platforms))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from locklens.hashes import Scheme, has_scheme, registry_manifests
+from locklens.hashes import is_of_files, registry_manifests
 from locklens.review.coverage import coverage
 from locklens.review.model import Proof
 from locklens.review.reports.cover import in_words, missing_platform_lines, policy_lines
@@ -85,9 +85,7 @@ def _provider(change: Change, root: RootReview, review: Review, shared: Collecti
     for line in (*signer_text(change), *problem_lines(change, shared)):
         yield f"      {line}"
     width = max((len(_where(fact)) for fact in facts), default=0)
-    for fact in sorted(
-        facts, key=lambda one: (one.platform is None, one.platform or "", has_scheme(one.hash, Scheme.H1))
-    ):
+    for fact in sorted(facts, key=lambda one: (one.platform is None, one.platform or "", is_of_files(one.hash))):
         proof = fact.proof.upper() if fact.proof is Proof.STALE else fact.proof.value
         shown = Painted(proof, _COLOURS[fact.proof]) if fact.proof in _COLOURS else proof
         yield f"      {_where(fact):{width}}  {fact.hash:67}  ", shown

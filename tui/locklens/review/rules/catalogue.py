@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from msgspec import Struct
 
+from locklens.hashes import forms_in_words
 from locklens.review.model import Severity
 
 _WIDTH = 80
@@ -260,7 +261,7 @@ _ALL = (
         "Malformed hash or unknown scheme",
         "A hash has a scheme unknown to the tools, or cannot match any package because it is not a valid digest.",
         "The tools keep it but never match it: it only looks like protection.",
-        "zh: is followed by 64 lower-case hex digits, h1: by 44 characters of base64.",
+        f"{forms_in_words()}.",
         "Remove the line, or lock the provider again.",
     ),
     Rule(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from locklens.hashes import Scheme, count_by_scheme, has_scheme, is_known_scheme, is_well_formed, packages_of
+from locklens.hashes import count_by_scheme, hashes_of_files, is_known_scheme, is_of_zip, is_well_formed, packages_of
 from locklens.review.model import Bump, Change, Severity
 from locklens.review.rules.verdict import Verdict
 from locklens.versions import Constraints, ConstraintSyntaxError, Relation
@@ -60,7 +60,7 @@ def _no_signed_scheme(change: Change, _: Policy) -> Iterator[Verdict]:
     if change.new is None:
         return
     matchable = [text for text in change.new.hashes if is_well_formed(text)]
-    if any(has_scheme(text, Scheme.ZH) for text in matchable):
+    if any(is_of_zip(text) for text in matchable):
         return
     if matchable:
         yield Verdict("only h1 hashes: locked from a mirror or a cache, without any signed hash")
@@ -108,7 +108,7 @@ def _constraints_changed(change: Change, _: Policy) -> Iterator[Verdict]:
 def _fewer_h1(change: Change, policy: Policy) -> Iterator[Verdict]:
     if not change.old or not change.new:
         return
-    before, after = len(change.old.with_scheme(Scheme.H1)), len(change.new.with_scheme(Scheme.H1))
+    before, after = len(hashes_of_files(change.old.hashes)), len(hashes_of_files(change.new.hashes))
     if before > 1 and after < before:
         used = any(path.needs_h1 for path in policy.install_paths)
         effect = "with a cache or an unpacked mirror some platforms can no longer be installed"
@@ -119,7 +119,7 @@ def _edited_by_hand(change: Change, _: Policy) -> Iterator[Verdict]:
     if not change.old or not change.new or change.old.version == change.new.version or not change.new.hashes:
         return
     kept = packages_of(change.old.hashes) & packages_of(change.new.hashes)
-    kept |= change.old.with_scheme(Scheme.H1) & change.new.with_scheme(Scheme.H1)
+    kept |= hashes_of_files(change.old.hashes) & hashes_of_files(change.new.hashes)
     versions = f"{change.new.version} has", f"of {change.old.version}: edited by hand"
     if set(change.old.hashes) == set(change.new.hashes):
         yield Verdict(f"{versions[0]} exactly the hashes {versions[1]}", change.new.line)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.addresses import display_host, spelt_host
-from locklens.hashes import Scheme, count_by_scheme, packages_of
+from locklens.hashes import count_by_scheme, hashes_of_files, packages_of
 from locklens.review.model import UNVERIFIED_RULE, ChangeKind, Severity
 from locklens.review.rules.verdict import Verdict
 from locklens.text import counted, size_words
@@ -100,7 +100,7 @@ def _moved(case: Case) -> Iterator[Verdict]:
         return
     message += f"; only the change names {spelt_host(change.address.host)}"
     kept = [fact.hash for fact in change.kept]
-    kept_packages = packages_of(kept) | packages_of(kept, Scheme.H1)
+    kept_packages = packages_of(kept) | hashes_of_files(kept)
     if kept_packages:
         words = f"{count_by_scheme(kept_packages)} of the old address were kept unchanged"
         yield Verdict(f"{message}, and {words}", _first_line(case, kept_packages), severity=Severity.BLOCK)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from locklens.hashes import Scheme, registry_manifests, scheme_of
+from locklens.hashes import Scheme, is_of_files, registry_manifests, scheme_of
 from locklens.review.coverage import ProviderCoverage, coverage
 from locklens.review.model import ChangeKind, Proof
 from locklens.review.reports.cover import NAME_THEM, needs_words, source_words
@@ -84,7 +84,7 @@ def _matrix_lines(
     change: Change, root: RootReview, found: ProviderCoverage, policy: Policy, *, is_asking: bool
 ) -> Iterator[Line]:
     """A line for each platform: proof of its zh and h1, required or not, installable or not."""
-    yield from heading("PLATFORMS".ljust(_PLATFORM + 2) + Scheme.ZH.ljust(_CELL) + Scheme.H1.ljust(_CELL))
+    yield from heading("PLATFORMS".ljust(_PLATFORM + 2) + "".join(scheme.ljust(_CELL) for scheme in Scheme))
     if not is_settled(change) and is_asking:
         yield line(Span("  … looking up the platform of each hash", Role.DIM), hanging=4)
     required = [str(entry.platform) for entry in policy.platforms]
@@ -113,7 +113,7 @@ def _platform_line(
         Span("* " if is_required else "  ", Role.STRONG),
         Span(platform.ljust(_PLATFORM), Role.STRONG if is_required else Role.PLAIN),
     ]
-    for scheme in (Scheme.ZH, Scheme.H1):
+    for scheme in Scheme:
         of_scheme = [fact for fact in facts if _scheme(fact) == scheme]
         shown = proof_span(of_scheme[0].proof) if of_scheme else Span("-", Role.DIM)
         number = f"{len(of_scheme)} " if len(of_scheme) > 1 else ""
@@ -180,7 +180,7 @@ def _proving_lines(change: Change) -> Iterator[Line]:
     if computed:
         platforms = ", ".join(filter(None, computed))
         yield line(Span(f"  verified by download: {platforms}", Role.GOOD), hanging=4)
-    unverified = sum(_scheme(fact) == Scheme.H1 and not fact.is_explained for fact in change.locked)
+    unverified = sum(is_of_files(fact.hash) and not fact.is_explained for fact in change.locked)
     evidence = change.evidence
     if not unverified or evidence is None or evidence.offered is None:
         return
@@ -198,7 +198,7 @@ def _ladder_lines(facts: Sequence[HashFact]) -> Iterator[Line]:
     yield from heading("PROOF")
     counts = Counter((_scheme(fact), proof_span(fact.proof).text) for fact in facts)
     for word, meaning in PROOFS.items():
-        schemes = [scheme for scheme in (Scheme.ZH, Scheme.H1) if counts[scheme, word]]
+        schemes = [scheme for scheme in Scheme if counts[scheme, word]]
         numbers = ", ".join(f"{counts[scheme, word]} {scheme}" for scheme in schemes)
         shown = Span(f"  {word:<9}", Role.STRONG if numbers else Role.DIM)
         yield line(shown, f"{numbers:<10} ", Span(meaning, Role.DIM), hanging=22)
@@ -209,7 +209,7 @@ def _scheme(fact: HashFact) -> str:
 
 
 def _by_platform(fact: HashFact) -> tuple[bool, str, bool]:
-    return fact.platform is None, fact.platform or "", _scheme(fact) == Scheme.H1
+    return fact.platform is None, fact.platform or "", is_of_files(fact.hash)
 
 
 # A root

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from locklens.hashes import Scheme, has_scheme
+from locklens.hashes import is_of_files
 from locklens.review.model import LookupAnswer
 from locklens.text import counted, size_words
 from locklens.ui.text.spans import Line, Role, Span, line
@@ -64,4 +64,4 @@ def _changes(roots: Iterable[RootReview], selection: ProvingSelection) -> Iterat
 
 
 def _open_h1(change: Change) -> Iterator[HashFact]:
-    return (fact for fact in change.locked if has_scheme(fact.hash, Scheme.H1) and not fact.is_explained)
+    return (fact for fact in change.locked if is_of_files(fact.hash) and not fact.is_explained)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from msgspec import Struct
 
-from locklens.hashes import Scheme
+from locklens.hashes import hashes_of_files
 from locklens.review.model import Bump, Change, ChangeKind, Severity
 from locklens.review.reports.words import kind_sign, phrase
 from locklens.text import counted
@@ -224,5 +224,5 @@ def row_differences(group: Node) -> tuple[str, ...]:
     """The differences between the changes of a group, in words."""
     entries = [subject.change.new for subject in group.subjects]
     constraints = {entry.constraints if entry else "" for entry in entries}
-    h1 = {entry.with_scheme(Scheme.H1) if entry else frozenset() for entry in entries}
+    h1 = {hashes_of_files(entry.hashes) if entry else frozenset() for entry in entries}
     return tuple(name for name, values in (("constraints", constraints), ("h1", h1)) if len(values) > 1)

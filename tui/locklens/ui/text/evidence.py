@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, assert_never
 
-from locklens.hashes import Scheme, has_scheme, packages_of, registry_manifests, scheme_of
+from locklens.hashes import is_of_files, packages_of, registry_manifests, scheme_of
 from locklens.review.model import LookupAnswer, Proof
 from locklens.text import counted, size_words
 from locklens.trust.model import Tier
@@ -108,7 +108,7 @@ def _listed(label: str, facts: Iterable[HashFact], moment: str, more: str) -> It
 
 def _folder_lines(change: Change, evidence: Evidence, moment: str) -> Iterator[Line]:
     """The count of verified `h1`, and the downloads that verifying the others takes."""
-    added = [fact for fact in change.added if has_scheme(fact.hash, Scheme.H1)]
+    added = [fact for fact in change.added if is_of_files(fact.hash)]
     for proof, label in ((Proof.COMPUTED, "h1 computed from packages"), (Proof.REPORTED, "h1 reported by registry")):
         if facts := [fact for fact in added if fact.proof is proof]:
             platforms = ", ".join(sorted(fact.platform for fact in facts if fact.platform))
