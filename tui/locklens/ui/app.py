@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
@@ -14,9 +15,7 @@ from locklens.errors import LockLensError
 from locklens.operations.locklens import LockLens
 from locklens.storage.preferences import default_preferences_path, read_preferences, save_preference
 from locklens.text import visible
-from locklens.ui.hashes.screen import HashesScreen
 from locklens.ui.preview.screen import Applied, PreviewScreen
-from locklens.ui.review.screen import ReviewScreen
 from locklens.ui.shell.marks import MarkKeeper
 from locklens.ui.shell.messages import (
     MarksNotKept,
@@ -29,9 +28,7 @@ from locklens.ui.shell.messages import (
 )
 from locklens.ui.shell.screen import LockLensScreen
 from locklens.ui.shell.two_panes import TwoPaneScreen
-from locklens.ui.signers.screen import SignersScreen
 from locklens.ui.themes import DARK, LIGHT, THEMES
-from locklens.ui.upgrade.screen import UpgradeScreen
 from locklens.ui.views import VIEWS
 
 if TYPE_CHECKING:
@@ -42,10 +39,6 @@ if TYPE_CHECKING:
 
     from locklens.operations.review.request import ReviewRequest
     from locklens.ui.views import View
-
-_SCREENS: dict[str, type[TwoPaneScreen]] = {
-    screen.VIEW.name: screen for screen in (ReviewScreen, UpgradeScreen, HashesScreen, SignersScreen)
-}
 
 
 class LockLensApp(App[int]):
@@ -124,7 +117,7 @@ class LockLensApp(App[int]):
             self.notify(notice, title="Preferences", severity="warning", timeout=20)
 
     def _open(self, view: View, source: LockLens) -> None:
-        screen = self._views[view.name] = _SCREENS[view.name](source, self._keeper)
+        screen = self._views[view.name] = _screen_class(view)(source, self._keeper)
         screen.prefer(self._preferences)
         self.install_screen(screen, view.name)
         if isinstance(self.screen, TwoPaneScreen):
@@ -209,6 +202,13 @@ class LockLensApp(App[int]):
         """Wait for pending writes of marks and preferences."""
         self._keeper.close()
         self._writer.shutdown(wait=True)
+
+
+def _screen_class(view: View) -> type[TwoPaneScreen]:
+    """Return the class of a view's screen; its module is loaded by the first use."""
+    module, _, name = view.screen.partition(":")
+    screen: type[TwoPaneScreen] = getattr(import_module(module), name)
+    return screen
 
 
 def run_app(request: ReviewRequest, view: str = "review", *, store_path: Path | None = None) -> int:

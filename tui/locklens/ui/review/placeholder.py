@@ -7,16 +7,10 @@ from typing import TYPE_CHECKING
 from locklens.text import counted
 from locklens.ui.text.phrases import nothing_changed
 from locklens.ui.text.spans import Line, Role, Span, line
+from locklens.ui.views import REVIEW, VIEWS
 
 if TYPE_CHECKING:
     from locklens.review.model import Review
-
-_ELSEWHERE = {
-    "2": "available upgrades, and constraints that hold them back",
-    "3": "platform coverage, and proof of each hash",
-    "4": "signers of the locked releases",
-}
-"""Contents of the other views."""
 
 _OTHER_SIDES = "  B selects another base or head, also since their common ancestor, as a pull request compares."
 
@@ -30,14 +24,14 @@ def nothing_to_review(review: Review) -> tuple[Line, ...]:
         sentence = "No lock file here: `terraform init`, `tofu init` and `locklens lock` write one."
     is_watched = review.head.kind in {"worktree", "index"}
     reload = "reloads when files change; r reloads now" if is_watched else "r reloads"
-    others = [(tab, shown) for tab, shown in _ELSEWHERE.items() if review.lock_files]
+    others = [view for view in VIEWS if view.name and view != REVIEW and review.lock_files]
     return (
         line(),
         line(Span(f"  {nothing_changed(review)}", Role.STRONG), hanging=2),
         line(),
         line(f"  {sentence}", hanging=2),
         line(),
-        *(line(Span(f"  {tab}  ", Role.INFO), shown, hanging=5) for tab, shown in others),
+        *(line(Span(f"  {view.key}  ", Role.INFO), view.about, hanging=5) for view in others),
         *([line()] if others else []),
         *([] if review.head.kind == "file" else [line(_OTHER_SIDES, hanging=2)]),
         line(Span(f"  {reload}, q quits, ? lists the keys", Role.DIM), hanging=2),
