@@ -226,8 +226,6 @@ NOT_YET = [
     ["providers", "mirror", "folder"],
     ["lock", "-net-mirror=https://mirror.example.com/"],
     ["init", "-plugin-dir=folder"],
-    ["review", "--format", "sarif"],
-    ["review", "--format=markdown"],
     ["why", "--policy", "x.toml", "aws"],
     ["review", "--pr", "12"],
     ["review", "--remote", "upstream", "--pr=1"],

@@ -107,8 +107,8 @@ def test_the_status_says_whether_init_would_fail(run: Run, root: Path) -> None:
         (["why", "a/b/c/d"], "invalid provider address"),
         (["why", "aws", "--", "nowhere"], "nowhere: no configuration or lock file in this folder"),
         (["why", "aws"], "not inside a git repository"),
-        (["why", "aws", "--format", "tui"], "why has no screen of its own"),
-        (["why", "aws", "--format", "sarif"], "not supported yet"),
+        (["why", "aws", "--format", "tui"], "invalid choice: 'tui'"),
+        (["why", "aws", "--format", "sarif"], "invalid choice: 'sarif'"),
         (["why", "aws", "--policy", "x"], "not supported yet"),
     ],
 )

@@ -11,6 +11,7 @@ from textual.command import CommandPalette
 from textual.widgets import Input
 from ui.conftest import until
 
+from locklens.operations.reports import REPORTS, Report, formats_of
 from locklens.review.rules.catalogue import RULES
 from locklens.trust.model import Signer, SigningKey, Tier
 from locklens.ui.dialogs.copy import CopyDialog
@@ -468,6 +469,20 @@ async def test_the_palette_exports(
         await on.settle()
         assert (tmp_path / "locklens-review.json").read_text().startswith("{")
         assert "exported to locklens-review.json" in on.text
+
+
+async def test_the_palette_exports_what_the_table_of_reports_has(
+    samples: Samples, running: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(REPORTS, ("review", "haiku"), Report("haiku", "txt", "locklens.review.reports.text:render"))
+    async with running(samples.full()) as on:
+        named = [command.name for command in on.screen.palette_commands()]
+        assert [name for name in named if name.startswith("Export as ")] == [
+            f"Export as {report.title}" for (view, _), report in REPORTS.items() if view == "review"
+        ]
+        for form in formats_of("review"):
+            monkeypatch.delitem(REPORTS, ("review", form))
+        assert not any("Export" in command.name for command in on.screen.palette_commands())
 
 
 async def test_exporting_asks_before_it_overwrites(samples: Samples, running: Running, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from locklens.cli.arguments import NotSupportedYetError, UsageError
 from locklens.cli.parser import Parser
 from locklens.cli.roots import ROOTS_USAGE, add_root_options, take_operands
+from locklens.operations.reports import formats_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def _locked(command: str, arguments: Sequence[str], operands: Sequence[str]) -> 
         words = "list versions that were locked before too, with their signers"
         parser.add_argument("--history", action="store_true", help=words)
     _add_roots(parser)
-    _add_reading_options(parser)
+    _add_reading_options(parser, ("tui", *formats_of(command)))
     options = parser.parse_args(arguments)
     _take_roots(options, operands)
     _refuse_unsupported(options)
@@ -81,7 +82,7 @@ def _review(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Names
     add("--new", metavar="FILE", help="new lock file, named the same way; requires --old (default: none)")
     add("--config", metavar="DIR", help="configuration of the new side (default: the folder of --new)")
     _add_roots(parser)
-    _add_reading_options(parser)
+    _add_reading_options(parser, ("tui", *formats_of("review")))
     options = parser.parse_args(arguments)
     _take_roots(options, operands)
     _refuse_unsupported(options)
@@ -101,7 +102,7 @@ def _demo(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespa
         metavar="FAULT[:STEP][=PROVIDER[@VERSION]]",
         help="fault to inject, e.g. slow:sums=acme/demo (default: the sample's own)",
     )
-    _add_reading_options(parser)
+    _add_reading_options(parser, ("tui", *formats_of("review")))
     options = parser.parse_args(arguments)
     if operands:
         raise UsageError(f"unexpected argument {operands[0]!r}", hint="see locklens demo --help")
@@ -118,14 +119,12 @@ def _why(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespac
     parser.usage = f"locklens why [OPTION...] PROVIDER {ROOTS_USAGE}"
     parser.add_argument("provider", metavar="PROVIDER", help="e.g. aws, hashicorp/aws, or a full address")
     _add_roots(parser)
-    _add_reading_options(parser)
+    _add_reading_options(parser, formats_of("why"))
     options = parser.parse_args(arguments)
     _take_roots(options, operands)
     _refuse_unsupported(options)
     if options.policy:
         raise NotSupportedYetError("--policy of why")
-    if options.format == "tui":
-        raise UsageError("why has no screen of its own", hint="use --format text or json, or press w in the review")
     return options
 
 
@@ -141,13 +140,10 @@ def _cache(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namesp
     return parser.parse_args([*arguments, *operands])
 
 
-def _add_reading_options(parser: argparse.ArgumentParser) -> None:
+def _add_reading_options(parser: argparse.ArgumentParser, formats: Sequence[str]) -> None:
     add = parser.add_argument_group("common options").add_argument
-    add(
-        "--format",
-        choices=["tui", "text", "json", "markdown", "sarif"],
-        help="format of the result (default: tui on a terminal, text otherwise)",
-    )
+    default = "tui on a terminal, text otherwise" if "tui" in formats else "text"
+    add("--format", choices=formats, help=f"format of the result (default: {default})")
     add("--output", metavar="FILE", help="write the result to a file (default: standard output)")
     add("--all", action="store_true", help="list unchanged providers too")
     add("--list-roots", action="store_true", help="name every root of a change that several roots have, not only eight")
@@ -191,10 +187,8 @@ def _refuse_unsupported(options: argparse.Namespace) -> None:
     for name, word in _NOT_YET_OPTIONS.items():
         if getattr(options, name, None):
             raise NotSupportedYetError(word)
-    if options.format in {"markdown", "sarif"}:
-        raise NotSupportedYetError(f"--format {options.format}")
     if options.format == "tui" and options.output:
-        raise UsageError("--output needs --format text or json")
+        raise UsageError("--output needs the --format of a report", hint="the terminal UI writes no file")
 
 
 def _check_sides(options: argparse.Namespace) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from locklens.cli.arguments import UsageError
 from locklens.cli.output import DONE, FINDINGS, deliver, has_terminal, is_terminal, tell
 from locklens.errors import ConfigurationError
+from locklens.operations.reports import render_report
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from locklens.releases.settings import NetworkSettings
     from locklens.review.keys import PastUse
     from locklens.review.model import Review
-    from locklens.text import Printable
 
     OpenUi = Callable[[ReviewRequest, str], int]
 
@@ -85,14 +85,7 @@ def run_why(options: Namespace) -> int:
         tell(f"note: {words}" for words in asking.cache.take_notices())
         if options.verbose:
             tell(log)
-    if options.format == "json":
-        from locklens.review.reports import why_json
-
-        text = why_json.render(result)
-    else:
-        from locklens.review.reports import why_text
-
-        text = why_text.render(result, lists_roots=options.list_roots)
+    text = render_report("why", options.format or "text", result, lists_roots=options.list_roots)
     deliver(text, options.output)
     return FINDINGS if result.fails(options.fail_on) else DONE
 
@@ -176,11 +169,13 @@ def show(request: ReviewRequest, options: Namespace, view: str, open_ui: OpenUi)
             request.asking.cache.close()
     if options.verbose:
         tell((f"reviewed {len(result.roots)} roots in {perf_counter() - started:.3f} s",))
-    if view == "keys":
-        past = _histories(locklens, result) if options.history else None
-        deliver(_rendered_keys(result, past, form), options.output)
-    else:
-        deliver(_rendered(result, view, form, options), options.output)
+    facts = {
+        "colour": not options.output and is_terminal(sys.stdout) and not os.environ.get("NO_COLOR"),
+        "lists_roots": options.list_roots,
+        "past": _histories(locklens, result) if view == "keys" and options.history else None,
+        "fail_on": options.fail_on,
+    }
+    deliver(render_report(view, form, result, **facts), options.output)
     return FINDINGS if result.fails(options.fail_on) else DONE
 
 
@@ -198,30 +193,3 @@ def _histories(locklens: LockLens, review: Review) -> dict[str, tuple[PastUse, .
 
     named = [signer for signer in signers(review) if signer.key is not None]
     return {signer.key.fingerprint: locklens.history(signer) for signer in named if signer.key is not None}
-
-
-def _rendered_keys(review: Review, past: Mapping[str, tuple[PastUse, ...]] | None, form: str) -> Printable:
-    if form == "json":
-        from locklens.review.reports import keys_json
-
-        return keys_json.render(review, past)
-    from locklens.review.reports import keys_text
-
-    return keys_text.render(review, past)
-
-
-def _rendered(review: Review, view: str, form: str, options: Namespace) -> Printable:
-    from importlib import import_module
-
-    module = {
-        ("review", "json"): "json",
-        ("review", "text"): "text",
-        ("hashes", "json"): "hashes_json",
-        ("hashes", "text"): "hashes_text",
-    }[view, form]
-    render: Callable[..., Printable] = import_module(f"locklens.review.reports.{module}").render
-    if form == "json":
-        return render(review)
-    colour = not options.output and is_terminal(sys.stdout) and not os.environ.get("NO_COLOR")
-    more = {"lists_roots": options.list_roots} if view == "review" else {}
-    return render(review, colour=colour, **more)

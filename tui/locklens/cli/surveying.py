@@ -14,6 +14,7 @@ from locklens.dialect import DIALECTS
 from locklens.errors import NoRepositoryError
 from locklens.operations.compare_repository import open_locked
 from locklens.operations.locklens import LockLens
+from locklens.operations.reports import render_report
 from locklens.operations.review.request import ReviewRequest
 from locklens.releases.settings import NetworkSettings
 from locklens.storage.cache import Cache
@@ -29,16 +30,13 @@ if TYPE_CHECKING:
 
 def list_candidates(options: Namespace) -> int:
     """Print the available versions, and what holds them back."""
-    from locklens.operations.upgrades import report
-
     with _surveyor(options) as locklens:
         survey = _surveyed(locklens, options)
         selection = survey.selection.without_any()
-        if options.format == "json":
-            put(report.as_json(selection, survey.review, is_offline=locklens.is_offline))
-        else:
+        form = options.format or "text"
+        if form == "text":
             tell(f"note: {words}" for words in (*survey.review.notes, *selection.offers.notes))
-            put(report.as_text(selection))
+        put(render_report("upgrade", form, selection, review=survey.review, is_offline=locklens.is_offline))
     return DONE
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from locklens.cli.arguments import UsageError
 from locklens.cli.parser import Parser
 from locklens.cli.roots import ROOTS_USAGE, add_root_options, take_operands
+from locklens.operations.reports import formats_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ def _add_upgrade(parser: Parser) -> None:
         help="platform to lock; may be repeated (default: those that are locked now, where known)",
     )
     add("--list", action="store_true", help="write nothing; list the available versions, and what holds them back")
-    add("--format", choices=["text", "json"], help="format of --list (default: text)")
+    add("--format", choices=formats_of("upgrade"), help="format of --list (default: text)")
     add(
         "--safe",
         action="store_true",

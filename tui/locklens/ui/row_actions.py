@@ -6,12 +6,13 @@ import os
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from textual import on, work
 from textual.message import Message
 
 from locklens.errors import LockLensError
+from locklens.operations.reports import REPORTS, formats_of, render_report
 from locklens.operations.review.why import WhySubject
 from locklens.ui.dialogs.copy import CopyChoice, CopyDialog
 from locklens.ui.dialogs.export import ExportDialog
@@ -23,7 +24,7 @@ from locklens.ui.why.dialog import WhyDialog
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from locklens.addresses import ProviderAddress
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from locklens.review.why import Why
     from locklens.text import Printable
     from locklens.ui.prove.lines import ProvingSelection
+    from locklens.ui.shell.palette import Command
     from locklens.ui.text.spans import FilePlace
 
 
@@ -64,9 +66,26 @@ class RowActionsScreen(TwoPaneScreen):
     def row_target(self) -> RowTarget:
         """The targets of the highlighted row."""
 
-    @abstractmethod
-    def report(self, review: Review, form: Literal["json", "text"]) -> Printable:
-        """Return the screen's content as a report; called on a worker thread."""
+    def report(self, review: Review, form: str) -> Printable:
+        """Return a report of the screen's content; called on a worker thread."""
+        facts = {"review": review, "is_offline": self.source.is_offline, "fail_on": self.source.fail_on}
+        return render_report(self.VIEW.name, form, self.reported(review), **facts)
+
+    def reported(self, review: Review) -> object:
+        """Return the subject of the screen's reports."""
+        return review
+
+    def export_words(self, form: str) -> str:
+        """Return the description of an export."""
+        return f"as `locklens {self.VIEW.name} --format {form}`"
+
+    def export_commands(self) -> Iterator[Command]:
+        """Yield a command for each format of the screen's reports."""
+        from locklens.ui.shell.palette import Command
+
+        for form in formats_of(self.VIEW.name):
+            title = REPORTS[self.VIEW.name, form].title
+            yield Command(f"Export as {title}", self.export_words(form), f"export({form!r})")
 
     @property
     def copy_choices(self) -> tuple[CopyChoice, ...]:
@@ -170,22 +189,21 @@ class RowActionsScreen(TwoPaneScreen):
 
         webbrowser.open(url)
 
-    def action_export(self, form: Literal["json", "text"]) -> None:
+    def action_export(self, form: str) -> None:
         """Ask for the file of the report."""
         if self.review is None:
             self.say("nothing to export yet")
             return
-        suggestion = f"locklens-{self.VIEW.name}.{'json' if form == 'json' else 'txt'}"
-        self.app.push_screen(
-            ExportDialog(form.upper() if form == "json" else form, suggestion), partial(self._export_to, form)
-        )
+        report = REPORTS[self.VIEW.name, form]
+        suggestion = f"locklens-{self.VIEW.name}.{report.suffix}"
+        self.app.push_screen(ExportDialog(report.title, suggestion), partial(self._export_to, form))
 
-    def _export_to(self, form: Literal["json", "text"], path: Path | None) -> None:
+    def _export_to(self, form: str, path: Path | None) -> None:
         if path is not None:
             self._export(form, path)
 
     @work(thread=True, group="export")
-    def _export(self, form: Literal["json", "text"], path: Path) -> None:
+    def _export(self, form: str, path: Path) -> None:
         from locklens.storage.files import write_atomically
 
         if self.review is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from locklens.operations.locklens import LockLens
     from locklens.review.model import Review
-    from locklens.text import Printable
     from locklens.ui.shell.marks import MarkKeeper
     from locklens.ui.text.spans import Line
     from locklens.ui.widgets.bar import BarLayout
@@ -68,12 +67,6 @@ class HashesScreen(RowActionsScreen):
             return RowTarget("", FilePlace(row.root.lock_file, 1))
         place = FilePlace(row.root.lock_file, change.new.line)
         return RowTarget(change_copied(change), place, (change.address, str(change.new.version)))
-
-    def report(self, review: Review, form: Literal["json", "text"]) -> Printable:
-        """Return the report of the command line."""
-        from locklens.review.reports import hashes_json, hashes_text
-
-        return hashes_json.render(review) if form == "json" else hashes_text.render(review)
 
     # Display
 

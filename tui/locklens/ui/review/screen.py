@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from locklens.operations.locklens import LockLens
     from locklens.operations.write.operation import Operation
     from locklens.review.model import Review
-    from locklens.text import Printable
     from locklens.ui.dialogs.copy import CopyChoice
     from locklens.ui.review.actions import Where
     from locklens.ui.row_actions import RowTarget
@@ -96,12 +95,6 @@ class ReviewScreen(RowActionsScreen):
     def copy_choices(self) -> tuple[CopyChoice, ...]:
         """The texts that can be copied of the highlighted row."""
         return copy_choices(self.node)
-
-    def report(self, review: Review, form: Literal["json", "text"]) -> Printable:
-        """Return the report that the command line prints."""
-        from locklens.review.reports import json, text
-
-        return json.render(review) if form == "json" else text.render(review)
 
     # Content
 

@@ -68,18 +68,15 @@ def _named(key: Key, group: KeyGroup) -> tuple[str, str]:
     return _NAMES.get(name, name).capitalize(), f"{key.shown} - {words}"
 
 
-def view_commands(table: KeyTable, shown: View) -> Iterator[Command]:
+def view_commands(table: KeyTable, shown: View, exports: Iterable[Command]) -> Iterator[Command]:
     """Yield all commands of a view, commands without a key first.
 
     Args:
         table: The view's keys.
         shown: The view that is open.
+        exports: The view's exports.
     """
-    for form in ("json", "text"):
-        name = form.upper() if form == "json" else form
-        is_upgrade = shown.name == "upgrade"
-        source = "the candidates on this screen" if is_upgrade else f"as `locklens {shown.name} --format {form}`"
-        yield Command(f"Export as {name}", source, f"export({form!r})")
+    yield from exports
     yield from key_commands(table)
     for view in VIEWS:
         state = "current screen" if view == shown else f"key {view.key}" if view.name else "not supported yet"

@@ -72,12 +72,16 @@ class TwoPaneScreen(LockLensScreen[int]):
     def __init__(self, source: LockLens, keeper: MarkKeeper) -> None:
         super().__init__()
         self.source = source
-        self.loader = ReviewLoader(source, keeper)
+        self.loader = self.make_loader(source, keeper)
         self.filter_text = ""
         """The filter as entered; "" for none."""
         self._shown_key = ""
         self._noted: frozenset[str] = frozenset()
         """Notes that were shown already: each is shown once."""
+
+    def make_loader(self, source: LockLens, keeper: MarkKeeper) -> ReviewLoader:
+        """Return the loader of the review; a screen that loads more returns its own kind."""
+        return ReviewLoader(source, keeper)
 
     @abstractmethod
     def make_list(self) -> RowList[Any]:
@@ -310,7 +314,12 @@ class TwoPaneScreen(LockLensScreen[int]):
 
         keys = (key for group in self.TABLE.groups for key in group.keys)
         hidden = {key.action for key in keys if key.shown in WRITE_KEYS} if self.is_read_only else set()
-        return [command for command in view_commands(self.TABLE, self.VIEW) if command.action not in hidden]
+        commands = view_commands(self.TABLE, self.VIEW, self.export_commands())
+        return [command for command in commands if command.action not in hidden]
+
+    def export_commands(self) -> Iterable[Command]:
+        """Return the palette's exports; none on a screen without reports."""
+        return ()
 
     def prefer(self, preferences: Mapping[str, str]) -> None:
         """Apply saved preferences, before the screen is shown."""

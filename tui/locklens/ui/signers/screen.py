@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import on, work
 from textual.message import Message
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from locklens.operations.review.events import ReviewEvent
     from locklens.review.keys import SignerUses
     from locklens.review.model import Review
-    from locklens.text import Printable
     from locklens.ui.shell.marks import MarkKeeper
     from locklens.ui.text.spans import Line
     from locklens.ui.widgets.bar import BarLayout
@@ -80,12 +79,6 @@ class SignersScreen(RowActionsScreen):
         use = next((use for use in uses if use.name == copied), uses[0])
         identity = row.signer.key.fingerprint if row.signer.key is not None else use.name
         return RowTarget(identity, FilePlace(use.lock_files[0], 1), (use.address, use.version))
-
-    def report(self, review: Review, form: Literal["json", "text"]) -> Printable:
-        """Return the report of the command line."""
-        from locklens.review.reports import keys_json, keys_text
-
-        return keys_json.render(review) if form == "json" else keys_text.render(review)
 
     # Display
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar
 
 from msgspec.structs import replace
 from textual import on
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from locklens.addresses import ProviderAddress
     from locklens.operations.locklens import LockLens
     from locklens.review.model import Review
-    from locklens.text import Printable
     from locklens.ui.shell.marks import MarkKeeper
     from locklens.ui.text.spans import Line
     from locklens.ui.upgrade.rows import UpgradeRow
@@ -126,13 +125,15 @@ class UpgradeScreen(RowActionsScreen):
         copied = f"{offer.address} {offer.locked or 'not locked'}{target}"
         return RowTarget(copied, held or entry, (offer.address, str(version)) if version is not None else None)
 
-    def report(self, review: Review, form: Literal["json", "text"]) -> Printable:
+    def reported(self, review: Review) -> UpgradeSelection:
         """Return the candidates of every root, as `locklens upgrade --list` prints them."""
-        from locklens.operations.upgrades import report
+        del review
+        return self.picking
 
-        if form == "text":
-            return report.as_text(self.picking)
-        return report.as_json(self.picking, review, is_offline=self.source.is_offline)
+    def export_words(self, form: str) -> str:
+        """Return the description of an export: what is selected is part of it."""
+        del form
+        return "the candidates on this screen"
 
     # Candidates
 

@@ -1,0 +1,84 @@
+"""The table of reports: for each view and format, the function that renders it, loaded when it is used.
+
+The command line's choices of --format, the palette's exports and the screens read this table.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from locklens.text import Printable
+
+_REPORTS = "locklens.review.reports"
+
+
+class Report(Struct, frozen=True):
+    """One report.
+
+    Attributes:
+        title: The format's name in the palette.
+        suffix: The suffix of an exported file.
+        renderer: The module and function that render it, as "package.module:function"; its argument is the subject.
+        heeds: The facts of `render_report` that the function takes as keyword arguments.
+        schema: The function that returns the document's JSON Schema, named the same way; "" for none.
+    """
+
+    title: str
+    suffix: str
+    renderer: str
+    heeds: tuple[str, ...] = ()
+    schema: str = ""
+
+
+REPORTS: dict[tuple[str, str], Report] = {
+    ("review", "text"): Report("text", "txt", f"{_REPORTS}.text:render", ("colour", "lists_roots")),
+    ("review", "json"): Report("JSON", "json", f"{_REPORTS}.json:render", (), f"{_REPORTS}.json:review_schema"),
+    ("hashes", "text"): Report("text", "txt", f"{_REPORTS}.hashes_text:render", ("colour",)),
+    ("hashes", "json"): Report("JSON", "json", f"{_REPORTS}.hashes_json:render"),
+    ("keys", "text"): Report("text", "txt", f"{_REPORTS}.keys_text:render", ("past",)),
+    ("keys", "json"): Report("JSON", "json", f"{_REPORTS}.keys_json:render", ("past",)),
+    ("why", "text"): Report("text", "txt", f"{_REPORTS}.why_text:render", ("lists_roots",)),
+    ("why", "json"): Report("JSON", "json", f"{_REPORTS}.why_json:render", (), f"{_REPORTS}.why_json:why_schema"),
+    ("upgrade", "text"): Report("text", "txt", "locklens.operations.upgrades.report:as_text"),
+    ("upgrade", "json"): Report(
+        "JSON",
+        "json",
+        "locklens.operations.upgrades.report:as_json",
+        ("review", "is_offline"),
+        "locklens.operations.upgrades.report:candidates_schema",
+    ),
+}
+"""By view, as the command that prints it is named, and format, as --format names it."""
+
+
+def formats_of(view: str) -> tuple[str, ...]:
+    """Return the formats of a view, as --format names them; () for a view without reports."""
+    return tuple(form for name, form in REPORTS if name == view)
+
+
+def render_report(view: str, form: str, subject: object, **facts: object) -> Printable:
+    """Return a report as text.
+
+    Args:
+        view: As in `REPORTS`.
+        form: As in `REPORTS`.
+        subject: What the view shows: a review, the reasons for a provider, upgrade candidates.
+        **facts: What callers know beside it; a report gets those that it heeds.
+    """
+    report = REPORTS[view, form]
+    text: Printable = load(report.renderer)(subject, **{name: facts[name] for name in report.heeds if name in facts})
+    return text
+
+
+def load(path: str) -> Callable[..., Any]:
+    """Return the function at "package.module:function"."""
+    module, _, name = path.partition(":")
+    function: Callable[..., Any] = getattr(import_module(module), name)
+    return function
