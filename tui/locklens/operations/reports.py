@@ -40,6 +40,10 @@ class Report(Struct, frozen=True):
 REPORTS: dict[tuple[str, str], Report] = {
     ("review", "text"): Report("text", "txt", f"{_REPORTS}.text:render", ("colour", "lists_roots")),
     ("review", "json"): Report("JSON", "json", f"{_REPORTS}.json:render", (), f"{_REPORTS}.json:review_schema"),
+    ("review", "markdown"): Report("Markdown", "md", f"{_REPORTS}.markdown:render"),
+    ("review", "sarif"): Report("SARIF", "sarif", f"{_REPORTS}.sarif:render"),
+    ("review", "junit"): Report("JUnit", "xml", f"{_REPORTS}.junit:render", ("fail_on",)),
+    ("review", "codequality"): Report("Code Quality", "codequality.json", f"{_REPORTS}.codequality:render"),
     ("hashes", "text"): Report("text", "txt", f"{_REPORTS}.hashes_text:render", ("colour",)),
     ("hashes", "json"): Report("JSON", "json", f"{_REPORTS}.hashes_json:render"),
     ("keys", "text"): Report("text", "txt", f"{_REPORTS}.keys_text:render", ("past",)),

@@ -1,0 +1,562 @@
+"""The reports for pipelines: Markdown, SARIF, JUnit and code quality are valid, bounded, stable, and nothing breaks out."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+from xml.etree import ElementTree
+
+import jsonschema
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from msgspec.structs import replace
+from real_material import shared_data
+
+from locklens.cli.main import main
+from locklens.demo.repository import make_repository
+from locklens.operations.compare_repository import open_git
+from locklens.operations.reports import render_report
+from locklens.operations.review.request import ReviewRequest
+from locklens.operations.review.run import review
+from locklens.review.model import Change, Finding, HostState, Review, RootReview, Severity
+from locklens.review.reports import codequality, junit, markdown, sarif
+from locklens.review.reports.findings import reported_findings
+from locklens.review.reports.markdown_text import code, prose
+from locklens.review.rules.catalogue import RULES, explain_rule
+from locklens.trust.model import Signer, SigningKey, Tier
+
+FORMATS = ("markdown", "sarif", "junit", "codequality")
+OLD_KEY, NEW_KEY = "A1" * 20, "B2" * 20
+
+
+def git(folder: Path, *words: str) -> None:
+    environ = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
+    command = ["git", "-c", "user.name=n", "-c", "user.email=e@example.com", *words]
+    subprocess.run(command, cwd=folder, env=environ, check=True, capture_output=True)
+
+
+def committed(folder: Path, old: dict[str, bytes], new: dict[str, bytes]) -> Path:
+    """A repository with two commits of files."""
+    folder.mkdir()
+    git(folder, "init", "-q")
+    for number, files in enumerate((old, new)):
+        for path in old.keys() - files.keys():
+            (folder / path).unlink()
+        for path, data in files.items():
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_bytes(data)
+        git(folder, "add", "-A")
+        git(folder, "commit", "-qm", str(number), "--allow-empty")
+    return folder
+
+
+def reviewed(folder: Path, base: str = "HEAD~1") -> Review:
+    return review(ReviewRequest(partial(open_git, folder, base=base)))
+
+
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory: pytest.TempPathFactory) -> Review:
+    return reviewed(make_repository(tmp_path_factory.mktemp("sample") / "top"), "HEAD")
+
+
+@pytest.fixture(scope="module")
+def real(tmp_path_factory: pytest.TempPathFactory) -> Review:
+    """Every real change of the data as a root of one repository."""
+    sides: dict[str, dict[str, bytes]] = {"old": {}, "new": {}}
+    for case in sorted((shared_data() / "pairs").iterdir()):
+        for side, files in sides.items():
+            lock = case / f"{side}.lock.hcl"
+            if lock.exists():
+                files[f"roots/{case.name}/.terraform.lock.hcl"] = lock.read_bytes()
+    found = reviewed(committed(tmp_path_factory.mktemp("real") / "top", sides["old"], sides["new"]))
+    moved = sum(root.renamed_from is not None for root in found.roots)  # what one change adds and another deletes
+    assert len(found.roots) + moved == len(sides["old"] | sides["new"])
+    return found
+
+
+# Markdown
+
+HTML = {markdown.MARKER, "<details>", "</details>"}
+
+
+class Shown:
+    """What a forge's parser makes of a text."""
+
+    def __init__(self, text: str) -> None:
+        self.kinds: set[str] = set()
+        self.html: list[str] = []
+        self.outside = ""
+        """The text outside of code spans."""
+        parser = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+        self._take(parser.parse(text))
+
+    def _take(self, tokens: list[Token]) -> None:
+        for token in tokens:
+            self.kinds.add(token.type)
+            if token.type in {"html_block", "html_inline"}:
+                self.html += token.content.splitlines()
+            elif token.type == "text":
+                self.outside += token.content
+            self._take(token.children or [])
+
+    def check(self) -> None:
+        assert {line for line in self.html if not line.startswith("<summary>Details of ")} <= HTML
+        assert not self.kinds & {"link_open", "image", "code_block", "fence", "table_open", "blockquote_open", "s_open"}
+        assert not set("@#$&<>|") & set(self.outside)
+        assert "://" not in self.outside
+
+
+HOSTILE = [
+    "</code></details><img src=x onerror=PWN>",
+    "`PWN` ``PWN`` ```PWN",
+    "@octocat/PWN fixes #1 octo/PWN#2 PWN-12",
+    "[PWN](https://evil.example) ![PWN](//evil.example) <https://evil.example/PWN> https://evil.example/PWN",
+    "a|PWN|b",
+    "PWN\n\n# PWN\n- [x] PWN",
+    "\u202ePWN\u2066\u200b\x1b[31m\x07\x9b",
+    "\u05d0\u05d1 PWN \u0627 e\u0301\u0489",
+    "-->PWN<!--",
+    "$PWN$ \\`PWN\\` &lt;PWN& :PWN:",
+    "##[error]PWN",
+    "::error::PWN",
+    " `",
+    "{0} PWN",
+    "x" * 20_000,
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+def test_nothing_breaks_out_of_the_reports(sample: Review, text: str) -> None:
+    found = poisoned(sample, text)
+    for form in FORMATS:
+        printed = render_report("review", form, found, fail_on="warn")
+        assert all(line.isprintable() for line in printed.split("\n"))
+        assert not any(line.lstrip().startswith("::") or "##[" in line for line in printed.split("\n"))
+    comment = markdown.render(found)
+    shown = Shown(comment)
+    shown.check()
+    assert "PWN" not in shown.outside
+    assert "PWN" not in "".join(shown.html)
+    assert len(comment.encode()) < markdown.LONGEST
+    assert not any(ord(letter) in range(0x590, 0x700) for letter in comment)
+    for result in valid_sarif(found):
+        assert "](" not in result["message"]["text"]
+        assert len(result["message"]["text"]) <= 1100
+    suites = ElementTree.fromstring(junit.render(found).encode())
+    assert {element.tag for element in suites.iter()} <= {
+        "testsuites",
+        "testsuite",
+        "testcase",
+        "failure",
+        "skipped",
+        "system-out",
+    }
+    valid_quality(found)
+
+
+def poisoned(found: Review, text: str) -> Review:
+    """A review in which all that others write is one text."""
+    key = SigningKey(NEW_KEY, (text,), "RSA 4096", "2024-01-01", None, False, False)
+    before, now = Signer(Tier.PARTNER, (replace(key, fingerprint=OLD_KEY),), text), Signer(Tier.PARTNER, (key,), "2")
+
+    def finding(one: Finding) -> Finding:
+        return replace(one, message=text, file=text)
+
+    def change(one: Change) -> Change:
+        address = replace(one.address, host=text, namespace=text, type=text)
+        requirements = tuple(replace(each, file=text, module=text, constraint=text) for each in one.required_by)
+        evidence = replace(one.evidence, problems=(text,), hint=text) if one.evidence else None
+        return replace(
+            one,
+            address=address,
+            moved_from=address,
+            old_signer=before,
+            new_signer=now,
+            required_by=requirements,
+            evidence=evidence,
+            findings=tuple(map(finding, one.findings)),
+        )
+
+    def root(number: int, one: RootReview) -> RootReview:
+        findings = (
+            *map(finding, one.findings),
+            replace(finding(Finding("LK001", Severity.BLOCK, "", "")), accepted=text),
+        )
+        return replace(
+            one,
+            path=f"{text}{number}",
+            lock_file=f"{text}{number}",
+            changes=tuple(map(change, one.changes)),
+            findings=findings,
+        )
+
+    return replace(
+        found,
+        roots=tuple(root(number, one) for number, one in enumerate(found.roots)),
+        notes=(text,),
+        hosts=(HostState(text, True, error=text), HostState(text, False, hint=text)),
+        base=replace(found.base, name=text),
+        head=replace(found.head, name=text, kind="git"),
+    )
+
+
+@given(st.text("`\\<>@#[]()!*_~|&$ \n\ta1:/\u202e\u05d0-.{}"))
+def test_a_code_span_holds_any_text(text: str) -> None:
+    (paragraph,) = [token for token in MarkdownIt("commonmark").parse(f"x {code(text)} y") if token.type == "inline"]
+    assert [token.type for token in paragraph.children or ()] == ["text", "code_inline", "text"]
+
+
+@pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
+def test_the_texts_of_the_catalogue_are_plain_markdown(rule: Any) -> None:
+    for text in (rule.title, rule.remedy):
+        shown = Shown(prose(text))
+        assert not shown.html
+        assert not shown.kinds & {"link_open", "image", "em_open", "strong_open", "s_open"}
+
+
+def test_a_comment_says_the_verdict_first_and_what_to_do(sample: Review) -> None:
+    comment = markdown.render(sample)
+    lines = comment.splitlines()
+    assert lines[:2] == [markdown.MARKER, "## locklens: block"]
+    assert "### Not checked" in lines
+    assert "- Registry `registry.terraform.io` was not asked (offline)." in comment
+    assert any("`5.84.0 -> 5.86.1` upgrade, in 12 roots" in line for line in lines)
+    for rule in {one.finding.rule for one in reported_findings(sample) if one.finding.severity is Severity.BLOCK}:
+        assert any(line.startswith(f"- **{rule}** (") for line in lines)
+    Shown(comment).check()
+
+
+def test_a_signer_that_changed_is_named_with_both_fingerprints(sample: Review) -> None:
+    (root, *others) = sample.roots
+    key = SigningKey(NEW_KEY, ("New <new@example.com>",), "RSA 4096", "2024-01-01", None, False, False)
+    first = next(change for change in root.changes if change.new is not None)
+    signed = replace(
+        first,
+        old_signer=Signer(Tier.PARTNER, (replace(key, fingerprint=OLD_KEY, user_ids=("Old",)),), "1.0.0"),
+        new_signer=Signer(Tier.PARTNER, (key,), "2.0.0"),
+    )
+    changes = tuple(signed if change is first else change for change in root.changes)
+    comment = markdown.render(replace(sample, roots=(replace(root, changes=changes), *others)))
+    (line,) = [line for line in comment.splitlines() if OLD_KEY in line]
+    assert f"`1.0.0` signed by partner; `{OLD_KEY}` (`Old`)" in line
+    assert f"signed by partner; `{NEW_KEY}` (`New <new@example.com>`)" in line
+
+
+def test_a_comment_without_changes(sample: Review) -> None:
+    comment = markdown.render(replace(sample, roots=(), hosts=(), notes=()))
+    assert comment.splitlines()[1] == "## locklens: ok"
+    assert "<details>" not in comment
+
+
+def test_what_a_comment_has_no_room_for_is_counted(sample: Review) -> None:
+    root = sample.roots[0]
+    change = replace(root.changes[0], findings=(Finding("LK004", Severity.WARN, "long " * 100, "f"),))
+    many = tuple(
+        replace(
+            root,
+            path=f"r{number}",
+            lock_file=f"r{number}/l",
+            changes=(replace(change, id=str(number), group=str(number)),),
+        )
+        for number in range(3000)
+    )
+    comment = markdown.render(replace(sample, roots=many))
+    assert 40_000 < len(comment.encode()) < markdown.LONGEST
+    assert comment.count("more changes; `locklens review --format text` lists all") == 2
+    assert comment.endswith("</details>\n")
+    Shown(comment).check()
+
+
+# SARIF
+
+TEXT = {
+    "type": "object",
+    "required": ["text"],
+    "additionalProperties": False,
+    "properties": {"text": {"type": "string", "minLength": 1}},
+}
+LEVEL = {"enum": ["none", "note", "warning", "error"]}
+
+
+def holding(required: dict[str, Any], **optional: Any) -> dict[str, Any]:
+    """A schema of an object with these properties and no others."""
+    properties = {**required, **optional}
+    return {"type": "object", "required": [*required], "properties": properties, "additionalProperties": False}
+
+
+POSITIVE = {"type": "integer", "minimum": 1}
+PART_OF_SARIF = holding(
+    {
+        "$schema": {"const": sarif.SARIF_SCHEMA},
+        "version": {"const": "2.1.0"},
+        "runs": {
+            "type": "array",
+            "minItems": 1,
+            "maxItems": 1,
+            "items": holding(
+                {
+                    "tool": holding(
+                        {
+                            "driver": holding(
+                                {
+                                    "name": {"const": "locklens"},
+                                    "version": {"type": "string"},
+                                    "rules": {
+                                        "type": "array",
+                                        "uniqueItems": True,
+                                        "maxItems": 25_000,
+                                        "items": holding(
+                                            {
+                                                "id": {"type": "string", "pattern": "^LK[0-9]{3}$"},
+                                                "name": {"type": "string", "maxLength": 255},
+                                                "shortDescription": TEXT,
+                                                "fullDescription": TEXT,
+                                                "help": TEXT,
+                                                "defaultConfiguration": holding(
+                                                    {"enabled": {"type": "boolean"}, "level": LEVEL}
+                                                ),
+                                                "properties": {"type": "object"},
+                                            }
+                                        ),
+                                    },
+                                }
+                            )
+                        }
+                    ),
+                    "invocations": {
+                        "type": "array",
+                        "items": holding(
+                            {"executionSuccessful": {"type": "boolean"}},
+                            toolExecutionNotifications={
+                                "type": "array",
+                                "items": holding({"level": LEVEL, "message": TEXT}),
+                            },
+                        ),
+                    },
+                    "columnKind": {"enum": ["utf16CodeUnits", "unicodeCodePoints"]},
+                    "results": {
+                        "type": "array",
+                        "maxItems": 5000,
+                        "items": holding(
+                            {
+                                "ruleId": {"type": "string"},
+                                "ruleIndex": {"type": "integer", "minimum": 0},
+                                "level": LEVEL,
+                                "message": TEXT,
+                                "locations": {
+                                    "type": "array",
+                                    "minItems": 1,
+                                    "maxItems": 1,
+                                    "items": holding(
+                                        {
+                                            "physicalLocation": holding(
+                                                {
+                                                    "artifactLocation": holding(
+                                                        {"uri": {"type": "string", "pattern": "^[!-~]+$"}},
+                                                        uriBaseId={"const": "%SRCROOT%"},
+                                                    ),
+                                                    "region": holding({"startLine": POSITIVE}, startColumn=POSITIVE),
+                                                }
+                                            )
+                                        }
+                                    ),
+                                },
+                                "partialFingerprints": {"type": "object", "additionalProperties": {"type": "string"}},
+                                "properties": {"type": "object"},
+                            },
+                            suppressions={
+                                "type": "array",
+                                "items": holding(
+                                    {
+                                        "kind": {"enum": ["inSource", "external"]},
+                                        "status": {"enum": ["accepted", "underReview", "rejected"]},
+                                        "justification": {"type": "string"},
+                                    }
+                                ),
+                            },
+                        ),
+                    },
+                }
+            ),
+        },
+    }
+)
+"""What of the published schema the report uses, as the standard's text has it. Where the shared data has the schema itself
+(`schemas/sarif-schema-2.1.0.json`, of OASIS), it is held against that too."""
+
+
+def sarif_schemas() -> Iterator[dict[str, Any]]:
+    yield PART_OF_SARIF
+    published = shared_data() / "schemas" / "sarif-schema-2.1.0.json"
+    if published.exists():
+        yield json.loads(published.read_text("utf-8"))
+
+
+def valid_sarif(found: Review) -> list[dict[str, Any]]:
+    """The results of a valid document."""
+    document = json.loads(sarif.render(found))
+    for schema in sarif_schemas():
+        jsonschema.validators.validator_for(schema)(schema).validate(document)
+    (run,) = document["runs"]
+    rules = run["tool"]["driver"]["rules"]
+    for result in run["results"]:
+        assert rules[result["ruleIndex"]]["id"] == result["ruleId"]
+    prints = [result["partialFingerprints"]["primaryLocationLineHash"] for result in run["results"]]
+    assert len(prints) == len(set(prints))
+    results: list[dict[str, Any]] = run["results"]
+    return results
+
+
+def test_the_rules_are_explained_as_on_the_command_line(sample: Review) -> None:
+    rules = sarif.document(sample)["runs"][0]["tool"]["driver"]["rules"]
+    assert [rule["id"] for rule in rules] == list(RULES)
+    for rule in rules:
+        assert rule["help"]["text"] == explain_rule(RULES[rule["id"]])
+        assert max(len(rule["shortDescription"]["text"]), len(rule["fullDescription"]["text"])) <= 1024
+
+
+def test_the_worst_findings_come_first_and_the_others_are_counted(sample: Review) -> None:
+    root = sample.roots[0]
+    infos = tuple(Finding("LK021", Severity.INFO, f"{number}", "f", number) for number in range(6000))
+    crowd = replace(root, changes=(), findings=(*infos, Finding("LK001", Severity.BLOCK, "worst", "f", 1)))
+    found = replace(sample, roots=(crowd,))
+    results = valid_sarif(found)
+    assert len(results) == 5000
+    assert results[0]["ruleId"] == "LK001"
+    notes = sarif.document(found)["runs"][0]["invocations"][0]["toolExecutionNotifications"]
+    assert notes[0]["message"]["text"].startswith("1001 of 6001 findings were left out, the worst 5000 are listed")
+
+
+@pytest.mark.parametrize(
+    ("path", "uri"),
+    [
+        ("a/b/.terraform.lock.hcl", "a/b/.terraform.lock.hcl"),
+        ("javascript:alert(1)", "javascript%3Aalert%281%29"),
+        ("a b/ü?#%2e%", "a%20b/%C3%BC%3F%23%252e%25"),
+        ("x\n\u202e", "x%0A%E2%80%AE"),
+        ("\udcff", "%FF"),
+        ("/tmp/old.hcl", "file:///tmp/old.hcl"),
+    ],
+)
+def test_the_place_of_a_file_is_a_uri(sample: Review, path: str, uri: str) -> None:
+    finding = Finding("LK018", Severity.INFO, "m", path)
+    found = replace(sample, roots=(replace(sample.roots[0], changes=(), findings=(finding,)),))
+    (result,) = valid_sarif(found)
+    location = result["locations"][0]["physicalLocation"]
+    assert location["artifactLocation"]["uri"] == uri
+    assert location["region"] == {"startLine": 1}
+    parts = urlsplit(uri)
+    assert os.fsencode(unquote(parts.path, errors="surrogateescape")) == path.encode("utf-8", "surrogateescape")
+
+
+def test_an_accepted_finding_is_suppressed_and_comes_last(sample: Review) -> None:
+    accepted = Finding("LK001", Severity.BLOCK, "m", "f", 3, accepted="agreed with the publisher")
+    other = Finding("LK021", Severity.INFO, "m", "f", 4)
+    found = replace(sample, roots=(replace(sample.roots[0], changes=(), findings=(accepted, other)),))
+    first, last = valid_sarif(found)
+    assert "suppressions" not in first
+    assert last["suppressions"] == [
+        {"kind": "external", "status": "accepted", "justification": "agreed with the publisher"}
+    ]
+    assert [issue["severity"] for issue in valid_quality(found)] == ["info", "info"]
+    (case,) = ElementTree.fromstring(junit.render(found)).iter("skipped")
+    assert case.get("message") == "accepted: agreed with the publisher"
+    assert markdown.render(found).splitlines()[1] == "## locklens: ok"
+
+
+def test_fingerprints_do_not_depend_on_the_other_roots(sample: Review) -> None:
+    def prints(found: Review) -> dict[str, list[str]]:
+        every: dict[str, list[str]] = {}
+        for one in reported_findings(found):
+            every.setdefault(one.root.path, []).append(one.fingerprint)
+        return every
+
+    whole, part = prints(sample), prints(replace(sample, roots=sample.roots[-3:]))
+    assert part
+    assert all(whole[path] == found for path, found in part.items())
+
+
+# Code quality, JUnit
+
+ISSUE = holding(
+    {
+        "description": {"type": "string", "minLength": 1},
+        "check_name": {"type": "string", "minLength": 1},
+        "fingerprint": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
+        "severity": {"enum": ["info", "minor", "major", "critical", "blocker"]},
+        "location": holding({"path": {"type": "string", "minLength": 1}, "lines": holding({"begin": POSITIVE})}),
+    }
+)
+"""The fields of GitLab's documentation of the format."""
+
+
+def valid_quality(found: Review) -> list[dict[str, Any]]:
+    """The issues of a valid report."""
+    issues: list[dict[str, Any]] = json.loads(codequality.render(found))
+    jsonschema.validate(issues, {"type": "array", "items": ISSUE}, cls=jsonschema.Draft202012Validator)
+    assert len({issue["fingerprint"] for issue in issues}) == len(issues) == len(reported_findings(found))
+    return issues
+
+
+@pytest.mark.parametrize("fail_on", ["block", "warn", "info", "never", None])
+def test_the_failures_of_junit_are_those_of_the_exit_status(sample: Review, fail_on: str | None) -> None:
+    suites = ElementTree.fromstring(junit.render(sample, fail_on=fail_on).encode())
+    expected = {"block": {"block"}, "warn": {"block", "warn"}, "info": {"block", "warn", "info"}, "never": set()}
+    failing = {"block", "warn"} if fail_on is None else expected[fail_on]
+    found = [one.finding.severity.value for one in reported_findings(sample)]
+    assert len(list(suites.iter("failure"))) == sum(severity in failing for severity in found)
+    assert [suite.get("name") for suite in suites] == [root.path for root in sample.roots]
+    for element in (suites, *suites):
+        for count, tag in (("tests", "testcase"), ("failures", "failure"), ("skipped", "skipped")):
+            assert int(element.get(count, "")) == len(list(element.iter(tag)))
+        assert int(element.get("tests", "")) > 0
+
+
+# All of them
+
+
+def test_every_real_change_in_every_format(real: Review) -> None:
+    found = reported_findings(real)
+    assert len(valid_sarif(real)) == min(5000, len(found))
+    assert len(valid_quality(real)) == len(found)
+    suites = ElementTree.fromstring(junit.render(real, fail_on="info").encode())
+    assert len(list(suites.iter("failure"))) == len(found)
+    comment = markdown.render(real)
+    Shown(comment).check()
+    assert len(comment.encode()) < markdown.LONGEST
+    for form in FORMATS:
+        printed = render_report("review", form, real, fail_on="block")
+        assert printed.endswith("\n")
+        assert all(line.isprintable() for line in printed.split("\n"))
+
+
+def test_the_same_review_is_the_same_text(real: Review) -> None:
+    later = replace(
+        real, at="2031-01-01T00:00:00Z", hosts=tuple(replace(host, as_of="2031-01-01T00:00:00Z") for host in real.hosts)
+    )
+    for form in FORMATS:
+        assert render_report("review", form, real) == render_report("review", form, later)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_the_command_line_writes_each(form: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lock = b'provider "registry.terraform.io/a/b" {\n  version = "VERSION"\n}\n'
+    name = "live/`x` <b>/.terraform.lock.hcl"
+    old, new = lock.replace(b"VERSION", b"2.0.0"), lock.replace(b"VERSION", b"1.0.0")
+    folder = committed(tmp_path / "top", {name: old}, {name: new})
+    words = ["-C", str(folder), "review", "HEAD~1", "--offline", "--no-cache", "--fail-on", "warn", "--format", form]
+    assert main(words, lambda *_: 0) == 1
+    printed = capsys.readouterr().out
+    assert "LK004" in printed
+    assert main([*words, "--output", str(tmp_path / "report")], lambda *_: 0) == 1
+    assert (tmp_path / "report").read_text("utf-8") == printed
+    assert capsys.readouterr().out == ""

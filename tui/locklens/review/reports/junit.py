@@ -1,0 +1,113 @@
+"""A review as JUnit XML: a suite for each root, a case for each finding, and one for each change without any."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING
+
+from locklens.review.reports.findings import bounded, fails_at, reported_findings
+from locklens.review.reports.words import phrase
+from locklens.review.rules.catalogue import RULES
+from locklens.text import page
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from locklens.review.model import Change, Finding, Review, RootReview
+    from locklens.review.reports.findings import ReportedFinding
+    from locklens.text import Printable
+
+_LONGEST = 1000
+
+
+def render(review: Review, *, fail_on: str | None = None) -> Printable:
+    """Return the report.
+
+    Args:
+        review: The review to print.
+        fail_on: The lowest severity that is a failure, as of --fail-on; None for warn. Other findings are cases that
+            pass, with the finding as their output, and accepted ones are skipped.
+    """
+    return page(_lines(review, fail_on))
+
+
+def _lines(review: Review, fail_on: str | None) -> Iterator[str]:
+    found: dict[str, list[ReportedFinding]] = {root.lock_file: [] for root in review.roots}
+    for one in reported_findings(review):
+        found[one.root.lock_file].append(one)
+    suites = [_Suite(root, found[root.lock_file], fail_on) for root in review.roots]
+    tests, failures, skipped = (sum(suite.counts[at] for suite in suites) for at in range(3))
+    yield '<?xml version="1.0" encoding="UTF-8"?>'
+    yield f'<testsuites name="locklens review" tests="{tests}" failures="{failures}" errors="0" skipped="{skipped}">'
+    for suite in suites:
+        yield from suite.lines()
+    yield "</testsuites>"
+
+
+class _Suite:
+    """The cases of a root."""
+
+    def __init__(self, root: RootReview, found: Sequence[ReportedFinding], fail_on: str | None) -> None:
+        self._root = root
+        self._found = found
+        self._fail_on = fail_on
+        judged = {one.change.id for one in found if one.change is not None}
+        self._quiet = [change for change in root.changes if change.id not in judged]
+
+    @property
+    def counts(self) -> tuple[int, int, int]:
+        """The numbers of cases, failures and skipped cases."""
+        cases = len(self._found) + len(self._quiet)
+        failures = sum(fails_at(one.finding, self._fail_on) for one in self._found)
+        return max(1, cases), failures, sum(not one.is_counted for one in self._found)
+
+    def lines(self) -> Iterator[str]:
+        """Yield the suite's element."""
+        tests, failures, skipped = self.counts
+        numbers = f'tests="{tests}" failures="{failures}" errors="0" skipped="{skipped}"'
+        yield f"<testsuite name={_quoted(self._root.path or '.')} {numbers}>"
+        for one in self._found:
+            yield from self._case(one)
+        for change in self._quiet:
+            yield self._passing(self._name(change))
+        if not self._found and not self._quiet:
+            yield self._passing("lock file")
+        yield "</testsuite>"
+
+    def _case(self, one: ReportedFinding) -> Iterator[str]:
+        finding = one.finding
+        subject = self._name(one.change) if one.change is not None else "lock file"
+        name = f"{finding.rule} {subject} ({finding.file}{_line(finding)})"
+        yield f"<testcase {self._attributes(name)} file={_quoted(finding.file)}>"
+        words = f"{RULES[finding.rule].title}: {finding.message}"
+        if finding.accepted is not None:
+            yield f"<skipped message={_quoted(f'accepted: {finding.accepted}')}/>"
+        elif fails_at(finding, self._fail_on):
+            yield f"<failure type={_quoted(finding.severity.value)} message={_quoted(words)}>"
+            yield _text(f"What to do: {RULES[finding.rule].remedy}")
+            yield "</failure>"
+        else:
+            yield f"<system-out>{_text(f'{finding.severity}: {words}')}</system-out>"
+        yield "</testcase>"
+
+    def _passing(self, name: str) -> str:
+        return f"<testcase {self._attributes(name)}/>"
+
+    def _attributes(self, name: str) -> str:
+        return f"classname={_quoted(self._root.path or '.')} name={_quoted(name)}"
+
+    def _name(self, change: Change) -> str:
+        return f"{change.address.short(self._root.tool.default_host)} {phrase(change)}"
+
+
+def _line(finding: Finding) -> str:
+    return f":{finding.line}" if finding.line is not None else ""
+
+
+def _text(words: str) -> str:
+    # XML has no escape for control characters: they are written as elsewhere in locklens.
+    return escape(bounded(words, _LONGEST))
+
+
+def _quoted(words: str) -> str:
+    return f'"{_text(words)}"'

@@ -1,0 +1,229 @@
+"""A review as Markdown for the comment of a pull request, shorter than any forge's limit.
+
+The same review is the same text, so that a comment can be kept up to date; its first line finds it again.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from locklens.review.model import Severity
+from locklens.review.reports import words
+from locklens.review.reports.findings import distinct_changes, names_of_roots, reported_findings
+from locklens.review.reports.markdown_text import Budget, code, prose
+from locklens.review.rules.catalogue import RULES
+from locklens.text import counted, page
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from locklens.review.model import Finding, Review
+    from locklens.review.reports.findings import DistinctChange, ReportedFinding
+    from locklens.text import Printable
+    from locklens.trust.model import Signer
+
+MARKER = "<!-- locklens review -->"
+"""The first line, which is not shown."""
+
+LONGEST = 60_000
+"""Bytes of the text. GitHub takes comments of 65,536 characters."""
+
+_OPENING, _UNCHECKED, _REMEDIES, _SIGNERS, _ROOT_FINDINGS, _CHANGES = 2_000, 8_000, 8_000, 8_000, 8_000, 16_000
+_CLOSING = 100
+_ROOTS_NAMED = 8
+_REQUIREMENTS_NAMED = 4
+_PROBLEMS_NAMED = 10
+_ALL = "`locklens review --format text` lists all"
+
+
+def render(review: Review) -> Printable:
+    """Return the report."""
+    return page(_Comment(review).lines())
+
+
+class _Comment:
+    def __init__(self, review: Review) -> None:
+        self._review = review
+        self._changes = distinct_changes(review)
+        self._found = reported_findings(review)
+        self._budget = Budget(LONGEST - _CLOSING)
+
+    def lines(self) -> Iterator[str]:
+        spend, fitting = self._budget.spend, self._budget.fitting
+        yield from spend(self._opening())
+        yield from spend(("", "### Not checked", ""))
+        yield from fitting(_each(self._unchecked()), share=_UNCHECKED, more="- and {} more limits")
+        yield from self._section("What to do", self._remedies(), _REMEDIES, "- and {} more rules")
+        yield from self._section("Signers that changed", self._signers(), _SIGNERS, f"- and {{}} more; {_ALL}")
+        yield from self._section("Roots", self._root_findings(), _ROOT_FINDINGS, f"- and {{}} more; {_ALL}")
+        yield from self._section("Changes", self._change_lines(), _CHANGES, f"- and {{}} more changes; {_ALL}")
+        yield from self._details()
+
+    def _section(self, title: str, items: Iterable[str], share: int, more: str) -> Iterator[str]:
+        blocks = _each(items)
+        if blocks:
+            yield from self._budget.spend(("", f"### {title}", ""))
+            yield from self._budget.fitting(blocks, share=share, more=more)
+
+    def _opening(self) -> Iterator[str]:
+        review = self._review
+        yield MARKER
+        yield f"## locklens: {review.verdict}"
+        yield ""
+        counts = words.severity_counts(review)
+        findings = ", ".join(f"{count} {severity}" for severity, count in counts.items() if count) or "no findings"
+        accepted = sum(not one.is_counted for one in self._found)
+        noted = f", {accepted} accepted" if accepted else ""
+        yield f"**Verdict: {words.verdict_words(review)}.** Findings: {findings}{noted}."
+        yield ""
+        base = words.side(review.base.kind, review.base.name, review.base.revision)
+        head = words.side(review.head.kind, review.head.name, review.head.revision)
+        roots = counted(len(review.roots), "root")
+        changes = counted(len(review.changes), "change")
+        distinct = len({change.group for change in review.changes})
+        yield f"{code(base)} to {code(head)}: {changes} ({distinct} distinct) in {roots}."
+        added = sum(len(change.added) for change in review.changes)
+        if added:
+            yield f"Hashes verified: {sum(change.explained for change in review.changes)} of {added} added."
+        asked = sum(host.asked and host.error is None for host in review.hosts)
+        yield f"Registries that answered: {asked} of {len(review.hosts)}."
+
+    def _unchecked(self) -> Iterator[str]:
+        review = self._review
+        if unverified := words.unverified_words(review):
+            yield f"- {unverified}."
+        unproven = sum(len(change.added) - change.explained for change in review.changes)
+        if unproven:
+            yield f"- {counted(unproven, 'added hash', 'added hashes')} without proof."
+        for host in review.hosts:
+            if host.error is not None:
+                yield f"- Registry {code(host.host)} failed: {code(host.error)}."
+            elif not host.asked:
+                yield f"- Registry {code(host.host)} was not asked{' (offline)' * review.offline}."
+        problems = Counter(
+            problem
+            for change in review.changes
+            if change.evidence
+            for problem in dict.fromkeys(change.evidence.problems)
+        )
+        for problem, number in sorted(problems.items(), key=lambda item: (-item[1], item[0]))[:_PROBLEMS_NAMED]:
+            yield f"- Unknown for {counted(number, 'change')}: {code(problem)}."
+        for root in review.roots:
+            configuration = root.configuration
+            if configuration is not None and (configuration.problems or configuration.missing_modules):
+                number = len(configuration.problems) + len(configuration.missing_modules)
+                parts = counted(number, "part")
+                yield f"- {parts} of the configuration of {code(root.path or '.')} could not be read."
+        for note in review.notes:
+            yield f"- {code(note)}"
+        yield "- Never checked: the code of the providers, and the versions of modules, which lock files do not pin."
+
+    def _remedies(self) -> Iterator[str]:
+        blocking = Counter(
+            one.finding.rule for one in self._found if one.is_counted and one.finding.severity is Severity.BLOCK
+        )
+        for rule, number in sorted(blocking.items()):
+            yield f"- **{rule}** ({counted(number, 'finding')}) {prose(RULES[rule].title)}. {prose(RULES[rule].remedy)}"
+
+    def _signers(self) -> Iterator[str]:
+        for one in self._changes:
+            old, new = one.change.old_signer, one.change.new_signer
+            if old is None or new is None or _fingerprints(old) == _fingerprints(new):
+                continue
+            version = str(one.change.new.version) if one.change.new is not None else new.version
+            yield (
+                f"- {_name(one)}: {code(old.version)} signed by {_signer(old)}; "
+                f"{code(version)} signed by {_signer(new)}"
+            )
+
+    def _root_findings(self) -> Iterator[str]:
+        alike: dict[tuple[str, Severity, str, str | None], list[ReportedFinding]] = {}
+        for one in self._found:
+            if one.change is None:
+                finding = one.finding
+                alike.setdefault((finding.rule, finding.severity, finding.message, finding.accepted), []).append(one)
+        for same in alike.values():
+            place = f"in {len(same)} roots" if len(same) > 1 else f"at {code(_place(same[0].finding))}"
+            yield f"- {_finding(same[0].finding)}, {place}"
+
+    def _change_lines(self) -> Iterator[str]:
+        for one in self._changes:
+            change = one.change
+            named_in = (finding for _, member in one.members for finding in member.findings)
+            rules = sorted({finding.rule for finding in named_in if finding.severity is not Severity.OFF})
+            hashes = f"; hashes verified {change.explained} of {len(change.added)}" if change.added else ""
+            named = f": {', '.join(rules)}" if rules else ""
+            subject = f"{_name(one)} {code(words.phrase(change))} {change.kind}"
+            yield f"- **{change.severity or 'ok'}** {subject}, {_where(one)}{hashes}{named}"
+
+    def _details(self) -> Iterator[str]:
+        blocks = [[f"- {_name(one)} {code(words.phrase(one.change))}", *_detail_lines(one)] for one in self._changes]
+        if not blocks:
+            return
+        spend = self._budget.spend
+        yield from spend(("", "<details>", f"<summary>Details of {counted(len(blocks), 'change')}</summary>", ""))
+        yield from self._budget.fitting(blocks, share=LONGEST, more=f"- and {{}} more changes; {_ALL}")
+        yield from ("", "</details>")
+
+
+def _each(items: Iterable[str]) -> list[list[str]]:
+    return [[item] for item in items]
+
+
+def _name(one: DistinctChange) -> str:
+    return code(one.change.address.short(one.root.tool.default_host), 200)
+
+
+def _where(one: DistinctChange) -> str:
+    if len(one.members) > 1:
+        return f"in {len(one.members)} roots"
+    return f"in {code(one.root.path or '.', 200)}"
+
+
+def _place(finding: Finding) -> str:
+    return finding.file if finding.line is None else f"{finding.file}:{finding.line}"
+
+
+def _finding(finding: Finding) -> str:
+    accepted = f", accepted: {code(finding.accepted)}" if finding.accepted is not None else ""
+    title = prose(RULES[finding.rule].title)
+    return f"**{finding.rule} {finding.severity}** {title}: {code(finding.message)}{accepted}"
+
+
+def _detail_lines(one: DistinctChange) -> Iterator[str]:
+    distinct: dict[tuple[int, str, str], Finding] = {}
+    for _, change in one.members:
+        for finding in change.findings:
+            if finding.severity is not Severity.OFF:
+                distinct.setdefault((finding.severity.rank, finding.rule, finding.message), finding)
+    for _, finding in sorted(distinct.items(), key=lambda item: item[0]):
+        yield f"  - {_finding(finding)}, at {code(_place(finding))}"
+    if one.change.moved_from is not None:
+        yield f"  - moved from {code(str(one.change.moved_from))}"
+    if one.change.new_signer is not None:
+        yield f"  - signed by {_signer(one.change.new_signer)}"
+    for requirement in one.change.required_by[:_REQUIREMENTS_NAMED]:
+        place = code(f"{requirement.file}:{requirement.line}")
+        yield f"  - required by {place}, {code(requirement.constraint or 'any version')}"
+    if len(one.change.required_by) > _REQUIREMENTS_NAMED:
+        yield f"  - required by {len(one.change.required_by) - _REQUIREMENTS_NAMED} more places"
+    yield f"  - roots: {_listed(names_of_roots([root for root, _ in one.members]))}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _ROOTS_NAMED} more" if len(names) > _ROOTS_NAMED else ""
+    return ", ".join(code(name, 200) for name in names[:_ROOTS_NAMED]) + more
+
+
+def _fingerprints(signer: Signer) -> set[str]:
+    return {key.fingerprint for key in signer.keys}
+
+
+def _signer(signer: Signer) -> str:
+    """The tier, and each key with its whole fingerprint and the names that it claims."""
+    keys = []
+    for key in signer.keys:
+        state = ", REVOKED" if key.revoked else ", expired" if key.expired else ""
+        keys.append(f"{code(key.fingerprint)} ({code(', '.join(key.user_ids) or 'no name')}{state})")
+    return "; ".join((f"{signer.tier}", *keys)) if keys else f"{signer.tier}"

@@ -1,0 +1,147 @@
+"""A review as SARIF 2.1.0, for code scanning.
+
+The bounds are those of GitHub's code scanning, which reads 25,000 results of a run and shows 5,000. The texts of the
+rules are those of `locklens explain`.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from locklens import __version__
+from locklens.review.model import Severity
+from locklens.review.reports.findings import bounded, reported_findings, shortened
+from locklens.review.reports.words import unverified_words
+from locklens.review.rules.catalogue import RULES, explain_rule
+from locklens.text import json_text, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from locklens.review.model import Review
+    from locklens.review.reports.findings import ReportedFinding
+    from locklens.review.rules.catalogue import Rule
+    from locklens.text import Printable
+
+Sarif = dict[str, Any]
+SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+RESULTS_SHOWN = 5_000
+_LONGEST_NAME = 255
+_LONGEST_DESCRIPTION = 1024
+_LONGEST_MESSAGE = 1000
+_NOTES = 100
+_LEVELS = {Severity.BLOCK: "error", Severity.WARN: "warning", Severity.INFO: "note", Severity.OFF: "none"}
+
+
+def render(review: Review) -> Printable:
+    """Return the document as indented text, ending in a line feed."""
+    return json_text(document(review))
+
+
+def document(review: Review) -> Sarif:
+    """Return the document as plain values."""
+    found = reported_findings(review)
+    numbers = {rule: number for number, rule in enumerate(RULES)}
+    notes = [*_left_out(len(found)), *_unchecked(review)]
+    invocation: Sarif = {"executionSuccessful": True}
+    if notes:
+        invocation["toolExecutionNotifications"] = [
+            {"level": "warning", "message": _message(words)} for words in notes[:_NOTES]
+        ]
+    driver = {"name": "locklens", "version": __version__, "rules": [_rule(rule) for rule in RULES.values()]}
+    run = {
+        "tool": {"driver": driver},
+        "invocations": [invocation],
+        "columnKind": "unicodeCodePoints",
+        "results": [_result(one, numbers[one.finding.rule]) for one in found[:RESULTS_SHOWN]],
+    }
+    return {"$schema": SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+def _left_out(number: int) -> Iterator[str]:
+    if number > RESULTS_SHOWN:
+        yield (
+            f"{number - RESULTS_SHOWN} of {number} findings were left out, the worst {RESULTS_SHOWN} are listed; "
+            "locklens review --format json lists all"
+        )
+
+
+def _unchecked(review: Review) -> Iterator[str]:
+    """Yield what limits the review."""
+    if words := unverified_words(review):
+        yield words
+    for host in review.hosts:
+        if host.error is not None:
+            yield f"registry {host.host} failed: {host.error}"
+        elif not host.asked:
+            yield f"registry {host.host} was not asked"
+    yield from review.notes
+
+
+def _rule(rule: Rule) -> Sarif:
+    level = _LEVELS[rule.severity]
+    return {
+        "id": rule.id,
+        "name": shortened(rule.title, _LONGEST_NAME),
+        "shortDescription": {"text": shortened(_plain(rule.title), _LONGEST_DESCRIPTION)},
+        "fullDescription": {"text": shortened(_plain(rule.meaning), _LONGEST_DESCRIPTION)},
+        "help": {"text": _plain(explain_rule(rule))},
+        "defaultConfiguration": {"enabled": rule.severity is not Severity.OFF, "level": level},
+        "properties": {"tags": ["security", "supply-chain"]},
+    }
+
+
+def _result(one: ReportedFinding, number: int) -> Sarif:
+    finding = one.finding
+    result: Sarif = {
+        "ruleId": finding.rule,
+        "ruleIndex": number,
+        "level": _LEVELS[finding.severity],
+        "message": _message(f"{finding.rule} {RULES[finding.rule].title}: {finding.message}"),
+        "locations": [_location(one)],
+        # GitHub goes by the first one alone.
+        "partialFingerprints": {"primaryLocationLineHash": one.fingerprint, "locklens/v1": one.fingerprint},
+        "properties": _properties(one),
+    }
+    if finding.accepted is not None:
+        reason = bounded(finding.accepted, _LONGEST_MESSAGE)
+        result["suppressions"] = [{"kind": "external", "status": "accepted", "justification": reason}]
+    return result
+
+
+def _location(one: ReportedFinding) -> Sarif:
+    finding = one.finding
+    region = {"startLine": max(1, finding.line or 1)}
+    if finding.column is not None:
+        region["startColumn"] = max(1, finding.column)
+    return {"physicalLocation": {"artifactLocation": _artifact(finding.file or "."), "region": region}}
+
+
+def _artifact(path: str) -> Sarif:
+    """The place of a file: relative to the repository's top, percent-encoded, so that no name reads as a URL."""
+    if os.path.isabs(path):  # noqa: PTH117 - the path is text of the review, which is opened by nobody
+        return {"uri": "file://" + quote(_bytes(path.replace("\\", "/")), safe="/")}
+    return {"uri": quote(_bytes(path), safe="/"), "uriBaseId": "%SRCROOT%"}
+
+
+def _bytes(path: str) -> bytes:
+    return path.encode("utf-8", "surrogateescape")
+
+
+def _properties(one: ReportedFinding) -> Sarif:
+    properties = {"root": visible(one.root.path or ".")}
+    if one.change is not None:
+        change = one.change
+        properties |= {"provider": visible(str(change.address)), "change": change.id, "group": change.group}
+    return properties
+
+
+def _message(text: str) -> Sarif:
+    """A message without links of its own: `[text](target)` is a link in SARIF's plain text, braces are placeholders."""
+    return {"text": _plain(bounded(text, _LONGEST_MESSAGE).replace("](", "] ("))}
+
+
+def _plain(text: str) -> str:
+    return text.replace("{", "{{").replace("}", "}}")
