@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from locklens.ui.shell.help import help_section, key_help
 from locklens.ui.text.signers import TIER_MEANINGS
+from locklens.ui.upgrade.columns import COLUMNS
 from locklens.ui.upgrade.keys import UPGRADE_KEYS
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 def upgrade_help() -> Iterator[Line]:
     """The keys and the terms of the Upgrade screen."""
     yield from key_help(UPGRADE_KEYS)
-    yield from help_section("LIST", _UPGRADE_SIGNS)
+    yield from help_section("LIST", _UPGRADE_SIGNS | {column.title: column.meaning for column in COLUMNS})
     yield from help_section("SIGNER  compared with the locked version", _UPGRADE_SIGNERS)
     yield from help_section("SIGNED BY", TIER_MEANINGS)
 
@@ -26,11 +27,6 @@ _UPGRADE_SIGNS = {
     "[x] [ ] [-]": "selected, not selected, selected in some roots",
     "-": "no version to select: right steps to one that needs an edited constraint",
     "*": "excluded by the configuration: the upgrade edits the constraint, as Preview shows",
-    "target": "the version that an upgrade would lock",
-    "in range": "the newest version that satisfies the constraints: the selection of init -upgrade",
-    "newest": "the newest release",
-    "age": "days since the release, reported by the registry, unsigned; ? if unknown",
-    "held back by": "the reason against the newest version: a constraint, the cooldown, or the upgrade limit",
 }
 
 

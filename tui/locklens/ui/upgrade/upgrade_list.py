@@ -10,24 +10,16 @@ from textual.geometry import Region
 from textual.message import Message
 
 from locklens.ui.text.spans import Role, Span
+from locklens.ui.upgrade.columns import COLUMNS, LaidOutColumns
 from locklens.ui.upgrade.rows import RowKind, UpgradeRow
 from locklens.ui.widgets.row_list import RowList
 from locklens.ui.widgets.strips import StyledPiece, fitted, fitted_end
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from textual import events
     from textual.binding import BindingType
 
 _LEAD, _MARK = 2, 4
-_VERSION_LEAST, _VERSION_MOST = 8, 12
-_AGE, _BUMP, _SIGNER = 4, 5, 13
-_NAME_LEAST, _NAME_MOST = 18, 34
-_NOTE_TITLES = ("held back by", "held by")
-_IN_RANGE_FROM_WIDTH = 96
-_SIGNER_FROM_WIDTH = 92
-"""On narrower screens the last column shows a change of signer."""
 
 
 class UpgradeList(RowList[UpgradeRow]):
@@ -116,28 +108,18 @@ class UpgradeList(RowList[UpgradeRow]):
             super().clicked(row, event)
 
     def lay_out(self, rows: tuple[UpgradeRow, ...], width: int) -> None:
-        """Share the width: the name takes its need, the last column the rest."""
+        """Share the width among the name and the columns."""
         body = [row for row in rows if row.depth]
-        self._version_width = _longest((text for row in body for text in (row.locked, row.newest)), _VERSION_LEAST)
-        self._target_width = _longest((row.target.text for row in body), _VERSION_LEAST)
-        self._has_in_range = width >= _IN_RANGE_FROM_WIDTH
-        self._has_signer = width >= _SIGNER_FROM_WIDTH
-        columns = [self._version_width, self._target_width, self._version_width, _AGE, _BUMP]
-        columns += [self._version_width] if self._has_in_range else []
-        columns += [_SIGNER] if self._has_signer else []
-        room = width - _LEAD - _MARK - sum(columns) - len(columns) - 1
-        names = max((len(row.title) + 2 * (row.depth - 1) for row in body), default=0)
-        self._name_width = max(_NAME_LEAST, min(names, _NAME_MOST, room * 2 // 3))
-        self._note_width = max(0, room - self._name_width)
+        self._columns = LaidOutColumns.fitting(COLUMNS, body, width, lead=_LEAD + _MARK)
 
     def painted(self, row: UpgradeRow, width: int, *, cursor: bool) -> StyledPiece:
-        """Paint mark, name, versions, age, kind of step, signer, and the note."""
+        """Paint the mark, the name, and the columns."""
         lead = Span("> " if cursor else "  ", Role.STRONG)
         if row.kind is RowKind.SECTION:
             return [lead, *self._section(row)]
         if row.kind is RowKind.REFUSED:
-            room = max(0, width - _LEAD - _MARK - self._name_width - 1)
-            title = Span(fitted_end(row.title, self._name_width))
+            room = max(0, width - _LEAD - _MARK - self._columns.name - 1)
+            title = Span(fitted_end(row.title, self._columns.name))
             return [
                 lead,
                 Span(f"{row.mark} ", Role.DIM),
@@ -148,52 +130,16 @@ class UpgradeList(RowList[UpgradeRow]):
         indent = "  " * (row.depth - 1)
         if row.is_folded is not None:
             lead = Span("> " if cursor else "+ " if row.is_folded else "v ", Role.STRONG)
-        name = fitted_end(row.title, self._name_width - len(indent))
+        name = fitted_end(row.title, self._columns.name - len(indent))
         return [
             lead,
             Span(f"{indent}{row.mark} ", Role.GOOD if row.mark == "[x]" else Role.PLAIN),
             Span(name, Role.PLACE if row.depth > 1 else Role.PLAIN),
-            *self._cells(row),
+            *self._columns.painted(row),
         ]
 
     def _section(self, row: UpgradeRow) -> list[Span]:
-        titles = UpgradeRow(
-            RowKind.SECTION,
-            "",
-            "",
-            locked="locked",
-            target=Span("target", Role.DIM),
-            in_range="in range",
-            newest="newest",
-            age=Span("age", Role.DIM),
-            bump=Span("kind", Role.DIM),
-            signer=Span("signer", Role.DIM),
-            note=Span(next((title for title in _NOTE_TITLES if len(title) <= self._note_width), ""), Role.DIM),
-        )
-        room = _MARK + self._name_width
+        room = _MARK + self._columns.name
         if len(row.title) > room:
             return [Span(row.title, Role.HEADING)]
-        return [
-            Span(fitted(row.title, room), Role.HEADING),
-            *(Span(cell.text, Role.DIM) for cell in self._cells(titles)),
-        ]
-
-    def _cells(self, row: UpgradeRow) -> list[Span]:
-        version = self._version_width
-        spans = [
-            Span(f" {fitted(row.locked, version)}"),
-            Span(f" {fitted(row.target.text, self._target_width)}", row.target.role),
-        ]
-        if self._has_in_range:
-            spans.append(Span(f" {fitted(row.in_range, version)}", Role.DIM))
-        spans.append(Span(f" {fitted(row.newest, version)}", Role.DIM))
-        spans.append(Span(f" {row.age.text:>{_AGE}}", row.age.role))
-        spans.append(Span(f" {fitted(row.bump.text, _BUMP)}", row.bump.role))
-        if self._has_signer:
-            spans.append(Span(f" {fitted(row.signer.text, _SIGNER)}", row.signer.role))
-        spans.append(Span(f" {fitted(row.note.text, self._note_width)}", row.note.role))
-        return spans
-
-
-def _longest(texts: Iterable[str], least: int) -> int:
-    return max(least, min(_VERSION_MOST, max(map(len, texts), default=0)))
+        return [Span(fitted(row.title, room), Role.HEADING), *self._columns.painted_titles()]

@@ -1,0 +1,53 @@
+"""The columns of the Upgrade list: one table gives titles, cells, widths and help."""
+
+from __future__ import annotations
+
+import pytest
+from rich.cells import cell_len
+from ui.test_upgrade_rows import ALL, picking, rows
+
+from locklens.ui.text.spans import Role, Span
+from locklens.ui.upgrade.columns import COLUMNS, Column, LaidOutColumns
+from locklens.ui.upgrade.help import upgrade_help
+
+BODY = [row for row in rows(picking(*ALL)) if row.depth]
+
+
+def line_of(spans: list[Span]) -> str:
+    return "".join(span.text for span in spans)
+
+
+def fitting(width: int, *more: Column) -> LaidOutColumns:
+    return LaidOutColumns.fitting((*COLUMNS[:-1], *more, COLUMNS[-1]), BODY, width, lead=6)
+
+
+def test_each_column_has_a_title_and_a_sentence_of_help() -> None:
+    heads, help_text = line_of(fitting(140).painted_titles()), "\n".join(line.text for line in upgrade_help())
+    for column in COLUMNS:
+        assert column.title in heads
+        assert column.meaning.split(":")[0] in help_text
+
+
+@pytest.mark.parametrize("width", range(60, 161, 4))
+def test_titles_and_cells_fill_the_width_alike(width: int) -> None:
+    laid_out = fitting(width)
+    lines = [laid_out.painted_titles(), *map(laid_out.painted, BODY)]
+    used = {cell_len(line_of(spans)) for spans in lines}
+    assert len(used) == 1
+    assert width < 80 or used == {width - 6 - laid_out.name}
+
+
+def test_narrow_lists_leave_columns_out() -> None:
+    shown = {width: [column.title for column, _ in fitting(width).columns] for width in (90, 94, 100)}
+    assert "signer" not in shown[90]
+    assert "in range" not in shown[94]
+    assert shown[100] == [column.title for column in COLUMNS]
+    assert line_of(fitting(70).painted_titles()).endswith(" held by")
+
+
+def test_a_new_column_is_one_row_of_the_table() -> None:
+    marked = Column("mark", lambda row: Span(row.mark, Role.GOOD), "the mark once more", 6, is_at_end=True)
+    laid_out = fitting(120, marked)
+    assert "   mark " in line_of(laid_out.painted_titles())
+    ready = next(row for row in BODY if row.title == "ready" or row.title.endswith("/ready"))
+    assert Span("    [ ]", Role.GOOD) in laid_out.painted(ready)
