@@ -21,8 +21,8 @@ from locklens.lockfile.model import Conflict, ConflictMarker, LockEntry, LockFil
 from locklens.operations.locklens import LockLens, OpenedReview, Reads
 from locklens.operations.plan.model import Scope
 from locklens.operations.review.events import Progress, ReviewEvent, RootsKnown
+from locklens.operations.review.explain_provider import OfferedVersions, WhySubject, explain_provider
 from locklens.operations.review.request import ReviewRequest
-from locklens.operations.review.why import WhySubject, explain_provider
 from locklens.operations.upgrades.candidates import CandidateTable
 from locklens.project.configuration import Configuration, Contributor, MissingModule, Requirement, StateReading
 from locklens.project.merging import Hidden
@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from locklens.operations.plan.model import Plan
     from locklens.operations.plan.review import PlanReview
     from locklens.operations.review.events import ProvingPlanned
-    from locklens.operations.review.why import WhyRequest
+    from locklens.operations.review.explain_provider import WhyRequest
     from locklens.operations.upgrades.download_estimate import KnownRelease
     from locklens.operations.write.operation import Operation
     from locklens.releases.facts import ReleaseId
@@ -347,10 +347,15 @@ def refuse(*_: object) -> Any:
     raise LockLensError("nothing of that here")
 
 
-def explained(subject: WhySubject, ask: Callable[..., object] = lambda _: None) -> Why:
+def explained(subject: WhySubject, ask: Callable[..., Any] = lambda _: None) -> Why:
     """What the workspace says of it, whatever the registry is."""
     request = ReviewRequest(lambda: None)  # type: ignore[arg-type, return-value]
-    return explain_provider(subject, request, ask)  # type: ignore[arg-type]
+
+    def offered(address: ProviderAddress) -> OfferedVersions | None:
+        listed = ask(address)
+        return None if listed is None else OfferedVersions(listed)
+
+    return explain_provider(subject, request, offered)
 
 
 @dataclass

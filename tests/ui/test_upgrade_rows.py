@@ -301,19 +301,19 @@ def test_detail_of_what_is_held() -> None:
     some = offer("1.0.0:90 1.1.0:3 2.0.0:40 2.1.0:30 3.0.0-rc1:2", "~> 1.0", ">= 0.5", root="a")
     of = picking(some)
     said = text(upgrade_lines(rows(of)[1], of))
-    assert "HELD BACK    3.0.0-rc1 by ~> 1.0 (a/main.tf:1); pre-release (needs an exact constraint)" in said
-    assert "2.0.0 to 2.1.0 (2 versions) by ~> 1.0 (a/main.tf:1)" in said
+    assert "NEWER        3.0.0-rc1  held back: ~> 1.0 (a/main.tf:1); pre-release (needs an exact constraint)" in said
+    assert "2.0.0 to 2.1.0 (2 versions)  held back: ~> 1.0 (a/main.tf:1)" in said
 
 
 def test_the_cooldown_is_named_beside_constraints() -> None:
     some = offer("1.0.0:90 1.1.0:40 1.2.0:3 1.3.0:2 2.0.0:40", "~> 1.0", root="a")
     of = picking(some)
     said = text(upgrade_lines(rows(of)[1], of))
-    assert "HELD BACK    2.0.0 by ~> 1.0 (a/main.tf:1)" in said
-    assert "             1.2.0 to 1.3.0 (2 versions) by cooldown 7 d (2d old)" in said
+    assert "NEWER        2.0.0  held back: ~> 1.0 (a/main.tf:1)" in said
+    assert "             1.2.0 to 1.3.0 (2 versions)  held back: cooldown 7 d (2 d old)" in said
     assert rows(of)[1].note.text == "1.3.0 is 2d old, cooldown 7 d; ~> 1.0 (a/main.tf:1)"
     said = text(upgrade_lines(rows(picking(YOUNG))[1], picking(YOUNG)))
-    assert "HELD BACK    1.1.0 by cooldown 7 d (2d old)" in said
+    assert "NEWER        1.1.0  held back: cooldown 7 d (2 d old)" in said
 
 
 def test_majors_are_eligible_only_where_they_are_taken_in() -> None:

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 from msgspec.structs import replace
-from operations.test_why import FILES, asked, lock, requiring, write
+from operations.test_explain_provider import FILES, asked, lock, requiring, write
 from selection.making import offers
 from ui.conftest import Driver, Running, Samples, ServingSource, explained, until
 
 from locklens.errors import LockLensError, UnavailableError
 from locklens.lockfile.parse import parse
-from locklens.operations.review.why import WhySubject
+from locklens.operations.review.explain_provider import WhySubject
 from locklens.review.model import Review, Severity
 from locklens.review.reports import why_text
 from locklens.ui.dialogs.text import TextDialog
@@ -151,7 +151,7 @@ async def test_it_opens_on_a_change_and_closes(
             await opened(on)
             assert "Why registry.terraform.io/hashicorp/aws" in on.text
             assert "UPGRADE      selects 5.9.0" in on.text
-            assert "held back by" in on.text
+            assert "held back:" in on.text
             await on.press(key, "k")
             assert on.is_on_top
 

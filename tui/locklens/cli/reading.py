@@ -72,8 +72,8 @@ def run_why(options: Namespace) -> int:
     """Report the requirements of a provider, and what holds it back."""
     from locklens.operations.compare_repository import open_locked
     from locklens.operations.locklens import LockLens
+    from locklens.operations.review.explain_provider import WhyRequest
     from locklens.operations.review.policy import policy_at
-    from locklens.operations.review.why import WhyRequest
 
     asking = asking_of(options)
     request = request_of(options, partial(open_locked, Path.cwd(), roots=options.root), asking)

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from locklens.operations.plan.model import Plan, Scope
     from locklens.operations.plan.review import PlanReview
     from locklens.operations.review.events import ProvingPlanned, ReviewEvent
+    from locklens.operations.review.explain_provider import WhyRequest, WhySubject
     from locklens.operations.review.request import ReviewRequest
-    from locklens.operations.review.why import WhyRequest, WhySubject
     from locklens.operations.upgrades.candidates import CandidateTable
     from locklens.operations.upgrades.download_estimate import KnownRelease
     from locklens.operations.upgrades.survey import UpgradeSurvey
@@ -271,34 +271,13 @@ class LockLens:
         """
         from msgspec.structs import replace
 
-        from locklens.operations.review.why import VersionLister, explain_provider
+        from locklens.operations.review.explain_provider import ask_and_explain, explain_provider
 
         asking = self.request.asking
         if not is_asking or asking is None:
             return explain_provider(subject, self.request)
-
         settings = replace(asking, is_fresh=is_fresh or asking.is_fresh)
-        with VersionLister(settings, lambda: self._base_hosts(subject), cancel) as registries:
-            why = explain_provider(subject, self.request, registries.listed, registries.ages)
-            on_log(registries.log)
-            return why
-
-    def _base_hosts(self, subject: WhyRequest | WhySubject) -> frozenset[str]:
-        """The hosts that the base vouches for, as for a review."""
-        from locklens.errors import RepositoryError
-        from locklens.operations.review.run import base_hosts
-        from locklens.operations.review.why import WhySubject
-
-        if isinstance(subject, WhySubject):
-            return subject.review.base_hosts
-        try:
-            comparison = self.request.open()
-        except RepositoryError:
-            return frozenset()  # Without a repository there is no base.
-        try:
-            return base_hosts(comparison, self.request.tool)
-        finally:
-            comparison.close()
+        return ask_and_explain(subject, self.request, settings, cancel=cancel, on_log=on_log)
 
     def history(
         self,

@@ -13,7 +13,7 @@ from textual.message import Message
 
 from locklens.errors import LockLensError
 from locklens.operations.reports import REPORTS, formats_of, render_report
-from locklens.operations.review.why import WhySubject
+from locklens.operations.review.explain_provider import WhySubject
 from locklens.ui.dialogs.copy import CopyChoice, CopyDialog
 from locklens.ui.dialogs.export import ExportDialog
 from locklens.ui.prove.dialog import Proved, ProveDialog

@@ -13,6 +13,7 @@ from locklens.review.reports.why_words import (
     NOTHING_TO_UPGRADE,
     alike,
     finding_title,
+    held_words,
     kind_words,
     module_names,
     newest_words,
@@ -239,9 +240,7 @@ def _unselectable(found: Unselectable) -> Iterator[str]:
 
 def _held(groups: Iterable[HeldBack]) -> Iterator[str]:
     for group in groups:
-        holds = "; ".join(str(hold) for hold in group.holds)
-        state = f"held back: {holds}" if holds else "available, not the newest in range"
-        yield f"{version_range(group.versions)}  {state}"
+        yield f"{version_range(group.versions)}  {held_words(group.holds)}"
 
 
 # The requirements

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from locklens.review.model import Finding
     from locklens.review.why import RootWhy
     from locklens.selection import RequiringModule, Selection, VersionChoices
-    from locklens.selection.model import Newest
+    from locklens.selection.model import Hold, Newest
     from locklens.versions import Version
 
 NAMES_SHOWN = 8
@@ -28,6 +28,13 @@ def version_range(versions: Sequence[Version]) -> str:
     return f"{versions[-1]} to {versions[0]} ({len(versions)} versions)"
 
 
+def held_words(holds: Sequence[Hold]) -> str:
+    """What holds versions above the locked one back, or that nothing does."""
+    return f"{HELD_BACK} {'; '.join(map(str, holds))}" if holds else NOT_HELD
+
+
+HELD_BACK = "held back:"
+NOT_HELD = "available, not the newest in range"
 NOTHING_TO_UPGRADE = "not required here, so upgrade skips it; prune removes it"
 
 

@@ -10,6 +10,8 @@ from locklens.operations.upgrades.download_estimate import platforms_to_lock
 from locklens.operations.upgrades.recommend import Eligibility, age_words
 from locklens.operations.upgrades.selection import sorted_versions
 from locklens.project.clifiles import this_platform
+from locklens.review.reports.why_words import HELD_BACK, held_words, version_range
+from locklens.selection import cooldown_holds
 from locklens.text import counted
 from locklens.ui.text.signers import signer_change_lines
 from locklens.ui.text.spans import FilePlace, Line, Role, Span, heading, line
@@ -198,8 +200,7 @@ def _held_lines(offer: UpgradeCandidates, selection: UpgradeSelection) -> Iterat
     groups = [(_above(group, reached), group.holds) for group in offer.newer if group.holds]
     shown = [(versions, holds) for versions, holds in groups if versions]
     for number, (versions, holds) in enumerate(shown[:_GROUPS_SHOWN]):
-        spans = Span(f"{_version_range(versions)} {_by(holds)}"), Span("; ".join(map(str, holds)), Role.WARN)
-        yield _labelled("" if number else "HELD BACK", *spans, place=blocker_place(holds))
+        yield _held_line("" if number else "NEWER", versions, holds)
     if len(shown) > _GROUPS_SHOWN:
         yield _labelled("", Span("w lists the rest", Role.DIM))
     terms = selection.terms
@@ -209,26 +210,19 @@ def _held_lines(offer: UpgradeCandidates, selection: UpgradeSelection) -> Iterat
         if not choice.holds and terms.is_too_young(choice) and (reached is None or choice.version.compare(reached) > 0)
     ]
     if young:
-        names, ages = _version_range([choice.version for choice in young]), age_words(young[0].days)
-        words = Span(f"cooldown {terms.cooldown} d ({ages} old)", Role.WARN)
-        yield _labelled("" if shown else "HELD BACK", Span(f"{names} by "), words)
+        holds = tuple(cooldown_holds({young[0].version: young[0].days or 0}, terms.cooldown).values())
+        yield _held_line("" if shown else "NEWER", [choice.version for choice in young], holds)
     if recommendation.held_by and not shown and not young:
-        yield _labelled("HELD BACK", recommendation.held_by)
+        yield _labelled("NEWER", Span(f"{HELD_BACK} {recommendation.held_by}", Role.WARN))
+
+
+def _held_line(label: str, versions: Sequence[Version], holds: Sequence[Hold]) -> Line:
+    words = Span(held_words(holds), Role.WARN)
+    return _labelled(label, f"{version_range(versions)}  ", words, place=blocker_place(holds))
 
 
 def _above(group: HeldBack, reached: Version | None) -> list[Version]:
     return [version for version in group.versions if reached is None or version.compare(reached) > 0]
-
-
-def _version_range(versions: Sequence[Version]) -> str:
-    if len(versions) == 1:
-        return str(versions[0])
-    return f"{versions[-1]} to {versions[0]} ({len(versions)} versions)"
-
-
-def _by(holds: Iterable[Hold]) -> str:
-    """The word before holds: "by " before a constraint, none before a sentence."""
-    return "by " if next(iter(holds)).demand is not None else " "
 
 
 def blocker_place(holds: Iterable[Hold]) -> FilePlace | None:

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 from locklens.review.model import worst
 from locklens.review.reports.why_words import (
+    HELD_BACK,
     NAMES_SHOWN,
+    NOT_HELD,
     NOTHING_TO_UPGRADE,
     alike,
     finding_title,
@@ -203,8 +205,8 @@ def _obstacle(reason: Unselectable) -> str:
 def _held_lines(label: str, groups: Iterable[HeldBack], root: str) -> Iterator[Line]:
     for number, group in enumerate(groups):
         versions, newest = version_range(group.versions), str(group.newest)
-        state = ("  held back by", Role.WARN) if group.holds else ("  available, not the newest in range", Role.GOOD)
-        yield _labelled("" if number else label, versions, Span(*state), copied=newest)
+        state = Span(f"  {HELD_BACK}", Role.WARN) if group.holds else Span(f"  {NOT_HELD}", Role.GOOD)
+        yield _labelled("" if number else label, versions, state, copied=newest)
         for hold in group.holds:
             yield from _hold_lines(hold, root, "  ")
 

@@ -1,4 +1,4 @@
-"""Explains the requirements of a provider: finds and reads the roots, and resolves the provider."""
+"""Explains the requirements of a provider and its version: finds and reads the roots, and asks the registry."""
 
 from __future__ import annotations
 
@@ -37,8 +37,19 @@ if TYPE_CHECKING:
 
 
 if TYPE_CHECKING:
-    Ask = Callable[[ProviderAddress], Sequence[ListedVersion] | None]
-    AskAges = Callable[[ProviderAddress], Mapping[Version, int]]
+    Ask = Callable[[ProviderAddress], "OfferedVersions | None"]
+
+
+class OfferedVersions(Struct, frozen=True):
+    """What a registry says of a provider.
+
+    Attributes:
+        versions: The versions that it lists.
+        ages: Days since their release; versions of unknown age are left out.
+    """
+
+    versions: Sequence[ListedVersion]
+    ages: Mapping[Version, int] = {}
 
 
 class WhyRequest(Struct, frozen=True):
@@ -65,9 +76,14 @@ class WhySubject(Struct, frozen=True):
     roots: tuple[str, ...]
     address: ProviderAddress
 
+    @property
+    def cooldown(self) -> int | None:
+        """Days of the policy's cooldown; None for none."""
+        return self.review.policy.cooldown
+
 
 class VersionLister:
-    """Lists versions during one explanation; use it in a `with` statement.
+    """Asks registries for versions during one explanation; use it in a `with` statement.
 
     Sessions are opened when they are first needed. The base is only read for providers of other registries than the
     tools' own, which may always be asked.
@@ -76,14 +92,21 @@ class VersionLister:
         settings: Network settings.
         base_hosts: Returns the hosts that the base's lock files name, comparison form.
         cancel: Set by another thread to stop.
+        asks_ages: True to ask for the ages of versions.
     """
 
     def __init__(
-        self, settings: NetworkSettings, base_hosts: Callable[[], frozenset[str]], cancel: threading.Event | None
+        self,
+        settings: NetworkSettings,
+        base_hosts: Callable[[], frozenset[str]],
+        cancel: threading.Event | None,
+        *,
+        asks_ages: bool,
     ) -> None:
         self._settings = settings
         self._base_hosts = base_hosts
         self._cancel = cancel
+        self._asks_ages = asks_ages
         self._stack = ExitStack()
         self._sessions: dict[bool, ReleaseSession] = {}
 
@@ -95,18 +118,18 @@ class VersionLister:
     ) -> None:
         self._stack.__exit__(kind, error, trace)
 
-    def listed(self, address: ProviderAddress) -> tuple[ListedVersion, ...] | None:
-        """Return the versions that a provider's registry lists; None where it is not asked.
+    def ask(self, address: ProviderAddress) -> OfferedVersions | None:
+        """Return what a provider's registry offers; None where it is not asked.
 
         Raises:
             SourceError: No answer.
         """
-        return self._lookup(address).offered(address)
-
-    def ages(self, address: ProviderAddress) -> Mapping[Version, int]:
-        """Return the days since the release of a provider's versions, as far as they are known."""
+        lookup = self._lookup(address)
+        versions = lookup.offered(address)
+        if versions is None or not self._asks_ages:
+            return None if versions is None else OfferedVersions(versions)
         tool = OPENTOFU if address.host == OPENTOFU.default_host else TERRAFORM
-        return self._lookup(address).ages(address, tool)
+        return OfferedVersions(versions, lookup.ages(address, tool))
 
     def _lookup(self, address: ProviderAddress) -> ReleaseLookup:
         from locklens.releases.lookup import ReleaseLookup
@@ -125,21 +148,61 @@ class VersionLister:
         return tuple(line for session in self._sessions.values() for line in session.log)
 
 
-def explain_provider(
+def ask_and_explain(
     subject: WhyRequest | WhySubject,
     request: ReviewRequest,
-    ask: Ask = lambda _: None,
-    ask_ages: AskAges = lambda _: {},
+    settings: NetworkSettings,
+    *,
+    cancel: threading.Event | None = None,
+    on_log: Callable[[Sequence[str]], None] = lambda _: None,
 ) -> Why:
+    """Explain a provider, with the versions that its registry lists; errors as of `explain_provider`.
+
+    Args:
+        subject: The provider.
+        request: The tool and other settings, and the base whose registries may be asked.
+        settings: Network settings.
+        cancel: Set by another thread to stop.
+        on_log: Called at the end with one line for each request.
+
+    Raises:
+        RunCancelledError: `cancel` was set.
+    """
+
+    def hosts() -> frozenset[str]:
+        return _base_hosts(subject, request)
+
+    with VersionLister(settings, hosts, cancel, asks_ages=subject.cooldown is not None) as registries:
+        why = explain_provider(subject, request, registries.ask)
+        on_log(registries.log)
+        return why
+
+
+def _base_hosts(subject: WhyRequest | WhySubject, request: ReviewRequest) -> frozenset[str]:
+    """Return the hosts that the base vouches for, as for a review."""
+    from locklens.operations.review.run import base_hosts
+
+    if isinstance(subject, WhySubject):
+        return subject.review.base_hosts
+    try:
+        comparison = request.open()
+    except RepositoryError:
+        return frozenset()  # Without a repository there is no base.
+    try:
+        return base_hosts(comparison, request.tool)
+    finally:
+        comparison.close()
+
+
+def explain_provider(subject: WhyRequest | WhySubject, request: ReviewRequest, ask: Ask = lambda _: None) -> Why:
     """Explain a provider.
 
     Args:
         subject: The provider: as typed, in every root that requires it or has it locked, or in roots of a review, from
             the side that is reviewed.
         request: The tool and other settings.
-        ask: Returns the versions that a registry lists for a provider; None where it may not be asked, SourceError
-            without an answer.
-        ask_ages: Returns the days since the release of a provider's versions; called where there is a cooldown.
+        ask: Returns what a registry offers of a provider; None where it may not be asked, SourceError without an
+            answer.
 
     Raises:
         ConfigurationError: The provider is invalid, ambiguous or not found; a folder is no root, or its configuration
@@ -148,17 +211,14 @@ def explain_provider(
     """
     if isinstance(subject, WhySubject):
         reviewed = _Reviewed(request, subject.review, subject.top)
-        answer = _answer(subject.address, ask, ask_ages, subject.review.policy.cooldown)
+        answer = _answer(subject.address, ask, subject.cooldown)
         roots = (reviewed.root(path) for path in subject.roots)
         return Why(str(subject.address), tuple(_explained(root, subject.address, answer) for root in roots))
     check_address(subject.provider)
     read = _read_roots(subject, RootReader(request.tool, request.test_directory))
     named = resolve_providers(subject.provider, read)
-    answers = {
-        address: _answer(address, ask, ask_ages, subject.cooldown)
-        for addresses in named.values()
-        for address in addresses
-    }
+    addresses = {address for named_here in named.values() for address in named_here}
+    answers = {address: _answer(address, ask, subject.cooldown) for address in addresses}
     explained = [_explained(root, address, answers[address]) for root in read for address in named[root.path]]
     rest = [(root.path, root.configuration.unknown_reason) for root in read if not named[root.path]]
     unsure = tuple(Unsure(path, reason) for path, reason in rest if reason)
@@ -186,21 +246,21 @@ class _Reviewed:
 
 
 class _Answer(Struct, frozen=True):
-    """The answer of a registry: its versions, or None with the reason, and the holds of the cooldown."""
+    """The answer of a registry, or None with the reason, and the holds of the cooldown."""
 
     offered: Sequence[ListedVersion] | None
     silence: str = ""
     young: Mapping[Version, Hold] = {}
 
 
-def _answer(address: ProviderAddress, ask: Ask, ask_ages: AskAges, cooldown: int | None) -> _Answer:
+def _answer(address: ProviderAddress, ask: Ask, cooldown: int | None) -> _Answer:
     try:
         offered = ask(address)
     except SourceError as error:
         return _Answer(None, str(error))
     if offered is None:
         return _Answer(None, NOT_ASKED)
-    return _Answer(offered, young=cooldown_holds(ask_ages(address), cooldown) if cooldown is not None else {})
+    return _Answer(offered.versions, young=cooldown_holds(offered.ages, cooldown))
 
 
 def _explained(root: Root, address: ProviderAddress, answer: _Answer) -> RootWhy:

@@ -20,8 +20,8 @@ from locklens.errors import ConfigurationError, LockLensError, UnavailableError
 from locklens.lockfile.model import LockEntry
 from locklens.lockfile.render import render
 from locklens.operations.comparison import Comparison
+from locklens.operations.review.explain_provider import OfferedVersions, WhyRequest, explain_provider
 from locklens.operations.review.request import ReviewRequest
-from locklens.operations.review.why import WhyRequest, explain_provider
 from locklens.project.requirements import read_configuration
 from locklens.project.tree import FileSystem
 from locklens.review.reports import why_json, why_text
@@ -67,11 +67,11 @@ def nothing_opens() -> Comparison:
     raise AssertionError("a comparison is opened")
 
 
-def asked(folder: Path, provider: str, *roots: str, offered: object = None, tool: Dialect | None = None) -> Why:
+def asked(folder: Path, provider: str, *roots: str, offered: Any = None, tool: Dialect | None = None) -> Why:
     def ask(address: ProviderAddress) -> Any:
         if isinstance(offered, LockLensError):
             raise offered
-        return offered
+        return None if offered is None else OfferedVersions(offered)
 
     return explain_provider(WhyRequest(provider, folder, roots), ReviewRequest(nothing_opens, tool=tool), ask)
 
