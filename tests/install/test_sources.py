@@ -12,7 +12,7 @@ from locklens.dialect import TERRAFORM
 from locklens.hashes import hashes_of_files, hashes_of_zips
 from locklens.install.context import InstallContext
 from locklens.install.events import InstallEvent, PackageHashed
-from locklens.install.lock import Locker, choose
+from locklens.install.lock import Locker
 from locklens.install.model import LockRequest, ProviderRequirement
 from locklens.lockfile.model import LockEntry
 from locklens.releases.settings import NetworkSettings
@@ -28,7 +28,7 @@ def test_a_provider_is_locked_from_memory() -> None:
     with MemorySession(NetworkSettings(os.environ, Cache.in_memory()), None, is_installing=True) as session:
         session.memory = source
         context = InstallContext(session, TERRAFORM, events.append)
-        assert choose([ProviderRequirement(DEMO, (), None, PLATFORMS[0])], context) == [Version.parse("1.4.2")]
+        assert Locker(context).choose([ProviderRequirement(DEMO, (), None, PLATFORMS[0])]) == [Version.parse("1.4.2")]
         request = LockRequest(DEMO, Version.parse("1.4.2"), PLATFORMS, combined(()))
         [entry] = Locker(context).entries([request])
         assert session.log == ()

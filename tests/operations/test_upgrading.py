@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -77,25 +77,26 @@ class Shelf:
             for one in entries
         ]
 
-    def choose(self, wanted: Sequence[ProviderRequirement], tool: Dialect) -> Sequence[Version | Diagnostic]:
+    def locker(self, tool: Dialect) -> Shelf:
+        return self
+
+    def choose(self, wanted: Iterable[ProviderRequirement]) -> list[Version | Diagnostic]:
         raise NotImplementedError
 
-    def fetch(self, requests: Sequence[LockRequest], tool: Dialect) -> None:
+    def fetch(self, requests: Sequence[LockRequest]) -> None:
         self.fetched += requests
 
-    def h1s(self, address: ProviderAddress, version: Version, tool: Dialect) -> Mapping[Platform, str]:
+    def h1s(self, address: ProviderAddress, version: Version) -> Mapping[Platform, str]:
         raise NotImplementedError
 
-    def entries(
-        self, requests: Sequence[LockRequest], tool: Dialect
-    ) -> Mapping[ProviderAddress, LockEntry | Diagnostic]:
+    def entries(self, requests: Sequence[LockRequest]) -> list[LockEntry | Diagnostic]:
         self.moves += requests
-        return {
-            one.address: Diagnostic.of(LockLensError("the signature is wrong", hint="ask"), summary="Could not lock")
+        return [
+            Diagnostic.of(LockLensError("the signature is wrong", hint="ask"), summary="Could not lock")
             if one.address.type in self.broken
             else replace(entry(one.address.type, str(one.version), "", *one.platforms), address=one.address)
             for one in requests
-        }
+        ]
 
 
 Files = dict[str, str | bytes | list[LockEntry]]

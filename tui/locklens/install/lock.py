@@ -63,6 +63,14 @@ class Locker:
         self._context = context
         self._known: dict[_Build, _Obtained | Diagnostic] = {}
 
+    def choose(self, wanted: Iterable[ProviderRequirement]) -> list[Version | Diagnostic]:
+        """Select the version of each provider as `providers lock` does: the locked one, or else the newest in range.
+
+        Raises:
+            RunCancelledError: The run was cancelled.
+        """
+        return self._context.map(lambda requirement: _selected(requirement, self._context), wanted)
+
     def fetch(self, requests: Sequence[LockRequest]) -> None:
         """Fetch the packages of requests that were not fetched before, concurrently.
 
@@ -220,15 +228,6 @@ class Locker:
         hint = "ask the publisher why; --accept-republished adds the new hashes to the old ones"
         lead = f"{context.name(request.address)} {request.version} for {obtained.platform}"
         return _failed(context, request.address, f"{lead}: {words}", hint)
-
-
-def choose(wanted: Iterable[ProviderRequirement], context: InstallContext) -> list[Version | Diagnostic]:
-    """Select the version of each provider as `providers lock` does: the locked one, or else the newest in range.
-
-    Raises:
-        RunCancelledError: The run was cancelled.
-    """
-    return context.map(lambda requirement: _selected(requirement, context), wanted)
 
 
 def _selected(requirement: ProviderRequirement, context: InstallContext) -> Version | Diagnostic:

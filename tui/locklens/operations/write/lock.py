@@ -118,7 +118,7 @@ class _Locking:
         for tool in {work.root.tool.name: work.root.tool for work in works}.values():
             same_tool = [work for work in works if work.root.tool is tool]
             self._select(same_tool, tool)
-            self._source.fetch([request for work in same_tool for request in work.requests], tool)
+            self._source.locker(tool).fetch([request for work in same_tool for request in work.requests])
         folder = self._operation.where.folder
         draft = PlanBuilder(enclosing(folder, [folder / work.root.path for work in works]))
         results: dict[str, RootResult | LockLensError] = {}
@@ -149,7 +149,7 @@ class _Locking:
         for work in works:
             for requirement in work.required:
                 alike.setdefault(_question(requirement), replace(requirement, first=self._platforms[0]))
-        versions = dict(zip(alike, self._source.choose(list(alike.values()), tool), strict=True))
+        versions = dict(zip(alike, self._source.locker(tool).choose(alike.values()), strict=True))
         for work in works:
             selected = [(requirement, versions[_question(requirement)]) for requirement in work.required]
             work.diagnostics += [version for _, version in selected if isinstance(version, Diagnostic)]
@@ -169,7 +169,7 @@ class _Locking:
         root = work.root
         path = path_below(draft.top, self._operation.where.folder / root.path)
         settled: list[LockEntry] = []
-        for entry in self._source.entries(work.requests, root.tool).values() if work.requests else ():
+        for entry in self._source.locker(root.tool).entries(work.requests):
             if isinstance(entry, Diagnostic):
                 work.diagnostics.append(entry)
             else:
@@ -208,7 +208,7 @@ class _Locking:
             if change.old is None or change.new is None or change.old.version != change.new.version:
                 yield change
                 continue
-            h1s = self._source.h1s(change.address, change.new.version, root.tool)
+            h1s = self._source.locker(root.tool).h1s(change.address, change.new.version)
             fresh = [
                 platform for platform in self._platforms if platform in h1s and h1s[platform] not in change.old.hashes
             ]

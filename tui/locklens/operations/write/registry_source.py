@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Self
 from locklens.addresses import Platform
 from locklens.errors import LockLensError
 from locklens.install.context import InstallContext
-from locklens.install.lock import Locker, choose
+from locklens.install.lock import Locker
 from locklens.operations.write.old_platforms import entry_platforms
 from locklens.project.clifiles import this_platform
 from locklens.releases.lookup import ReleaseLookup
@@ -20,10 +20,8 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from locklens.addresses import ProviderAddress
-    from locklens.diagnostics import Diagnostic
     from locklens.dialect import Dialect
     from locklens.install.events import InstallEvent
-    from locklens.install.model import LockRequest, ProviderRequirement
     from locklens.lockfile.model import LockEntry
     from locklens.operations.write.source import EntryPlatforms
     from locklens.sources.metadata import ListedVersion
@@ -107,26 +105,8 @@ class RegistrySource:
         """Return the platforms of each entry; see `locklens.operations.write.old_platforms`."""
         return entry_platforms(entries, self._context(tool), self.here)
 
-    def choose(self, wanted: Sequence[ProviderRequirement], tool: Dialect) -> Sequence[Version | Diagnostic]:
-        """Return the version of each to lock, or the error."""
-        return choose(wanted, self._context(tool))
-
-    def fetch(self, requests: Sequence[LockRequest], tool: Dialect) -> None:
-        """Fetch the packages for the requests of all roots, concurrently."""
-        self._locker(tool).fetch(requests)
-
-    def entries(
-        self, requests: Sequence[LockRequest], tool: Dialect
-    ) -> Mapping[ProviderAddress, LockEntry | Diagnostic]:
-        """Return the new entry of each provider of one root, or the error."""
-        entries = self._locker(tool).entries(requests)
-        return {request.address: entry for request, entry in zip(requests, entries, strict=True)}
-
-    def h1s(self, address: ProviderAddress, version: Version, tool: Dialect) -> Mapping[Platform, str]:
-        """Return the `h1` of the packages that this run fetched; no registry is asked."""
-        return self._locker(tool).h1s(address, version)
-
-    def _locker(self, tool: Dialect) -> Locker:
+    def locker(self, tool: Dialect) -> Locker:
+        """Return what locks providers by a tool's rules: the same in the whole run."""
         if tool.name not in self._lockers:
             self._lockers[tool.name] = Locker(self._context(tool))
         return self._lockers[tool.name]

@@ -217,7 +217,9 @@ class RootUpgrade:
 
     def put(self) -> None:
         """Plan the entries."""
-        for address, entry in self._source.entries(self.requests, self.tool).items() if self.requests else ():
+        entries = self._source.locker(self.tool).entries(self.requests)
+        for request, entry in zip(self.requests, entries, strict=True):
+            address = request.address
             if isinstance(entry, Diagnostic):
                 # The summary is `lock`'s own title.
                 name = self._root.name_of(address)

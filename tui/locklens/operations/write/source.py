@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 from msgspec import Struct
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from locklens.addresses import Platform, ProviderAddress
     from locklens.diagnostics import Diagnostic
@@ -31,6 +31,22 @@ class EntryPlatforms(Struct, frozen=True):
     unknown: int = 0
 
 
+class EntryLocker(Protocol):
+    """Locks providers by one tool's rules; `install.lock.Locker` says how."""
+
+    def choose(self, wanted: Iterable[ProviderRequirement]) -> list[Version | Diagnostic]:
+        """Return the version of each to lock, selected as by `providers lock`, or the error."""
+
+    def fetch(self, requests: Sequence[LockRequest]) -> None:
+        """Fetch the packages for the requests of all roots, so that `entries` of each root does not wait."""
+
+    def entries(self, requests: Sequence[LockRequest]) -> list[LockEntry | Diagnostic]:
+        """Return the new entry for each request, or the error."""
+
+    def h1s(self, address: ProviderAddress, version: Version) -> Mapping[Platform, str]:
+        """Return the `h1` of the packages that this run fetched; no registry is asked."""
+
+
 class ProviderSource(Protocol):
     """The source of versions and hashes. No request and no download is repeated in a run."""
 
@@ -51,16 +67,5 @@ class ProviderSource(Protocol):
     def coverage(self, entries: Sequence[LockEntry], tool: Dialect) -> Sequence[EntryPlatforms]:
         """Return the platforms of each entry's `h1` hashes."""
 
-    def choose(self, wanted: Sequence[ProviderRequirement], tool: Dialect) -> Sequence[Version | Diagnostic]:
-        """Return the version of each to lock, selected as by `providers lock`, or the error."""
-
-    def fetch(self, requests: Sequence[LockRequest], tool: Dialect) -> None:
-        """Fetch the packages for the requests of all roots, so that `entries` of each root does not wait."""
-
-    def entries(
-        self, requests: Sequence[LockRequest], tool: Dialect
-    ) -> Mapping[ProviderAddress, LockEntry | Diagnostic]:
-        """Return the new entry of each provider of one root, or the error."""
-
-    def h1s(self, address: ProviderAddress, version: Version, tool: Dialect) -> Mapping[Platform, str]:
-        """Return the `h1` of the packages that this run fetched; no registry is asked."""
+    def locker(self, tool: Dialect) -> EntryLocker:
+        """Return what locks providers by a tool's rules: the same in the whole run."""

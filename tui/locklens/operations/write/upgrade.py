@@ -198,7 +198,7 @@ def _fetch(upgrades: Sequence[RootUpgrade], source: ProviderSource) -> None:
         for upgrade in same_tool:
             upgrade.select_platforms({address: next(coverage) for address in upgrade.priors})
         if requests := [request for upgrade in same_tool for request in upgrade.requests]:
-            source.fetch(requests, tool)
+            source.locker(tool).fetch(requests)
 
 
 def _targets(request: Upgrade, roots: Sequence[Root]) -> dict[str, Mapping[ProviderAddress, Version | None]]:
