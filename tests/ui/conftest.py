@@ -18,10 +18,11 @@ from locklens.addresses import ProviderAddress
 from locklens.dialect import TERRAFORM
 from locklens.errors import LockLensError
 from locklens.lockfile.model import Conflict, ConflictMarker, LockEntry, LockFile
-from locklens.operations.locklens import LockLens, OpenedReview, Reads
+from locklens.operations.locklens import LockLens, Reads
 from locklens.operations.plan.model import Scope
 from locklens.operations.review.events import Progress, ReviewEvent, RootsKnown
 from locklens.operations.review.explain_provider import OfferedVersions, WhySubject, explain_provider
+from locklens.operations.review.opened import OpenedReview
 from locklens.operations.review.request import ReviewRequest
 from locklens.operations.upgrades.candidates import CandidateTable
 from locklens.project.configuration import Configuration, Contributor, MissingModule, Requirement, StateReading

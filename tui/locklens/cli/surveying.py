@@ -16,6 +16,7 @@ from locklens.operations.compare_repository import open_locked
 from locklens.operations.locklens import LockLens
 from locklens.operations.reports import render_report
 from locklens.operations.review.request import ReviewRequest
+from locklens.operations.upgrades.survey import survey_upgrades
 from locklens.releases.settings import NetworkSettings
 from locklens.storage.cache import Cache
 
@@ -74,9 +75,9 @@ def plan_safe(options: Namespace) -> Plan:
 
 
 def _surveyed(locklens: LockLens, options: Namespace) -> UpgradeSurvey:
-    survey = locklens.survey(ignores_cooldown=options.ignore_cooldown, takes_majors=options.include_major)
-    heeded_cooldown(survey.review.policy, options)
-    return survey
+    surveyed = survey_upgrades(locklens, ignores_cooldown=options.ignore_cooldown, takes_majors=options.include_major)
+    heeded_cooldown(surveyed.review.policy, options)
+    return surveyed
 
 
 @contextmanager

@@ -15,19 +15,18 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.install.events import InstallEvent
-    from locklens.operations.comparison import Base, Comparison
+    from locklens.operations.comparison import Base
     from locklens.operations.plan.files import FileChanges
     from locklens.operations.plan.model import Plan, Scope
     from locklens.operations.plan.review import PlanReview
     from locklens.operations.review.events import ProvingPlanned, ReviewEvent
     from locklens.operations.review.explain_provider import WhyRequest, WhySubject
+    from locklens.operations.review.opened import OpenedReview
     from locklens.operations.review.request import ReviewRequest
     from locklens.operations.upgrades.candidates import CandidateTable
     from locklens.operations.upgrades.download_estimate import KnownRelease
-    from locklens.operations.upgrades.survey import UpgradeSurvey
     from locklens.operations.write.operation import Operation
     from locklens.project.gitrefs import Revision
-    from locklens.project.watch import FileWatch
     from locklens.releases.facts import ReleaseId
     from locklens.review.keys import PastUse, SignerUses
     from locklens.review.model import Review, RootReview
@@ -46,60 +45,6 @@ class Reads(StrEnum):
     """Every locked provider, changed or not."""
     CANDIDATES = "candidates"
     """Every locked provider, from files alone: the view itself asks registries which versions are available."""
-
-
-class OpenedReview:
-    """An open comparison, with the review of its lock files; to be closed.
-
-    Attributes:
-        draft: The review from the lock files alone.
-    """
-
-    def __init__(self, comparison: Comparison, draft: Review, request: ReviewRequest) -> None:
-        self.draft = draft
-        self._comparison = comparison
-        self._request = request
-
-    def complete(self, *, on_event: Callable[[ReviewEvent], None], cancel: threading.Event) -> Review:
-        """Read configurations, ask registries, and return the final review.
-
-        Args:
-            on_event: Called in this thread.
-            cancel: Set by another thread to stop.
-
-        Raises:
-            LockLensError: The review cannot be completed.
-            RunCancelledError: `cancel` was set.
-        """
-        from locklens.operations.review.completion import complete_review
-
-        return complete_review(self._comparison, self.draft, self._request, on_event=on_event, cancel=cancel)
-
-    def watch(self, review: Review, *, since_ns: int) -> FileWatch | None:
-        """Return the watch of the files that the review depends on, None without any.
-
-        Args:
-            review: The draft, or the final review.
-            since_ns: The time before the comparison was opened; a later change counts.
-        """
-        from locklens.operations.review.run import watch_of
-
-        return watch_of(self._comparison, review, since_ns=since_ns)
-
-    @property
-    def top(self) -> Path | None:
-        """The folder of the review's relative paths, None where they are not on disk."""
-        return self._comparison.top
-
-    @property
-    def repository(self) -> str:
-        """The key that marks are stored by: the same for a repository in every run; "" without git."""
-        repository = self._comparison.repository
-        return str(repository.top) if repository is not None else ""
-
-    def close(self) -> None:
-        """End the process that reads git's objects, if there is one."""
-        self._comparison.close()
 
 
 class LockLens:
@@ -187,15 +132,9 @@ class LockLens:
         Raises:
             LockLensError: There is nothing to compare.
         """
-        from locklens.operations.review.run import review_lock_files
+        from locklens.operations.review.opened import open_review
 
-        request = self._reading(is_fresh=is_fresh)
-        comparison = request.open()
-        try:
-            return OpenedReview(comparison, review_lock_files(comparison, request), request)
-        except BaseException:
-            comparison.close()
-            raise
+        return open_review(self._reading(is_fresh=is_fresh))
 
     def review(
         self, *, on_event: Callable[[ReviewEvent], None] = lambda _: None, cancel: threading.Event | None = None
@@ -365,48 +304,6 @@ class LockLens:
         required = (root.configuration.required() for root in review.roots if root.configuration is not None)
         addresses = {change.address for change in review.changes}.union(*required)
         return frozenset(address.host for address in addresses)
-
-    def survey(
-        self,
-        *,
-        ignores_cooldown: bool = False,
-        takes_majors: bool = False,
-        cancel: threading.Event | None = None,
-    ) -> UpgradeSurvey:
-        """Look up upgrades, and select the eligible ones, like `a` on the screen, signers included.
-
-        Args:
-            ignores_cooldown: True to recommend releases of any age.
-            takes_majors: True if major versions are eligible.
-            cancel: Set by another thread to stop.
-
-        Raises:
-            LockLensError: There is nothing to upgrade on disk.
-            RunCancelledError: `cancel` was set.
-        """
-        import threading
-
-        from locklens.errors import LockLensError
-        from locklens.operations.upgrades.recommend import UpgradePolicy
-        from locklens.operations.upgrades.selection import UpgradeSelection
-        from locklens.operations.upgrades.survey import UpgradeSurvey
-
-        opened = self.open()
-        try:
-            review = opened.complete(on_event=lambda _: None, cancel=cancel or threading.Event())
-            top = opened.top
-        finally:
-            opened.close()
-        if top is None:
-            raise LockLensError("the reviewed files are not on disk, so nothing can be upgraded")
-        cooldown = None if ignores_cooldown else review.policy.cooldown
-        terms = UpgradePolicy(cooldown, platforms=review.policy.required, takes_majors=takes_majors)
-        table = self.candidates(review, top, cancel=cancel)
-        selection = UpgradeSelection(terms=terms).with_offers(table).with_safe()
-        known: list[KnownRelease] = []
-        self.releases(review, selection.unknown_releases(()), on_known=known.append, cancel=cancel)
-        selection, _ = selection.with_known(known).without_suspects()
-        return UpgradeSurvey(review, top, selection)
 
     # Writing
 
