@@ -13,6 +13,7 @@ from locklens.project.clifiles import this_platform
 from locklens.review.reports.why_words import HELD_BACK, held_words, version_range
 from locklens.selection import cooldown_holds
 from locklens.text import counted
+from locklens.ui.row_actions import RowTarget
 from locklens.ui.text.signers import signer_change_lines
 from locklens.ui.text.spans import FilePlace, Line, Role, Span, heading, line
 from locklens.ui.upgrade.rows import RowKind, UpgradeRow, signer_span, warning_spans
@@ -89,13 +90,12 @@ def refused_place(refused: RefusedRoot) -> FilePlace:
 def _head(offer: UpgradeCandidates, selection: UpgradeSelection) -> Line:
     choice = selection.target(offer)
     target = f" -> {choice.version}" if choice is not None else ""
-    copied = f"{offer.address} {offer.locked or 'not locked'}{target}"
     selected = Span("  selected" if selection.is_selected(offer) else "", Role.GOOD)
     root = Span(f"  {offer.root or '.'}", Role.PLACE)
     host = Span(f"  {display_host(offer.address.host)}", Role.DIM)
-    place = FilePlace(offer.lock_file, offer.entry.line if offer.entry is not None else 1)
     name = f"{offer.name} {offer.locked or 'not locked'}{target}"
-    return line(Span(name, Role.STRONG), selected, root, host, copied=copied, place=place)
+    spans = Span(name, Role.STRONG), selected, root, host
+    return line(*spans, copied=_copied(offer, choice), place=_entry_place(offer))
 
 
 def _offer_lines(
@@ -133,10 +133,11 @@ def _group_lines(row: UpgradeRow, selection: UpgradeSelection, *, in_full: bool,
         target = Span(f" -> {choice.version}" if choice is not None else "", Role.STRONG)
         edit = Span(f"  *edit {edits_in_short(choice)}" if choice is not None and choice.excluding else "", Role.WARN)
         held = selection.recommendation(offer).held_by if choice is None else ""
-        place = FilePlace(offer.lock_file, offer.entry.line if offer.entry is not None else 1)
         name = Span(offer.root or ".", Role.PLACE)
         locked = f"  {offer.locked or 'not locked'}"
-        yield line(f"  {mark}", name, locked, target, edit, Span(f"  {held}", Role.DIM), hanging=6, place=place)
+        yield line(
+            f"  {mark}", name, locked, target, edit, Span(f"  {held}", Role.DIM), hanging=6, place=_entry_place(offer)
+        )
     first = next((offer for offer in row.offers if selection.target(offer) is not None), row.offers[0])
     yield line()
     yield from _step_line(row.offers, selection)
@@ -148,6 +149,29 @@ def _group_lines(row: UpgradeRow, selection: UpgradeSelection, *, in_full: bool,
         yield from _release_lines(first, choice, selection, is_asking=is_asking)
     if in_full:
         yield from _version_lines(row.offers, selection)
+
+
+def row_target(row: UpgradeRow | None, selection: UpgradeSelection) -> RowTarget:
+    """The targets of a row: its versions, the line that holds it back, and the target release or else the newest."""
+    if row is None or not row.is_of_provider:
+        refused = row.refused if row is not None else None
+        return RowTarget("", refused_place(refused) if refused is not None else None)
+    offer = row.offers[0]
+    choice = selection.target(offer)
+    version = choice.version if choice is not None else offer.newest or offer.locked
+    groups = (group for candidates in row.offers for group in candidates.newer)
+    held = next((place for group in groups if (place := blocker_place(group.holds))), None)
+    release = (offer.address, str(version)) if version is not None else None
+    return RowTarget(_copied(offer, choice), held or _entry_place(offer), release)
+
+
+def _copied(offer: UpgradeCandidates, choice: CandidateVersion | None) -> str:
+    target = f" -> {choice.version}" if choice is not None else ""
+    return f"{offer.address} {offer.locked or 'not locked'}{target}"
+
+
+def _entry_place(offer: UpgradeCandidates) -> FilePlace:
+    return FilePlace(offer.lock_file, offer.entry.line if offer.entry is not None else 1)
 
 
 # The constraints

@@ -87,6 +87,11 @@ class UpgradeRow(Struct, frozen=True):
         """The provider of the row; None for several or none."""
         return self.offers[0] if len(self.offers) == 1 and self.kind is not RowKind.SECTION else None
 
+    @property
+    def is_of_provider(self) -> bool:
+        """True if the row is of one provider, in one root or in several."""
+        return bool(self.offers) and self.kind is not RowKind.SECTION
+
 
 def upgrade_rows(
     selection: UpgradeSelection, *, by: By, narrowed: str = "", unfolded: frozenset[str] = frozenset()

@@ -12,25 +12,32 @@ from textual.binding import Binding
 from locklens.addresses import Platform
 from locklens.errors import LockLensError
 from locklens.operations.upgrades.download_estimate import estimate_download
-from locklens.operations.upgrades.recommend import USUAL_COOLDOWN, Eligibility
-from locklens.operations.upgrades.selection import UpgradeSelection, candidate_key
+from locklens.operations.upgrades.recommend import USUAL_COOLDOWN
+from locklens.operations.upgrades.selection import UpgradeSelection
 from locklens.operations.write.upgrade import Upgrade
 from locklens.project.clifiles import this_platform
 from locklens.text import counted
 from locklens.ui import views
 from locklens.ui.review.actions import writable
-from locklens.ui.row_actions import RowActionsScreen, RowTarget
+from locklens.ui.row_actions import RowActionsScreen
 from locklens.ui.shell.key_table import view_bindings
 from locklens.ui.shell.messages import PreferenceChanged
 from locklens.ui.shell.placeholders import one_sentence
 from locklens.ui.shell.timers import after
-from locklens.ui.text.spans import FilePlace
 from locklens.ui.upgrade.bars import upgrade_head, upgrade_status
 from locklens.ui.upgrade.candidate_loader import CandidateLoader
-from locklens.ui.upgrade.detail import blocker_place, refused_place, upgrade_lines
+from locklens.ui.upgrade.choosing import (
+    stepped,
+    toggled,
+    toggled_eligible,
+    with_cooldown_toggled,
+    with_majors_toggled,
+    with_next_limit,
+)
+from locklens.ui.upgrade.detail import row_target, upgrade_lines
 from locklens.ui.upgrade.help import upgrade_help
 from locklens.ui.upgrade.keys import UPGRADE_KEYS
-from locklens.ui.upgrade.rows import By, RowKind, upgrade_rows
+from locklens.ui.upgrade.rows import By, upgrade_rows
 from locklens.ui.upgrade.upgrade_list import UpgradeList
 
 if TYPE_CHECKING:
@@ -43,8 +50,10 @@ if TYPE_CHECKING:
     from locklens.addresses import ProviderAddress
     from locklens.operations.locklens import LockLens
     from locklens.review.model import Review
+    from locklens.ui.row_actions import RowTarget
     from locklens.ui.shell.marks import MarkKeeper
     from locklens.ui.text.spans import Line
+    from locklens.ui.upgrade.choosing import Chosen
     from locklens.ui.upgrade.rows import UpgradeRow
     from locklens.ui.widgets.bar import BarLayout
 
@@ -111,19 +120,7 @@ class UpgradeScreen(RowActionsScreen):
     @property
     def row_target(self) -> RowTarget:
         """Provider and versions, the line that holds it back, and the target release or else the newest."""
-        row = self.row
-        if row is None or not row.offers or row.kind is RowKind.SECTION:
-            refused = row.refused if row is not None else None
-            return RowTarget("", refused_place(refused) if refused is not None else None)
-        offer = row.offers[0]
-        choice = self.picking.target(offer)
-        version = choice.version if choice is not None else offer.newest or offer.locked
-        target = f" -> {choice.version}" if choice is not None else ""
-        groups = (group for candidates in row.offers for group in candidates.newer)
-        held = next((place for group in groups if (place := blocker_place(group.holds))), None)
-        entry = FilePlace(offer.lock_file, offer.entry.line if offer.entry is not None else 1)
-        copied = f"{offer.address} {offer.locked or 'not locked'}{target}"
-        return RowTarget(copied, held or entry, (offer.address, str(version)) if version is not None else None)
+        return row_target(self.row, self.picking)
 
     def reported(self, review: Review) -> UpgradeSelection:
         """Return the candidates of every root, as `locklens upgrade --list` prints them."""
@@ -205,7 +202,7 @@ class UpgradeScreen(RowActionsScreen):
 
     def _look_up(self) -> None:
         if self.review is not None and self.is_open:
-            highlighted = self.row.offers if self.row is not None and self.row.kind is not RowKind.SECTION else ()
+            highlighted = self.row.offers if self.row is not None and self.row.is_of_provider else ()
             self.candidates.look_up(self.review, self.picking.unknown_releases(highlighted))
 
     # Display
@@ -303,20 +300,12 @@ class UpgradeScreen(RowActionsScreen):
 
     def action_warned(self, by: int) -> None:
         """Go to the next or previous row with a warning, cyclically."""
-        rows, here = self.left.rows, self.left.cursor
-        warned = [index for index, row in enumerate(rows) if row.is_warned]
-        if not warned:
+        if not self.left.go_to_warned(by):
             self.say("no row is held back or has warnings")
-            return
-        ahead = [index for index in warned if (index - here) * by > 0]
-        self.left.cursor = (ahead or warned)[0 if by > 0 else -1]
 
     def action_section(self, by: int) -> None:
         """Go to the next or previous section."""
-        here = self.left.cursor
-        ahead = [index for index, row in enumerate(self.left.rows) if not row.depth and (index - here) * by > 0]
-        if ahead:
-            self.left.cursor = ahead[0] if by > 0 else ahead[-1]
+        self.left.go_to_section(by)
 
     # Selection
 
@@ -326,74 +315,39 @@ class UpgradeScreen(RowActionsScreen):
             self._select(self.row)
 
     def _select(self, row: UpgradeRow) -> None:
-        if self._is_refused():
-            return
-        selectable = [offer for offer in row.offers if self.picking.target(offer) is not None]
-        if not selectable:
-            self.say(_why_not_selectable(row, self.picking))
-            return
-        self.picking = self.picking.toggled(selectable)
-        self.refresh_list()
-        self.look_up_soon()
+        if not self._is_refused():
+            self._take(toggled(self.picking, row))
+            self.look_up_soon()
+
+    def _take(self, chosen: Chosen, *, cursor_key: str | None = None) -> None:
+        """Show another selection, and what is said of it."""
+        self.picking = chosen.picking
+        self.refresh_list(cursor_key=cursor_key)
+        if chosen.words:
+            self.say(chosen.words)
 
     def action_select_eligible(self) -> None:
         """Select all eligible upgrades, or clear the selection."""
-        if self._is_refused():
-            return
-        picking = self.picking
-        eligible = picking.safe
-        if frozenset(map(candidate_key, eligible)) <= picking.selected:
-            self.say("selection cleared" if picking.selected else "no eligible upgrades")
-            self.picking = picking.without_any()
-        else:
-            self.picking = picking.with_safe()
-            addresses = {offer.address for offer in eligible}
-            ready = {
-                offer.address
-                for offer in picking.offers.providers
-                if picking.recommendation(offer).state is Eligibility.READY
-            }
-            excluded = len(ready - addresses)
-            majors = sum(map(picking.is_left_out_as_major, picking.offers.providers))
-            included = f" (M includes {counted(majors, 'major version')})" if majors else ""
-            rest = f"; {excluded} not eligible{included}, n goes to them" if excluded else ""
-            self.say(f"selected {counted(len(addresses), 'eligible provider')}{rest}")
-        self.refresh_list()
-        self.look_up_soon()
+        if not self._is_refused():
+            self._take(toggled_eligible(self.picking))
+            self.look_up_soon()
 
     def action_version(self, by: int) -> None:
         """Step to a newer or older version of the highlighted provider."""
         row = self.row
-        if row is None or not row.offers or row.kind is RowKind.SECTION:
-            self.say("version: no provider on this row")
-            return
-        before = self.picking
-        self.picking = before.moved(row.offers, by)
-        if self.picking.stepped == before.stepped:
-            self.say(f"no {'newer' if by > 0 else 'older'} version can be selected")
-        self.refresh_list(cursor_key=row.key)
+        self._take(stepped(self.picking, row, by), cursor_key=row.key if row is not None else None)
 
     def action_limit(self) -> None:
         """Set the next upgrade limit."""
-        limit = self.picking.terms.limit.following
-        self.picking = self.picking.with_terms(replace(self.picking.terms, limit=limit))
-        self.refresh_list()
-        self.say(f"upgrade limit: {limit}")
+        self._take(with_next_limit(self.picking))
 
     def action_majors(self) -> None:
         """Take major versions into the eligible upgrades, or leave them out."""
-        terms = self.picking.terms
-        self.picking = self.picking.with_terms(replace(terms, takes_majors=not terms.takes_majors))
-        self.refresh_list()
-        self.say("major versions: " + ("not eligible" if terms.takes_majors else "eligible, a selects them too"))
+        self._take(with_majors_toggled(self.picking))
 
     def action_cooldown(self) -> None:
         """Switch the cooldown on or off."""
-        terms = self.picking.terms
-        days = self._usual_cooldown if terms.cooldown is None else None
-        self.picking = self.picking.with_terms(replace(terms, cooldown=days))
-        self.refresh_list()
-        self.say("no cooldown: releases of any age" if days is None else f"cooldown: {counted(days, 'day')}")
+        self._take(with_cooldown_toggled(self.picking, self._usual_cooldown))
 
     @property
     def _usual_cooldown(self) -> int:
@@ -446,21 +400,8 @@ class UpgradeScreen(RowActionsScreen):
     def action_why(self) -> None:
         """Show the requirements of the provider, and the holds on newer versions."""
         row = self.row
-        if row is None or not row.offers or row.kind is RowKind.SECTION:
+        if row is None or not row.is_of_provider:
             self.say("why: no provider on this row")
             return
         first, *others = row.offers
         self.show_why(first.root, first.address, others=[offer.root for offer in others])
-
-
-def _why_not_selectable(row: UpgradeRow, selection: UpgradeSelection) -> str:
-    """The reason why a row has no target version."""
-    if row.refused is not None:
-        return f"upgrades are not possible there: {row.refused.error}"
-    if row.kind is RowKind.SECTION or not row.offers:
-        return "nothing to select on this row"
-    recommendation = selection.recommendation(row.offers[0])
-    if recommendation.state is Eligibility.CURRENT:
-        return f"{row.offers[0].name} is up to date"
-    reason = f": {recommendation.held_by}" if recommendation.held_by else ""
-    return f"held back{reason}; right steps to a selectable version"

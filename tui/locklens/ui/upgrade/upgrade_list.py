@@ -91,6 +91,21 @@ class UpgradeList(RowList[UpgradeRow]):
             above = (index for index in range(self.cursor - 1, -1, -1) if self.rows[index].depth < row.depth)
             self.cursor = next(above, self.cursor)
 
+    def go_to_warned(self, by: int) -> bool:
+        """Go to the next (1) or previous (-1) row with a warning, cyclically; return False if there is none."""
+        warned = [index for index, row in enumerate(self.rows) if row.is_warned]
+        ahead = [index for index in warned if (index - self.cursor) * by > 0]
+        if warned:
+            self.cursor = (ahead or warned)[0 if by > 0 else -1]
+        return bool(warned)
+
+    def go_to_section(self, by: int) -> None:
+        """Go to the next (1) or previous (-1) section, if there is one."""
+        here = self.cursor
+        ahead = [index for index, row in enumerate(self.rows) if not row.depth and (index - here) * by > 0]
+        if ahead:
+            self.cursor = ahead[0] if by > 0 else ahead[-1]
+
     def show_cursor(self) -> None:
         """Scroll to the cursor, and to the section line just above it: it has the column titles."""
         above = self.rows[self.cursor - 1] if 0 < self.cursor < len(self.rows) else None
