@@ -2,17 +2,38 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
+from datetime import date
+from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from locklens.addresses import Platform
+from locklens.addresses import Platform, ProviderAddress
 from locklens.errors import ConfigurationError
 from locklens.policy import MAX_POLICY_BYTES, InstallPath, Policy, WantedPlatform, parse
+from locklens.policy.document import policy_schema
+from locklens.policy.model import Acceptance, AcceptFrom, Pin
 from locklens.policy.positions import KeyPath, lines_of_keys
+from locklens.review.rules.catalogue import RULES
+from locklens.versions import Version
+
+ACCEPT = """[[accept]]
+rule = "LK001"
+provider = "registry.terraform.io/acme/demo"
+change = "0123456789abcdef"
+reason = "asked them"
+by = "Ann"
+on = 2026-11-20
+"""
+EXAMPLE = re.search(
+    r"```toml\n(fail_on.*?)```", (Path(__file__).parents[2] / "README.md").read_text("utf-8"), re.DOTALL
+)
+"""The policy in README."""
 
 LINUX, DARWIN = Platform("linux", "amd64"), Platform("darwin", "arm64")
 
@@ -33,6 +54,110 @@ def test_all_keys() -> None:
     assert policy.file == "locklens.toml"
     assert policy.why(LINUX) == "CI, production"
     assert policy.why(Platform("windows", "amd64")) == ""
+
+
+def plain(value: Any) -> Any:
+    """A TOML value as an editor's schema check sees it: dates are texts."""
+    if isinstance(value, dict):
+        return {key: plain(below) for key, below in value.items()}
+    if isinstance(value, list):
+        return [plain(below) for below in value]
+    return value.isoformat() if isinstance(value, date) else value
+
+
+def test_the_example_of_the_readme_is_read_and_fits_the_schema() -> None:
+    assert EXAMPLE is not None
+    policy = parse(EXAMPLE[1].encode(), "p", RULES)
+    document = plain(tomllib.loads(EXAMPLE[1]))
+    jsonschema.validate(document, policy_schema())
+    assert document.keys() == policy_schema()["$defs"]["PolicyDocument"]["properties"].keys()  # type: ignore[index]
+    assert (policy.fail_on, policy.cooldown, policy.hosts) == ("warn", 7, ("registry.example.com",))
+    assert policy.accept_from is AcceptFrom.BASE
+    assert policy.severity == {"LK004": "block", "LK029": "warn"}
+    assert policy.trust == (
+        Pin(
+            "acme",
+            "",
+            ("1B673F155E471E8C4D4F644A6EF31C7EB267ED69",),
+            "Ann",
+            date(2026, 11, 20),
+            "announced on acme.example.com/keys",
+            date(2027, 11, 20),
+            policy.trust[0].line,
+        ),
+    )
+    (accepted,) = policy.accept
+    assert accepted == Acceptance(
+        "LK001",
+        "registry.terraform.io/acme/demo",
+        "0123456789abcdef",
+        "the publisher confirmed it by telephone",
+        "Ann",
+        date(2026, 11, 20),
+        date(2027, 1, 1),
+        accepted.line,
+    )
+    assert accepted.has_expired(date(2027, 1, 2))
+    assert not accepted.has_expired(date(2027, 1, 1))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "fail_on = 'warning'",
+        "cooldown = -1",
+        "cooldwn = 7",
+        "hosts = 'a.test'",
+        "install_paths = ['cache']",
+        "install_paths = []",
+        "[platforms]\nlinux = 'CI'",
+        "[severity]\nLK4 = 'off'",
+        "[severity]\nLK004 = 'of'",
+        "[trust.acme]",
+        "[trust.acme]\nkeys = ['6EF31C7EB267ED69']",
+        ACCEPT.replace("0123456789abcdef", "0123"),
+        ACCEPT.replace("on = 2026-11-20\n", ""),
+    ],
+)
+def test_what_the_reader_refuses_the_schema_refuses(text: str) -> None:
+    with pytest.raises(ConfigurationError):
+        parse(text.encode(), "p", RULES)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(plain(tomllib.loads(text)), policy_schema())
+
+
+def provider(text: str) -> ProviderAddress:
+    host, namespace, kind = text.split("/")
+    return ProviderAddress(host, namespace, kind)
+
+
+@pytest.mark.parametrize(
+    ("entry", "name", "version", "expected"),
+    [
+        ("hashicorp/*", "registry.terraform.io/hashicorp/aws", "5.0.0", True),
+        ("hashicorp/*", "registry.opentofu.org/hashicorp/aws", "5.0.0", True),
+        ("hashicorp/*", "evil.test/hashicorp/aws", "5.0.0", False),
+        ("hashicorp/*", "registry.terraform.io/acme/aws", "5.0.0", False),
+        ("cloudflare/cloudflare ~> 5.0", "registry.terraform.io/cloudflare/cloudflare", "5.1.0", True),
+        ("cloudflare/cloudflare ~> 5.0", "registry.terraform.io/cloudflare/cloudflare", "6.0.0", False),
+        ("r.test/*/*", "r.test/a/b", "1.0.0", True),
+        ("r.test/acme/demo >= 1.0, < 2.0", "r.test/acme/demo", "2.0.0", False),
+        ("r.test/acme/demo", "registry.terraform.io/acme/demo", "2.0.0", False),
+    ],
+)
+def test_an_allow_list_permits_what_it_names(entry: str, name: str, version: str, expected: bool) -> None:
+    policy = parse(f"allow = ['{entry}']".encode(), "p")
+    assert policy.allows(provider(name), Version.parse(version)) is expected
+    assert Policy.none().allows(provider(name), Version.parse(version))
+    assert not parse(b"allow = []", "p").allows(provider(name), Version.parse(version))
+
+
+def test_a_pin_covers_every_host_unless_it_names_one() -> None:
+    keys = "A" * 40, "B" * 40
+    text = f"[trust.acme]\nkeys = ['{keys[0]}']\n[trust.'r.test/acme']\nkeys = ['{keys[1]}']\n"
+    policy = parse(text.encode(), "p")
+    pins = [policy.pin(provider(name)) for name in ("registry.terraform.io/acme/demo", "r.test/acme/x", "r.test/b/x")]
+    assert [pin.keys if pin else None for pin in pins] == [(keys[0],), (keys[1],), None]
 
 
 def test_platforms_without_why() -> None:
@@ -78,8 +203,30 @@ def test_nothing_wanted(data: bytes) -> None:
         ("install_paths = [1]\n", 1, "an install path must be a string"),
         ("cooldown = 7\ncooldwn = 7\n", 2, 'unknown key "cooldwn"; did you mean "cooldown"?'),
         ("[[platform]]\n", 1, 'did you mean "platforms"?'),
-        ('[trust."acme"]\n', 1, '"trust" is not supported yet'),
-        ("fail_on = 'warn'\ncooldown = 7\n[[accept]]\n", 1, '"fail_on" is not supported yet'),
+        ("fail_on = 'warning'\n", 1, '"fail_on" must be one of "block", "warn", "info", "never"; did you mean "warn"?'),
+        ("accept_from = 'tip'\n", 1, '"accept_from" must be one of "base", "head"'),
+        ("hosts = ['a.test',\n'b c']\n", 2, 'invalid host "b c"'),
+        ("hosts = 'a.test'\n", 1, "hosts: expected a list, got a string"),
+        ("allow = [\n'hashicorp/*',\n'aws']", 3, "expected namespace/type or host/namespace/type"),
+        ("allow = ['*/acme/demo']", 1, "expected namespace/type or host/namespace/type"),
+        ("allow = ['acme/demo about 5']", 1, "invalid versions"),
+        ("[severity]\nLK004 = 'blok'\n", 2, 'must be one of "block", "warn", "info", "off"; did you mean "block"?'),
+        ("[severity]\nLK999 = 'off'\n", 2, 'unknown rule "LK999"'),
+        ("[severity]\nLK010 = 'off'\n[trust.acme]\nkeys = ['" + "A" * 40 + "']", 2, "[trust] pins keys"),
+        ('[trust."acme"]\n', 1, 'trust."acme": lacks "keys"'),
+        ('[trust."a/b/c"]\n', 1, 'invalid namespace "a/b/c"'),
+        ('[trust."acme"]\nkeys = []\n', 2, "expected a list of length >= 1"),
+        ('[trust."acme"]\nkeys = ["6EF31C7EB267ED69"]\n', 2, "is the id of a key, which others can have too"),
+        ('[trust."acme"]\nkey = []\n', 2, 'unknown key "key"; did you mean "keys"?'),
+        ('[trust."acme"]\nkeys = ["' + "A" * 40 + '"]\nreview_by = "soon"\n', 3, "a date such as 2026-11-20"),
+        ("[[accept]]\n", 1, 'accept: lacks "rule"'),
+        (ACCEPT.replace('"LK001"', '"LK1"'), 2, "accept.rule: expected"),
+        (ACCEPT.replace('"LK001"', '"LK991"'), 2, 'unknown rule "LK991"'),
+        (ACCEPT.replace("0123456789abcdef", "0123"), 4, "accept.change: expected"),
+        (ACCEPT.replace("registry.terraform.io/", ""), 3, 'invalid provider "acme/demo"'),
+        (ACCEPT.replace("asked them", "a\\nb"), 5, "reason must be one line"),
+        (ACCEPT + ACCEPT.replace("reason", "raeson"), 12, 'unknown key "raeson"; did you mean "reason"?'),
+        ("fail_on = 'warn'\ncooldown = -7\n[[accept]]\n", 2, "between 0 and"),
         ("a = " + "[" * 30 + "]" * 30, 1, "nested more than 20 levels"),
         ("b = 1\n" + "a." * 30 + "b = 1", 2, "nested more than 20 levels"),
         ("# " + "x" * MAX_POLICY_BYTES, 1, "larger than"),
@@ -87,7 +234,7 @@ def test_nothing_wanted(data: bytes) -> None:
 )
 def test_each_mistake_has_its_line(text: str, line: int, words: str) -> None:
     with pytest.raises(ConfigurationError) as caught:
-        parse(text.encode(), "infra/locklens.toml")
+        parse(text.encode(), "infra/locklens.toml", RULES)
     assert (caught.value.path, caught.value.line) == ("infra/locklens.toml", line), str(caught.value)
     assert words in str(caught.value)
     assert str(caught.value).startswith(f"infra/locklens.toml:{line}: ")

@@ -3,12 +3,26 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
+from locklens.dialect import DIALECTS
+
 if TYPE_CHECKING:
-    from locklens.addresses import Platform
+    from collections.abc import Mapping
+    from datetime import date
+
+    from locklens.addresses import Platform, ProviderAddress
+    from locklens.versions import Constraints, Version
+
+SeverityName = Literal["block", "warn", "info", "off"]
+"""A severity as `[severity]` spells it."""
+
+Threshold = Literal["block", "warn", "info", "never"]
+"""The lowest severity that fails a review, as `fail_on` spells it."""
+
+_ANY = "*"
 
 
 class InstallPath(StrEnum):
@@ -29,6 +43,14 @@ class InstallPath(StrEnum):
         return self in (InstallPath.PLUGIN_CACHE, InstallPath.UNPACKED_MIRROR)
 
 
+class AcceptFrom(StrEnum):
+    """The side whose acceptances and pins count, as `accept_from` spells it."""
+
+    BASE = "base"
+    HEAD = "head"
+    """Those that the change itself adds count too: for repositories whose owners guard the policy."""
+
+
 class WantedPlatform(Struct, frozen=True):
     """A required platform.
 
@@ -42,6 +64,98 @@ class WantedPlatform(Struct, frozen=True):
     line: int = 1
 
 
+class AllowedProvider(Struct, frozen=True):
+    """One entry of the allow list.
+
+    Attributes:
+        host: Comparison form; "" for the registries of both tools, and no other host: a list permits what it names.
+        namespace: "*" for any.
+        type: "*" for any.
+        constraints: The permitted versions; None for all.
+        text: As written.
+        line: Its line in the policy, from 1.
+    """
+
+    host: str
+    namespace: str
+    type: str
+    constraints: Constraints | None = None
+    text: str = ""
+    line: int = 1
+
+    def names(self, address: ProviderAddress) -> bool:
+        """True if the entry is about a provider, in whatever version."""
+        hosts = (self.host,) if self.host else tuple(dialect.default_host for dialect in DIALECTS.values())
+        is_named = self.namespace in (_ANY, address.namespace) and self.type in (_ANY, address.type)
+        return is_named and address.host in hosts
+
+    def allows(self, address: ProviderAddress, version: Version) -> bool:
+        """True if the entry permits a version of a provider."""
+        return self.names(address) and (self.constraints is None or self.constraints.admits(version))
+
+
+class Pin(Struct, frozen=True):
+    """The keys that may sign the releases of a namespace.
+
+    Attributes:
+        namespace: The providers' namespace.
+        host: Comparison form; "" for every host: a pin restricts, so it covers more rather than less.
+        keys: Full fingerprints, upper case; two during a rotation.
+        by: Who decided it.
+        on: When.
+        why: The reason.
+        review_by: The date on which it is to be looked at again.
+        line: Its line in the policy, from 1.
+    """
+
+    namespace: str
+    host: str = ""
+    keys: tuple[str, ...] = ()
+    by: str = ""
+    on: date | None = None
+    why: str = ""
+    review_by: date | None = None
+    line: int = 1
+
+    @property
+    def name(self) -> str:
+        """The name of its table: a namespace, or host and namespace."""
+        return f"{self.host}/{self.namespace}" if self.host else self.namespace
+
+
+class Acceptance(Struct, frozen=True):
+    """The acceptance of one finding about exactly one change.
+
+    Attributes:
+        rule: The finding's rule.
+        provider: The full address.
+        change: The change's id: 16 hex digits.
+        reason: One printable line.
+        by: Who accepted it.
+        on: When.
+        until: The last day on which it holds; None for no end.
+        line: Its line in the policy, from 1.
+    """
+
+    rule: str
+    provider: str
+    change: str
+    reason: str
+    by: str = ""
+    on: date | None = None
+    until: date | None = None
+    line: int = 1
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """Rule, provider and change: what it accepts."""
+        return self.rule, self.provider, self.change
+
+    def has_expired(self, today: date) -> bool:
+        """True if it no longer holds."""
+        return self.until is not None and self.until < today
+
+
 class Policy(Struct, frozen=True):
     """The rules of a repository for its lock files.
 
@@ -50,12 +164,26 @@ class Policy(Struct, frozen=True):
         install_paths: Never empty.
         cooldown: Days that a release must be old before it is selected, 0 or more; None if unset.
         file: Its path as the user knows it; "" without a policy.
+        fail_on: The lowest severity that fails a review; None if unset.
+        hosts: Hosts that may be asked beside the others, comparison form.
+        allow: The allow list; None without one, so that every provider is allowed.
+        accept_from: The side whose acceptances and pins count.
+        severity: The severity of rules, by id.
+        trust: The pins.
+        accept: The acceptances.
     """
 
     platforms: tuple[WantedPlatform, ...] = ()
     install_paths: frozenset[InstallPath] = frozenset({InstallPath.DIRECT})
     cooldown: int | None = None
     file: str = ""
+    fail_on: Threshold | None = None
+    hosts: tuple[str, ...] = ()
+    allow: tuple[AllowedProvider, ...] | None = None
+    accept_from: AcceptFrom = AcceptFrom.BASE
+    severity: Mapping[str, SeverityName] = {}
+    trust: tuple[Pin, ...] = ()
+    accept: tuple[Acceptance, ...] = ()
 
     @classmethod
     def none(cls) -> Policy:
@@ -75,3 +203,20 @@ class Policy(Struct, frozen=True):
     def why(self, platform: Platform) -> str:
         """Return the reason why a platform is required, "" for none."""
         return next((wanted.why for wanted in self.platforms if wanted.platform == platform), "")
+
+    def allows(self, address: ProviderAddress, version: Version) -> bool:
+        """True if a version of a provider is on the allow list, or there is none."""
+        return self.allow is None or any(entry.allows(address, version) for entry in self.allow)
+
+    def pin(self, address: ProviderAddress) -> Pin | None:
+        """Return the pin that covers a provider; one that names its host before one for every host."""
+        of_namespace = [pin for pin in self.trust if pin.namespace == address.namespace]
+        named = next((pin for pin in of_namespace if pin.host == address.host), None)
+        return named or next((pin for pin in of_namespace if not pin.host), None)
+
+    def acceptance(self, rule: str, address: ProviderAddress, change: str) -> Acceptance | None:
+        """Return the acceptance of a finding about a change; None without one."""
+        if not self.accept:
+            return None
+        key = rule, str(address), change
+        return next((one for one in self.accept if one.key == key), None)

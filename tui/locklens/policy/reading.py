@@ -4,32 +4,29 @@ from __future__ import annotations
 
 import re
 import tomllib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, get_args
 
 from locklens.addresses import Platform
 from locklens.errors import ConfigurationError
-from locklens.policy.model import InstallPath, Policy, WantedPlatform
-from locklens.policy.positions import KeyPath, lines_of_keys, too_deep
+from locklens.policy import tables
+from locklens.policy.document import MAX_DAYS, MAX_PLATFORMS, MAX_TEXT, PolicyDocument
+from locklens.policy.marked import MarkedDocument, nearest, quoted, shortened
+from locklens.policy.model import AcceptFrom, InstallPath, Policy, Threshold, WantedPlatform
+from locklens.policy.positions import lines_of_keys, too_deep
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import NoReturn
+    from collections.abc import Collection, Iterable
 
-_KEYS = ("platforms", "install_paths", "cooldown")
-_LATER = ("hosts", "fail_on", "allow", "severity", "trust", "accept", "accept_from")
+_KEYS = PolicyDocument.__struct_fields__
 _MAX_DEPTH = 20
-_MAX_PLATFORMS = 100
-_MAX_WHY = 200
-_MAX_DAYS = 3650
 _MAX_DIGITS = 1000
-_MAX_SHOWN = 80
 
 _PLATFORM = re.compile(r"[a-z0-9]{1,32}_[a-z0-9]{1,32}\Z")
 _PLACE = re.compile(r" \(at (?:line (?P<line>[0-9]+), column [0-9]+|end of document)\)\Z")
 _LONG_NUMBER = re.compile(rf"[0-9_]{{{_MAX_DIGITS}}}")
 
 
-def read_policy(data: bytes, path: str, *, max_bytes: int) -> Policy:
+def read_policy(data: bytes, path: str, *, max_bytes: int, rules: Collection[str]) -> Policy:
     """Read a policy; see `locklens.policy.parse`.
 
     Raises:
@@ -42,7 +39,7 @@ def read_policy(data: bytes, path: str, *, max_bytes: int) -> Policy:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise ConfigurationError("not valid UTF-8", path=path, line=line) from error
-    return _Reading(_document(text, path), lines_of_keys(text), path).policy()
+    return _Reading(MarkedDocument(_document(text, path), lines_of_keys(text), path), rules).policy()
 
 
 def _document(text: str, path: str) -> dict[str, object]:
@@ -64,46 +61,53 @@ def _document(text: str, path: str) -> dict[str, object]:
         place = _PLACE.search(message)
         line = int(place["line"]) if place and place["line"] else text.rstrip("\n").count("\n") + 1
         reason = message[: place.start()] if place else message
-        raise ConfigurationError(f"not valid TOML: {_short(reason)}", path=path, line=line) from error
+        raise ConfigurationError(f"not valid TOML: {shortened(reason)}", path=path, line=line) from error
 
 
 class _Reading:
     """The reading of one document."""
 
-    def __init__(self, document: Mapping[str, object], lines: Mapping[KeyPath, int], path: str) -> None:
+    def __init__(self, document: MarkedDocument, rules: Collection[str]) -> None:
         self._document = document
-        self._lines = lines
-        self._path = path
+        self._wrong = document.refuse
+        self._rules = rules
 
     def policy(self) -> Policy:
         """Return the policy; stops at the first mistake in the file."""
-        platforms: tuple[WantedPlatform, ...] = ()
-        install_paths = frozenset({InstallPath.DIRECT})
-        cooldown = None
-        for key in sorted(self._document, key=lambda name: self._lines[(name,)]):
-            value = self._document[key]
-            match key:
-                case "platforms":
-                    platforms = self._platforms(value)
-                case "install_paths":
-                    install_paths = self._install_paths(value)
-                case "cooldown":
-                    cooldown = self._cooldown(value)
-                case _:
-                    self._refuse_key(key)
-        return Policy(platforms, install_paths, cooldown, self._path)
+        document, found = self._document, dict[str, Any]()
+        for key in sorted(document.values, key=document.line):
+            document.refuse_unknown({key: None}, _KEYS)
+            found[key] = self._value(key, document.values[key])
+        return Policy(**found, file=document.path)
 
-    def _wrong(self, message: str, *where: str | int, hint: str = "") -> NoReturn:
-        raise ConfigurationError(message, path=self._path, line=self._lines[where], hint=hint)
+    def _value(self, key: str, value: object) -> object:
+        match key:
+            case "platforms":
+                return self._platforms(value)
+            case "install_paths":
+                return self._install_paths(value)
+            case "cooldown":
+                return self._cooldown(value)
+            case "severity":
+                return tables.read_severity(self._document, self._rules)
+            case "accept":
+                return tables.read_accept(self._document, self._rules)
+            case "hosts":
+                return tables.read_hosts(self._document)
+            case "allow":
+                return tables.read_allow(self._document)
+            case "trust":
+                return tables.read_trust(self._document)
+            case _:
+                return self._choice(key, value)
 
-    def _refuse_key(self, key: str) -> NoReturn:
-        if key in _LATER:
-            self._wrong(
-                f'"{key}" is not supported yet',
-                key,
-                hint="remove it: locklens cannot enforce this key yet",
-            )
-        self._wrong(f"unknown key {_quoted(key)}{_nearest(key, (*_KEYS, *_LATER))}", key)
+    def _choice(self, key: str, value: object) -> object:
+        """Return the value of `fail_on` or `accept_from`."""
+        choices = get_args(Threshold) if key == "fail_on" else tuple(AcceptFrom)
+        if not isinstance(value, str) or value not in choices:
+            near = nearest(value, choices) if isinstance(value, str) else ""
+            self._wrong(f'"{key}" must be one of {_listed(choices)}{near}', key)
+        return value if key == "fail_on" else AcceptFrom(value)
 
     def _platforms(self, value: object) -> tuple[WantedPlatform, ...]:
         if isinstance(value, list):
@@ -112,8 +116,8 @@ class _Reading:
             wanted = [self._platform(name, why, "platforms", name) for name, why in value.items()]
         else:
             self._wrong('"platforms" must be a table of platform = "reason", or a list of platforms', "platforms")
-        if len(wanted) > _MAX_PLATFORMS:
-            self._wrong(f"more than {_MAX_PLATFORMS} platforms", "platforms")
+        if len(wanted) > MAX_PLATFORMS:
+            self._wrong(f"more than {MAX_PLATFORMS} platforms", "platforms")
         seen = set()
         for place, required in enumerate(wanted):
             if required.platform in seen:
@@ -125,17 +129,17 @@ class _Reading:
         if not isinstance(name, str):
             self._wrong('a platform must be a string such as "linux_amd64"', *where)
         if not _PLATFORM.match(name):
-            misplaced = f'"{name}" above the line [platforms]' if name in (*_KEYS, *_LATER) else ""
+            misplaced = f'"{name}" above the line [platforms]' if name in _KEYS else ""
             self._wrong(
-                f"invalid platform {_quoted(name)}: expected OS_ARCH, such as linux_amd64",
+                f"invalid platform {quoted(name)}: expected OS_ARCH, such as linux_amd64",
                 *where,
                 hint=f"to set the key of that name, move {misplaced}" if misplaced else "",
             )
         if not isinstance(why, str):
             self._wrong(f'the reason for {name} must be a string, such as "CI"', *where)
-        if len(why) > _MAX_WHY or (why and not why.isprintable()):
-            self._wrong(f"the reason for {name} must be one line of at most {_MAX_WHY} printable characters", *where)
-        return WantedPlatform(Platform.parse(name), why, self._lines[where])
+        if len(why) > MAX_TEXT or (why and not why.isprintable()):
+            self._wrong(f"the reason for {name} must be one line of at most {MAX_TEXT} printable characters", *where)
+        return WantedPlatform(Platform.parse(name), why, self._document.line(*where))
 
     def _install_paths(self, value: object) -> frozenset[InstallPath]:
         key = "install_paths"
@@ -153,8 +157,8 @@ class _Reading:
                 hint = f"use one of {_listed(InstallPath)}"
                 if not isinstance(text, str):
                     self._wrong("an install path must be a string", key, place, hint=hint)
-                near = _nearest(text, tuple(InstallPath))
-                self._wrong(f"unknown install path {_quoted(text)}{near}", key, place, hint=hint)
+                near = nearest(text, tuple(InstallPath))
+                self._wrong(f"unknown install path {quoted(text)}{near}", key, place, hint=hint)
             if text in paths:
                 self._wrong(f'"{text}" is listed twice', key, place)
             paths.add(InstallPath(text))
@@ -163,26 +167,10 @@ class _Reading:
     def _cooldown(self, value: object) -> int:
         if not isinstance(value, int) or isinstance(value, bool):
             self._wrong('"cooldown" must be a whole number of days, such as 7', "cooldown")
-        if not 0 <= value <= _MAX_DAYS:
-            self._wrong(f'"cooldown" must be between 0 and {_MAX_DAYS} days', "cooldown")
+        if not 0 <= value <= MAX_DAYS:
+            self._wrong(f'"cooldown" must be between 0 and {MAX_DAYS} days', "cooldown")
         return value
 
 
-def _short(text: str) -> str:
-    """Shorten foreign text for a message."""
-    return text if len(text) <= _MAX_SHOWN else text[:_MAX_SHOWN] + "…"
-
-
-def _quoted(text: str) -> str:
-    return f'"{_short(text)}"'
-
-
-def _listed(names: Sequence[str] | type[InstallPath]) -> str:
+def _listed(names: Iterable[str]) -> str:
     return ", ".join(f'"{name}"' for name in names)
-
-
-def _nearest(text: str, names: Sequence[str]) -> str:
-    from difflib import get_close_matches
-
-    near = get_close_matches(text[:60], names, n=1, cutoff=0.0)
-    return f'; did you mean "{near[0]}"?' if near else ""
