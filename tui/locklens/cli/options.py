@@ -150,8 +150,7 @@ def _add_reading_options(parser: argparse.ArgumentParser, formats: Sequence[str]
     add(
         "--fail-on",
         choices=["block", "warn", "info", "never"],
-        default="block",
-        help="lowest severity that sets exit status 1 (default: block)",
+        help="lowest severity that sets exit status 1 (default: the policy's fail_on, else block)",
     )
     add("--tool", choices=["terraform", "opentofu"], help="tool whose rules apply (default: detected for each root)")
     add("--test-directory", metavar="DIR", default="tests", help="folder of test files in each root (default: tests)")

@@ -87,7 +87,7 @@ def run_why(options: Namespace) -> int:
             tell(log)
     text = render_report("why", options.format or "text", result, lists_roots=options.list_roots)
     deliver(text, options.output)
-    return FINDINGS if result.fails(options.fail_on) else DONE
+    return FINDINGS if result.fails(options.fail_on or "block") else DONE
 
 
 def _standard_input() -> bytes:

@@ -90,7 +90,7 @@ def operation_of(command: str, options: Namespace) -> Operation:
         from locklens.operations.write.upgrade import Upgrade
 
         effective = policy_at(Path.cwd())
-        tell([f"note: {effective.note}"] if effective.note else [])
+        tell(f"note: {words}" for words in effective.notes)
         return Upgrade(
             scope,
             tuple(options.providers),

@@ -60,8 +60,8 @@ class LockLens:
         self._reads_only = reads_only
 
     @property
-    def fail_on(self) -> str:
-        """The lowest severity at which a report of the review fails."""
+    def fail_on(self) -> str | None:
+        """The lowest severity at which a report of the review fails; None for the policy's."""
         return self.request.fail_on
 
     @property

@@ -78,6 +78,26 @@ class MissingModule(Struct, frozen=True):
     reason: str
 
 
+class RemoteModule(Struct, frozen=True):
+    """A call, in the repository itself, of a module that is not.
+
+    Attributes:
+        call: Path of the call, such as "network" or "a.b".
+        source: As written.
+        version: The constraint of a registry's module; "" for none.
+        file: Where the call is.
+        line: Of the call.
+        is_exact: True if every `init` fetches the same code: by an exact version, a commit, or a checksum.
+    """
+
+    call: str
+    source: str
+    version: str
+    file: str
+    line: int
+    is_exact: bool
+
+
 class ConfigurationProblem(Struct, frozen=True):
     """An error or warning about the configuration, in the tools' words; line and column are None for a whole file."""
 
@@ -113,6 +133,7 @@ class Configuration(Struct, frozen=True, dict=True):
         problems: Errors and warnings.
         state: What became of the state.
         files: Path of every file that was read.
+        remote_modules: Calls of modules outside of the repository, each place once.
         generator: File in the folder from which another tool generates configuration, such as terragrunt.hcl; "" for
             none.
     """
@@ -126,6 +147,7 @@ class Configuration(Struct, frozen=True, dict=True):
     state: StateReading
     files: tuple[str, ...]
     generator: str = ""
+    remote_modules: tuple[RemoteModule, ...] = ()
 
     @classmethod
     def absent(cls, root: str, dialect: Dialect, generator: str = "") -> Configuration:

@@ -69,6 +69,27 @@ def parse_module_source(text: str, dialect: Dialect, *, has_version: bool) -> Mo
     return ModuleSource("remote", _remote_form(text, dialect))
 
 
+_EXACT_VERSION = re.compile(r"\s*=?\s*v?[0-9]+\.[0-9]+\.[0-9]+(?:[-+][0-9A-Za-z.+-]+)?\s*\Z")
+_EXACT_QUERY = re.compile(
+    r"[?&](?:ref=(?:[0-9a-f]{40}|[0-9a-f]{64}|v?[0-9]+\.[0-9]+\.[0-9]+(?:-[0-9A-Za-z.-]+)?)|checksum=[^&]+)(?:&|\Z)"
+)
+
+
+def is_exact_call(source: ModuleSource, version: str | None) -> bool:
+    """True if a call of a module outside of the repository names one state of it.
+
+    That is an exact version of a registry's module, and of any other a full commit, a tag of a full version, or the
+    checksum of an archive.
+
+    Args:
+        source: Of the call.
+        version: Its version constraint; None without one.
+    """
+    if source.kind == "registry":
+        return version is not None and _EXACT_VERSION.match(version) is not None
+    return _EXACT_QUERY.search(source.text) is not None
+
+
 def normal_source(text: str, dialect: Dialect) -> str:
     """Return a manifest's source in normal form, or as it is where it is none."""
     try:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens.errors import LockLensError
-from locklens.project.configuration import ConfigurationProblem, MissingModule
+from locklens.project.configuration import ConfigurationProblem, MissingModule, RemoteModule
 from locklens.project.manifest import ManifestError, ModuleRecord, read_manifest
-from locklens.project.module_sources import ModuleSource, ModuleSourceError, parse_module_source
+from locklens.project.module_sources import ModuleSource, ModuleSourceError, is_exact_call, parse_module_source
 from locklens.project.module_versions import admits, check_constraint
 from locklens.project.state import data_folder
 
@@ -85,6 +85,8 @@ class ModuleTree:
         self.missing: list[MissingModule] = []
         self.problems: list[ConfigurationProblem] = []
         self.files: list[str] = []
+        self.remote: dict[tuple[str, int], RemoteModule] = {}
+        """Calls in the reviewed tree of modules that are not in it, by place."""
         self._tree = tree
         self._worktree = worktree
         self._root = root
@@ -130,6 +132,10 @@ class ModuleTree:
         source = self._source(call, key, file)
         if source is None:
             return
+        if source.kind != "local" and place.tree is self._tree:
+            version, is_exact = call.version or "", is_exact_call(source, call.version)
+            remote = RemoteModule(key, call.source or "", version, file, call.line, is_exact)
+            self.remote.setdefault((file, call.line), remote)
         found = self._local(place, source) if source.kind == "local" else self._fetched(call, source, key)
         if isinstance(found, str):
             self.missing.append(MissingModule(key, call.source or "", file, call.line, found))

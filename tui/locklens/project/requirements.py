@@ -95,6 +95,7 @@ def read_configuration(
         state=state.reading,
         files=tuple(dict.fromkeys([*modules.files, *tests.files, *([state.path] if state.path else [])])),
         generator=generator,
+        remote_modules=tuple(modules.remote.values()),
     )
 
 

@@ -150,10 +150,32 @@ class Evidence(Struct, frozen=True):
     unverified: Unverified | None = None
 
 
+class Accepted(Struct, frozen=True):
+    """The acceptance of a finding, which then no longer counts.
+
+    Attributes:
+        reason: In one line.
+        by: Who accepted it; "" for none.
+        on: The date, ISO 8601; "" for none.
+        until: The last day on which it holds, in the same form; "" for no end.
+    """
+
+    reason: str
+    by: str = ""
+    on: str = ""
+    until: str = ""
+
+    def __str__(self) -> str:
+        """The reason, with who accepted it and until when."""
+        details = ", ".join(filter(None, (self.by, f"until {self.until}" if self.until else "")))
+        return f"{self.reason} ({details})" if details else self.reason
+
+
 class Finding(Struct, frozen=True):
     """One rule's verdict.
 
     Attributes:
+        accepted: Set if it was accepted.
         line: From 1; None for a finding about the whole file.
         column: From 1; known for syntax errors.
         provider: Set for a finding about a provider without a listed change.
@@ -165,7 +187,7 @@ class Finding(Struct, frozen=True):
     file: str
     line: int | None = None
     column: int | None = None
-    accepted: str | None = None
+    accepted: Accepted | None = None
     provider: ProviderAddress | None = None
 
 
@@ -376,7 +398,9 @@ class Review(Struct, frozen=True):
         notes: Limits of the whole review, each a sentence: gpg is missing, a setting cannot be read.
         policy: The policy that applies.
         policy_side: The origin of the policy.
-        base_hosts: The registries in the base's lock files, in comparison form; for a fork point, those of its tip.
+        base_hosts: The registries in the base's lock files and policy, in comparison form; for a fork point, those of
+            its tip.
+        own_findings: Findings that concern no root: the change modifies the policy that judges it.
     """
 
     at: str
@@ -390,6 +414,7 @@ class Review(Struct, frozen=True):
     policy: Policy = Policy()
     policy_side: PolicySide = PolicySide.NONE
     base_hosts: frozenset[str] = frozenset()
+    own_findings: tuple[Finding, ...] = ()
 
     @property
     def changes(self) -> tuple[Change, ...]:
@@ -400,12 +425,25 @@ class Review(Struct, frozen=True):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """All findings of all roots."""
-        return tuple(finding for root in self.roots for finding in root.all_findings)
+        """All findings: of the review itself, and of all roots."""
+        return (*self.own_findings, *(finding for root in self.roots for finding in root.all_findings))
 
-    def fails(self, threshold: str) -> bool:
-        """True if a finding counts at a severity or above; nothing fails at "never"."""
-        severity = worst(self.findings)
+    @property
+    def accepted(self) -> int:
+        """The number of accepted findings."""
+        return sum(finding.accepted is not None for finding in self.findings)
+
+    def threshold(self, given: str | None) -> str:
+        """Return the lowest severity that fails: the given one, else the policy's, else block."""
+        return given or self.policy.fail_on or Severity.BLOCK.value
+
+    def fails(self, given: str | None = None) -> bool:
+        """True if a finding counts at the threshold or above; nothing fails at "never".
+
+        Args:
+            given: The threshold of the command line; None for the policy's.
+        """
+        threshold, severity = self.threshold(given), worst(self.findings)
         return threshold != "never" and severity is not None and severity.rank <= Severity(threshold).rank
 
     @property

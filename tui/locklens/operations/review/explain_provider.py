@@ -189,7 +189,7 @@ def _base_hosts(subject: WhyRequest | WhySubject, request: ReviewRequest) -> fro
     except RepositoryError:
         return frozenset()  # Without a repository there is no base.
     try:
-        return base_hosts(comparison, request.tool)
+        return base_hosts(comparison, request.tool, request.policy)
     finally:
         comparison.close()
 

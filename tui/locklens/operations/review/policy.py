@@ -2,11 +2,13 @@
 
 Of a base whose fork point is compared, the tip's policy applies: the branch may begin before there was a policy.
 A folder without git has a single side, no change could introduce rules, and its own policy applies. Two files that are
-compared have none unless one is named. A repository without a commit has none either.
+compared have none unless one is named. A repository without a commit has none either. What only the head accepts or
+pins is a proposal, which counts where the base permits that.
 """
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -14,13 +16,26 @@ from msgspec.structs import replace
 
 from locklens.errors import ConfigurationError
 from locklens.policy import MAX_POLICY_BYTES, POLICY_FILE, Policy, parse
+from locklens.policy.comparison import (
+    PolicyChange,
+    differing_keys,
+    is_permitted,
+    proposed_acceptances,
+    proposed_pins,
+    with_proposed,
+    without_expired,
+)
 from locklens.review.model import PolicySide
-from locklens.text import reason_of
+from locklens.review.rules.catalogue import RULES
+from locklens.text import listing, reason_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from datetime import date
     from pathlib import Path
 
     from locklens.operations.comparison import Comparison
+    from locklens.review.model import Change
 
 _FIX = "fix it, or use another file with --policy FILE"
 
@@ -29,13 +44,17 @@ class EffectivePolicy(Struct, frozen=True):
     """The effective policy.
 
     Attributes:
+        policy: Without expired acceptances; with what the head accepts and pins where the base permits that.
         side: The side that it was read from.
-        note: A sentence about a different policy of the other side, else "".
+        notes: Sentences about what does not apply: a different policy of the other side, what that proposes, expired
+            acceptances, and pins that are due for a review.
+        change: The difference to the other side's policy; None without one, or where no side brings it along.
     """
 
     policy: Policy
     side: PolicySide
-    note: str = ""
+    notes: tuple[str, ...] = ()
+    change: PolicyChange | None = None
 
 
 def effective_policy(comparison: Comparison, given: Path | None) -> EffectivePolicy:
@@ -50,23 +69,97 @@ def effective_policy(comparison: Comparison, given: Path | None) -> EffectivePol
         RepositoryError: Git failed.
     """
     if given is not None:
-        return EffectivePolicy(_given(given), PolicySide.GIVEN)
+        return _in_force(_given(given), PolicySide.GIVEN)
     if comparison.policy_side is PolicySide.NONE:
         return EffectivePolicy(Policy.none(), PolicySide.NONE)
-    is_base = comparison.policy_side is PolicySide.BASE
-    side = comparison.authority if is_base else comparison.head
-    data = side.tree.read(POLICY_FILE)
-    other = comparison.head.tree.read(POLICY_FILE) if is_base else data
-    note = ""
-    if other != data and (comparison.tip is None or other != comparison.base.tree.read(POLICY_FILE)):
-        applies = f"the policy of the base ({side.name}) applies"
-        state = "removal" if other is None else "change"
-        note = f"{state} of {POLICY_FILE} in the {comparison.head.name} is ignored: {applies}"
-        if data is None:
-            note = f"{POLICY_FILE} in the {comparison.head.name} is ignored: the base ({side.name}) has no policy"
+    if comparison.policy_side is not PolicySide.BASE:
+        data = comparison.head.tree.read(POLICY_FILE)
+        policy = _parsed(data, "") if data is not None else Policy.none()
+        return _in_force(policy, comparison.policy_side if data is not None else PolicySide.NONE)
+    side = comparison.authority
+    data, other = side.tree.read(POLICY_FILE), comparison.head.tree.read(POLICY_FILE)
+    base = _parsed(data, side.name) if data is not None else Policy.none()
+    origin = PolicySide.NONE if data is None else PolicySide.BASE
+    if other == data or (comparison.tip is not None and other == comparison.base.tree.read(POLICY_FILE)):
+        return _in_force(base, origin)
+    head, problem = _of_head(other)
+    keys = differing_keys(base, head) if not problem else ()
+    permits = is_permitted(base, keys) and not problem
+    notes = [_ignored(other, data, comparison.head.name, side.name)] if not permits else []
+    policy = with_proposed(base, head)
+    if policy is base:
+        notes += _proposals(base, head)
+    lines = (*(one.line for one in proposed_acceptances(base, head)), *(one.line for one in proposed_pins(base, head)))
+    change = PolicyChange(
+        f"the base ({side.name})",
+        f"the {comparison.head.name}",
+        keys,
+        has_base=data is not None,
+        is_removed=other is None,
+        problem=problem,
+        weighs=bool(problem or keys) and not permits,
+        line=min(lines, default=None),
+    )
+    return _in_force(policy, origin, notes, change)
+
+
+def _in_force(
+    policy: Policy, side: PolicySide, notes: Sequence[str] = (), change: PolicyChange | None = None
+) -> EffectivePolicy:
+    """Return a policy without its expired acceptances, which are noted."""
+    today = datetime.now(UTC).date()
+    return EffectivePolicy(without_expired(policy, today), side, (*notes, *overdue(policy, today)), change)
+
+
+def overdue(policy: Policy, today: date) -> tuple[str, ...]:
+    """Return sentences about the acceptances that have expired, and the pins that were to be reviewed by now."""
+    expired = (
+        f"{policy.file}:{one.line}: the acceptance of {one.rule} for {one.provider} expired after {one.until}"
+        for one in policy.accept
+        if one.has_expired(today)
+    )
+    due = (
+        f"{policy.file}:{pin.line}: the pin of {pin.name} was to be reviewed by {pin.review_by}"
+        for pin in policy.trust
+        if pin.review_by is not None and pin.review_by < today
+    )
+    return (*expired, *due)
+
+
+def dangling(policy: Policy, changes: Iterable[Change]) -> tuple[str, ...]:
+    """Return one sentence about the acceptances of none of the changes; none where there is no change."""
+    known = {(str(change.address), change.id) for change in changes}
+    left = [one for one in policy.accept if (one.provider, one.change) not in known]
+    if not known or not left:
+        return ()
+    names = listing([f"{policy.file}:{one.line} ({one.rule} of {one.provider}, {one.change})" for one in left])
+    return (f"accepted findings that match no change here: {names}",)
+
+
+def _of_head(data: bytes | None) -> tuple[Policy, str]:
+    """Return the policy of the side that does not judge, and what is wrong with it."""
+    try:
+        return (parse(data, POLICY_FILE, RULES) if data is not None else Policy.none()), ""
+    except ConfigurationError as error:
+        return Policy.none(), str(error)
+
+
+def _ignored(other: bytes | None, data: bytes | None, name: str, base: str) -> str:
     if data is None:
-        return EffectivePolicy(Policy.none(), PolicySide.NONE, note)
-    return EffectivePolicy(_parsed(data, side.name if is_base else ""), comparison.policy_side, note)
+        return f"{POLICY_FILE} in the {name} is ignored: the base ({base}) has no policy"
+    state = "removal" if other is None else "change"
+    return f"{state} of {POLICY_FILE} in the {name} is ignored: the policy of the base ({base}) applies"
+
+
+def _proposals(base: Policy, head: Policy) -> Iterator[str]:
+    """Yield sentences about what the head accepts and pins, which does not count."""
+    for one in proposed_acceptances(base, head):
+        until = f", until {one.until}" if one.until is not None else ""
+        words = f"proposed, not in force: {one.rule} accepted for {one.provider} ({POLICY_FILE}:{one.line})"
+        yield f"{words}: {one.reason} ({one.by}{until})"
+    for pin in proposed_pins(base, head):
+        words = f"proposed, not in force: {pin.name} pinned to {' and '.join(pin.keys)} ({POLICY_FILE}:{pin.line})"
+        yield f"{words}{f': {pin.why}' if pin.why else ''}"
 
 
 def policy_at(folder: Path) -> EffectivePolicy:
@@ -85,26 +178,21 @@ def policy_at(folder: Path) -> EffectivePolicy:
     except NoRepositoryError:
         data = FileSystem(folder).read(POLICY_FILE)
         side = PolicySide.HEAD if data is not None else PolicySide.NONE
-        return EffectivePolicy(Policy.none() if data is None else _parsed(data, ""), side)
+        return _in_force(Policy.none() if data is None else _parsed(data, ""), side)
     with repository:
         data = None if repository.is_unborn else repository.show(repository.resolve("HEAD"), POLICY_FILE)
         other = None if repository.is_bare else WorkTree(repository.top).read(POLICY_FILE)
-    note = ""
-    if other != data:
-        state = "removal" if other is None else "change"
-        note = f"{state} of {POLICY_FILE} in the worktree is ignored: the policy of the base (HEAD) applies"
-        if data is None:
-            note = f"{POLICY_FILE} in the worktree is ignored: the base (HEAD) has no policy"
+    notes = [_ignored(other, data, "worktree", "HEAD")] if other != data else []
     if data is None:
-        return EffectivePolicy(Policy.none(), PolicySide.NONE, note)
-    return EffectivePolicy(_parsed(data, "HEAD"), PolicySide.BASE, note)
+        return EffectivePolicy(Policy.none(), PolicySide.NONE, tuple(notes))
+    return _in_force(_parsed(data, "HEAD"), PolicySide.BASE, notes)
 
 
 def _parsed(data: bytes, revision: str) -> Policy:
     """Read a policy; a mistake is reported with the revision, as git names files of revisions."""
     path = f"{revision}:{POLICY_FILE}" if revision else POLICY_FILE
     try:
-        return replace(parse(data, path), file=POLICY_FILE)
+        return replace(parse(data, path, RULES), file=POLICY_FILE)
     except ConfigurationError as error:
         error.hint = error.hint or _FIX
         raise
@@ -117,4 +205,4 @@ def _given(path: Path) -> Policy:
     except OSError as error:
         words = f"the policy cannot be read: {reason_of(error)}"
         raise ConfigurationError(words, path=str(path)) from error
-    return parse(data, str(path))
+    return parse(data, str(path), RULES)

@@ -12,12 +12,13 @@ from locklens.lockfile.model import LockFile
 from locklens.lockfile.parse import parse
 from locklens.operations.review.completion import complete_review, worst_first
 from locklens.operations.review.conversions import converted_of
-from locklens.operations.review.policy import EffectivePolicy, effective_policy
+from locklens.operations.review.policy import EffectivePolicy, dangling, effective_policy
 from locklens.operations.root_modules import is_of_registry_of, lock_path, read_lock, tool_before, tool_of
 from locklens.review.changes import Comparer, comparable
 from locklens.review.model import (
     ChangeKind,
     LockStatus,
+    PolicySide,
     Review,
     RootContext,
     RootReview,
@@ -29,6 +30,7 @@ from locklens.review.rules.judge import judge
 if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Iterable, Iterator, Mapping
+    from pathlib import Path
 
     from locklens.dialect import Dialect
     from locklens.operations.comparison import Comparison, Side
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
     from locklens.policy import Policy
     from locklens.project.roots import RootPair
     from locklens.project.watch import FileWatch
-    from locklens.review.model import Unreviewed
+    from locklens.review.model import Finding, Unreviewed
     from locklens.review.rules.agreement import LockedPackages
 
     _Hashed = Callable[[Iterable[str]], Mapping[str, str]]
@@ -98,6 +100,7 @@ def review_lock_files(comparison: Comparison, request: ReviewRequest, *, made_fr
         head_locks = _locks(comparison, {pair.path: new for pair, _, new in pairs})
         locked = LockedPackages(head_locks, _base_locks(comparison, {old.path: old for _, old, _ in pairs}))
         roots = [_with_rivals(root, locked) for root in roots]
+    changes = [change for root in roots for change in root.changes if change.kind is not ChangeKind.UNCHANGED]
     return Review(
         at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         offline=request.asking is None or request.asking.is_offline,
@@ -106,13 +109,22 @@ def review_lock_files(comparison: Comparison, request: ReviewRequest, *, made_fr
         head=_name(comparison.head),
         roots=tuple(worst_first(judge(root)) for root in roots),
         lock_files=len(comparison.all_locks),
-        notes=(effective.note,) if effective.note else (),
+        notes=(*effective.notes, *(dangling(effective.policy, changes) if made_from is None else ())),
         policy=effective.policy,
         policy_side=effective.side,
-        base_hosts=_hosts(comparison, ((pair, old) for pair, old, _ in pairs), tool)
+        base_hosts=_hosts(comparison, ((pair, old) for pair, old, _ in pairs), tool, effective)
         if made_from is None
         else made_from.base_hosts,
+        own_findings=_policy_findings(effective),
     )
+
+
+def _policy_findings(effective: EffectivePolicy) -> tuple[Finding, ...]:
+    if effective.change is None:
+        return ()
+    from locklens.review.rules.policy import judge_policy_change
+
+    return judge_policy_change(effective.change, effective.policy)
 
 
 def watch_of(comparison: Comparison, review: Review, *, since_ns: int) -> FileWatch | None:
@@ -151,21 +163,29 @@ def _read_pair(comparison: Comparison, pair: RootPair, tool: Dialect | None) -> 
     return read_lock(comparison.base.tree, pair.old_lock, tool), new
 
 
-def base_hosts(comparison: Comparison, tool: Dialect | None) -> frozenset[str]:
-    """Return the hosts that the base's lock files name, comparison form: these may be asked.
+def base_hosts(comparison: Comparison, tool: Dialect | None, policy: Path | None = None) -> frozenset[str]:
+    """Return the hosts that the base's lock files and policy name, comparison form: these may be asked.
 
     Those of every root where the base was named, else of roots that differ: HEAD as the default may be the branch under
     review.
     """
     pairs = (pair for pair in comparison.roots if _vouches(comparison, pair))
     old = ((pair, read_lock(comparison.base.tree, pair.old_lock, tool)) for pair in pairs)
-    return _hosts(comparison, old, tool)
+    return _hosts(comparison, old, tool, effective_policy(comparison, policy))
 
 
-def _hosts(comparison: Comparison, pairs: Iterable[tuple[RootPair, LockFile]], tool: Dialect | None) -> frozenset[str]:
+def _hosts(
+    comparison: Comparison,
+    pairs: Iterable[tuple[RootPair, LockFile]],
+    tool: Dialect | None,
+    effective: EffectivePolicy,
+) -> frozenset[str]:
+    """Return the hosts that the base vouches for; its policy does so for any where its lock files do so for some."""
+    is_vouching = comparison.is_base_named or any(pair.lock_changed for pair in comparison.roots)
+    by_policy = effective.policy.hosts if is_vouching or effective.side is PolicySide.GIVEN else ()
     vouching = ((pair, old) for pair, old in pairs if _vouches(comparison, pair))
     locks = (lock for pair, old in vouching for lock in _authoritative(comparison, pair, old, tool))
-    return frozenset(entry.address.host for lock in locks for entry in lock.entries)
+    return frozenset(entry.address.host for lock in locks for entry in lock.entries).union(by_policy)
 
 
 def _authoritative(comparison: Comparison, pair: RootPair, old: LockFile, tool: Dialect | None) -> Iterator[LockFile]:

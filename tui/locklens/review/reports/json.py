@@ -6,7 +6,17 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from locklens.review.model import Change, ChangeKind, Evidence, Finding, HashFact, Review, RootReview, SideName
+from locklens.review.model import (
+    Accepted,
+    Change,
+    ChangeKind,
+    Evidence,
+    Finding,
+    HashFact,
+    Review,
+    RootReview,
+    SideName,
+)
 from locklens.review.reports.envelope import envelope, run_facts
 from locklens.review.reports.words import severity_counts
 from locklens.text import json_text
@@ -42,11 +52,13 @@ def document(review: Review) -> Json:
         base=_side(review.base),
         head=_side(review.head),
         roots=[_root(root) for root in review.roots],
+        own_findings=[finding_document(finding) for finding in review.own_findings],
         changes=dict(Counter(change.kind.value for change in changes)),
         distinct_changes=len({change.group for change in changes}),
         added=sum(len(change.added) for change in changes),
         explained=sum(change.explained for change in changes),
         findings={severity.value: count for severity, count in severity_counts(review).items()},
+        accepted=review.accepted,
         unverified=review.unverified.value if review.unverified else None,
         verdict=review.verdict,
     )
@@ -194,6 +206,15 @@ def requirement_document(requirement: Requirement) -> Json:
     }
 
 
+def _accepted(accepted: Accepted) -> Json:
+    return {
+        "reason": accepted.reason,
+        "by": accepted.by or None,
+        "on": accepted.on or None,
+        "until": accepted.until or None,
+    }
+
+
 def finding_document(finding: Finding) -> Json:
     """Return a rule's verdict."""
     return {
@@ -203,5 +224,5 @@ def finding_document(finding: Finding) -> Json:
         "file": finding.file,
         "line": finding.line,
         "column": finding.column,
-        "accepted": finding.accepted,
+        "accepted": _accepted(finding.accepted) if finding.accepted is not None else None,
     }

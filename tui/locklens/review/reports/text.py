@@ -53,6 +53,8 @@ class _Printer:
 
     def lines(self) -> Iterator[Line]:
         yield from self._head()
+        for finding in self._review.own_findings:
+            yield from self._finding(finding, "")
         for _, section in self._sections():
             yield ""
             yield from section

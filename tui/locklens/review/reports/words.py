@@ -81,6 +81,8 @@ def severity_counts(review: Review) -> dict[Severity, int]:
     """
     counts = {Severity.BLOCK: 0, Severity.WARN: 0, Severity.INFO: 0}
     repeated: set[tuple[Severity, str, str]] = set()
+    for finding in review.own_findings:
+        _count(finding, counts)
     for root in review.roots:
         for finding in root.findings:
             _count(finding, counts)

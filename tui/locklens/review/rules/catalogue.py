@@ -15,7 +15,7 @@ BLOCK, WARN, INFO, OFF = Severity.BLOCK, Severity.WARN, Severity.INFO, Severity.
 
 
 class Subject(StrEnum):
-    """The subject of a rule; except for PLANNED, the module of this folder with the rule's check."""
+    """The subject of a rule: the module of this folder with the rule's check."""
 
     CHANGE = "change"
     FILE = "file"
@@ -28,13 +28,13 @@ class Subject(StrEnum):
     AGREEMENT = "agreement"
     UNREVIEWED = "unreviewed"
     VENDORED = "vendored"
-    PLANNED = "planned"
-    """Not implemented: there is no check."""
+    MODULES = "modules"
+    POLICY = "policy"
 
 
 CHANGE, FILE, CHECKOUT, TOOL = Subject.CHANGE, Subject.FILE, Subject.CHECKOUT, Subject.TOOL
 CONFIGURATION, AGREEMENT = Subject.CONFIGURATION, Subject.AGREEMENT
-RELEASE, PLATFORMS, AGE, PLANNED = Subject.RELEASE, Subject.PLATFORMS, Subject.AGE, Subject.PLANNED
+RELEASE, PLATFORMS, AGE = Subject.RELEASE, Subject.PLATFORMS, Subject.AGE
 UNREVIEWED = Subject.UNREVIEWED
 
 
@@ -44,7 +44,8 @@ class Rule(Struct, frozen=True):
     Attributes:
         subject: The judged subject. The module of that name has the rule's check.
         severity: The default, which the rule may override for a case.
-        needs: The input needed beyond the files: "", "registry", "wanted", "cooldown", "policy" or "packages".
+        needs: The input needed beyond the files: "", "registry", "wanted", "cooldown", "allow", "modules" or
+            "packages".
     """
 
     id: str
@@ -178,12 +179,13 @@ _ALL = (
         RELEASE,
         WARN,
         "Signed by a different key",
-        "The new version is signed by a key that did not sign the old version. It blocks if a pin names a different "
-        "key.",
+        "The new version is signed by a key that did not sign the old version. Where locklens.toml pins the keys of "
+        "the namespace ([trust]), those alone count: a pinned key is no finding, and any other, or none, blocks.",
         "Publishers rarely change keys, and announce it. An attacker with the release account but not the key has to "
         "use a different one.",
         "Compare the full 40-digit fingerprints, and ask the publisher through a channel other than the registry.",
-        "Accept it once the publisher has confirmed; until then keep the old version.",
+        "Once the publisher has confirmed, pin the key (`locklens keys trust NAMESPACE`) or accept the finding "
+        "(`locklens accept`); until then keep the old version.",
         "registry",
     ),
     Rule(
@@ -313,14 +315,16 @@ _ALL = (
     ),
     Rule(
         "LK022",
-        PLANNED,
+        CHANGE,
         BLOCK,
         "Not on the allow list",
-        "The policy has an allow list, and this provider or version is not on it.",
+        "The policy has an allow list (allow in locklens.toml), and the provider, or this version of it, is not on it. "
+        "An entry without a host stands for the registries of both tools and for no other host.",
         "The list is an organisation's decision on whose code it runs.",
-        "Read `allow` in locklens.toml.",
-        "Ask the owner of the policy, or select an allowed version.",
-        "policy",
+        "Read `allow` in locklens.toml of the base, or run `locklens policy show`.",
+        "Ask the owner of the policy, or select an allowed version: `locklens upgrade` without a version keeps to "
+        "the list.",
+        "allow",
     ),
     Rule(
         "LK023",
@@ -382,25 +386,30 @@ _ALL = (
     ),
     Rule(
         "LK028",
-        PLANNED,
+        Subject.POLICY,
         WARN,
         "The change modifies its own policy",
-        "locklens.toml differs between the two sides.",
-        "A change must not be judged by rules that it introduces; the policy of the base was used.",
+        "locklens.toml differs between the two sides. The policy of the base judges; what only the change accepts or "
+        'pins is listed as proposed, and counts where the base has accept_from = "head": the severity is then info, '
+        "as for comments and layout.",
+        "A change must not be judged by rules that it introduces: it could accept its own findings, widen the "
+        "allow list, or have a host of its choice asked.",
         "Read the diff of locklens.toml.",
-        "Review the policy separately.",
-        "policy",
+        "Review and merge the policy first, as a change of its own.",
     ),
     Rule(
         "LK029",
-        PLANNED,
+        Subject.MODULES,
         OFF,
         "Module without an exact version",
-        "A module is called from a registry or a repository without an exact version or commit.",
-        "The lock file pins providers only, never modules: each init may install different module code.",
+        "A module is called from a registry without an exact version, or from elsewhere without a commit, a tag of a "
+        "full version or a checksum. Off by default; a severity for LK029 in locklens.toml reports it. Calls inside "
+        "of fetched modules are not judged.",
+        "The lock file pins providers only, never modules: each init may install different module code, which "
+        "runs with the same credentials.",
         "Check `version` or `?ref=` in the module block.",
         "Pin an exact version or commit.",
-        "policy",
+        "modules",
     ),
     Rule(
         "LK030",
@@ -500,7 +509,8 @@ _NEEDS = {
     "unknown, only definite losses are reported.",
     "cooldown": "It is reported if locklens.toml sets a cooldown and the release date is known: registry.terraform.io "
     "reports dates, and api.opentofu.org does for registry.opentofu.org.",
-    "policy": "It needs a policy key that is not supported yet, so it is not reported.",
+    "allow": "It is reported if locklens.toml has an allow list.",
+    "modules": "It is reported if locklens.toml gives it a severity.",
 }
 
 

@@ -127,6 +127,18 @@ def _edited_by_hand(change: Change, _: Policy) -> Iterator[Verdict]:
         yield Verdict(f"{versions[0]} {count_by_scheme(kept)} {versions[1]}", change.new.line_of(min(kept)))
 
 
+def _not_allowed(change: Change, policy: Policy) -> Iterator[Verdict]:
+    if change.new is None or policy.allow is None or policy.allows(change.address, change.new.version):
+        return
+    named = [entry for entry in policy.allow if entry.names(change.address)]
+    if named:
+        versions = " or ".join(str(entry.constraints) for entry in named)
+        reason = f"{policy.file}:{named[0].line} allows {versions}"
+    else:
+        reason = f"allow in {policy.file} does not name it"
+    yield Verdict(f"{change.address} {change.new.version} is not allowed: {reason}")
+
+
 def _shortened(text: str) -> str:
     return text if len(text) <= 24 else text[:21] + "..."
 
@@ -138,6 +150,7 @@ CHECKS: Mapping[str, Callable[[Change, Policy], Iterator[Verdict]]] = {
     "LK017": _odd_hashes,
     "LK020": _no_signed_scheme,
     "LK021": _constraints_changed,
+    "LK022": _not_allowed,
     "LK024": _fewer_h1,
     "LK025": _edited_by_hand,
     "LK034": _not_ascii,

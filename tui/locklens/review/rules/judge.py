@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from locklens.project.roots import LOCK_FILE
 from locklens.review.model import UNVERIFIED_RULE, ChangeKind
+from locklens.review.rules.heeding import heeded
 from locklens.review.rules.verdict import finding_of, in_order
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def judge_change(change: Change, root: RootReview, case: Case | None = None) -> 
         found = _of_provider(change.address, root.new, configuration)
         is_undeclared = bool(configuration.undeclared_reason)  # Reported once, of the whole root.
         findings += [finding for finding in found if not (is_undeclared and finding.rule == "LK007")]
-    return in_order(findings)
+    return in_order(heeded(findings, root.context.policy, change))
 
 
 def settle(change: Change, root: RootReview, case: Case | None) -> Change:
@@ -98,10 +99,14 @@ def judge_root(root: RootReview) -> tuple[Finding, ...]:
         from locklens.review.rules import vendored
 
         verdicts += _run(vendored.CHECKS, root)
+    if root.configuration is not None and root.configuration.remote_modules:
+        from locklens.review.rules import modules
+
+        verdicts += _run(modules.CHECKS, root)
     findings = [finding_of(rule, verdict, root.lock_file, None) for rule, verdict in verdicts]
     if (configuration := _asking(root.new, root.configuration)) is not None:
         findings += _unlisted(root, configuration)
-    return in_order(findings)
+    return in_order(heeded(findings, root.context.policy))
 
 
 def judge_lock(lock: LockFile, address: ProviderAddress, configuration: Configuration) -> tuple[Finding, ...]:
@@ -133,7 +138,7 @@ def _of_case(case: Case, change: Change, root: RootReview) -> Iterator[tuple[str
 
     policy = root.context.policy
     is_judged = change.kind is not ChangeKind.UNCHANGED or root.context.is_survey
-    yield from (found for found in _run(release.CHECKS, case) if is_judged or found[0] != UNVERIFIED_RULE)
+    yield from (found for found in _run(release.CHECKS, case, policy) if is_judged or found[0] != UNVERIFIED_RULE)
     if change.new is not None and change.new.hashes:
         from locklens.review.coverage import LockedHashes
         from locklens.review.evidence import locked_before

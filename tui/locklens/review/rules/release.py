@@ -16,12 +16,13 @@ from locklens.trust.model import Tier
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from locklens.policy import Pin, Policy
     from locklens.releases.facts import ReleaseFacts
     from locklens.review.case import Case
     from locklens.trust.model import SigningKey
 
 
-def _published_again(case: Case) -> Iterator[Verdict]:
+def _published_again(case: Case, _: Policy) -> Iterator[Verdict]:
     judged = case.packages
     if judged.has(Origin.GROWN):
         words = f"{case.entry.version}: {judged.grown_words(_sums(case.new))}"
@@ -38,7 +39,7 @@ def _published_again(case: Case) -> Iterator[Verdict]:
     yield Verdict(message, _first_line(case, judged.gone | judged.explained | judged.disguised.keys()))
 
 
-def _unknown_origin(case: Case) -> Iterator[Verdict]:
+def _unknown_origin(case: Case, _: Policy) -> Iterator[Verdict]:
     foreign = case.packages.foreign
     if foreign:
         where = _sums(case.new)
@@ -53,7 +54,7 @@ def _unknown_origin(case: Case) -> Iterator[Verdict]:
         yield Verdict(message, _first_line(case, unmatched))
 
 
-def _unverified(case: Case) -> Iterator[Verdict]:
+def _unverified(case: Case, _: Policy) -> Iterator[Verdict]:
     if case.unverified is None:
         return
     change, hashes = case.change, case.to_verify
@@ -90,7 +91,7 @@ def _why_unknown(case: Case) -> str:
     return "its SHA256SUMS lists no recognizable package"
 
 
-def _moved(case: Case) -> Iterator[Verdict]:
+def _moved(case: Case, _: Policy) -> Iterator[Verdict]:
     change = case.change
     if change.moved_from is None:
         return
@@ -108,16 +109,38 @@ def _moved(case: Case) -> Iterator[Verdict]:
         yield Verdict(message, severity=Severity.WARN)
 
 
-def _other_signer(case: Case) -> Iterator[Verdict]:
-    earlier = case.old or case.before
-    if earlier is None:
+def _other_signer(case: Case, policy: Policy) -> Iterator[Verdict]:
+    new = _known_key(case.new)
+    pin = policy.pin(case.change.address)
+    if pin is not None:
+        yield from _against_pin(case, pin, f"{policy.file}:{pin.line}")
         return
-    old, new = _known_key(earlier), _known_key(case.new)
-    if old is None or new is None:
+    earlier = case.old or case.before
+    old = _known_key(earlier) if earlier is not None else None
+    if earlier is None or old is None or new is None:
         return
     change = judge_signer(old, new)
     if change is SignerChange.OTHER:
         yield Verdict(f"signed by {new.fingerprint}; {earlier.id.version} was signed by {old.fingerprint}")
+
+
+def _against_pin(case: Case, pin: Pin, place: str) -> Iterator[Verdict]:
+    """Yield the verdict on a signer that a pin does not name; a pinned one may be another than before."""
+    if (signed := contradicted(pin, case.new)) is not None:
+        keys = " and ".join(pin.keys)
+        by = f"signed by {signed}" if signed else "not signed"
+        yield Verdict(f"{by}; {place} pins {pin.name} to {keys}", severity=Severity.BLOCK)
+
+
+def contradicted(pin: Pin, release: ReleaseFacts) -> str | None:
+    """Return the fingerprint that signed a release and is not pinned, "" for an unsigned one; None if unknown."""
+    judged = release.authentication if not release.foreign else None
+    if judged is None or judged.outcome is AuthenticationOutcome.REFUSED:
+        return None
+    key = _known_key(release)
+    if key is None:
+        return "" if judged.outcome is AuthenticationOutcome.SKIPPED else None
+    return key.fingerprint if key.fingerprint not in pin.keys else None
 
 
 def _known_key(release: ReleaseFacts) -> SigningKey | None:
@@ -125,7 +148,7 @@ def _known_key(release: ReleaseFacts) -> SigningKey | None:
     return judged.key if judged is not None and judged.outcome is AuthenticationOutcome.ACCEPTED else None
 
 
-def _unsigned(case: Case) -> Iterator[Verdict]:
+def _unsigned(case: Case, _: Policy) -> Iterator[Verdict]:
     judged = case.new.authentication
     if judged is None or judged.outcome is not AuthenticationOutcome.SKIPPED:
         return
@@ -137,7 +160,7 @@ def _unsigned(case: Case) -> Iterator[Verdict]:
     yield Verdict(message)
 
 
-def _ended_key(case: Case) -> Iterator[Verdict]:
+def _ended_key(case: Case, _: Policy) -> Iterator[Verdict]:
     judged = case.new.authentication
     key = judged.signed_by if judged is not None else None
     if judged is None or key is None:
@@ -149,7 +172,7 @@ def _ended_key(case: Case) -> Iterator[Verdict]:
         yield Verdict(f"the signing key {key.fingerprint} expired on {(key.expires or '')[:10]}{tolerated}")
 
 
-def _other_registry(case: Case) -> Iterator[Verdict]:
+def _other_registry(case: Case, _: Policy) -> Iterator[Verdict]:
     for host, hashes in case.packages.elsewhere.items():
         locked_host = display_host(case.change.address.host)
         verb = "matches" if len(hashes) == 1 else "match"
@@ -157,7 +180,7 @@ def _other_registry(case: Case) -> Iterator[Verdict]:
         yield Verdict(message, _first_line(case, hashes))
 
 
-def _unproven(case: Case) -> Iterator[Verdict]:
+def _unproven(case: Case, _: Policy) -> Iterator[Verdict]:
     folders = case.folders
     if not folders.unproven:
         return
@@ -173,7 +196,7 @@ def _unproven(case: Case) -> Iterator[Verdict]:
     yield Verdict(message, _first_line(case, folders.unproven), severity=severity)
 
 
-def _not_authentic(case: Case) -> Iterator[Verdict]:
+def _not_authentic(case: Case, _: Policy) -> Iterator[Verdict]:
     name = f"{case.change.address} {case.entry.version}"
     judged = case.new.authentication
     if case.trouble is not None and case.trouble.is_no:
@@ -187,13 +210,13 @@ def _not_authentic(case: Case) -> Iterator[Verdict]:
         yield Verdict(f"{case.tool.command} refuses {name}: {judged.refusal}{signer}")
 
 
-def _another_release(case: Case) -> Iterator[Verdict]:
+def _another_release(case: Case, _: Policy) -> Iterator[Verdict]:
     if case.new.foreign:
         name = f"{case.change.address} {case.entry.version}"
         yield Verdict(f"another release is passed off as {name}: {case.new.foreign}, so no signed hash counts")
 
 
-CHECKS: Mapping[str, Callable[[Case], Iterator[Verdict]]] = {
+CHECKS: Mapping[str, Callable[[Case, Policy], Iterator[Verdict]]] = {
     "LK001": _published_again,
     "LK002": _unknown_origin,
     UNVERIFIED_RULE: _unverified,

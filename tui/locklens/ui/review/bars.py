@@ -75,7 +75,7 @@ class StatusFacts:
     progress: Reading
     grouping: Grouping
     narrowed: str
-    fail_on: str
+    fail_on: str | None
     message: str = ""
     sort: Sort = Sort.SEVERITY
 

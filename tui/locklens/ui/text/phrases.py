@@ -62,10 +62,10 @@ def _of_hashes(change: Change) -> str:
     return f"Hashes: {', '.join(parts)}." if parts else "No hashes."
 
 
-def verdict(review: Review, fail_on: str) -> tuple[int, str]:
+def verdict(review: Review, fail_on: str | None) -> tuple[int, str]:
     """The exit status of `locklens review` for a value of --fail-on, and its sentence."""
     status = int(review.fails(fail_on))
-    return status, f"would exit {status} at --fail-on={fail_on}"
+    return status, f"would exit {status} at --fail-on={review.threshold(fail_on)}"
 
 
 FINDING_MARK = "finding:"

@@ -1,0 +1,276 @@
+"""Changes that bring along the policy that would pass them: they are judged by the base's, and say what they propose."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from locklens.cli.main import main
+from locklens.demo.faults import Fault, FaultRule, Faults
+from locklens.demo.publishers import publisher
+from locklens.demo.registry import DemoRegistry
+from locklens.demo.releases import SampleLock, lock_file
+from locklens.demo.serving import environment, write_cli_configuration
+from locklens.policy import POLICY_FILE
+from locklens.review.reports import json as json_report
+
+HOME, LOCK = "registry.terraform.io", ".terraform.lock.hcl"
+DEMO = f"{HOME}/acme/demo"
+REQUIRES = """terraform {
+  required_providers {
+    demo = { source = "acme/demo", version = ">= 1.0.0" }
+  }
+}
+"""
+OLD, NEW, AGAIN = (
+    SampleLock(DEMO, "1.0.0", ">= 1.0.0", unpacked=()),
+    SampleLock(DEMO, "1.2.0", ">= 1.0.0", unpacked=()),
+    SampleLock(DEMO, "1.0.0", ">= 1.0.0", unpacked=(), edition="again"),
+)
+
+
+def git(top: Path, *words: str) -> str:
+    command = ["git", "-c", "user.name=n", "-c", "user.email=e", *words]
+    return subprocess.run(command, cwd=top, check=True, capture_output=True, text=True).stdout
+
+
+class Repository:
+    """A repository with the branches `main` and `pr`, reviewed by the command line as a pipeline does."""
+
+    def __init__(self, top: Path, registry: DemoRegistry, capsys: pytest.CaptureFixture[str]) -> None:
+        self.top = top
+        self.registry = registry
+        self._capsys = capsys
+        git(top, "init", "-q", "-b", "main")
+        (top / "main.tf").write_text(REQUIRES)
+        self.commit(lock=lock_file(OLD))
+        git(top, "checkout", "-q", "-b", "pr")
+
+    def commit(self, *, policy: str | None = None, lock: bytes | None = None) -> None:
+        if policy is not None:
+            (self.top / POLICY_FILE).write_text(policy)
+        if lock is not None:
+            (self.top / LOCK).write_bytes(lock)
+        git(self.top, "add", "--all")
+        git(self.top, "commit", "-qm", "x", "--allow-empty")
+
+    def commit_to_main(self, policy: str) -> None:
+        """Commits a policy to `main`, and leaves `pr` where it branched off."""
+        git(self.top, "checkout", "-q", "main")
+        self.commit(policy=policy)
+        git(self.top, "checkout", "-q", "pr")
+
+    def review(self, *words: str) -> tuple[int, dict[str, Any]]:
+        self._capsys.readouterr()
+        line = ["review", "main", "--merge-base", "--format", "json", "--no-cache", *words]
+        status = main(line, lambda *_: 0)
+        told = self._capsys.readouterr()
+        assert told.out, told.err
+        document: dict[str, Any] = json.loads(told.out)
+        jsonschema.validate(document, json_report.review_schema())
+        return status, document
+
+
+@pytest.fixture
+def repository(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Iterator[Repository]:
+    with DemoRegistry({DEMO: ["1.0.0", "1.2.0"]}) as registry:
+        for name, value in environment(write_cli_configuration(registry, tmp_path)).items():
+            monkeypatch.setenv(name, value)
+        top = tmp_path / "top"
+        top.mkdir()
+        monkeypatch.chdir(top)
+        yield Repository(top, registry, capsys)
+
+
+def findings(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    changes = [change for root in document["roots"] for change in root["changes"]]
+    found = [*document["findings"], *(one for change in changes for one in change["findings"])]
+    return {one["rule"]: one for one in found}
+
+
+def accepting(document: dict[str, Any], rule: str, **more: str) -> str:
+    (change,) = document["roots"][0]["changes"]
+    lines = {"rule": rule, "provider": change["provider"], "change": change["id"], "reason": "asked them", "by": "Ann"}
+    texts = "".join(f'{key} = "{value}"\n' for key, value in lines.items())
+    dates = "".join(f"{key} = {value}\n" for key, value in {"on": "2026-11-20", **more}.items())
+    return f"[[accept]]\n{texts}{dates}"
+
+
+def republished(repository: Repository) -> dict[str, Any]:
+    """The review of a branch that takes in a version that was published again."""
+    repository.registry.faults = Faults((FaultRule(Fault.REPUBLISHED, DEMO, "1.0.0"),))
+    repository.commit(lock=lock_file(AGAIN))
+    status, document = repository.review()
+    assert (status, findings(document)["LK001"]["severity"]) == (1, "block")
+    return document
+
+
+def test_an_acceptance_of_its_own_passes_nothing(repository: Repository) -> None:
+    acceptance = accepting(republished(repository), "LK001")
+    repository.commit(policy=acceptance)
+    status, document = repository.review()
+    assert (status, document["summary"]["verdict"], document["summary"]["accepted"]) == (1, "block", 0)
+    found = findings(document)
+    assert found["LK001"]["accepted"] is None
+    assert (found["LK028"]["severity"], found["LK028"]["line"]) == ("warn", 1)
+    assert "locklens.toml differs in the worktree: accept" in found["LK028"]["message"]
+    proposed = f"proposed, not in force: LK001 accepted for {DEMO} (locklens.toml:1): asked them (Ann)"
+    assert proposed in document["run"]["notes"]
+
+
+def test_an_acceptance_in_the_base_passes_this_change_alone(repository: Repository) -> None:
+    acceptance = accepting(republished(repository), "LK001", until="2099-01-01")
+    repository.commit_to_main(acceptance)
+    status, document = repository.review()
+    assert (status, document["summary"]["verdict"]) == (0, "ok")
+    assert document["summary"]["accepted"] == 1
+    accepted = {"reason": "asked them", "by": "Ann", "on": "2026-11-20", "until": "2099-01-01"}
+    assert findings(document)["LK001"]["accepted"] == accepted
+    assert "LK028" not in findings(document)
+    one_more = SampleLock(DEMO, "1.0.0", ">= 1.0.0", edition="again", more=("zh:" + "0" * 64,))
+    repository.commit(lock=lock_file(one_more))
+    status, document = repository.review()
+    assert (status, findings(document)["LK001"]["accepted"]) == (1, None)
+    assert any("match no change here: locklens.toml:1 (LK001" in note for note in document["run"]["notes"])
+
+
+def test_an_expired_acceptance_passes_nothing_and_is_named(repository: Repository) -> None:
+    repository.commit_to_main(accepting(republished(repository), "LK001", until="2020-01-01"))
+    status, document = repository.review()
+    assert (status, findings(document)["LK001"]["accepted"]) == (1, None)
+    expired = f"locklens.toml:1: the acceptance of LK001 for {DEMO} expired after 2020-01-01"
+    assert expired in document["run"]["notes"]
+
+
+def test_where_owners_guard_the_policy_the_head_may_accept(repository: Repository) -> None:
+    document = republished(repository)
+    guarded = 'accept_from = "head"\n'
+    repository.commit_to_main(guarded)
+    git(repository.top, "rebase", "-q", "main")
+    repository.commit(policy=guarded + accepting(document, "LK001"))
+    status, document = repository.review("--fail-on", "warn")
+    assert (status, document["summary"]["accepted"]) == (0, 1)
+    assert findings(document)["LK028"]["severity"] == "info"
+    repository.commit(policy=guarded + "cooldown = 0\n" + accepting(document, "LK001"))
+    status, document = repository.review("--fail-on", "warn")
+    assert (status, findings(document)["LK028"]["severity"]) == (1, "warn")
+
+
+LOOSE = {
+    "severity": ("[severity]\nLK001 = 'off'\nLK028 = 'off'\n", "severity"),
+    "allow list": ("allow = ['*/*']\n", "allow"),
+    "threshold": ("fail_on = 'never'\n", "fail_on"),
+    "side": ("accept_from = 'head'\n", "accept_from"),
+    "mistake": ("cooldwn = 7\n", 'unknown key "cooldwn"; did you mean "cooldown"?'),
+}
+
+
+@pytest.mark.parametrize("name", LOOSE)
+def test_a_looser_policy_of_its_own_passes_nothing(repository: Repository, name: str) -> None:
+    repository.commit_to_main("allow = ['hashicorp/*']\nfail_on = 'warn'\n")
+    git(repository.top, "rebase", "-q", "main")
+    republished(repository)
+    policy, words = LOOSE[name]
+    repository.commit(policy=policy)
+    status, document = repository.review()
+    found = findings(document)
+    assert (status, found["LK001"]["severity"], found["LK022"]["severity"]) == (1, "block", "block")
+    assert words in found["LK028"]["message"]
+
+
+def test_the_same_in_the_base_passes(repository: Repository) -> None:
+    republished(repository)
+    repository.commit_to_main("allow = ['acme/demo < 2.0']\n[severity]\nLK001 = 'off'\n")
+    status, document = repository.review()
+    assert (status, document["summary"]["verdict"]) == (0, "ok")
+    assert not {"LK001", "LK022"} & findings(document).keys()
+    repository.commit_to_main("allow = ['acme/demo > 2.0']\nfail_on = 'never'\n")
+    status, document = repository.review()
+    message = f"{DEMO} 1.0.0 is not allowed: locklens.toml:1 allows > 2.0.0"
+    assert (status, findings(document)["LK022"]["message"]) == (0, message)
+    assert repository.review("--fail-on", "block")[0] == 1
+
+
+def pinning(key: str, more: str = "") -> str:
+    return f'[trust."acme"]\nkeys = ["{key}"]\nwhy = "their page"\n{more}'
+
+
+def other_signer(repository: Repository) -> str:
+    """Has 1.2.0 signed by another key, locks it, and returns its fingerprint."""
+    repository.registry.faults = Faults((FaultRule(Fault.OTHER_SIGNER, DEMO, "1.2.0"),))
+    repository.commit(lock=lock_file(NEW))
+    status, document = repository.review()
+    (change,) = document["roots"][0]["changes"]
+    assert (status, findings(document)["LK010"]["severity"]) == (0, "warn")
+    key: str = change["signer"]["new"]["keys"][0]["fingerprint"]
+    return key
+
+
+def test_a_pin_of_its_own_passes_no_key_and_one_of_the_base_does(repository: Repository) -> None:
+    key, before = other_signer(repository), publisher("acme").key.fingerprint
+    repository.commit_to_main(pinning(before))
+    git(repository.top, "rebase", "-q", "main")
+    repository.commit(policy=pinning(key))
+    status, document = repository.review()
+    found = findings(document)
+    assert (status, found["LK010"]["severity"]) == (1, "block")
+    assert found["LK010"]["message"] == f"signed by {key}; locklens.toml:1 pins acme to {before}"
+    assert found["LK028"]["severity"] == "warn"
+    note = f"proposed, not in force: acme pinned to {key} (locklens.toml:1): their page"
+    assert note in document["run"]["notes"]
+    git(repository.top, "checkout", "-q", "main")
+    repository.commit(policy=pinning(f'{before}", "{key}'))
+    git(repository.top, "checkout", "-q", "pr")
+    status, document = repository.review()
+    assert (status, "LK010" in findings(document)) == (0, False)
+
+
+def test_a_pin_that_is_due_is_named_and_an_unsigned_release_contradicts_it(repository: Repository) -> None:
+    key = other_signer(repository)
+    repository.commit_to_main(pinning(key, "review_by = 2020-01-01\n"))
+    status, document = repository.review()
+    assert (status, "LK010" in findings(document)) == (0, False)
+    assert "locklens.toml:1: the pin of acme was to be reviewed by 2020-01-01" in document["run"]["notes"]
+
+
+def test_a_host_of_its_own_is_not_asked(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    host = "r.example.test"
+    lock = lock_file(OLD, SampleLock(f"{host}/acme/demo", "1.0.0"))
+    repository.commit(policy=f"hosts = ['{host}']\n", lock=lock)
+    asked = {one["host"]: one["asked"] for one in repository.review()[1]["run"]["hosts"]}
+    assert asked[host] is False
+    repository.commit_to_main(f"hosts = ['{host}']\n")
+    asked = {one["host"]: one["asked"] for one in repository.review()[1]["run"]["hosts"]}
+    assert asked[host] is True
+
+
+MODULES = {
+    'source = "acme/network/aws"\n  version = "~> 1.0"': True,
+    'source = "acme/network/aws"': True,
+    'source = "acme/network/aws"\n  version = "1.2.3"': False,
+    'source = "git::https://example.test/m.git?ref=main"': True,
+    'source = "git::https://example.test/m.git?ref=v1.2.0"': False,
+    f'source = "git::https://example.test/m.git?ref={"a" * 40}"': False,
+    'source = "https://example.test/m.zip"': True,
+    'source = "./local"': False,
+}
+
+
+@pytest.mark.parametrize(("call", "is_told"), MODULES.items())
+def test_a_module_call_that_is_not_exact(repository: Repository, call: str, is_told: bool) -> None:
+    (repository.top / "main.tf").write_text(f'{REQUIRES}module "m" {{\n  {call}\n}}\n')
+    (repository.top / "local").mkdir()
+    (repository.top / "local" / "x.tf").write_text("")
+    repository.commit(lock=lock_file(NEW))
+    assert not [one for one in repository.review()[1]["roots"][0]["findings"] if one["rule"] == "LK029"]
+    repository.commit_to_main("[severity]\nLK029 = 'warn'\n")
+    told = [one for one in repository.review()[1]["roots"][0]["findings"] if one["rule"] == "LK029"]
+    assert [(one["severity"], one["file"], one["line"]) for one in told] == [("warn", "main.tf", 6)] * is_told
