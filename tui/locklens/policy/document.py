@@ -11,9 +11,9 @@ from locklens.policy.model import AcceptFrom, InstallPath, SeverityName, Thresho
 
 MAX_PLATFORMS = 100
 MAX_DAYS = 3650
-MAX_TEXT = 200
+MAX_REASON = 200
 """Characters of a reason or a name: they are shown on one line."""
-MAX_ENTRIES = 1000
+MAX_POLICY_ENTRIES = 1000
 """Entries of one list: the file is about a page long."""
 
 _PLATFORM = r"^[a-z0-9]{1,32}_[a-z0-9]{1,32}$"
@@ -21,7 +21,7 @@ _FINGERPRINT = r"^([0-9A-F]{40}|[0-9A-F]{64})$"
 _RULE = r"^LK[0-9]{3}$"
 _CHANGE = r"^[0-9a-f]{16}$"
 
-_Text = Annotated[str, Meta(max_length=MAX_TEXT)]
+_Text = Annotated[str, Meta(max_length=MAX_REASON)]
 _PlatformName = Annotated[str, Meta(pattern=_PLATFORM)]
 _Rule = Annotated[str, Meta(pattern=_RULE)]
 
@@ -45,7 +45,7 @@ class AcceptTable(Struct, frozen=True, forbid_unknown_fields=True):
     rule: Annotated[_Rule, Meta(description="the finding's rule")]
     provider: Annotated[_Text, Meta(description="the full address: host/namespace/type")]
     change: Annotated[str, Meta(pattern=_CHANGE, description="the change's id: 16 hex digits")]
-    reason: Annotated[str, Meta(min_length=1, max_length=MAX_TEXT, description="why it is accepted")]
+    reason: Annotated[str, Meta(min_length=1, max_length=MAX_REASON, description="why it is accepted")]
     by: Annotated[_Text, Meta(description="who accepts it")]
     on: Annotated[date, Meta(description="when")]
     until: Annotated[date | UnsetType, Meta(description="the last day on which it holds")] = UNSET
@@ -62,14 +62,14 @@ class PolicyDocument(Struct, frozen=True, forbid_unknown_fields=True):
         Annotated[int, Meta(ge=0, le=MAX_DAYS)] | UnsetType, Meta(description="days that a release must be old")
     ] = UNSET
     hosts: Annotated[
-        list[_Text], Meta(max_length=MAX_ENTRIES, description="hosts of registries that may be asked too")
+        list[_Text], Meta(max_length=MAX_POLICY_ENTRIES, description="hosts of registries that may be asked too")
     ] = []
     install_paths: Annotated[
         Annotated[list[InstallPath], Meta(min_length=1)] | UnsetType,
         Meta(description="where packages are installed from"),
     ] = UNSET
     allow: Annotated[
-        Annotated[list[_Text], Meta(max_length=MAX_ENTRIES)] | UnsetType,
+        Annotated[list[_Text], Meta(max_length=MAX_POLICY_ENTRIES)] | UnsetType,
         Meta(description="providers and version ranges; any other is LK022"),
     ] = UNSET
     accept_from: Annotated[
@@ -81,7 +81,7 @@ class PolicyDocument(Struct, frozen=True, forbid_unknown_fields=True):
     ] = {}
     severity: Annotated[dict[_Rule, SeverityName], Meta(description="severity of rules")] = {}
     trust: Annotated[dict[_Text, TrustTable], Meta(description='keys by namespace, or by "host/namespace"')] = {}
-    accept: Annotated[list[AcceptTable], Meta(max_length=MAX_ENTRIES, description="accepted findings")] = []
+    accept: Annotated[list[AcceptTable], Meta(max_length=MAX_POLICY_ENTRIES, description="accepted findings")] = []
 
 
 def policy_schema() -> dict[str, object]:

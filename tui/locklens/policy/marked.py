@@ -56,7 +56,7 @@ class MarkedDocument:
         """
         for key in table:
             if key not in known:
-                self.refuse(f"unknown key {quoted(key)}{nearest(key, known)}", *where, key)
+                self.refuse(f"unknown key {in_quotes(key)}{nearest_key(key, known)}", *where, key)
 
     def convert(self, value: object, type_: Any, name: str, *where: str | int) -> Any:
         """Return a value as a type of the policy's document.
@@ -111,12 +111,12 @@ def shortened(text: str) -> str:
     return text if len(text) <= _MAX_SHOWN else text[:_MAX_SHOWN] + "…"
 
 
-def quoted(text: str) -> str:
+def in_quotes(text: str) -> str:
     """Foreign text in quotes, shortened."""
     return f'"{shortened(text)}"'
 
 
-def nearest(text: str, names: Sequence[str]) -> str:
+def nearest_key(text: str, names: Sequence[str]) -> str:
     """Return a question about the nearest of several names, to end a message with."""
     from difflib import get_close_matches
 

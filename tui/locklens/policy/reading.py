@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, get_args
 from locklens.addresses import Platform
 from locklens.errors import ConfigurationError
 from locklens.policy import tables
-from locklens.policy.document import MAX_DAYS, MAX_PLATFORMS, MAX_TEXT, PolicyDocument
-from locklens.policy.marked import MarkedDocument, nearest, quoted, shortened
+from locklens.policy.document import MAX_DAYS, MAX_PLATFORMS, MAX_REASON, PolicyDocument
+from locklens.policy.marked import MarkedDocument, in_quotes, nearest_key, shortened
 from locklens.policy.model import AcceptFrom, InstallPath, Policy, Threshold, WantedPlatform
 from locklens.policy.positions import lines_of_keys, too_deep
 
@@ -105,7 +105,7 @@ class _Reading:
         """Return the value of `fail_on` or `accept_from`."""
         choices = get_args(Threshold) if key == "fail_on" else tuple(AcceptFrom)
         if not isinstance(value, str) or value not in choices:
-            near = nearest(value, choices) if isinstance(value, str) else ""
+            near = nearest_key(value, choices) if isinstance(value, str) else ""
             self._wrong(f'"{key}" must be one of {_listed(choices)}{near}', key)
         return value if key == "fail_on" else AcceptFrom(value)
 
@@ -131,14 +131,14 @@ class _Reading:
         if not _PLATFORM.match(name):
             misplaced = f'"{name}" above the line [platforms]' if name in _KEYS else ""
             self._wrong(
-                f"invalid platform {quoted(name)}: expected OS_ARCH, such as linux_amd64",
+                f"invalid platform {in_quotes(name)}: expected OS_ARCH, such as linux_amd64",
                 *where,
                 hint=f"to set the key of that name, move {misplaced}" if misplaced else "",
             )
         if not isinstance(why, str):
             self._wrong(f'the reason for {name} must be a string, such as "CI"', *where)
-        if len(why) > MAX_TEXT or (why and not why.isprintable()):
-            self._wrong(f"the reason for {name} must be one line of at most {MAX_TEXT} printable characters", *where)
+        if len(why) > MAX_REASON or (why and not why.isprintable()):
+            self._wrong(f"the reason for {name} must be one line of at most {MAX_REASON} printable characters", *where)
         return WantedPlatform(Platform.parse(name), why, self._document.line(*where))
 
     def _install_paths(self, value: object) -> frozenset[InstallPath]:
@@ -157,8 +157,8 @@ class _Reading:
                 hint = f"use one of {_listed(InstallPath)}"
                 if not isinstance(text, str):
                     self._wrong("an install path must be a string", key, place, hint=hint)
-                near = nearest(text, tuple(InstallPath))
-                self._wrong(f"unknown install path {quoted(text)}{near}", key, place, hint=hint)
+                near = nearest_key(text, tuple(InstallPath))
+                self._wrong(f"unknown install path {in_quotes(text)}{near}", key, place, hint=hint)
             if text in paths:
                 self._wrong(f'"{text}" is listed twice', key, place)
             paths.add(InstallPath(text))

@@ -9,7 +9,7 @@ from msgspec import UNSET
 from locklens.addresses import display_host, read_host
 from locklens.dialect import TERRAFORM, AddressError
 from locklens.policy.document import AcceptTable, PolicyDocument, TrustTable
-from locklens.policy.marked import nearest, quoted
+from locklens.policy.marked import in_quotes, nearest_key
 from locklens.policy.model import Acceptance, AllowedProvider, Pin, SeverityName
 from locklens.versions import Constraints, ConstraintSyntaxError
 
@@ -42,7 +42,7 @@ def _host(document: MarkedDocument, text: str, *where: str | int) -> str:
     try:
         return read_host(text)
     except ValueError as error:
-        document.refuse(f"invalid host {quoted(text)}: {error}", *where, hint="such as registry.example.com")
+        document.refuse(f"invalid host {in_quotes(text)}: {error}", *where, hint="such as registry.example.com")
 
 
 def read_allow(document: MarkedDocument) -> tuple[AllowedProvider, ...]:
@@ -57,7 +57,7 @@ def _allowed(document: MarkedDocument, text: str, *where: str | int) -> AllowedP
     hint = 'such as "hashicorp/*", "cloudflare/cloudflare ~> 5.0" or "registry.example.com/acme/*"'
     if len(parts) not in (2, 3) or (len(parts) == 3 and _ANY in parts[0]):
         document.refuse(
-            f"invalid provider {quoted(text)}: expected namespace/type or host/namespace/type", *where, hint=hint
+            f"invalid provider {in_quotes(text)}: expected namespace/type or host/namespace/type", *where, hint=hint
         )
     address = _address(document, "/".join("x" if part == _ANY else part for part in parts), text, *where, hint=hint)
     host = address.host if len(parts) == 3 else ""
@@ -68,7 +68,7 @@ def _allowed(document: MarkedDocument, text: str, *where: str | int) -> AllowedP
     try:
         constraints = Constraints.parse(versions.strip()) if versions.strip() else None
     except ConstraintSyntaxError as error:
-        document.refuse(f"invalid versions in {quoted(text)}: {error.detail}", *where, hint=hint)
+        document.refuse(f"invalid versions in {in_quotes(text)}: {error.detail}", *where, hint=hint)
     return AllowedProvider(host, namespace, kind, constraints, text, document.line(*where))
 
 
@@ -76,7 +76,7 @@ def _address(document: MarkedDocument, name: str, text: str, *where: str | int, 
     try:
         return TERRAFORM.parse_source(name)
     except AddressError as error:
-        document.refuse(f"invalid provider {quoted(text)}: {error.detail}", *where, hint=hint)
+        document.refuse(f"invalid provider {in_quotes(text)}: {error.detail}", *where, hint=hint)
 
 
 def read_severity(document: MarkedDocument, rules: Collection[str]) -> Mapping[str, SeverityName]:
@@ -90,7 +90,7 @@ def read_severity(document: MarkedDocument, rules: Collection[str]) -> Mapping[s
         _require_rule(document, rule, rules, "severity", rule)
         if level not in levels:
             names = ", ".join(f'"{name}"' for name in levels)
-            near = nearest(level, levels) if isinstance(level, str) else ""
+            near = nearest_key(level, levels) if isinstance(level, str) else ""
             document.refuse(f"{rule} must be one of {names}{near}", "severity", rule)
         found[rule] = level
     if found.get(_PINNED_RULE) == "off" and document.values.get("trust"):
@@ -102,7 +102,7 @@ def read_severity(document: MarkedDocument, rules: Collection[str]) -> Mapping[s
 def _require_rule(document: MarkedDocument, rule: str, rules: Collection[str], *where: str | int) -> None:
     if rules and rule not in rules:
         hint = "locklens explain lists all rules"
-        document.refuse(f"unknown rule {quoted(rule)}{nearest(rule, tuple(rules))}", *where, hint=hint)
+        document.refuse(f"unknown rule {in_quotes(rule)}{nearest_key(rule, tuple(rules))}", *where, hint=hint)
 
 
 def read_trust(document: MarkedDocument) -> tuple[Pin, ...]:
@@ -114,7 +114,7 @@ def read_trust(document: MarkedDocument) -> tuple[Pin, ...]:
     for name, value in table.items():
         pin = _pin(document, name, value)
         if (pin.host, pin.namespace) in pins:
-            document.refuse(f"{quoted(name)} is pinned twice", "trust", name)
+            document.refuse(f"{in_quotes(name)} is pinned twice", "trust", name)
         pins[pin.host, pin.namespace] = pin
     return tuple(pins.values())
 
@@ -124,7 +124,7 @@ def _pin(document: MarkedDocument, name: str, value: object) -> Pin:
     host_text, slash, namespace = name.rpartition("/")
     hint = 'write [trust."acme"] or [trust."registry.example.com/acme"]'
     if (slash and not host_text) or "/" in host_text:
-        document.refuse(f"invalid namespace {quoted(name)}", *where, hint=hint)
+        document.refuse(f"invalid namespace {in_quotes(name)}", *where, hint=hint)
     address = _address(document, f"{namespace}/x", name, *where, hint=hint)
     host = _host(document, host_text, *where) if slash else ""
     if isinstance(value, dict):
@@ -149,7 +149,7 @@ def _refuse_key_ids(document: MarkedDocument, keys: object, *where: str | int) -
         if isinstance(key, str) and 0 < len(key) <= _KEY_ID_DIGITS:
             hint = "locklens keys shows the full fingerprint"
             document.refuse(
-                f"{quoted(key)} is the id of a key, which others can have too", *where, "keys", place, hint=hint
+                f"{in_quotes(key)} is the id of a key, which others can have too", *where, "keys", place, hint=hint
             )
 
 
@@ -169,7 +169,7 @@ def _acceptance(document: MarkedDocument, value: object, place: int, rules: Coll
     _require_rule(document, found.rule, rules, *where, "rule")
     hint = f"the full address, such as {display_host(TERRAFORM.default_host)}/acme/demo"
     if found.provider.count("/") != 2:
-        document.refuse(f"invalid provider {quoted(found.provider)}", *where, "provider", hint=hint)
+        document.refuse(f"invalid provider {in_quotes(found.provider)}", *where, "provider", hint=hint)
     address = _address(document, found.provider, found.provider, *where, "provider", hint=hint)
     return Acceptance(
         found.rule,
