@@ -42,6 +42,7 @@ from locklens.review.model import Review
 from locklens.storage.cache import Cache
 from locklens.storage.journal import Journal
 from locklens.ui.app import LockLensApp
+from locklens.ui.preview.plan_pane import PlanStage
 from locklens.ui.preview.screen import PreviewScreen
 from locklens.ui.signers.screen import SignersScreen
 from locklens.ui.upgrade.screen import UpgradeScreen
@@ -136,7 +137,9 @@ class PreviewDriver(Driver):
         return any(isinstance(screen, PreviewScreen) for screen in self.app.screen_stack)
 
     async def ready(self) -> None:
-        await until(self, lambda: "ready: enter writes" in self.status)
+        """Waits until a plan can be written; the status line may show a notice for some seconds more."""
+        await until(self, lambda: self.has_preview() and self.preview.standing.stage is PlanStage.READY)
+        await self.pilot.pause()
         self.before = self.screen.review
 
     def want(self, intent: Operation) -> None:
@@ -198,6 +201,7 @@ async def test_a_plan_is_told_and_written_when_enter_is_pressed(opening: Opening
         await on.ready()
         assert "preview  Restore hashicorp/aws from HEAD in 2 roots" in on.lines[0]
         assert "nothing written yet" in on.lines[0]
+        assert "ready: enter writes" in on.status
         assert "PLAN  1 provider, 2 roots, 2 files" in on.plan
         assert "^ hashicorp/aws  5.84.0 -> 5.86.1  ok  2 roots" in on.plan
         assert "4 providers unchanged" in on.plan
