@@ -227,8 +227,6 @@ NOT_YET = [
     ["lock", "-net-mirror=https://mirror.example.com/"],
     ["init", "-plugin-dir=folder"],
     ["why", "--policy", "x.toml", "aws"],
-    ["review", "--pr", "12"],
-    ["review", "--remote", "upstream", "--pr=1"],
 ]
 
 

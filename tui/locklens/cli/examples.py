@@ -8,6 +8,7 @@ OVERVIEW = ("review", "upgrade", "lock", "why")
 EXAMPLES = {
     "review": (
         ("locklens review main --merge-base --fail-on warn", "what this branch changes, for CI"),
+        ("locklens review --pr 12", "a pull or merge request of the remote"),
         ("locklens review v1.0 --head v2.0 -- live/prod", "two revisions, one root"),
         ("locklens review --old HEAD:.terraform.lock.hcl --new .terraform.lock.hcl", "two files"),
     ),

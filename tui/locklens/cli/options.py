@@ -15,10 +15,8 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-_NOT_YET_OPTIONS = {
-    "pr": "--pr",
-    "remote": "--remote",
-}
+
+_MAX_DIGITS = 18
 
 
 def read_options(command: str, arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
@@ -76,8 +74,9 @@ def _review(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Names
     add("--head", metavar="REV", help="compare two revisions (default: the work tree)")
     add("--staged", action="store_true", help="compare the index instead of the work tree")
     add("--merge-base", action="store_true", help="compare with the common ancestor, as a pull request does")
-    add("--pr", metavar="N", help="head of a pull request (not supported yet)")
-    add("--remote", metavar="NAME", help="remote to fetch pull requests from (not supported yet)")
+    words = "fetch a pull or merge request, and compare it with its merge base with BASE"
+    add("--pr", metavar="N", type=_number, help=f"{words} (default: the remote's default branch)")
+    add("--remote", metavar="NAME", help="remote to fetch it from, also with --offline (default: origin)")
     add("--old", metavar="FILE", help="old lock file: a path, -, /dev/null, or REV:PATH (default: BASE)")
     add("--new", metavar="FILE", help="new lock file, named the same way; requires --old (default: none)")
     add("--config", metavar="DIR", help="configuration of the new side (default: the folder of --new)")
@@ -183,14 +182,24 @@ def _take_roots(options: argparse.Namespace, operands: Sequence[str]) -> None:
 
 
 def _refuse_unsupported(options: argparse.Namespace) -> None:
-    for name, word in _NOT_YET_OPTIONS.items():
-        if getattr(options, name, None):
-            raise NotSupportedYetError(word)
     if options.format == "tui" and options.output:
         raise UsageError("--output needs the --format of a report", hint="the terminal UI writes no file")
 
 
+def _number(text: str) -> int:
+    import argparse
+
+    # ASCII alone: the number becomes a part of a reference's name.
+    if not (text.isascii() and text.isdecimal() and len(text) <= _MAX_DIGITS and int(text)):
+        raise argparse.ArgumentTypeError(f"invalid number {text!r}: expected that of a pull or merge request, as 12")
+    return int(text)
+
+
 def _check_sides(options: argparse.Namespace) -> None:
+    if options.pr and (options.old is not None or options.new is not None or options.head or options.staged):
+        raise UsageError("--pr compares a pull request with BASE: no --head, --staged, --old or --new")
+    if options.remote is not None and not options.pr:
+        raise UsageError("--remote requires --pr", hint="a branch of a remote is compared with --head REMOTE/BRANCH")
     in_files = options.old is not None or options.new is not None
     if in_files and (options.old is None or options.new is None):
         raise UsageError("--old and --new must be used together", hint="use /dev/null for an absent side")

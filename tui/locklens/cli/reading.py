@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 def run_review_command(options: Namespace, open_ui: OpenUi) -> int:
     """Compare lock files."""
     from locklens.operations.compare_files import open_files
-    from locklens.operations.compare_repository import open_git
+    from locklens.operations.compare_repository import open_base
     from locklens.operations.comparison import Base
 
     base = None
@@ -40,17 +40,17 @@ def run_review_command(options: Namespace, open_ui: OpenUi) -> int:
         )
     else:
         fork_of = (options.head or "HEAD") if options.merge_base else ""
-        base = Base(options.base, fork_of, options.head, options.staged)
-        opened = partial(
-            open_git,
-            Path.cwd(),
-            base=base.name,
-            fork_of=base.fork_of,
-            head=options.head,
-            staged=options.staged,
-            roots=options.root,
-        )
+        base = _pull_request(options) if options.pr else Base(options.base, fork_of, options.head, options.staged)
+        opened = partial(open_base, Path.cwd(), base=base, roots=options.root)
     return show(request_of(options, opened, asking_of(options), base), options, "review", open_ui)
+
+
+def _pull_request(options: Namespace) -> Base:
+    from locklens.operations.compare_repository import fetch_pull_request
+
+    remote = "origin" if options.remote is None else options.remote
+    tell([f"fetching request {options.pr} from {remote}"])
+    return fetch_pull_request(Path.cwd(), options.pr, remote=remote, base=options.base)
 
 
 def run_locked(options: Namespace, view: str, open_ui: OpenUi) -> int:

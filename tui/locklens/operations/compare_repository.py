@@ -15,7 +15,7 @@ from locklens.project.tree import EmptyTree, WorkTree
 from locklens.review.model import PolicySide
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from locklens.project.git import Repository, UncommittedSide
@@ -29,6 +29,7 @@ def open_git(
     staged: bool = False,
     merge_base: bool = False,
     fork_of: str = "",
+    titles: Mapping[str, str] | None = None,
     roots: Sequence[str] = (),
 ) -> Comparison:
     """Compare a revision with the work tree, the index or another revision.
@@ -43,6 +44,7 @@ def open_git(
         merge_base: True to compare with the common ancestor of `base` and `head` (HEAD without one). Only the
             differences are those since then; see `Comparison.tip`.
         fork_of: The revision whose common ancestor with `base` is the old side, for any new one; "" for none.
+        titles: Names that are shown instead of commit ids.
         roots: Root folders, relative to `folder`, to which the comparison is restricted.
 
     Raises:
@@ -55,13 +57,15 @@ def open_git(
     from locklens.project.gitoutput import ChangeStatus, PathChange
 
     fork_of = fork_of or ((head or "HEAD") if merge_base else "")
+    titles = titles or {}
     repository = Repository.discover(folder)
     try:
         only = [within(repository, folder, root) for root in roots]
         new, new_place = _head_side(repository, head, staged=staged)
         old, old_place = tip, _ = _base_side(repository, "HEAD" if base is None else base)
+        old = tip = _titled(tip, titles)
         if fork_of and tip.revision is not None:
-            old = _fork_point(repository, tip.name, tip.revision, fork_of)
+            old = _fork_point(repository, tip, fork_of, titles.get(fork_of, fork_of))
             old_place = str(old.revision)
         changes, submodules = repository.compare(old_place, new_place)
         converted = conversions(old.tree, new.tree)
@@ -81,7 +85,7 @@ def open_git(
         raise
     return Comparison(
         base=old,
-        head=new,
+        head=_titled(new, titles),
         roots=pairs,
         worktree=None if repository.is_bare else WorkTree(repository.top),
         top=repository.top,
@@ -94,6 +98,48 @@ def open_git(
         is_base_named=base is not None,
         base_locks=base_locks,
     )
+
+
+def open_base(folder: Path, *, base: Base, roots: Sequence[str] = ()) -> Comparison:
+    """Compare the named sides; see `open_git`.
+
+    Raises:
+        ConfigurationError: As of `open_git`.
+        RepositoryError: As of `open_git`.
+    """
+    return open_git(
+        folder,
+        base=base.name,
+        head=base.head,
+        staged=base.is_staged,
+        fork_of=base.fork_of,
+        titles=base.titles,
+        roots=roots,
+    )
+
+
+def fetch_pull_request(folder: Path, number: int, *, remote: str, base: str | None = None) -> Base:
+    """Fetch a pull or merge request, and return its head and its fork point as the sides of a comparison.
+
+    The commits are named by id: no reference is written, and what the remote has later changes nothing in a run.
+
+    Args:
+        folder: A folder in the repository.
+        number: Of the request.
+        remote: The name of the remote that has it.
+        base: The revision that it is to be merged into; None for the default branch of the remote, as it is there now.
+
+    Raises:
+        RepositoryError: There is no repository, remote, request or base, or the remote cannot be reached.
+    """
+    from locklens.project.git import Repository
+
+    with Repository.discover(folder) as repository:
+        if base is not None:
+            repository.resolve(base)
+        fetched = repository.fetch_request(number, remote, with_base=base is None)
+    titles = {fetched.head: fetched.head_name} | ({} if base is not None else {fetched.base: fetched.base_name})
+    return Base(fetched.base if base is None else base, fetched.head, fetched.head, titles=titles)
 
 
 def open_locked(folder: Path, *, base: Base | None = None, roots: Sequence[str] = ()) -> Comparison:
@@ -110,9 +156,7 @@ def open_locked(folder: Path, *, base: Base | None = None, roots: Sequence[str] 
     """
     base = base or Base()
     try:
-        return open_git(
-            folder, base=base.name, head=base.head, staged=base.is_staged, fork_of=base.fork_of, roots=roots
-        )
+        return open_base(folder, base=base, roots=roots)
     except NoRepositoryError:
         place = folder / roots[0] if len(roots) == 1 else folder
         if len(roots) > 1 or base != Base() or not (place / LOCK_FILE).is_file():
@@ -146,8 +190,12 @@ def _base_side(repository: Repository, base: str) -> tuple[Side, str | Uncommitt
     return Side("git", base, revision, RevisionTree(repository, revision)), revision
 
 
-def _fork_point(repository: Repository, base: str, tip: str, fork_of: str) -> Side:
+def _titled(side: Side, titles: Mapping[str, str]) -> Side:
+    return replace(side, name=titles[side.name]) if side.name in titles else side
+
+
+def _fork_point(repository: Repository, tip: Side, fork_of: str, title: str) -> Side:
     from locklens.project.gittree import RevisionTree
 
-    revision = repository.merge_base(tip, repository.resolve(fork_of))
-    return Side("git", f"{base}...{fork_of}", revision, RevisionTree(repository, revision))
+    revision = repository.merge_base(str(tip.revision), repository.resolve(fork_of))
+    return Side("git", f"{tip.name}...{title}", revision, RevisionTree(repository, revision))

@@ -47,12 +47,14 @@ class Base(Struct, frozen=True):
         fork_of: The revision whose common ancestor with `name` is the base; "" for `name` itself.
         head: The new side, a revision; None for the work tree or the index.
         is_staged: True if the new side is the index.
+        titles: Names that are shown instead of commit ids.
     """
 
     name: str | None = None
     fork_of: str = ""
     head: str | None = None
     is_staged: bool = False
+    titles: Mapping[str, str] = {}
 
 
 class Comparison(Struct, frozen=True):

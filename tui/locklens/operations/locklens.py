@@ -81,15 +81,11 @@ class LockLens:
 
         from msgspec.structs import replace
 
-        from locklens.operations.compare_repository import open_git, open_locked
+        from locklens.operations.compare_repository import open_base, open_locked
 
         base, where, opened = self.request.base, folder or Path.cwd(), self.request.open
         if base is not None:
-            opened = (
-                partial(open_git, where, base=base.name, head=base.head, staged=base.is_staged, fork_of=base.fork_of)
-                if reads is Reads.CHANGES
-                else partial(open_locked, where, base=base)
-            )
+            opened = partial(open_base if reads is Reads.CHANGES else open_locked, where, base=base)
         is_whole = reads is not Reads.CHANGES
         request = replace(
             self.request, open=opened, include_unchanged=is_whole, is_survey=reads is Reads.LOCKED, prove="none"

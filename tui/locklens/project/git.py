@@ -1,8 +1,9 @@
 """A git repository, read through the `git` command: revisions, listings, contents, and what changed between two sides.
 
-`locklens.project.gitprocess` starts git, `locklens.project.gitindex` stages. Nothing is fetched, nothing
-is written here, no file is checked out. A review needs a handful of processes however many files there are: one for
-each listing or comparison, and one long-lived `git cat-file --batch` for names and contents.
+`locklens.project.gitprocess` starts git, `locklens.project.gitindex` stages, `locklens.project.gitfetch` fetches the
+head of a pull request. Nothing else is fetched, nothing is written here, no file is checked out. A review needs a
+handful of processes however many files there are: one for each listing or comparison, and one long-lived
+`git cat-file --batch` for names and contents.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from locklens.project.gitdiscovery import FoundRepository
+    from locklens.project.gitfetch import FetchedRequest
     from locklens.project.gitindex import GitIndex
     from locklens.project.gitoutput import PathChange, SubmoduleChange, TreeFile
     from locklens.project.gitrefs import Revision
@@ -163,6 +165,16 @@ class Repository:
         from locklens.project.gitrefs import list_revisions
 
         return list_revisions(self._command, has_commits=self.has_commit("HEAD"))
+
+    def fetch_request(self, number: int, remote: str, *, with_base: bool) -> FetchedRequest:
+        """Fetch the head of a pull or merge request; see `locklens.project.gitfetch`.
+
+        Raises:
+            RepositoryError: There is no such remote or request, or the remote cannot be reached.
+        """
+        from locklens.project.gitfetch import fetch_request
+
+        return fetch_request(self._command, self._object_format, number, remote, with_base=with_base)
 
     def has_commit(self, name: str) -> bool:
         """True if a revision of that name is known.

@@ -1,7 +1,8 @@
 """Starting git: its path, environment and options, and its answers and failures.
 
-A repository under review is not trusted: nothing of its own configuration may start a program, nothing is fetched. The
-questions are left to `locklens.project.git`, which only reads, and `locklens.project.gitindex`.
+A repository under review is not trusted: nothing of its own configuration may start a program, and nothing is fetched
+but by `locklens.project.gitfetch`. The questions are left to `locklens.project.git`, which only reads, and
+`locklens.project.gitindex`.
 """
 
 from __future__ import annotations
@@ -156,6 +157,8 @@ class GitCommand(Struct, frozen=True):
         settings: Mapping[str, str] | None = None,
         given: bytes = b"",
         by_patterns: bool = False,
+        seconds: float | None = None,
+        file_bytes: int = 0,
     ) -> tuple[int, bytes, str]:
         """Run git once.
 
@@ -164,18 +167,28 @@ class GitCommand(Struct, frozen=True):
             settings: Configuration that overrides the repository's.
             given: Standard input.
             by_patterns: True if git matches paths against the repository's patterns; see `PATTERN_SECONDS`.
+            seconds: That it may take; None for TIMEOUT.
+            file_bytes: Of the largest file that it may write; 0 for any.
 
         Returns:
             Exit status, standard output, standard error.
 
         Raises:
-            RepositoryError: Git cannot be started, takes longer than TIMEOUT, or prints more than MAX_ANSWER_BYTES.
+            RepositoryError: Git cannot be started, takes longer than it may, or prints more than MAX_ANSWER_BYTES.
         """
-        from locklens.project.gitrun import Run
+        from locklens.project.gitrun import TIMEOUT, Run
 
         environment = with_settings(self.environment, settings) if settings else self.environment
         output = bytearray()
-        with Run(self.command_line(*arguments), self.folder, environment, given, by_patterns=by_patterns) as run:
+        with Run(
+            self.command_line(*arguments),
+            self.folder,
+            environment,
+            given,
+            by_patterns=by_patterns,
+            seconds=TIMEOUT if seconds is None else seconds,
+            file_bytes=file_bytes,
+        ) as run:
             while data := run.read():
                 output += data
                 if len(output) > MAX_GIT_OUTPUT_BYTES:

@@ -104,6 +104,16 @@ def _limit_processor_time(pid: int, seconds: int) -> None:
         prlimit(pid, RLIMIT_CPU, (seconds, seconds + 1))
 
 
+def _limit_files(pid: int, size: int) -> None:
+    """Bound the files that a process and its children write, in bytes; on Linux alone, as for its memory."""
+    try:
+        from resource import RLIMIT_FSIZE, prlimit
+    except ImportError:
+        return
+    with suppress(OSError, ValueError):
+        prlimit(pid, RLIMIT_FSIZE, (size, size))
+
+
 def end(process: subprocess.Popen[bytes]) -> None:
     """End a process that may hold lock files: asked first, by force where it does not listen."""
     if process.poll() is None:
@@ -125,6 +135,8 @@ class Run:
         given: Standard input.
         by_patterns: True if git matches paths against the repository's patterns, which takes the lower bound on its
             processor time.
+        seconds: That it may take.
+        file_bytes: Of the largest file that it may write, where the system has such a bound; 0 for any.
     """
 
     def __init__(
@@ -135,16 +147,20 @@ class Run:
         given: bytes,
         *,
         by_patterns: bool = False,
+        seconds: float = TIMEOUT,
+        file_bytes: int = 0,
     ) -> None:
         self._words = words
         self._folder = folder
         self._environment = environment
         self._given = given
         self._processor_seconds = PATTERN_SECONDS if by_patterns else PROCESSOR_SECONDS
+        self._seconds = seconds
+        self._file_bytes = file_bytes
         self._complaint = bytearray()
         self._is_late = False
         self._process: subprocess.Popen[bytes] | None = None
-        self._watchdog = threading.Timer(TIMEOUT, self._give_up)
+        self._watchdog = threading.Timer(seconds, self._give_up)
         self._watchdog.daemon = True
 
     def __enter__(self) -> Run:
@@ -164,6 +180,8 @@ class Run:
     def _begin(self) -> None:
         process = start(self._words, self._folder, self._environment, stderr=subprocess.PIPE)
         _limit_processor_time(process.pid, self._processor_seconds)
+        if self._file_bytes:
+            _limit_files(process.pid, self._file_bytes)
         assert process.stdout is not None
         self._process = process
         self._output = process.stdout.fileno()
@@ -179,11 +197,11 @@ class Run:
         """Return the next bytes that git prints, b"" at the end.
 
         Raises:
-            RepositoryError: It takes longer than TIMEOUT.
+            RepositoryError: It takes longer than it may.
         """
         data = os.read(self._output, _CHUNK_BYTES)
         if self._is_late:
-            raise RepositoryError(f"git took longer than {TIMEOUT:.0f} seconds, and was ended")
+            raise RepositoryError(f"git took longer than {self._seconds:.0f} seconds, and was ended")
         return data
 
     def ended(self) -> tuple[int, str]:
