@@ -27,7 +27,7 @@ from locklens.operations.compare_repository import open_git
 from locklens.operations.reports import render_report
 from locklens.operations.review.request import ReviewRequest
 from locklens.operations.review.run import review
-from locklens.review.model import Change, Finding, HostState, Review, RootReview, Severity
+from locklens.review.model import Accepted, Change, Finding, HostState, Review, RootReview, Severity
 from locklens.review.reports import codequality, junit, markdown, sarif
 from locklens.review.reports.findings import reported_findings
 from locklens.review.reports.markdown_text import code, prose
@@ -459,7 +459,7 @@ def test_the_place_of_a_file_is_a_uri(sample: Review, path: str, uri: str) -> No
 
 
 def test_an_accepted_finding_is_suppressed_and_comes_last(sample: Review) -> None:
-    accepted = Finding("LK001", Severity.BLOCK, "m", "f", 3, accepted="agreed with the publisher")
+    accepted = Finding("LK001", Severity.BLOCK, "m", "f", 3, accepted=Accepted("agreed with the publisher"))
     other = Finding("LK021", Severity.INFO, "m", "f", 4)
     found = replace(sample, roots=(replace(sample.roots[0], changes=(), findings=(accepted, other)),))
     first, last = valid_sarif(found)

@@ -179,6 +179,11 @@ def size_words(size: int) -> str:
     return f"{amount:.1f} {units[0]}"
 
 
+def shortened(text: str, limit: int) -> str:
+    """Return text of at most `limit` characters; an ellipsis marks what was cut."""
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
 def listing(names: Sequence[str], limit: int = _NAMES_SHOWN) -> str:
     """Return the first names of a list, and the number of the others."""
     shown = ", ".join(names[:limit])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 import msgspec
 
 from locklens.errors import ConfigurationError
+from locklens.text import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 _Type = TypeVar("_Type")
 
-_MAX_SHOWN = 80
+MAX_SHOWN = 80
 _PLACE = re.compile(r" - at `\$(?P<path>[^`]*)`\Z")
 _STEP = re.compile(r"\.(?P<name>\w+)|\[(?P<index>[0-9]+)\]")
 
@@ -103,17 +104,12 @@ def _plain(words: str) -> str:
     ):
         words = words.replace(type_, plain)
     words = words.replace("Object missing required field", "lacks").replace("Expected", "expected")
-    return shortened(words.replace("Invalid enum value", "unknown value"))
-
-
-def shortened(text: str) -> str:
-    """Shorten foreign text for a message."""
-    return text if len(text) <= _MAX_SHOWN else text[:_MAX_SHOWN] + "…"
+    return shortened(words.replace("Invalid enum value", "unknown value"), MAX_SHOWN)
 
 
 def in_quotes(text: str) -> str:
     """Foreign text in quotes, shortened."""
-    return f'"{shortened(text)}"'
+    return f'"{shortened(text, MAX_SHOWN)}"'
 
 
 def nearest_key(text: str, names: Sequence[str]) -> str:

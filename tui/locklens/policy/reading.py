@@ -10,9 +10,10 @@ from locklens.addresses import Platform
 from locklens.errors import ConfigurationError
 from locklens.policy import tables
 from locklens.policy.document import MAX_DAYS, MAX_PLATFORMS, MAX_REASON, PolicyDocument
-from locklens.policy.marked import MarkedDocument, in_quotes, nearest_key, shortened
+from locklens.policy.marked import MAX_SHOWN, MarkedDocument, in_quotes, nearest_key
 from locklens.policy.model import AcceptFrom, InstallPath, Policy, Threshold, WantedPlatform
 from locklens.policy.positions import lines_of_keys, too_deep
+from locklens.text import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -61,7 +62,7 @@ def _document(text: str, path: str) -> dict[str, object]:
         place = _PLACE.search(message)
         line = int(place["line"]) if place and place["line"] else text.rstrip("\n").count("\n") + 1
         reason = message[: place.start()] if place else message
-        raise ConfigurationError(f"not valid TOML: {shortened(reason)}", path=path, line=line) from error
+        raise ConfigurationError(f"not valid TOML: {shortened(reason, MAX_SHOWN)}", path=path, line=line) from error
 
 
 class _Reading:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens.review.model import Change, ChangeKind, Finding, RootReview, Severity
-from locklens.text import visible
+from locklens.text import shortened, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -113,11 +113,6 @@ def distinct_changes(review: Review) -> list[DistinctChange]:
 def severity_rank(severity: Severity | None) -> int:
     """0 for the worst; no severity ranks last."""
     return severity.rank if severity is not None else len(Severity)
-
-
-def shortened(text: str, limit: int) -> str:
-    """Return text of at most `limit` characters; an ellipsis marks what was cut."""
-    return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
 def bounded(text: str, limit: int) -> str:

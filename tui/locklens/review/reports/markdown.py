@@ -18,7 +18,7 @@ from locklens.text import counted, page
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from locklens.review.model import Finding, Review
+    from locklens.review.model import Accepted, Finding, Review
     from locklens.review.reports.findings import DistinctChange, ReportedFinding
     from locklens.text import Printable
     from locklens.trust.model import Signer
@@ -138,7 +138,7 @@ class _Comment:
             )
 
     def _root_findings(self) -> Iterator[str]:
-        alike: dict[tuple[str, Severity, str, str | None], list[ReportedFinding]] = {}
+        alike: dict[tuple[str, Severity, str, Accepted | None], list[ReportedFinding]] = {}
         for one in self._found:
             if one.change is None:
                 finding = one.finding
@@ -186,7 +186,7 @@ def _place(finding: Finding) -> str:
 
 
 def _finding(finding: Finding) -> str:
-    accepted = f", accepted: {code(finding.accepted)}" if finding.accepted is not None else ""
+    accepted = f", accepted: {code(str(finding.accepted))}" if finding.accepted is not None else ""
     title = prose(RULES[finding.rule].title)
     return f"**{finding.rule} {finding.severity}** {title}: {code(finding.message)}{accepted}"
 

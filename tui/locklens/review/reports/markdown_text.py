@@ -11,7 +11,8 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING
 
-from locklens.review.reports.findings import bounded, shortened
+from locklens.review.reports.findings import bounded
+from locklens.text import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

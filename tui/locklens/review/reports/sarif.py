@@ -12,10 +12,10 @@ from urllib.parse import quote
 
 from locklens import __version__
 from locklens.review.model import Severity
-from locklens.review.reports.findings import bounded, reported_findings, shortened
+from locklens.review.reports.findings import bounded, reported_findings
 from locklens.review.reports.words import unverified_words
 from locklens.review.rules.catalogue import RULES, explain_rule
-from locklens.text import json_text, visible
+from locklens.text import json_text, shortened, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -106,7 +106,7 @@ def _result(one: ReportedFinding, number: int) -> Sarif:
         "properties": _properties(one),
     }
     if finding.accepted is not None:
-        reason = bounded(finding.accepted, _LONGEST_MESSAGE)
+        reason = bounded(str(finding.accepted), _LONGEST_MESSAGE)
         result["suppressions"] = [{"kind": "external", "status": "accepted", "justification": reason}]
     return result
 

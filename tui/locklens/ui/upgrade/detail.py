@@ -151,7 +151,7 @@ def _group_lines(row: UpgradeRow, selection: UpgradeSelection, *, in_full: bool,
         yield from _version_lines(row.offers, selection)
 
 
-def row_target(row: UpgradeRow | None, selection: UpgradeSelection) -> RowTarget:
+def upgrade_target(row: UpgradeRow | None, selection: UpgradeSelection) -> RowTarget:
     """The targets of a row: its versions, the line that holds it back, and the target release or else the newest."""
     if row is None or not row.is_of_provider:
         refused = row.refused if row is not None else None

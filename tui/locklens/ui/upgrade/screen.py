@@ -34,7 +34,7 @@ from locklens.ui.upgrade.choosing import (
     with_majors_toggled,
     with_next_limit,
 )
-from locklens.ui.upgrade.detail import row_target, upgrade_lines
+from locklens.ui.upgrade.detail import upgrade_lines, upgrade_target
 from locklens.ui.upgrade.help import upgrade_help
 from locklens.ui.upgrade.keys import UPGRADE_KEYS
 from locklens.ui.upgrade.rows import By, upgrade_rows
@@ -120,7 +120,7 @@ class UpgradeScreen(RowActionsScreen):
     @property
     def row_target(self) -> RowTarget:
         """Provider and versions, the line that holds it back, and the target release or else the newest."""
-        return row_target(self.row, self.picking)
+        return upgrade_target(self.row, self.picking)
 
     def reported(self, review: Review) -> UpgradeSelection:
         """Return the candidates of every root, as `locklens upgrade --list` prints them."""
