@@ -444,7 +444,7 @@ async def test_a_plan_is_judged_by_the_base(place: Place, on_screen: Running) ->
         assert "HEAD" not in on.lines_of("#plan")
         screen = on.app.screen
         assert isinstance(screen, PreviewScreen)
-        foreseen = screen.standing.foreseen
+        foreseen = screen.standing.plan_review
         assert foreseen is not None
         assert foreseen.review.policy.cooldown == 77
         assert place.asked == []

@@ -15,7 +15,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from msgspec.structs import replace
-from operations.offering import offer
+from operations.sample_candidates import offer
 from textual.events import Key
 from textual.pilot import Pilot
 from ui.conftest import Samples, ServingSource

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from operations.test_upgrading import LOCK, entry, lay, requiring, top
+from operations.test_upgrade import LOCK, entry, lay, requiring, top
 
 from locklens.cli.options import read_options
 from locklens.cli.writing import operation_of

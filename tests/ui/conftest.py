@@ -376,9 +376,9 @@ class ServingSource(LockLens):
     proofs: list[frozenset[tuple[str, ProviderAddress]]] = field(default_factory=list)
     proving: Callable[..., tuple[RootReview, ...]] = lambda *_: ()
     past: Callable[..., tuple[PastUse, ...]] = lambda *_: ()
-    intents: list[Operation] = field(default_factory=list)
+    operations: list[Operation] = field(default_factory=list)
     planning: Callable[..., Plan] = refuse
-    foreseeing: Callable[..., PlanReview] = refuse
+    reviewing_plan: Callable[..., PlanReview] = refuse
     applied: list[FileChanges] = field(default_factory=list)
     applying: Callable[[FileChanges], tuple[str, ...]] = lambda _: ()
     offering: Callable[..., CandidateTable] = lambda *_: CandidateTable()
@@ -426,7 +426,7 @@ class ServingSource(LockLens):
         cancel: threading.Event | None = None,
         on_log: Log = lambda _: None,
     ) -> Plan:
-        self.intents.append(operation)
+        self.operations.append(operation)
         return self.planning(operation, on_root, on_event, cancel)
 
     def review_plan(
@@ -437,7 +437,7 @@ class ServingSource(LockLens):
         on_event: Callable[[ReviewEvent], None] = lambda _: None,
         cancel: threading.Event | None = None,
     ) -> PlanReview:
-        return self.foreseeing(plan, on_event, cancel)
+        return self.reviewing_plan(plan, on_event, cancel)
 
     def apply(self, proposal: FileChanges) -> tuple[str, ...]:
         self.applied.append(proposal)

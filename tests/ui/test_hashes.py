@@ -464,13 +464,13 @@ async def test_l_plans_what_is_missing(repository: Review, opened: Opened, tmp_p
         assert "lock: all required platforms are covered" in on.lines[-2]
         await on.choose("acme/demo")
         await on.press("L")
-        await until(on, lambda: bool(source.intents))
+        await until(on, lambda: bool(source.operations))
         assert isinstance(app.screen, PreviewScreen)
-        (intent,) = source.intents
-        assert isinstance(intent, Lock)
-        assert intent.platforms == (Platform.parse(MAC),)
-        assert intent.providers == ("registry.terraform.io/acme/demo",)
-        assert (intent.where.folder, intent.where.roots) == (tmp_path, ("infra/prod",))
+        (operation,) = source.operations
+        assert isinstance(operation, Lock)
+        assert operation.platforms == (Platform.parse(MAC),)
+        assert operation.providers == ("registry.terraform.io/acme/demo",)
+        assert (operation.where.folder, operation.where.roots) == (tmp_path, ("infra/prod",))
 
 
 async def test_what_is_still_asked_about_waits(repository: Review, opened: Opened, tmp_path: Path) -> None:

@@ -142,12 +142,12 @@ class PreviewDriver(Driver):
         await self.pilot.pause()
         self.before = self.screen.review
 
-    def want(self, intent: Operation) -> None:
-        """Has a key's intent previewed."""
-        self.app.call_later(self.screen.preview, intent)
+    def want(self, operation: Operation) -> None:
+        """Has a key's operation previewed."""
+        self.app.call_later(self.screen.preview, operation)
 
-    async def open(self, intent: Operation) -> None:
-        self.want(intent)
+    async def open(self, operation: Operation) -> None:
+        self.want(operation)
         await until(self, self.has_preview)
         await self.ready()
 
@@ -698,7 +698,7 @@ async def test_undo_from_every_screen_and_again(opening: Opening, top: Path) -> 
 async def test_the_command_line_does_the_same(
     opening: Opening, top: Path, registry: DemoRegistry, tmp_path: Path
 ) -> None:
-    intents: tuple[Operation, ...] = (
+    operations: tuple[Operation, ...] = (
         Prune(where(top, "a", "b")),
         Upgrade.of_picks(
             (SelectedVersion("a", DEMO, Version.parse("1.5.0")), SelectedVersion("b", DEMO, Version.parse("1.4.2"))),
@@ -706,9 +706,9 @@ async def test_the_command_line_does_the_same(
         ),
     )
     before = contents(top)
-    for intent in intents:
+    for operation in operations:
         async with opening() as on:
-            await on.open(intent)
+            await on.open(operation)
             command = on.preview.standing.plan.proposal.command  # type: ignore[union-attr]
             await on.press("enter")
             await until(on, lambda: "wrote 2 files" in on.status)

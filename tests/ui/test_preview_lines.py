@@ -203,7 +203,7 @@ def test_nothing_to_write(samples: Samples) -> None:
 
 
 def test_a_review_that_failed(samples: Samples) -> None:
-    standing = PlanProgress("x", PlanStage.READY, planned(samples, "a"), unforeseen=LockLensError("git is gone"))
+    standing = PlanProgress("x", PlanStage.READY, planned(samples, "a"), review_error=LockLensError("git is gone"))
     assert "  not reviewed: git is gone\n" in said(standing)
     assert "  !!  review" in said(standing)
     assert refusal(standing) == ""

@@ -6,8 +6,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
-from operations.test_propose import entry, lock
-from operations.test_staging import LOCK, git, put, repository
+from operations.test_prune_restore_format import entry, lock
+from operations.test_stage import LOCK, git, put, repository
 from ui.conftest import Driver, Running, Samples, ServingSource, until
 from ui.test_two_revisions import locked, shown, source_of, top
 

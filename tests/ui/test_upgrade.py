@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from msgspec.structs import replace
-from operations.offering import ALICE, MALLORY, known, offer
+from operations.sample_candidates import ALICE, MALLORY, known, offer
 from textual.widgets import Input
 from ui.conftest import Driver, ServingSource, until
 
@@ -68,7 +68,7 @@ class UpgradeDriver(Driver):
 
     def __init__(self, app: LockLensApp, pilot: Pilot[int]) -> None:
         super().__init__(app, pilot)
-        self.intents: list[Operation] = []
+        self.operations: list[Operation] = []
 
     async def press(self, *keys: str) -> None:
         """Waits until the detail has followed, too."""
@@ -115,7 +115,7 @@ class UpgradeDriver(Driver):
 
     @property
     def picks(self) -> dict[str, str]:
-        return {f"{one.root}/{one.address.type}": str(one.version) for one in self.upgrades.picking.picks}
+        return {f"{one.root}/{one.address.type}": str(one.version) for one in self.upgrades.selection.picks}
 
     async def choose(self, title: str) -> None:
         rows = self.upgrades.left.rows
@@ -152,7 +152,7 @@ def opening(samples: Samples, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         app = LockLensApp(source, "upgrade", store_path=tmp_path / "store.sqlite3")
         async with app.run_test(size=size, notifications=True) as pilot:
             on = UpgradeDriver(app, pilot)
-            monkeypatch.setattr(UpgradeScreen, "preview", lambda _, intent: on.intents.append(intent))
+            monkeypatch.setattr(UpgradeScreen, "preview", lambda _, operation: on.operations.append(operation))
             if settled:
                 await on.settle()
             yield on
@@ -409,10 +409,10 @@ async def test_preview(opening: Opening, tmp_path: Path) -> None:
         await on.press("U")
         assert "nothing selected" in on.status
         await on.press("space", "right", "U")
-        (intent,) = on.intents
-        assert isinstance(intent, Upgrade)
-        assert (intent.title, intent.where.roots) == ("Upgrade ready to 2.0.0 in a", ("a",))
-        assert intent.edits_constraints
+        (operation,) = on.operations
+        assert isinstance(operation, Upgrade)
+        assert (operation.title, operation.where.roots) == ("Upgrade ready to 2.0.0 in a", ("a",))
+        assert operation.edits_constraints
 
 
 # Reading
@@ -615,13 +615,13 @@ async def test_the_sample(tmp_path: Path) -> None:
             await until(on, lambda: "NEW KEY" in on.text and "looking up" not in on.text)
             await on.look_up()
             standings = {
-                f"{one.root}/{one.address.type}": on.upgrades.picking.recommendation(one).held_by
-                for one in on.upgrades.picking.offers.providers
+                f"{one.root}/{one.address.type}": on.upgrades.selection.recommendation(one).held_by
+                for one in on.upgrades.selection.offers.providers
             }
             assert standings["infra/prod/network/aws"] == "6.3.0 is 3d old, cooldown 7 d"
             held_by = "4.8.0 is 2d old, cooldown 7 d; ~> 4.6 (infra/prod/secrets/versions.tf:7)"
             assert standings["infra/prod/secrets/vault"] == held_by
-            assert "ec" not in {pick.address.type for pick in on.upgrades.picking.picks}
+            assert "ec" not in {pick.address.type for pick in on.upgrades.selection.picks}
             assert on.picks["infra/stage/network/aws"] == "6.2.0"
             assert "infra/stage/search/search-sync" not in on.picks  # its release date is unknown
-            assert len(on.upgrades.picking.offers.refused) == 2
+            assert len(on.upgrades.selection.offers.refused) == 2

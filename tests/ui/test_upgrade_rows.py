@@ -7,7 +7,7 @@ import json
 import jsonschema
 import pytest
 from msgspec.structs import replace
-from operations.offering import ALICE, MALLORY, known, offer
+from operations.sample_candidates import ALICE, MALLORY, known, offer
 from selection.making import requirement
 from selection.making import version as parsed
 from ui.conftest import Samples
@@ -28,7 +28,7 @@ from locklens.ui.upgrade.rows import By, RowKind, UpgradeRow, upgrade_rows
 TLS = ProviderAddress("registry.terraform.io", "hashicorp", "tls")
 
 
-def picking(*some: object, cooldown: int | None = 7, refused: tuple[RefusedRoot, ...] = ()) -> UpgradeSelection:
+def selection_of(*some: object, cooldown: int | None = 7, refused: tuple[RefusedRoot, ...] = ()) -> UpgradeSelection:
     return UpgradeSelection(terms=UpgradePolicy(cooldown)).with_offers(CandidateTable(tuple(some), refused))  # type: ignore[arg-type]
 
 
@@ -60,21 +60,21 @@ ALL = (CURRENT, HELD, READY, SILENT, YOUNG)
 
 
 def test_sections_in_order() -> None:
-    assert titles(rows(picking(*ALL))) == [
+    assert titles(rows(selection_of(*ALL))) == [
         "CAN UPGRADE NOW  1", "  acme/ready", "HELD BACK  2", "  acme/held", "  acme/young", "UP TO DATE  1", "  acme/current",
         "UNKNOWN  1", "  acme/silent",
     ]  # fmt: skip
-    assert titles(rows(picking(*ALL, cooldown=None)))[:3] == ["CAN UPGRADE NOW  2", "  acme/ready", "  acme/young"]
+    assert titles(rows(selection_of(*ALL, cooldown=None)))[:3] == ["CAN UPGRADE NOW  2", "  acme/ready", "  acme/young"]
 
 
 def test_what_is_still_asked_about() -> None:
-    found = rows(picking(replace(READY, is_asked=False)))
+    found = rows(selection_of(replace(READY, is_asked=False)))
     assert titles(found) == ["ASKING  1", "  acme/ready"]
     assert found[1].target.text == "…"
 
 
 def test_cells() -> None:
-    row = rows(picking(*ALL))[1]
+    row = rows(selection_of(*ALL))[1]
     cells = (
         row.mark,
         row.locked,
@@ -86,10 +86,10 @@ def test_cells() -> None:
         row.note.text,
     )
     assert cells == ("[ ]", "1.0.0", "1.1.0", "1.1.0", "1.1.0", "40d", "minor", "")
-    held, young = rows(picking(*ALL))[3:5]
+    held, young = rows(selection_of(*ALL))[3:5]
     assert (held.mark, held.target.text, held.note.text) == (" - ", "-", "~> 1.0 (a/main.tf:1)")
     assert young.note.text == "1.1.0 is 2d old, cooldown 7 d"
-    assert [row.is_warned for row in rows(picking(*ALL))] == [
+    assert [row.is_warned for row in rows(selection_of(*ALL))] == [
         False,
         False,
         False,
@@ -108,7 +108,7 @@ def test_one_provider_in_several_roots_is_one_row_that_unfolds() -> None:
         offer("1.0.0:90 1.1.0:40", "~> 1.0.0", root="b"),
         offer("1.0.0:90 1.1.0:40", "~> 1.0", root="", locked="1.1.0"),
     ]
-    of = picking(*some)
+    of = selection_of(*some)
     section, group = rows(of)
     assert (section.title, group.title, group.kind, group.is_folded) == (
         "CAN UPGRADE NOW  1", "acme/x", RowKind.GROUP, True)  # fmt: skip
@@ -119,7 +119,7 @@ def test_one_provider_in_several_roots_is_one_row_that_unfolds() -> None:
     assert [pick.root for pick in chosen.picks] == ["a"]
     # One of three roots: the row does not look as if all were.
     assert (rows(chosen)[1].mark, rows(chosen)[1].note.text) == ("[-]", "selected in 1 of 3 roots")
-    alike = picking(*(offer("1.0.0:90 1.1.0:40", "~> 1.0", root=root) for root in "ab"))
+    alike = selection_of(*(offer("1.0.0:90 1.1.0:40", "~> 1.0", root=root) for root in "ab"))
     assert rows(alike.toggled(alike.offers.providers))[1].mark == "[x]"
     both = chosen.moved(some, 1).toggled([some[1]])
     assert rows(both.toggled([some[0]]))[1].mark == "[-]"
@@ -127,18 +127,18 @@ def test_one_provider_in_several_roots_is_one_row_that_unfolds() -> None:
 
 def test_a_root_with_modules_that_are_not_fetched_is_offered_and_doubtful() -> None:
     unread = replace(READY, unread="module x is not fetched")
-    of = picking(unread)
+    of = selection_of(unread)
     _, row = rows(of)
     assert (row.target.text, row.is_warned) == ("1.1.0", True)
     assert row.note.text.startswith("module x is not fetched: its constraints are unknown")
     assert not of.is_safe(unread)
     assert of.toggled([unread]).has_unread
-    assert not picking(READY).toggled([READY]).has_unread
+    assert not selection_of(READY).toggled([READY]).has_unread
 
 
 def test_by_root() -> None:
     error = ConfigurationError("git left a conflict", path="b/lock", line=3)
-    found = rows(picking(*ALL, refused=(RefusedRoot("b", "b/lock", error),)), By.ROOT)
+    found = rows(selection_of(*ALL, refused=(RefusedRoot("b", "b/lock", error),)), By.ROOT)
     assert titles(found) == [
         "a", "  acme/ready", "  acme/held", "  acme/young", "  acme/current", "  acme/silent", "b", "  entire root",
     ]  # fmt: skip
@@ -158,7 +158,7 @@ def test_by_root() -> None:
     ],
 )
 def test_filter(narrowed: str, expected: list[str]) -> None:
-    of = picking(*ALL).toggled([READY])
+    of = selection_of(*ALL).toggled([READY])
     assert [row.title for row in rows(of, By.PROVIDER, narrowed) if row.depth] == expected
 
 
@@ -166,7 +166,7 @@ def test_filter(narrowed: str, expected: list[str]) -> None:
 
 
 def test_versions_that_are_stepped_to() -> None:
-    of = picking(HELD)
+    of = selection_of(HELD)
     assert of.picks == ()
     up = of.moved([HELD], 1)
     row = rows(up)[1]
@@ -179,20 +179,22 @@ def test_versions_that_are_stepped_to() -> None:
 
 def test_a_version_that_cannot_be_edited_for_is_not_stepped_to() -> None:
     guarded = replace(HELD, guards={"a/main.tf": "the module is fetched"})
-    assert picking(guarded).moved([guarded], 1).picks == ()
-    assert "cannot be selected" in text(upgrade_lines(rows(picking(guarded))[1], picking(guarded), in_full=True))
+    assert selection_of(guarded).moved([guarded], 1).picks == ()
+    assert "cannot be selected" in text(
+        upgrade_lines(rows(selection_of(guarded))[1], selection_of(guarded), in_full=True)
+    )
 
 
 def test_downgrades_are_possible_and_said() -> None:
     some = offer("0.9.0:99 1.0.0:90", "< 2.0")
-    of = picking(some).moved([some], -1)
+    of = selection_of(some).moved([some], -1)
     row = rows(of)[1]
     assert (row.target.text, row.bump.text, row.note.text) == ("0.9.0", "down", "older than the locked 1.0.0")
 
 
 def test_terms_change_recommendations_and_keep_the_stepped_versions() -> None:
     some = offer("1.0.0:90 1.0.1:50 1.1.0:40 2.0.0:30", ">= 1.0")
-    of = picking(some).toggled([some])
+    of = selection_of(some).toggled([some])
     assert [str(pick.version) for pick in of.picks] == ["2.0.0"]
     near = of.with_terms(UpgradePolicy(7, BumpLimit.PATCH))
     assert [str(pick.version) for pick in near.picks] == ["1.0.1"]
@@ -202,7 +204,7 @@ def test_terms_change_recommendations_and_keep_the_stepped_versions() -> None:
 
 
 def test_a_provider_locked_meanwhile_is_deselected() -> None:
-    of = picking(READY, HELD).moved([HELD], 1).toggled([READY, HELD])
+    of = selection_of(READY, HELD).moved([HELD], 1).toggled([READY, HELD])
     assert len(of.picks) == 2
     assert READY.entry is not None
     moved = replace(READY, entry=replace(READY.entry, version=parsed("1.1.0")))
@@ -212,7 +214,7 @@ def test_a_provider_locked_meanwhile_is_deselected() -> None:
 
 def test_what_is_safe() -> None:
     unknown = offer("1.0.0:90 1.1.0", "~> 1.0", root="b", name="undated")
-    of = picking(*ALL, unknown)
+    of = selection_of(*ALL, unknown)
     assert [one.name for one in of.offers.providers if of.is_safe(one)] == ["acme/ready"]
     assert [one.name for one in of.with_terms(UpgradePolicy()).offers.providers if of.with_terms(UpgradePolicy()).is_safe(one)] == [
         "acme/ready", "acme/young", "acme/undated"]  # fmt: skip
@@ -232,14 +234,14 @@ def test_what_is_safe() -> None:
     ],
 )  # fmt: skip
 def test_signers(old: object, new: object, expected: str) -> None:
-    of = picking(READY).with_known([known(READY, "1.0.0", old), known(READY, "1.1.0", new)])  # type: ignore[arg-type]
+    of = selection_of(READY).with_known([known(READY, "1.0.0", old), known(READY, "1.1.0", new)])  # type: ignore[arg-type]
     assert rows(of)[1].signer.text == expected
 
 
 def test_signers_that_are_not_known() -> None:
-    assert rows(picking(READY))[1].signer.text == ""
-    assert rows(picking(READY).with_known([known(READY, "1.1.0", ALICE)]))[1].signer.text == "self-signed"
-    refused = picking(READY).with_known([known(READY, "1.1.0", ALICE, is_refused=True)])
+    assert rows(selection_of(READY))[1].signer.text == ""
+    assert rows(selection_of(READY).with_known([known(READY, "1.1.0", ALICE)]))[1].signer.text == "self-signed"
+    refused = selection_of(READY).with_known([known(READY, "1.1.0", ALICE, is_refused=True)])
     assert rows(refused)[1].signer.text == "REFUSED"
     assert "terraform refuses it" in text(upgrade_lines(rows(refused)[1], refused))
 
@@ -248,7 +250,7 @@ def test_signers_that_are_not_known() -> None:
 
 
 def test_detail() -> None:
-    of = picking(READY).toggled([READY]).with_known([known(READY, "1.0.0", ALICE), known(READY, "1.1.0", MALLORY)])
+    of = selection_of(READY).toggled([READY]).with_known([known(READY, "1.0.0", ALICE), known(READY, "1.1.0", MALLORY)])
     lines = list(upgrade_lines(rows(of)[1], of))
     said = text(lines)
     assert lines[0].text == "acme/ready 1.0.0 -> 1.1.0  selected  a  registry.terraform.io"
@@ -272,7 +274,7 @@ def test_detail() -> None:
 
 def test_the_platforms_that_an_upgrade_locks() -> None:
     windows, mac = Platform("windows", "amd64"), Platform("darwin", "arm64")
-    of = picking(READY)
+    of = selection_of(READY)
     assert "LOCKS        " in text(upgrade_lines(rows(of)[1], of))
     of = of.with_terms(replace(of.terms, platforms=(windows, mac)))
     said = text(upgrade_lines(rows(of)[1], of))
@@ -283,7 +285,7 @@ def test_the_platforms_that_an_upgrade_locks() -> None:
     entry = READY.entry
     assert entry is not None
     some = replace(READY, entry=replace(entry, hashes=h1s))
-    of = picking(some)
+    of = selection_of(some)
     assert "LOCKS        the platforms of 2 h1 hashes: lookup in progress" in text(
         upgrade_lines(rows(of)[1], of, is_asking=True)
     )
@@ -299,7 +301,7 @@ def test_the_platforms_that_an_upgrade_locks() -> None:
 
 def test_detail_of_what_is_held() -> None:
     some = offer("1.0.0:90 1.1.0:3 2.0.0:40 2.1.0:30 3.0.0-rc1:2", "~> 1.0", ">= 0.5", root="a")
-    of = picking(some)
+    of = selection_of(some)
     said = text(upgrade_lines(rows(of)[1], of))
     assert "NEWER        3.0.0-rc1  held back: ~> 1.0 (a/main.tf:1); pre-release (needs an exact constraint)" in said
     assert "2.0.0 to 2.1.0 (2 versions)  held back: ~> 1.0 (a/main.tf:1)" in said
@@ -307,18 +309,18 @@ def test_detail_of_what_is_held() -> None:
 
 def test_the_cooldown_is_named_beside_constraints() -> None:
     some = offer("1.0.0:90 1.1.0:40 1.2.0:3 1.3.0:2 2.0.0:40", "~> 1.0", root="a")
-    of = picking(some)
+    of = selection_of(some)
     said = text(upgrade_lines(rows(of)[1], of))
     assert "NEWER        2.0.0  held back: ~> 1.0 (a/main.tf:1)" in said
     assert "             1.2.0 to 1.3.0 (2 versions)  held back: cooldown 7 d (2 d old)" in said
     assert rows(of)[1].note.text == "1.3.0 is 2d old, cooldown 7 d; ~> 1.0 (a/main.tf:1)"
-    said = text(upgrade_lines(rows(picking(YOUNG))[1], picking(YOUNG)))
+    said = text(upgrade_lines(rows(selection_of(YOUNG))[1], selection_of(YOUNG)))
     assert "NEWER        1.1.0  held back: cooldown 7 d (2 d old)" in said
 
 
 def test_majors_are_eligible_only_where_they_are_taken_in() -> None:
     major = offer("1.0.0:90 2.0.0:40", ">= 1.0", root="a", name="major")
-    of = picking(READY, major)
+    of = selection_of(READY, major)
     assert [one.name for one in of.safe] == ["acme/ready"]
     assert of.is_left_out_as_major(major)
     assert not of.is_left_out_as_major(READY)
@@ -329,7 +331,7 @@ def test_majors_are_eligible_only_where_they_are_taken_in() -> None:
 
 def test_detail_of_other_rows() -> None:
     error = ConfigurationError("git left a conflict", path="b/lock", line=3, hint="settle it first")
-    of = picking(*ALL, refused=(RefusedRoot("b", "b/lock", error),))
+    of = selection_of(*ALL, refused=(RefusedRoot("b", "b/lock", error),))
     found = {row.title: row for row in rows(of)}
     assert "is released" in text(upgrade_lines(found["UP TO DATE  1"], of))
     refused = list(upgrade_lines(found["b"], of))
@@ -340,13 +342,13 @@ def test_detail_of_other_rows() -> None:
     assert "wait" in silent
     orphan = offer("1.0.0:90 1.1.0:40", root="a")
     assert "not required by this root: prune removes it" in text(
-        upgrade_lines(rows(picking(orphan))[1], picking(orphan))
+        upgrade_lines(rows(selection_of(orphan))[1], selection_of(orphan))
     )
 
 
 def test_detail_of_a_group() -> None:
     some = [offer("1.0.0:90 1.1.0:40", "~> 1.0", root="a"), offer("1.0.0:90 1.1.0:40", "~> 1.0.0", root="b")]
-    of = picking(*some).toggled(some)
+    of = selection_of(*some).toggled(some)
     lines = list(upgrade_lines(rows(of)[1], of))
     assert lines[0].text == "acme/x  in 2 roots"
     assert lines[1].text.startswith("  [x] a  1.0.0 -> 1.1.0")
@@ -359,7 +361,7 @@ def test_detail_of_a_group() -> None:
 def test_hostile_words_stay_words() -> None:
     bad = replace(requirement("~> 1.0", "main.tf:1"), subject="x\x1b[31m", address=TLS)
     some = replace(READY, requirements=(bad,), problem="\x1b]0;x\x07 [bold]")
-    of = picking(some)
+    of = selection_of(some)
     lines = [*upgrade_lines(rows(of)[1], of)]
     assert all(isinstance(line, Line) for line in lines)
     assert "\x1b" not in report.as_text(of)
@@ -369,7 +371,7 @@ def test_hostile_words_stay_words() -> None:
 
 
 def test_head_and_status() -> None:
-    of = picking(*ALL)
+    of = selection_of(*ALL)
     assert plain(upgrade_head(of)[0]).split() == (
         ["locklens", "upgrade", "5", "providers", "in", "1", "root", "1", "can", "upgrade", "2", "held", "back"])  # fmt: skip
     assert "nothing selected: space selects" in plain(
@@ -400,7 +402,7 @@ def test_the_download_estimate(fetch: DownloadEstimate, words: str) -> None:
 
 def test_reports(samples: Samples) -> None:
     error = ConfigurationError("git left a conflict", path="b/lock", line=3)
-    of = picking(*ALL, refused=(RefusedRoot("b", "b/lock", error),)).toggled([READY])
+    of = selection_of(*ALL, refused=(RefusedRoot("b", "b/lock", error),)).toggled([READY])
     said = report.as_text(of)
     assert "acme/ready 1.0.0 -> 1.1.0  selected" in said
     assert "ALL VERSIONS" in said

@@ -40,7 +40,7 @@ def preview_detail(standing: PlanProgress, about: Group | str | None, *, in_full
     if not files:
         yield line(Span("No file would change.", Role.DIM))
         return
-    review = standing.foreseen.review if standing.foreseen is not None else None
+    review = standing.plan_review.review if standing.plan_review is not None else None
     if isinstance(about, Group):
         node = _node(about, review) if review is not None else None
         if node is not None and review is not None:

@@ -65,23 +65,23 @@ class PlanProgress(Struct, frozen=True):
         title: The operation.
         stage: Its stage.
         plan: The plan; None until it is made.
-        foreseen: The review of the plan; None before, or if it failed.
+        plan_review: The review of the plan; None before, or if it failed.
         roots: The roots reached by planning, in order.
         downloads: Downloads in progress or finished.
         asking: Progress of the review, in words.
         error: The error of planning or writing.
-        unforeseen: The error of the review.
+        review_error: The error of the review.
     """
 
     title: str
     stage: PlanStage
     plan: Plan | None = None
-    foreseen: PlanReview | None = None
+    plan_review: PlanReview | None = None
     roots: tuple[str, ...] = ()
     downloads: tuple[DownloadRow, ...] = ()
     asking: str = ""
     error: LockLensError | None = None
-    unforeseen: LockLensError | None = None
+    review_error: LockLensError | None = None
 
     @property
     def has_files(self) -> bool:
@@ -96,7 +96,7 @@ class PlanProgress(Struct, frozen=True):
     @property
     def message(self) -> str:
         """The commit message; "" if nothing would be written."""
-        review = self.foreseen.review if self.foreseen is not None else None
+        review = self.plan_review.review if self.plan_review is not None else None
         return commit_message(self.plan, review) if self.plan is not None else ""
 
 
@@ -193,7 +193,7 @@ def _plan_items(standing: PlanProgress) -> Iterator[Item]:
     grouped = groups(plan)
     yield Item(line(Span("PLAN  ", Role.HEADING), _extent(plan), hanging=6, copied=standing.title))
     width = min(max((len(group.first.name) for group in grouped), default=0), 32)
-    review = standing.foreseen.review if standing.foreseen is not None else None
+    review = standing.plan_review.review if standing.plan_review is not None else None
     roots = {change.root for change in plan.changes}
     platforms = [tuple(_platform_lines(group)) for group in grouped]
     is_shared = len(grouped) > 1 and len(set(platforms)) == 1
@@ -208,8 +208,8 @@ def _plan_items(standing: PlanProgress) -> Iterator[Item]:
         yield from (Item(one, group) for one in locked if not is_shared)
     listed = len(plan.changes)
     yield from (Item(line(f"  {words}", hanging=4)) for words in plan.proposal.words[listed:])
-    if standing.foreseen is not None and standing.foreseen.untouched:
-        unchanged = f"  {counted(standing.foreseen.untouched, 'provider')} unchanged"
+    if standing.plan_review is not None and standing.plan_review.untouched:
+        unchanged = f"  {counted(standing.plan_review.untouched, 'provider')} unchanged"
         yield Item(line(Span(unchanged, Role.DIM)))
 
 
@@ -302,9 +302,9 @@ def _step_lines(standing: PlanProgress, now: float) -> Iterator[Line]:
         yield from download_lines(standing.downloads, now, indent="      ")
     if is_over:
         return
-    if standing.foreseen is not None:
+    if standing.plan_review is not None:
         sign = "ok"
-    elif standing.unforeseen is not None:
+    elif standing.review_error is not None:
         sign = "!!"
     else:
         sign = ".." if stage is PlanStage.REVIEWING else "--"
@@ -326,14 +326,14 @@ def _step(sign: str, name: str, detail: str) -> Line:
 
 def _result_lines(standing: PlanProgress) -> Iterator[Line]:
     yield from heading("RESULT")
-    if standing.unforeseen is not None:
-        yield line(Span("  not reviewed: ", Role.WARN), str(standing.unforeseen), hanging=4)
+    if standing.review_error is not None:
+        yield line(Span("  not reviewed: ", Role.WARN), str(standing.review_error), hanging=4)
         return
-    if standing.foreseen is None:
+    if standing.plan_review is None:
         yield line(Span("  …", Role.DIM))
         return
-    foreseen = standing.foreseen
-    review = foreseen.review
+    plan_review = standing.plan_review
+    review = plan_review.review
     added = sum(len(change.added) for change in review.changes)
     removed = sum(len(change.removed) for change in review.changes)
     verified = sum(change.explained for change in review.changes)
@@ -343,10 +343,10 @@ def _result_lines(standing: PlanProgress) -> Iterator[Line]:
     spans = [severity_and_number(severity, number) for severity, number in counts.items() if number]
     yield line("  findings: ", *(spans or [Span("none", Role.GOOD)]))
     yield from _finding_lines(review)
-    if foreseen.against:
-        left = foreseen.left
+    if plan_review.against:
+        left = plan_review.left
         rest = counted(left, "provider differs", "providers differ") if left else "no provider differs"
-        rest += f" from {foreseen.against} in the lock files {standing.words.done}"
+        rest += f" from {plan_review.against} in the lock files {standing.words.done}"
         yield line(Span(f"  then {rest}", Role.DIM), hanging=4)
     for host in review.hosts:
         if host.error is not None:

@@ -63,7 +63,7 @@ class PreviewScreen(LockLensScreen[Applied | None]):
 
     Args:
         source: Plans, reviews and applies.
-        intent: The requested operation.
+        operation: What is requested.
         review: The review that it refers to; None if there is none.
     """
 
@@ -102,10 +102,10 @@ class PreviewScreen(LockLensScreen[Applied | None]):
             self.notices = notices
             self.error = error
 
-    def __init__(self, source: LockLens, intent: Operation, review: Review | None) -> None:
+    def __init__(self, source: LockLens, operation: Operation, review: Review | None) -> None:
         super().__init__()
         self._source = source
-        self._intent = intent
+        self._operation = operation
         self._review = review
         self._run = 0
         self._begin()
@@ -114,9 +114,9 @@ class PreviewScreen(LockLensScreen[Applied | None]):
         self._run += 1
         self._stage = PlanStage.PLANNING
         self._plan: Plan | None = None
-        self._foreseen: PlanReview | None = None
+        self._plan_review: PlanReview | None = None
         self._error: LockLensError | None = None
-        self._unforeseen: LockLensError | None = None
+        self._review_error: LockLensError | None = None
         self._roots: tuple[str, ...] = ()
         self._progress = Reading(0)
         self._downloads = Downloads()
@@ -155,15 +155,15 @@ class PreviewScreen(LockLensScreen[Applied | None]):
     def standing(self) -> PlanProgress:
         """The progress of the plan."""
         return PlanProgress(
-            self._intent.title,
+            self._operation.title,
             self._stage,
             self._plan,
-            self._foreseen,
+            self._plan_review,
             self._roots,
             self._downloads.in_order,
             self._progress.words,
             self._error,
-            self._unforeseen,
+            self._review_error,
         )
 
     @property
@@ -186,7 +186,7 @@ class PreviewScreen(LockLensScreen[Applied | None]):
             take(downloads, event, time.monotonic())
 
         try:
-            plan = self._source.plan(self._intent, self._review, on_root=reach, on_event=on_event, cancel=cancel)
+            plan = self._source.plan(self._operation, self._review, on_root=reach, on_event=on_event, cancel=cancel)
         except RunCancelledError:
             return
         except LockLensError as error:
@@ -196,14 +196,14 @@ class PreviewScreen(LockLensScreen[Applied | None]):
         if not plan.proposal.files:
             return
         try:
-            outcome = self._foresee(plan, cancel)
+            outcome = self._review_plan(plan, cancel)
         except RunCancelledError:
             return
         except LockLensError as error:
             outcome = error
         self.post_message(self.Reviewed(run, outcome))
 
-    def _foresee(self, plan: Plan, cancel: threading.Event) -> PlanReview | LockLensError:
+    def _review_plan(self, plan: Plan, cancel: threading.Event) -> PlanReview | LockLensError:
         if self._review is None:
             return LockLensError("the current lock files could not be reviewed, so that the policy is unknown")
         return self._source.review_plan(plan, self._review, on_event=self._hear_review, cancel=cancel)
@@ -227,9 +227,9 @@ class PreviewScreen(LockLensScreen[Applied | None]):
     def _take_review(self, event: Reviewed) -> None:
         if event.run == self._run:
             if isinstance(event.outcome, LockLensError):
-                self._unforeseen = event.outcome
+                self._review_error = event.outcome
             else:
-                self._foreseen = event.outcome
+                self._plan_review = event.outcome
             self._stage = PlanStage.READY
             self._show()
             self._show_detail()
@@ -340,12 +340,12 @@ class PreviewScreen(LockLensScreen[Applied | None]):
         """Plan to stage the edited configuration files too, or the lock files alone."""
         from locklens.operations.write.stage import Stage
 
-        if not isinstance(self._intent, Stage):
+        if not isinstance(self._operation, Stage):
             self.say("stage files: only in a Preview of staging (S)")
         elif self._stage in _MOVING:
             self.say("not possible now: " + refusal(self.standing))
         else:
-            self._intent = replace(self._intent, with_configuration=not self._intent.with_configuration)
+            self._operation = replace(self._operation, with_configuration=not self._operation.with_configuration)
             self.action_plan_anew()
 
     def action_other_pane(self) -> None:
@@ -387,7 +387,7 @@ class PreviewScreen(LockLensScreen[Applied | None]):
             self.say("copied: the command line")
         elif message := self.standing.message:
             self.app.copy_to_clipboard(message)
-            trailers = "" if self._foreseen is not None else ", without trailers (not reviewed yet)"
+            trailers = "" if self._plan_review is not None else ", without trailers (not reviewed yet)"
             self.say(f"copied: the commit message{trailers}")
         else:
             self.say("nothing to copy: no file would change")

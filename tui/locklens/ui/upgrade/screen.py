@@ -79,7 +79,7 @@ class UpgradeScreen(RowActionsScreen):
     def __init__(self, source: LockLens, keeper: MarkKeeper) -> None:
         super().__init__(source, keeper)
         self.candidates = CandidateLoader(source)
-        self.picking = UpgradeSelection()
+        self.selection = UpgradeSelection()
         self.has_offers = False
         """True after the first complete lookup."""
         self._is_fresh = False
@@ -120,12 +120,12 @@ class UpgradeScreen(RowActionsScreen):
     @property
     def row_target(self) -> RowTarget:
         """Provider and versions, the line that holds it back, and the target release or else the newest."""
-        return upgrade_target(self.row, self.picking)
+        return upgrade_target(self.row, self.selection)
 
     def reported(self, review: Review) -> UpgradeSelection:
         """Return the candidates of every root, as `locklens upgrade --list` prints them."""
         del review
-        return self.picking
+        return self.selection
 
     def export_words(self, form: str) -> str:
         """Return the description of an export: what is selected is part of it."""
@@ -140,14 +140,14 @@ class UpgradeScreen(RowActionsScreen):
         if self.progress.words:
             return self.progress.words
         if self.candidates.is_reading:
-            waiting = sum(not offer.is_asked for offer in self.picking.offers.providers)
+            waiting = sum(not offer.is_asked for offer in self.selection.offers.providers)
             return f"asking registries, {counted(waiting, 'provider')} to go" if waiting else "asking registries again"
         return "looking up signers" if self.candidates.is_looking_up else ""
 
     def use(self, source: LockLens) -> None:
         """Show another comparison, with nothing selected."""
         self.candidates.use(source)
-        self.picking, self.has_offers, self._has_terms = UpgradeSelection(), False, False
+        self.selection, self.has_offers, self._has_terms = UpgradeSelection(), False, False
         super().use(source)
 
     def reload(self, *, is_fresh: bool = False) -> None:
@@ -161,8 +161,8 @@ class UpgradeScreen(RowActionsScreen):
         if self.review is not None and not self._has_terms:
             self._has_terms = True
             policy = self.review.policy
-            terms = replace(self.picking.terms, cooldown=policy.cooldown, platforms=policy.required)
-            self.picking = self.picking.with_terms(terms)
+            terms = replace(self.selection.terms, cooldown=policy.cooldown, platforms=policy.required)
+            self.selection = self.selection.with_terms(terms)
         if self.review is not None and not self.is_asking and not self.candidates.is_reading and self.error is None:
             self.candidates.read(self.review, self.top, is_fresh=self._is_fresh)
             self._is_fresh = False
@@ -173,7 +173,7 @@ class UpgradeScreen(RowActionsScreen):
         # During a further lookup, the previous candidates stay on the screen.
         if not (event.is_final or not self.has_offers):
             return
-        self.picking = self.picking.with_offers(event.offers)
+        self.selection = self.selection.with_offers(event.offers)
         if event.is_final:
             self.has_offers = True
             self.show_notes(event.offers.notes)
@@ -186,7 +186,7 @@ class UpgradeScreen(RowActionsScreen):
     @on(CandidateLoader.SignersKnown)
     def _take_signers(self, event: CandidateLoader.SignersKnown) -> None:
         if event.releases:
-            self.picking, dropped = self.picking.with_known(event.releases).without_suspects()
+            self.selection, dropped = self.selection.with_known(event.releases).without_suspects()
             if dropped:
                 names = ", ".join(sorted({offer.name for offer in dropped}))
                 self.say(f"deselected {names}: the signer changed")
@@ -203,7 +203,7 @@ class UpgradeScreen(RowActionsScreen):
     def _look_up(self) -> None:
         if self.review is not None and self.is_open:
             highlighted = self.row.offers if self.row is not None and self.row.is_of_provider else ()
-            self.candidates.look_up(self.review, self.picking.unknown_releases(highlighted))
+            self.candidates.look_up(self.review, self.selection.unknown_releases(highlighted))
 
     # Display
 
@@ -211,7 +211,7 @@ class UpgradeScreen(RowActionsScreen):
         """Show the rows that match the filter."""
         if self.review is None or not self.is_open:
             return
-        rows = upgrade_rows(self.picking, by=self.by, narrowed=self.filter_text, unfolded=self._unfolded)
+        rows = upgrade_rows(self.selection, by=self.by, narrowed=self.filter_text, unfolded=self._unfolded)
         if cursor_key is None and not self.left.is_placed:
             cursor_key = next((row.key for row in rows if row.depth), None)
         self.left.show_rows(rows, cursor_key=cursor_key)
@@ -242,15 +242,15 @@ class UpgradeScreen(RowActionsScreen):
 
     def head_layouts(self) -> tuple[BarLayout, ...]:
         """The counts of the head line."""
-        return upgrade_head(self.picking)
+        return upgrade_head(self.selection)
 
     def status_layouts(self) -> tuple[BarLayout, ...]:
         """The selection and its download, or a message."""
-        picking = self.picking
-        fetch = estimate_download(picking.choices, picking.known, self._here, required=picking.terms.platforms)
+        selection = self.selection
+        fetch = estimate_download(selection.choices, selection.known, self._here, required=selection.terms.platforms)
         message = self.status_text or ("" if self.asking_words else self._read_only_words)
         return upgrade_status(
-            self.picking, fetch, asking=self.asking_words, is_narrowed=self.is_narrowed, message=message
+            self.selection, fetch, asking=self.asking_words, is_narrowed=self.is_narrowed, message=message
         )
 
     def help_lines(self) -> Iterable[Line]:
@@ -274,7 +274,7 @@ class UpgradeScreen(RowActionsScreen):
         if row is None:
             self.show_detail("", ())
             return
-        lines = upgrade_lines(row, self.picking, in_full=self.in_full, is_asking=self.candidates.is_looking_up)
+        lines = upgrade_lines(row, self.selection, in_full=self.in_full, is_asking=self.candidates.is_looking_up)
         self.show_detail(row.key, lines)
         self.look_up_soon()
 
@@ -316,12 +316,12 @@ class UpgradeScreen(RowActionsScreen):
 
     def _select(self, row: UpgradeRow) -> None:
         if not self._is_refused():
-            self._take(toggled(self.picking, row))
+            self._take(toggled(self.selection, row))
             self.look_up_soon()
 
     def _take(self, chosen: Chosen, *, cursor_key: str | None = None) -> None:
         """Show another selection, and what is said of it."""
-        self.picking = chosen.picking
+        self.selection = chosen.selection
         self.refresh_list(cursor_key=cursor_key)
         if chosen.words:
             self.say(chosen.words)
@@ -329,25 +329,25 @@ class UpgradeScreen(RowActionsScreen):
     def action_select_eligible(self) -> None:
         """Select all eligible upgrades, or clear the selection."""
         if not self._is_refused():
-            self._take(toggled_eligible(self.picking))
+            self._take(toggled_eligible(self.selection))
             self.look_up_soon()
 
     def action_version(self, by: int) -> None:
         """Step to a newer or older version of the highlighted provider."""
         row = self.row
-        self._take(stepped(self.picking, row, by), cursor_key=row.key if row is not None else None)
+        self._take(stepped(self.selection, row, by), cursor_key=row.key if row is not None else None)
 
     def action_limit(self) -> None:
         """Set the next upgrade limit."""
-        self._take(with_next_limit(self.picking))
+        self._take(with_next_limit(self.selection))
 
     def action_majors(self) -> None:
         """Take major versions into the eligible upgrades, or leave them out."""
-        self._take(with_majors_toggled(self.picking))
+        self._take(with_majors_toggled(self.selection))
 
     def action_cooldown(self) -> None:
         """Switch the cooldown on or off."""
-        self._take(with_cooldown_toggled(self.picking, self._usual_cooldown))
+        self._take(with_cooldown_toggled(self.selection, self._usual_cooldown))
 
     @property
     def _usual_cooldown(self) -> int:
@@ -356,14 +356,14 @@ class UpgradeScreen(RowActionsScreen):
 
     def action_upgrade(self) -> None:
         """Open the Preview of the selected upgrades."""
-        picks = self.picking.picks
+        picks = self.selection.picks
         if self._is_refused():
             return
         if not picks or self.top is None:
             self.say("nothing selected: space selects the row, a selects all eligible")
             return
         where = partial(self.source.where, self.top)
-        required, has_unread = self.picking.terms.platforms, self.picking.has_unread
+        required, has_unread = self.selection.terms.platforms, self.selection.has_unread
         self.preview(Upgrade.of_picks(picks, where, required=required, allows_missing=has_unread))
 
     def _is_refused(self) -> bool:

@@ -6,8 +6,8 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from operations.test_propose import entry, lock
-from operations.test_staging import LOCK, NEW, OLD, git, index, put, repository, requiring, said
+from operations.test_prune_restore_format import entry, lock
+from operations.test_stage import LOCK, NEW, OLD, git, index, put, repository, requiring, said
 from textual.widgets import Input
 from ui.conftest import Driver, Running, Samples, until
 

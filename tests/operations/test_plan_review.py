@@ -81,7 +81,7 @@ def request(top: Path, environ: dict[str, str] | None, **options: object) -> Rev
     return ReviewRequest(partial(open_git, top), asking=asking)
 
 
-def foreseen(plan: Plan, asked: ReviewRequest, **options: Any) -> PlanReview:
+def plan_reviewed(plan: Plan, asked: ReviewRequest, **options: Any) -> PlanReview:
     """What comes of a plan that was made from the review of all that is locked."""
     comparison = asked.open()
     try:
@@ -97,7 +97,7 @@ def test_an_upgrade_as_it_would_be(top: Path, environ: dict[str, str]) -> None:
         plan = wanted.plan(supply)
     asked = request(top, environ)
     events: list[ReviewEvent] = []
-    found = foreseen(plan, asked, on_event=events.append)
+    found = plan_reviewed(plan, asked, on_event=events.append)
     (root,) = found.review.roots
     (change,) = root.changes
     assert (root.path, change.kind, str(change.new and change.new.version)) == ("a", ChangeKind.UPGRADE, "1.5.0")
@@ -116,7 +116,7 @@ def test_an_upgrade_as_it_would_be(top: Path, environ: dict[str, str]) -> None:
 
 def test_what_is_taken_back_is_no_news(top: Path, environ: dict[str, str]) -> None:
     apply(prune(Scope(top, ("a", "b"))).proposal)
-    found = foreseen(restore(Scope(top, ("a", "b")), ["netbox"]), request(top, environ))
+    found = plan_reviewed(restore(Scope(top, ("a", "b")), ["netbox"]), request(top, environ))
     assert [root.path for root in found.review.roots] == ["a", "b"]
     assert {change.kind for change in found.review.changes} == {ChangeKind.NEW_PROVIDER}
     assert {one.rule for one in found.review.findings} >= {"LK007"}
@@ -129,7 +129,7 @@ def test_what_was_committed_is_not_judged_again(top: Path, environ: dict[str, st
     (top / "a" / LOCK).write_bytes(lock_file(old))
     git(top, "commit", "-qam", "before it was published again")
     (top / "a" / LOCK).write_bytes(lock_file(SampleLock(f"{HOST}/acme/demo", "1.4.2", "~> 1.4")))
-    found = foreseen(restore(Scope(top, ("a",)), ["demo"]), request(top, environ))
+    found = plan_reviewed(restore(Scope(top, ("a",)), ["demo"]), request(top, environ))
     (change,) = found.review.changes
     assert "LK002" in {one.rule for one in change.findings}
     assert {str(one.accepted) for one in change.findings} == {"already in HEAD"}
@@ -147,7 +147,7 @@ def test_a_host_that_only_the_work_tree_names_is_not_asked(
     plan = format_locks(Scope(top, ("a",)))
     moved = PlannedFile(f"a/{LOCK}", lock.read_bytes(), lock.read_bytes().replace(b"3.9.1", b"3.9.0"))
     changed = Plan(FileChanges(plan.proposal.top, (moved,), (), "x"))
-    found = foreseen(changed, request(top, environ))
+    found = plan_reviewed(changed, request(top, environ))
     assert [(host.host, host.asked) for host in found.review.hosts] == [("registry.evil.test", False)]
 
 
@@ -158,7 +158,7 @@ def test_an_edited_module_concerns_all_who_call_it(top: Path) -> None:
         (top / root / "main.tf").write_text('module "m" {\n  source = "../m"\n}\n')
     new = requires(demo="~> 1.5").encode()
     file = PlannedFile("m/main.tf", (top / "m/main.tf").read_bytes(), new)
-    found = foreseen(Plan(FileChanges(top, (file,), (), "x")), request(top, None))
+    found = plan_reviewed(Plan(FileChanges(top, (file,), (), "x")), request(top, None))
     assert {(root.path, root.status) for root in found.review.roots} == {
         ("a", LockStatus.UNCHANGED),
         ("b", LockStatus.UNCHANGED),
@@ -172,7 +172,7 @@ def test_the_last_commits_policy_counts(top: Path) -> None:
     git(top, "add", ".")
     git(top, "commit", "-qm", "policy")
     (top / "locklens.toml").write_text('[platforms]\nplan9_386 = "mine"\n')
-    found = foreseen(prune(Scope(top, ("a",))), request(top, None))
+    found = plan_reviewed(prune(Scope(top, ("a",))), request(top, None))
     assert [str(one.platform) for one in found.review.policy.platforms] == ["linux_amd64"]
 
 
@@ -182,12 +182,12 @@ def test_files_that_come_and_go(top: Path) -> None:
     lock.unlink()
     plan = restore(Scope(top, ("a",)), ["demo", "netbox"])
     assert plan.proposal.files == (PlannedFile(f"a/{LOCK}", None, data),)
-    found = foreseen(plan, request(top, None))
+    found = plan_reviewed(plan, request(top, None))
     assert [(root.path, root.status) for root in found.review.roots] == [("a", LockStatus.ADDED)]
     assert found.left == 0
     apply(plan.proposal)
     assert lock.read_bytes() == data
-    gone = foreseen(undo(top), request(top, None))
+    gone = plan_reviewed(undo(top), request(top, None))
     assert [(root.path, root.status) for root in gone.review.roots] == [("a", LockStatus.DELETED)]
     assert {change.kind for change in gone.review.changes} == {ChangeKind.REMOVED}
     assert gone.left == 2
@@ -202,7 +202,7 @@ def test_without_git_and_before_the_first_commit(tmp_path: Path) -> None:
     for is_git in (False, True):
         if is_git:
             git(place, "init", "-q")
-        found = foreseen(prune(Scope(place)), ReviewRequest(partial(open_locked, place)))
+        found = plan_reviewed(prune(Scope(place)), ReviewRequest(partial(open_locked, place)))
         assert (found.against, found.left, found.untouched) == ("", 0, 1)
         assert [change.kind for change in found.review.changes] == [ChangeKind.REMOVED]
 
@@ -212,11 +212,11 @@ def test_it_can_be_stopped(top: Path, environ: dict[str, str]) -> None:
     cancel = threading.Event()
     cancel.set()
     with pytest.raises(RunCancelledError):
-        foreseen(restore(Scope(top, ("a",)), ["netbox"]), request(top, environ), cancel=cancel)
+        plan_reviewed(restore(Scope(top, ("a",)), ["netbox"]), request(top, environ), cancel=cancel)
 
 
 def test_offline_nobody_is_asked(top: Path, environ: dict[str, str]) -> None:
     apply(prune(Scope(top, ("a",))).proposal)
-    found = foreseen(restore(Scope(top, ("a",)), ["netbox"]), request(top, environ, is_offline=True))
+    found = plan_reviewed(restore(Scope(top, ("a",)), ["netbox"]), request(top, environ, is_offline=True))
     assert found.review.offline
     assert not any(host.asked for host in found.review.hosts)

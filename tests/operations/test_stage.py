@@ -14,7 +14,7 @@ from effort import effort
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from operations.test_propose import entry, lock
+from operations.test_prune_restore_format import entry, lock
 from real_material import real_cases
 
 from locklens.errors import ConfigurationError, LockLensError, RepositoryError

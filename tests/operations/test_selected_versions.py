@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from operations.test_upgrading import LOCK, Shelf, address, contents, entry, failures, lay, requiring, top
+from operations.test_upgrade import LOCK, Shelf, address, contents, entry, failures, lay, requiring, top
 
 from locklens.cli.main import main
 from locklens.demo.published import SampleListing

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
-from operations.offering import offer
+from operations.sample_candidates import offer
 from real_material import shared_data
 from selection.making import LINUX, WINDOWS
 from selection.making import version as parsed
