@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 from rich.cells import cell_len
-from ui.test_upgrade_rows import ALL, picking, rows
+from ui.test_upgrade_rows import ALL, rows, selection_of
 
 from locklens.ui.text.spans import Role, Span
 from locklens.ui.upgrade.columns import COLUMNS, Column, LaidOutColumns
 from locklens.ui.upgrade.help import upgrade_help
 
-BODY = [row for row in rows(picking(*ALL)) if row.depth]
+BODY = [row for row in rows(selection_of(*ALL)) if row.depth]
 
 
 def line_of(spans: list[Span]) -> str:
