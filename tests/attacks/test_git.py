@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from conformance.forking import Locklens
 
 from locklens.errors import RepositoryError
 from locklens.project import gitrun
 from locklens.project.git import Repository, UncommittedSide
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 LOCK = ".terraform.lock.hcl"
 ZH = ["zh:" + digit * 64 for digit in "0123"]
@@ -66,10 +67,17 @@ def commit(folder: Path, files: dict[str, str]) -> str:
     return git(folder, "rev-parse", "HEAD")
 
 
-def locklens(folder: Path, *words: str, timeout: float = 120) -> tuple[int, str, str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "locklens", *words], cwd=folder, capture_output=True, text=True, timeout=timeout
-    )
+LOCKLENS = Locklens()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _running() -> Iterator[None]:
+    with LOCKLENS:
+        yield
+
+
+def locklens(folder: Path, *words: str, timeout: int = 120) -> tuple[int, str, str]:
+    done = LOCKLENS.finish(words, folder, os.environ, limit=timeout)
     assert "Traceback" not in done.stderr, done.stderr
     return done.returncode, done.stdout, done.stderr
 

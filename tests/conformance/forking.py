@@ -15,6 +15,7 @@ import tempfile
 import threading
 import time
 import traceback
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -23,11 +24,16 @@ from conformance.case import Tool
 from conformance.running import Finished, Invocation, Run
 from preloading import load
 
+_FORKS = hasattr(os, "fork")
+"""Without it, a command that is run to its end is a program that loads everything itself."""
+
 
 class Locklens:
     """Takes commands from any thread; use it in a `with` statement."""
 
     def __enter__(self) -> Self:
+        if not _FORKS:
+            return self
         self._lock = threading.Lock()
         self._server = subprocess.Popen(
             [sys.executable, "-m", "conformance.forking"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
@@ -38,6 +44,8 @@ class Locklens:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if not _FORKS:
+            return
         assert self._server.stdin is not None
         self._server.stdin.close()
         self._server.wait()
@@ -59,6 +67,26 @@ class Locklens:
                 return Finished(status, said.read_bytes().decode(errors="replace") if said.exists() else "")
 
         return run
+
+    def finish(
+        self, words: Sequence[str], folder: Path, environment: Mapping[str, str], *, limit: int = 120
+    ) -> subprocess.CompletedProcess[str]:
+        """Runs a command to its end, or kills it after `limit` seconds; what it says on each of its two outputs apart."""
+        if not _FORKS:
+            command = [sys.executable, "-m", "locklens", *words]
+            return subprocess.run(
+                command, cwd=folder, env=environment, capture_output=True, text=True, timeout=limit, check=False
+            )
+        with tempfile.TemporaryDirectory(prefix="run-") as place:
+            said, complained, done = (Path(place) / name for name in ("said", "complained", "done"))
+            os.mkfifo(done)
+            wanted = {
+                "words": words, "folder": str(folder), "environment": dict(environment), "said": str(said),
+                "complained": str(complained), "done": str(done), "seconds": None, "limit": limit,
+            }  # fmt: skip
+            self._ask(json.dumps(wanted))
+            status = int(done.read_text())
+            return subprocess.CompletedProcess(words, status, said.read_text("utf-8"), complained.read_text("utf-8"))
 
     def _ask(self, line: str) -> None:
         assert self._server.stdin is not None
@@ -96,7 +124,8 @@ def _work(wanted: dict[str, Any]) -> None:
         said = os.open(wanted["said"], os.O_WRONLY | os.O_CREAT)
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         os.dup2(said, 1)
-        os.dup2(said, 2)
+        os.dup2(os.open(wanted["complained"], os.O_WRONLY | os.O_CREAT) if "complained" in wanted else said, 2)
+        signal.alarm(wanted.get("limit", 0))
         os.environ.clear()
         os.environ.update(wanted["environment"])
         tempfile.tempdir = None
