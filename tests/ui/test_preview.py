@@ -158,7 +158,13 @@ class PreviewDriver(Driver):
 
     async def reviewed(self) -> None:
         """Waits until what was written is reviewed."""
-        await until(self, lambda: self.screen.review is not self.before and not self.screen.is_asking)
+
+        def is_reviewed() -> bool:
+            return self.screen.review is not self.before and not self.screen.is_asking
+
+        await until(self, is_reviewed)
+        await self.pilot.pause()  # its rows are shown, or the registries are asked now
+        await until(self, is_reviewed)
 
 
 Opening = Callable[..., AbstractAsyncContextManager[PreviewDriver]]

@@ -323,11 +323,22 @@ async def test_majors_are_taken_in_by_a_key(opening: Opening) -> None:
         assert "major versions: not eligible" in on.status
 
 
-async def test_an_eligible_selection_is_dropped_when_the_signer_changed(opening: Opening) -> None:
+async def test_an_eligible_selection_is_dropped_when_the_signer_changed(
+    opening: Opening, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        # Nothing is looked up before it is selected, however long opening takes.
+        patched.setattr("locklens.ui.upgrade.screen._LOOK_UP_SECONDS", 3600.0)
+        await _dropped(opening, patched)
+
+
+async def _dropped(opening: Opening, patched: pytest.MonkeyPatch) -> None:
     facts = [known(READY, "1.0.0", ALICE), known(READY, "1.1.0", MALLORY)]
     facts += [known(TWICE[0], "1.0.0", ALICE), known(TWICE[0], "1.1.0", ALICE)]
     async with opening(known={one.facts.id: one for one in facts}) as on:
         await on.press("a")
+        patched.undo()
+        on.upgrades.look_up_soon()
         await on.look_up()
         assert on.picks == {"a/twice": "1.1.0", "b/twice": "1.1.0"}
         assert "deselected acme/ready: the signer changed" in on.status
