@@ -21,6 +21,7 @@ from locklens.demo.faults import Fault, Step
 from locklens.demo.registry import DemoRegistry, Request
 from locklens.demo.releases import SampleLock, lock_file
 from locklens.demo.serving import environment, write_cli_configuration
+from locklens.operations.reports import formats_of
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="file names there cannot hold these characters")
 
@@ -142,7 +143,6 @@ ALLOWING, ACCEPTING = "--allow-missing-modules", "--accept-republished"
 COMMANDS: dict[str, list[str]] = {
     "review": ["review", "--format", "text"],
     "review-all": ["review", "--format", "text", "--all", "--prove", "changed", "--verbose"],
-    "review-json": ["review", "--format", "json"],
     "review-roots": ["review", "--format", "text", *BEHIND],
     "review-files": ["review", "--old", f"{FOLDERS[0]}/{LOCK}", "--new", f"{FOLDERS[1]}/{LOCK}", "--format", "text"],
     "review-same": ["review", "--old", f"{FOLDERS[1]}/{LOCK}", "--new", f"{FOLDERS[1]}/{LOCK}", "--format", "text"],
@@ -200,6 +200,7 @@ COMMANDS: dict[str, list[str]] = {
     "policy": ["review", "--format", "text", "--policy", f"gone{ACTIVE}"],
     "output": ["review", "--format", "text", "--output", f"gone{ACTIVE}/x"],
 }
+COMMANDS |= {f"review-{form}": ["review", "--format", form] for form in formats_of("review") if form != "text"}
 
 
 class Streams:
