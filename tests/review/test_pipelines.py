@@ -136,7 +136,7 @@ HOSTILE = [
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 def test_nothing_breaks_out_of_the_reports(sample: Review, text: str) -> None:
-    found = poisoned(sample, text)
+    found = poisoned(replace(sample, roots=sample.roots[:8]), text)
     for form in FORMATS:
         printed = render_report("review", form, found, fail_on="warn")
         assert all(line.isprintable() for line in printed.split("\n"))
@@ -247,8 +247,8 @@ def test_a_signer_that_changed_is_named_with_both_fingerprints(sample: Review) -
     changes = tuple(signed if change is first else change for change in root.changes)
     comment = markdown.render(replace(sample, roots=(replace(root, changes=changes), *others)))
     (line,) = [line for line in comment.splitlines() if OLD_KEY in line]
-    assert f"`1.0.0` signed by partner; `{OLD_KEY}` (`Old`)" in line
-    assert f"signed by partner; `{NEW_KEY}` (`New <new@example.com>`)" in line
+    assert f"`1.0.0` signed by `{OLD_KEY}` (`Old`), partner;" in line
+    assert line.endswith(f" signed by `{NEW_KEY}` (`New <new@example.com>`), partner")
 
 
 def test_a_comment_without_changes(sample: Review) -> None:
@@ -274,6 +274,16 @@ def test_what_a_comment_has_no_room_for_is_counted(sample: Review) -> None:
     assert comment.count("more changes; `locklens review --format text` lists all") == 2
     assert comment.endswith("</details>\n")
     Shown(comment).check()
+
+
+def test_a_change_with_many_findings_leaves_room_for_the_others(sample: Review) -> None:
+    root = sample.roots[0]
+    crowd = tuple(Finding("LK017", Severity.BLOCK, f"{number} " + "long " * 50, "f") for number in range(200))
+    first = replace(root.changes[0], findings=crowd)
+    comment = markdown.render(replace(sample, roots=(replace(root, changes=(first, *root.changes[1:])),)))
+    _, _, details = comment.partition("<details>")
+    assert details.count("\n- `") == len(root.changes)
+    assert "more lines\n" in details
 
 
 # SARIF
@@ -404,9 +414,11 @@ def sarif_schemas() -> Iterator[dict[str, Any]]:
 def valid_sarif(found: Review) -> list[dict[str, Any]]:
     """The results of a valid document."""
     document = json.loads(sarif.render(found))
-    for schema in sarif_schemas():
-        jsonschema.validators.validator_for(schema)(schema).validate(document)
     (run,) = document["runs"]
+    assert len(run["results"]) <= 5000
+    some = {**document, "runs": [{**run, "results": run["results"][:300]}]}  # which are alike, and slow to check
+    for schema in sarif_schemas():
+        jsonschema.validators.validator_for(schema)(schema).validate(some)
     rules = run["tool"]["driver"]["rules"]
     for result in run["results"]:
         assert rules[result["ruleIndex"]]["id"] == result["ruleId"]

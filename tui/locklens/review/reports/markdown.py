@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 from locklens.review.model import Severity
 from locklens.review.reports import words
 from locklens.review.reports.findings import distinct_changes, names_of_roots, reported_findings
-from locklens.review.reports.markdown_text import Budget, code, prose
+from locklens.review.reports.markdown_text import Budget, code, fitting_lines, prose
 from locklens.review.rules.catalogue import RULES
 from locklens.text import counted, page
+from locklens.trust.model import Tier
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -31,9 +32,11 @@ LONGEST = 60_000
 
 _OPENING, _UNCHECKED, _REMEDIES, _SIGNERS, _ROOT_FINDINGS, _CHANGES = 2_000, 8_000, 8_000, 8_000, 8_000, 16_000
 _CLOSING = 100
+_MORE = "  - and {} more lines"
 _ROOTS_NAMED = 8
 _REQUIREMENTS_NAMED = 4
-_PROBLEMS_NAMED = 10
+_DETAIL = 4_000
+"""Bytes of the details of one change, so that none leaves the others without room."""
 _ALL = "`locklens review --format text` lists all"
 
 
@@ -96,6 +99,7 @@ class _Comment:
         unproven = sum(len(change.added) - change.explained for change in review.changes)
         if unproven:
             yield f"- {counted(unproven, 'added hash', 'added hashes')} without proof."
+        yield "- The code of the providers, and the versions of modules, which lock files do not pin: never checked."
         for host in review.hosts:
             if host.error is not None:
                 yield f"- Registry {code(host.host)} failed: {code(host.error)}."
@@ -107,7 +111,7 @@ class _Comment:
             if change.evidence
             for problem in dict.fromkeys(change.evidence.problems)
         )
-        for problem, number in sorted(problems.items(), key=lambda item: (-item[1], item[0]))[:_PROBLEMS_NAMED]:
+        for problem, number in sorted(problems.items(), key=lambda item: (-item[1], item[0])):
             yield f"- Unknown for {counted(number, 'change')}: {code(problem)}."
         for root in review.roots:
             configuration = root.configuration
@@ -117,7 +121,6 @@ class _Comment:
                 yield f"- {parts} of the configuration of {code(root.path or '.')} could not be read."
         for note in review.notes:
             yield f"- {code(note)}"
-        yield "- Never checked: the code of the providers, and the versions of modules, which lock files do not pin."
 
     def _remedies(self) -> Iterator[str]:
         blocking = Counter(
@@ -129,13 +132,10 @@ class _Comment:
     def _signers(self) -> Iterator[str]:
         for one in self._changes:
             old, new = one.change.old_signer, one.change.new_signer
-            if old is None or new is None or _fingerprints(old) == _fingerprints(new):
+            if old is None or new is None or not _is_other(old, new):
                 continue
             version = str(one.change.new.version) if one.change.new is not None else new.version
-            yield (
-                f"- {_name(one)}: {code(old.version)} signed by {_signer(old)}; "
-                f"{code(version)} signed by {_signer(new)}"
-            )
+            yield f"- {_name(one)}: {code(old.version)} {_signer(old)}; {code(version)} {_signer(new)}"
 
     def _root_findings(self) -> Iterator[str]:
         alike: dict[tuple[str, Severity, str, Accepted | None], list[ReportedFinding]] = {}
@@ -158,9 +158,15 @@ class _Comment:
             yield f"- **{change.severity or 'ok'}** {subject}, {_where(one)}{hashes}{named}"
 
     def _details(self) -> Iterator[str]:
-        blocks = [[f"- {_name(one)} {code(words.phrase(one.change))}", *_detail_lines(one)] for one in self._changes]
-        if not blocks:
+        if not self._changes:
             return
+        blocks = [
+            [
+                f"- {_name(one)} {code(words.phrase(one.change))}",
+                *fitting_lines(_each(_detail_lines(one)), _DETAIL, _MORE),
+            ]
+            for one in self._changes
+        ]
         spend = self._budget.spend
         yield from spend(("", "<details>", f"<summary>Details of {counted(len(blocks), 'change')}</summary>", ""))
         yield from self._budget.fitting(blocks, share=LONGEST, more=f"- and {{}} more changes; {_ALL}")
@@ -202,7 +208,7 @@ def _detail_lines(one: DistinctChange) -> Iterator[str]:
     if one.change.moved_from is not None:
         yield f"  - moved from {code(str(one.change.moved_from))}"
     if one.change.new_signer is not None:
-        yield f"  - signed by {_signer(one.change.new_signer)}"
+        yield f"  - {_signer(one.change.new_signer)}"
     for requirement in one.change.required_by[:_REQUIREMENTS_NAMED]:
         place = code(f"{requirement.file}:{requirement.line}")
         yield f"  - required by {place}, {code(requirement.constraint or 'any version')}"
@@ -216,14 +222,19 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(code(name, 200) for name in names[:_ROOTS_NAMED]) + more
 
 
-def _fingerprints(signer: Signer) -> set[str]:
-    return {key.fingerprint for key in signer.keys}
+def _is_other(old: Signer, new: Signer) -> bool:
+    """True if other keys signed, as far as both signers are known."""
+    if any(signer.tier is Tier.UNKNOWN and not signer.keys for signer in (old, new)):
+        return False
+    return {key.fingerprint for key in old.keys} != {key.fingerprint for key in new.keys}
 
 
 def _signer(signer: Signer) -> str:
-    """The tier, and each key with its whole fingerprint and the names that it claims."""
+    """Each key with its whole fingerprint and the names that it claims, and the tier."""
+    if not signer.keys:
+        return "unsigned" if signer.tier is Tier.UNSIGNED else f"signer unknown ({signer.tier})"
     keys = []
     for key in signer.keys:
         state = ", REVOKED" if key.revoked else ", expired" if key.expired else ""
         keys.append(f"{code(key.fingerprint)} ({code(', '.join(key.user_ids) or 'no name')}{state})")
-    return "; ".join((f"{signer.tier}", *keys)) if keys else f"{signer.tier}"
+    return f"signed by {' and '.join(keys)}, {signer.tier}"

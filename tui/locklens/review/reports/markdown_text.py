@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 _LONGEST = 300
+_DIGITS = 20
 _RIGHT_TO_LEFT = frozenset({"R", "AL", "AN"})
 _SPECIAL = re.compile(r"([\\*_\[\]<>#|~&@$])")
 
@@ -59,21 +60,26 @@ class Budget:
         return spent
 
     def fitting(self, blocks: Sequence[Sequence[str]], *, share: int, more: str) -> list[str]:
-        """Return the lines of as many blocks, from the first, as a share has room for, and a line about the others.
+        """Return the lines that `fitting_lines` does for a share of the bytes, or for fewer if fewer are left."""
+        return self.spend(fitting_lines(blocks, min(share, self.left), more))
 
-        Args:
-            blocks: Lines that stand together.
-            share: Bytes for them, unless fewer are left.
-            more: The line about the others, with `{}` for their number.
-        """
-        room = min(share, self.left) - len(more.encode()) - 20
-        kept: list[str] = []
-        for number, block in enumerate(blocks):
-            room -= _size(block)
-            if room < 0:
-                return self.spend([*kept, more.format(len(blocks) - number)])
-            kept += block
-        return self.spend(kept)
+
+def fitting_lines(blocks: Sequence[Sequence[str]], room: int, more: str) -> list[str]:
+    """Return the lines of as many blocks, from the first, as there is room for, and a line about the others.
+
+    Args:
+        blocks: Lines that stand together.
+        room: Bytes for them.
+        more: The line about the others, with `{}` for their number.
+    """
+    room -= len(more.encode()) + _DIGITS
+    kept: list[str] = []
+    for number, block in enumerate(blocks):
+        room -= _size(block)
+        if room < 0:
+            return [*kept, more.format(len(blocks) - number)]
+        kept += block
+    return kept
 
 
 def _size(lines: Iterable[str]) -> int:
