@@ -229,7 +229,7 @@ def test_a_comment_says_the_verdict_first_and_what_to_do(sample: Review) -> None
     assert lines[:2] == [markdown.MARKER, "## locklens: block"]
     assert "### Not checked" in lines
     assert "- Registry `registry.terraform.io` was not asked (offline)." in comment
-    assert any("`5.84.0 -> 5.86.1` upgrade, in 12 roots" in line for line in lines)
+    assert any("`5.84.0 -> 5.86.1` upgrade, in 12 roots (constraints differ, h1 differ);" in line for line in lines)
     for rule in {one.finding.rule for one in reported_findings(sample) if one.finding.severity is Severity.BLOCK}:
         assert any(line.startswith(f"- **{rule}** (") for line in lines)
     Shown(comment).check()

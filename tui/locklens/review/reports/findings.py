@@ -14,6 +14,7 @@ from locklens.text import shortened, visible
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from locklens.lockfile.model import LockEntry
     from locklens.review.model import Review
 
 
@@ -55,6 +56,20 @@ class DistinctChange(Struct, frozen=True):
     def change(self) -> Change:
         """The worst member."""
         return self.members[0][1]
+
+    @property
+    def has_several_constraints(self) -> bool:
+        """True if the constraints are not the same in all roots."""
+        return len({(_constraints(change.old), _constraints(change.new)) for _, change in self.members}) > 1
+
+    @property
+    def has_several_hashes(self) -> bool:
+        """True if hashes other than `zh`, which the group shares, are not the same in all roots."""
+        return len({change.id for _, change in self.members}) > 1
+
+
+def _constraints(entry: LockEntry | None) -> str:
+    return entry.constraints if entry is not None else ""
 
 
 def reported_findings(review: Review) -> list[ReportedFinding]:

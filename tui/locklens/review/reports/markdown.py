@@ -34,6 +34,7 @@ _OPENING, _UNCHECKED, _REMEDIES, _SIGNERS, _ROOT_FINDINGS, _CHANGES = 2_000, 8_0
 _CLOSING = 100
 _MORE = "  - and {} more lines"
 _ROOTS_NAMED = 8
+_MESSAGE = 600
 _REQUIREMENTS_NAMED = 4
 _DETAIL = 4_000
 """Bytes of the details of one change, so that none leaves the others without room."""
@@ -100,7 +101,7 @@ class _Comment:
         if unproven:
             yield f"- {counted(unproven, 'added hash', 'added hashes')} without proof."
         yield "- The code of the providers, and the versions of modules, which lock files do not pin: never checked."
-        for host in review.hosts:
+        for host in sorted(review.hosts, key=lambda host: host.host):
             if host.error is not None:
                 yield f"- Registry {code(host.host)} failed: {code(host.error)}."
             elif not host.asked:
@@ -183,7 +184,9 @@ def _name(one: DistinctChange) -> str:
 
 def _where(one: DistinctChange) -> str:
     if len(one.members) > 1:
-        return f"in {len(one.members)} roots"
+        differing = (("constraints", one.has_several_constraints), ("h1", one.has_several_hashes))
+        noted = ", ".join(f"{what} differ" for what, is_so in differing if is_so)
+        return f"in {len(one.members)} roots{f' ({noted})' if noted else ''}"
     return f"in {code(one.root.path or '.', 200)}"
 
 
@@ -194,7 +197,7 @@ def _place(finding: Finding) -> str:
 def _finding(finding: Finding) -> str:
     accepted = f", accepted: {code(str(finding.accepted))}" if finding.accepted is not None else ""
     title = prose(RULES[finding.rule].title)
-    return f"**{finding.rule} {finding.severity}** {title}: {code(finding.message)}{accepted}"
+    return f"**{finding.rule} {finding.severity}** {title}: {code(finding.message, _MESSAGE)}{accepted}"
 
 
 def _detail_lines(one: DistinctChange) -> Iterator[str]:

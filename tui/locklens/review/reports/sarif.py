@@ -72,7 +72,7 @@ def _unchecked(review: Review) -> Iterator[str]:
     """Yield what limits the review."""
     if words := unverified_words(review):
         yield words
-    for host in review.hosts:
+    for host in sorted(review.hosts, key=lambda host: host.host):
         if host.error is not None:
             yield f"registry {host.host} failed: {host.error}"
         elif not host.asked:
