@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from locklens.review.model import Severity
 from locklens.review.reports import words
-from locklens.review.reports.findings import distinct_changes, names_of_roots, reported_findings
+from locklens.review.reports.findings import distinct_changes, fails_at, names_of_roots, reported_findings
 from locklens.review.reports.markdown_text import Budget, code, fitting_lines, prose
 from locklens.review.rules.catalogue import RULES
 from locklens.text import counted, page
@@ -30,8 +30,10 @@ MARKER = "<!-- locklens review -->"
 LONGEST = 60_000
 """Bytes of the text. GitHub takes comments of 65,536 characters."""
 
-_OPENING, _UNCHECKED, _REMEDIES, _SIGNERS, _ROOT_FINDINGS, _CHANGES = 2_000, 8_000, 8_000, 8_000, 8_000, 16_000
-_CLOSING = 100
+_UNCHECKED, _REMEDIES, _SIGNERS, _ROOT_FINDINGS, _NOTES = 5_000, 8_000, 6_000, 6_000, 3_000
+_DETAILS = 20_000
+"""Bytes that the lines of the changes leave for what is folded, unless they had less than `_CHANGES`."""
+_CHANGES = 24_000
 _MORE = "  - and {} more lines"
 _ROOTS_NAMED = 8
 _MESSAGE = 600
@@ -51,7 +53,7 @@ class _Comment:
         self._review = review
         self._changes = distinct_changes(review)
         self._found = reported_findings(review)
-        self._budget = Budget(LONGEST - _CLOSING)
+        self._budget = Budget(LONGEST)
 
     def lines(self) -> Iterator[str]:
         spend, fitting = self._budget.spend, self._budget.fitting
@@ -60,9 +62,13 @@ class _Comment:
         yield from fitting(_each(self._unchecked()), share=_UNCHECKED, more="- and {} more limits")
         yield from self._section("What to do", self._remedies(), _REMEDIES, "- and {} more rules")
         yield from self._section("Signers that changed", self._signers(), _SIGNERS, f"- and {{}} more; {_ALL}")
-        yield from self._section("Roots", self._root_findings(), _ROOT_FINDINGS, f"- and {{}} more; {_ALL}")
-        yield from self._section("Changes", self._change_lines(), _CHANGES, f"- and {{}} more changes; {_ALL}")
-        yield from self._details()
+        severe, others = self._root_findings()
+        yield from self._section("Findings about roots", severe, _ROOT_FINDINGS, f"- and {{}} more; {_ALL}")
+        share = max(_CHANGES, self._budget.left - _DETAILS)
+        yield from self._section("Changes", self._change_lines(), share, f"- and {{}} more changes; {_ALL}")
+        yield from self._folded(f"{counted(len(others), 'note')} about roots", _each(others), _NOTES, "more")
+        details = [self._detail(one) for one in self._changes]
+        yield from self._folded(f"Details of {counted(len(details), 'change')}", details, LONGEST, "more changes")
 
     def _section(self, title: str, items: Iterable[str], share: int, more: str) -> Iterator[str]:
         blocks = _each(items)
@@ -138,15 +144,21 @@ class _Comment:
             version = str(one.change.new.version) if one.change.new is not None else new.version
             yield f"- {_name(one)}: {code(old.version)} {_signer(old)}; {code(version)} {_signer(new)}"
 
-    def _root_findings(self) -> Iterator[str]:
+    def _root_findings(self) -> tuple[list[str], list[str]]:
+        """Return the blocks and warnings about roots, and the other findings: info and accepted ones."""
         alike: dict[tuple[str, Severity, str, Accepted | None], list[ReportedFinding]] = {}
         for one in self._found:
             if one.change is None:
                 finding = one.finding
                 alike.setdefault((finding.rule, finding.severity, finding.message, finding.accepted), []).append(one)
+        severe: list[str] = []
+        others: list[str] = []
         for same in alike.values():
-            place = f"in {len(same)} roots" if len(same) > 1 else f"at {code(_place(same[0].finding))}"
-            yield f"- {_finding(same[0].finding)}, {place}"
+            finding = same[0].finding
+            place = f"in {len(same)} roots" if len(same) > 1 else f"at {code(_place(finding))}"
+            listed = severe if fails_at(finding, Severity.WARN) else others
+            listed.append(f"- {_finding(finding)}, {place}")
+        return severe, others
 
     def _change_lines(self) -> Iterator[str]:
         for one in self._changes:
@@ -158,20 +170,20 @@ class _Comment:
             subject = f"{_name(one)} {code(words.phrase(change))} {change.kind}"
             yield f"- **{change.severity or 'ok'}** {subject}, {_where(one)}{hashes}{named}"
 
-    def _details(self) -> Iterator[str]:
-        if not self._changes:
-            return
-        blocks = [
-            [
-                f"- {_name(one)} {code(words.phrase(one.change))}",
-                *fitting_lines(_each(_detail_lines(one)), _DETAIL, _MORE),
-            ]
-            for one in self._changes
-        ]
-        spend = self._budget.spend
-        yield from spend(("", "<details>", f"<summary>Details of {counted(len(blocks), 'change')}</summary>", ""))
-        yield from self._budget.fitting(blocks, share=LONGEST, more=f"- and {{}} more changes; {_ALL}")
-        yield from ("", "</details>")
+    def _detail(self, one: DistinctChange) -> list[str]:
+        lines = fitting_lines(_each(_detail_lines(one)), _DETAIL, _MORE)
+        return [f"- {_name(one)} {code(words.phrase(one.change))}", *lines]
+
+    def _folded(self, title: str, blocks: Sequence[Sequence[str]], share: int, more: str) -> Iterator[str]:
+        """Yield a folded section; `title` is own text, for it stands in an HTML element."""
+        if blocks:
+            opening, closing = ("", "<details>", f"<summary>{title}</summary>", ""), ("", "</details>")
+            self._budget.spend((*opening, *closing))
+            yield from (
+                *opening,
+                *self._budget.fitting(blocks, share=share, more=f"- and {{}} {more}; {_ALL}"),
+                *closing,
+            )
 
 
 def _each(items: Iterable[str]) -> list[list[str]]:
