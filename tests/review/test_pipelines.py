@@ -278,6 +278,34 @@ def test_what_a_comment_has_no_room_for_is_counted(sample: Review) -> None:
     Shown(comment).check()
 
 
+def test_a_comment_is_bounded_whatever_is_in_every_section(sample: Review) -> None:
+    few = replace(sample, roots=sample.roots[:4])
+    texts = [f"{number} " + "\U0001d4b3" * 400 for number in range(60)]
+    crowds = [poisoned(few, text) for text in texts]
+    roots = tuple(
+        replace(
+            root,
+            path=f"{number}/{root.path}",
+            findings=tuple(Finding(rule, Severity.BLOCK, root.path, root.path) for rule in RULES),
+            changes=tuple(replace(change, group=f"{number} {change.group}") for change in root.changes),
+        )
+        for number, crowd in enumerate(crowds)
+        for root in crowd.roots
+    )
+    hosts = tuple(host for crowd in crowds for host in crowd.hosts)
+    comment = markdown.render(replace(crowds[0], roots=roots, hosts=hosts, notes=tuple(texts)))
+    assert len(comment.encode()) < markdown.LONGEST
+    assert [line for line in comment.splitlines() if line.startswith("#")] == [
+        "## locklens: block",
+        *(
+            f"### {title}"
+            for title in ("Not checked", "What to do", "Signers that changed", "Findings about roots", "Changes")
+        ),
+    ]
+    assert comment.endswith("</details>\n")
+    Shown(comment).check()
+
+
 def test_a_change_with_many_findings_leaves_room_for_the_others(sample: Review) -> None:
     root = sample.roots[0]
     crowd = tuple(Finding("LK017", Severity.BLOCK, f"{number} " + "long " * 50, "f") for number in range(200))
