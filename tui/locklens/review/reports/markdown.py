@@ -59,22 +59,25 @@ class _Comment:
         spend, fitting = self._budget.spend, self._budget.fitting
         yield from spend(self._opening())
         yield from spend(("", "### Not checked", ""))
-        yield from fitting(_each(self._unchecked()), share=_UNCHECKED, more="- and {} more limits")
-        yield from self._section("What to do", self._remedies(), _REMEDIES, "- and {} more rules")
-        yield from self._section("Signers that changed", self._signers(), _SIGNERS, f"- and {{}} more; {_ALL}")
+        unchecked = list(self._unchecked())
+        yield from fitting(_each(unchecked), len(unchecked), share=_UNCHECKED, more="- and {} more limits")
+        yield from self._section("What to do", list(self._remedies()), _REMEDIES, "- and {} more rules")
+        yield from self._section("Signers that changed", list(self._signers()), _SIGNERS, f"- and {{}} more; {_ALL}")
         severe, others = self._root_findings()
         yield from self._section("Findings about roots", severe, _ROOT_FINDINGS, f"- and {{}} more; {_ALL}")
         share = max(_CHANGES, self._budget.left - _DETAILS)
-        yield from self._section("Changes", self._change_lines(), share, f"- and {{}} more changes; {_ALL}")
-        yield from self._folded(f"{counted(len(others), 'note')} about roots", _each(others), _NOTES, "more")
-        details = [self._detail(one) for one in self._changes]
-        yield from self._folded(f"Details of {counted(len(details), 'change')}", details, LONGEST, "more changes")
+        if number := len(self._changes):
+            yield from spend(("", "### Changes", ""))
+            more = f"- and {{}} more changes; {_ALL}"
+            yield from fitting(_each(map(_change_line, self._changes)), number, share=share, more=more)
+        notes, details = f"{counted(len(others), 'note')} about roots", f"Details of {counted(number, 'change')}"
+        yield from self._folded(notes, _each(others), len(others), _NOTES)
+        yield from self._folded(details, map(_detail, self._changes), number, LONGEST)
 
-    def _section(self, title: str, items: Iterable[str], share: int, more: str) -> Iterator[str]:
-        blocks = _each(items)
-        if blocks:
+    def _section(self, title: str, items: Sequence[str], share: int, more: str) -> Iterator[str]:
+        if items:
             yield from self._budget.spend(("", f"### {title}", ""))
-            yield from self._budget.fitting(blocks, share=share, more=more)
+            yield from self._budget.fitting(_each(items), len(items), share=share, more=more)
 
     def _opening(self) -> Iterator[str]:
         review = self._review
@@ -160,34 +163,35 @@ class _Comment:
             listed.append(f"- {_finding(finding)}, {place}")
         return severe, others
 
-    def _change_lines(self) -> Iterator[str]:
-        for one in self._changes:
-            change = one.change
-            named_in = (finding for _, member in one.members for finding in member.findings)
-            rules = sorted({finding.rule for finding in named_in if finding.severity is not Severity.OFF})
-            hashes = f"; hashes verified {change.explained} of {len(change.added)}" if change.added else ""
-            named = f": {', '.join(rules)}" if rules else ""
-            subject = f"{_name(one)} {code(words.phrase(change))} {change.kind}"
-            yield f"- **{change.severity or 'ok'}** {subject}, {_where(one)}{hashes}{named}"
-
-    def _detail(self, one: DistinctChange) -> list[str]:
-        lines = fitting_lines(_each(_detail_lines(one)), _DETAIL, _MORE)
-        return [f"- {_name(one)} {code(words.phrase(one.change))}", *lines]
-
-    def _folded(self, title: str, blocks: Sequence[Sequence[str]], share: int, more: str) -> Iterator[str]:
+    def _folded(self, title: str, blocks: Iterable[Sequence[str]], number: int, share: int) -> Iterator[str]:
         """Yield a folded section; `title` is own text, for it stands in an HTML element."""
-        if blocks:
+        if number:
             opening, closing = ("", "<details>", f"<summary>{title}</summary>", ""), ("", "</details>")
             self._budget.spend((*opening, *closing))
-            yield from (
-                *opening,
-                *self._budget.fitting(blocks, share=share, more=f"- and {{}} {more}; {_ALL}"),
-                *closing,
-            )
+            lines = self._budget.fitting(blocks, number, share=share, more=f"- and {{}} more; {_ALL}")
+            yield from (*opening, *lines, *closing)
 
 
-def _each(items: Iterable[str]) -> list[list[str]]:
-    return [[item] for item in items]
+def _each(items: Iterable[str]) -> Iterator[list[str]]:
+    return ([item] for item in items)
+
+
+def _change_line(one: DistinctChange) -> str:
+    change = one.change
+    named_in = (finding for _, member in one.members for finding in member.findings)
+    rules = sorted({finding.rule for finding in named_in if finding.severity is not Severity.OFF})
+    hashes = f"; hashes verified {change.explained} of {len(change.added)}" if change.added else ""
+    named = f": {', '.join(rules)}" if rules else ""
+    subject = f"{_name(one)} {code(words.phrase(change))} {change.kind}"
+    return f"- **{change.severity or 'ok'}** {subject}, {_where(one)}{hashes}{named}"
+
+
+def _detail(one: DistinctChange) -> list[str]:
+    lines = list(_detail_lines(one))
+    return [
+        f"- {_name(one)} {code(words.phrase(one.change))}",
+        *fitting_lines(_each(lines), len(lines), _DETAIL, _MORE),
+    ]
 
 
 def _name(one: DistinctChange) -> str:

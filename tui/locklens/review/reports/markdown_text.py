@@ -25,7 +25,9 @@ _SPECIAL = re.compile(r"([\\*_\[\]<>#|~&@$])")
 
 def code(text: str, limit: int = _LONGEST) -> str:
     """Return text as a code span, of at most `limit` characters between its backticks."""
-    shown = shortened("".join(map(_tame, bounded(text, limit))), limit)
+    shown = bounded(text, limit)
+    if not shown.isascii():
+        shown = shortened("".join(map(_tame, shown)), limit)
     runs = (len(run) for run in re.findall("`+", shown))
     fence = "`" * (max(runs, default=0) + 1)
     # One space at each end is not part of a span; it keeps backticks and spaces at the ends of the text apart from it.
@@ -59,25 +61,26 @@ class Budget:
         self.left -= _size(spent)
         return spent
 
-    def fitting(self, blocks: Sequence[Sequence[str]], *, share: int, more: str) -> list[str]:
+    def fitting(self, blocks: Iterable[Sequence[str]], number: int, *, share: int, more: str) -> list[str]:
         """Return the lines that `fitting_lines` does for a share of the bytes, or for fewer if fewer are left."""
-        return self.spend(fitting_lines(blocks, min(share, self.left), more))
+        return self.spend(fitting_lines(blocks, number, min(share, self.left), more))
 
 
-def fitting_lines(blocks: Sequence[Sequence[str]], room: int, more: str) -> list[str]:
+def fitting_lines(blocks: Iterable[Sequence[str]], number: int, room: int, more: str) -> list[str]:
     """Return the lines of as many blocks, from the first, as there is room for, and a line about the others.
 
     Args:
-        blocks: Lines that stand together.
+        blocks: Lines that stand together; those beyond the room are not asked for.
+        number: The number of all blocks.
         room: Bytes for them.
         more: The line about the others, with `{}` for their number.
     """
     room -= len(more.encode()) + _DIGITS
     kept: list[str] = []
-    for number, block in enumerate(blocks):
+    for kept_blocks, block in enumerate(blocks):
         room -= _size(block)
         if room < 0:
-            return [*kept, more.format(len(blocks) - number)]
+            return [*kept, more.format(number - kept_blocks)]
         kept += block
     return kept
 
