@@ -171,6 +171,37 @@ def test_a_version_that_one_side_excludes_is_not_preferred(clone: Clone, tmp_pat
     assert "conflict in" in clone.locklens("merge", "--prefer", "newest", *names, status=1)
 
 
+def test_a_lock_file_in_conflict_is_merged_where_it_is(clone: Clone) -> None:
+    clone.locklens("git", "uninstall")
+    clone.fork([A1, B1], [A1_MAC, B1], [A1_WINDOWS, B1])
+    assert clone.run("git", "merge", "-q", "topic").returncode == 1
+    before = clone.file.read_bytes()
+    assert "\n-<<<<<<< HEAD\n" in clone.locklens("merge", "--root", "infra", "--dry-run")
+    assert clone.file.read_bytes() == before
+    said = clone.locklens("merge", "--root", "infra")
+    assert "infra: acme/a: the hashes of both sides are united" in said
+    assert clone.file.read_bytes() == lock(*EXPECTED["each adds a platform"])
+    clone.locklens("undo")
+    assert clone.file.read_bytes() == before
+
+
+def test_two_versions_in_conflict_need_a_preference(clone: Clone) -> None:
+    clone.locklens("git", "uninstall")
+    clone.fork([A1, B1], [A11, B1], [A12, B1])
+    assert clone.run("git", "merge", "-q", "topic").returncode == 1
+    said = clone.locklens("merge", "--root", "infra", status=1)
+    assert "two versions were selected: 1.1.0 in HEAD (ours), 1.2.0 in topic (theirs)" in said
+    clone.locklens("merge", "--root", "infra", "--prefer", "newest")
+    assert clone.file.read_bytes() == lock(A12, B1)
+
+
+def test_usage_of_roots(clone: Clone) -> None:
+    said = clone.locklens("merge", "--root", "infra", "a", "b", "c", status=2)
+    assert "--root merges lock files of the work tree" in said
+    assert "are for --root" in clone.locklens("merge", "--dry-run", "a", "b", "c", status=2)
+    assert "required: THEIRS" in clone.locklens("merge", "a", "b", status=2)
+
+
 def test_a_side_that_cannot_be_read_is_merged_by_lines(clone: Clone, tmp_path: Path) -> None:
     broken = lock(A1, B1).replace(b"provider", b"provider {", 1)
     names = files(tmp_path, lock(A1, B1), broken, lock(A1, B2))

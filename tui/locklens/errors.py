@@ -146,12 +146,14 @@ class UnmergedFileError(RepositoryError):
     Attributes:
         ours: Its contents on our side, None where it is deleted there.
         theirs: The same of the other side.
+        base: The same of the common ancestor, None where it has no such file.
     """
 
-    def __init__(self, path: str, ours: bytes | None, theirs: bytes | None) -> None:
+    def __init__(self, path: str, ours: bytes | None, theirs: bytes | None, base: bytes | None = None) -> None:
         super().__init__(f"{path} has merge conflicts in the index", hint='resolve them and run "git add"')
         self.ours = ours
         self.theirs = theirs
+        self.base = base
 
 
 class RunCancelledError(Exception):

@@ -49,6 +49,7 @@ EXAMPLES = {
     "merge": (
         ("locklens merge base.hcl ours.hcl theirs.hcl", "three files; the result replaces ours.hcl"),
         ("locklens merge --prefer newest base.hcl ours.hcl theirs.hcl", "the newer of two versions"),
+        ("locklens merge --root live/prod --dry-run", "a lock file that git left in conflict"),
     ),
     "textconv": (("locklens textconv .terraform.lock.hcl", "as git diff shows the file"),),
     "git": (

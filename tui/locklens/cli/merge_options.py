@@ -22,6 +22,8 @@ def read_merge_options(command: str, arguments: Sequence[str], operands: Sequenc
     """
     parser = {"merge": _merge, "textconv": _textconv, "git": _git}[command]()
     options = parser.parse_args([*arguments, *operands])
+    if command == "merge":
+        _check_merge(options)
     size = getattr(options, "marker_size", None)
     if size is not None and size not in _MARKER_SIZES:
         raise UsageError(f"invalid marker size {size}", hint=f"from {_MARKER_SIZES[0]} to {_MARKER_SIZES[-1]}")
@@ -30,10 +32,10 @@ def read_merge_options(command: str, arguments: Sequence[str], operands: Sequenc
 
 def _merge() -> Parser:
     parser = Parser("merge", "Merge three lock files block by block, into the second: git's merge driver.")
-    parser.usage = "locklens merge [OPTION...] BASE OURS THEIRS"
-    parser.add_argument("base", metavar="BASE", help="common ancestor; an empty file for none (git: %%O)")
-    parser.add_argument("ours", metavar="OURS", help="side that receives the result (git: %%A)")
-    parser.add_argument("theirs", metavar="THEIRS", help="other side (git: %%B)")
+    parser.usage = "locklens merge [OPTION...] BASE OURS THEIRS\n       locklens merge [OPTION...] --root ROOT..."
+    parser.add_argument("base", nargs="?", metavar="BASE", help="common ancestor; an empty file for none (git: %%O)")
+    parser.add_argument("ours", nargs="?", metavar="OURS", help="side that receives the result (git: %%A)")
+    parser.add_argument("theirs", nargs="?", metavar="THEIRS", help="other side (git: %%B)")
     parser.add_argument("--path", metavar="NAME", help="name of the file in messages (git: %%P; default: OURS)")
     parser.add_argument(
         "--marker-size", metavar="N", type=int, help="characters of a conflict marker (git: %%L; default: 7)"
@@ -42,7 +44,25 @@ def _merge() -> Parser:
         "of two versions select the newer, if it satisfies the recorded constraints of both sides (default: conflict)"
     )
     parser.add_argument("--prefer", choices=["newest"], help=words)
+    add = parser.add_argument_group("lock files that git left in conflict").add_argument
+    add("--root", action="append", default=[], metavar="ROOT", help="root module to merge the lock file of; repeatable")
+    add("--tool", choices=["terraform", "opentofu"], help="tool whose rules apply (default: detected for each root)")
+    add("--dry-run", action="store_true", help="write nothing; print the changes as a diff")
+    add("--json", action="store_true", help="print events as JSON, one per line")
+    parser.set_defaults(test_directory="tests")
     return parser
+
+
+def _check_merge(options: argparse.Namespace) -> None:
+    files = [options.base, options.ours, options.theirs]
+    if options.root and (any(files) or options.path or options.marker_size is not None):
+        raise UsageError("--root merges lock files of the work tree: no BASE, OURS, THEIRS, --path or --marker-size")
+    if not options.root and None in files:
+        missing = ", ".join(name for name in ("BASE", "OURS", "THEIRS") if getattr(options, name.lower()) is None)
+        hint = "or --root for a lock file that git left in conflict"
+        raise UsageError(f"the following arguments are required: {missing}", hint=hint)
+    if not options.root and (options.dry_run or options.json or options.tool):
+        raise UsageError("--dry-run, --json and --tool are for --root")
 
 
 def _textconv() -> Parser:

@@ -13,11 +13,15 @@ if TYPE_CHECKING:
 
 
 def run_merge(options: Namespace) -> int:
-    """Merge three lock files into the second, and report on stderr.
+    """Merge three lock files into the second, and report on stderr; with roots, what git left in conflict.
 
     Returns:
         1 where conflicts are left, as git expects of a merge driver.
     """
+    if options.root:
+        from locklens.cli.writing import run_write
+
+        return run_write("merge", options)
     from locklens.operations.merge import merge_files
 
     base, ours, theirs = (Path(name) for name in (options.base, options.ours, options.theirs))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def run_write(command: str, options: Namespace) -> int:
-    """Run `upgrade`, `prune`, `restore`, `format`, `stage` or `undo`."""
+    """Run `upgrade`, `prune`, `restore`, `format`, `merge`, `stage` or `undo`."""
     if command == "undo" and options.list:
         return _list_writes(is_json=options.json)
     if command == "upgrade" and (options.list or options.safe):
@@ -109,6 +109,10 @@ def operation_of(command: str, options: Namespace) -> Operation:
         from locklens.operations.write.restore import Restore, RestoredProviders
 
         return Restore(scope, (RestoredProviders(scope.roots, tuple(options.providers)),), options.revision)
+    if command == "merge":
+        from locklens.operations.write.resolve import ResolveConflicts
+
+        return ResolveConflicts(scope, prefer_newest=options.prefer == "newest")
     from locklens.operations.write.format import Format
 
     return Format(scope)

@@ -222,6 +222,42 @@ def _with_conflicts(path: str, data: bytes, writer: Dialect | None, rules: Diale
     )
 
 
+def conflict_sides(data: bytes) -> tuple[bytes, bytes, bytes] | None:
+    """Return the base and both sides of a file in which git left its conflict markers, without the markers.
+
+    The base is b"" unless every conflict has it between the markers. What git merged by itself is in all three.
+
+    Returns:
+        Base, ours and theirs; None where there are no markers, or one has no counterpart.
+    """
+    lines = _LINE.findall(data.decode("utf-8", "surrogateescape"))
+    conflicts = []
+    for found in _conflicts(lines):
+        if isinstance(found, SyntaxProblem):
+            return None
+        conflicts.append(found)
+    if not conflicts:
+        return None
+    has_base = all(base_line != marker.separator_line for marker, base_line in conflicts)
+    parts: dict[int, int] = {}
+    for marker, base_line in conflicts:
+        parts |= dict.fromkeys(range(marker.line, marker.end_line + 1), _NO_PART)
+        parts |= dict.fromkeys(range(base_line + 1, marker.separator_line), 0)
+        parts |= dict.fromkeys(range(marker.line + 1, base_line), 1)
+        parts |= dict.fromkeys(range(marker.separator_line + 1, marker.end_line), 2)
+    base, ours, theirs = (
+        "".join(line for number, line in enumerate(lines, 1) if parts.get(number, part) == part).encode(
+            "utf-8", "surrogateescape"
+        )
+        for part in range(3)
+    )
+    return base if has_base else b"", ours, theirs
+
+
+_NO_PART = -1
+"""Of a marker's own line."""
+
+
 def _without_markers(path: str, data: bytes, rules: Dialect) -> LockFile:
     """Read one side, unless a broken marker is still in it."""
     if _ANY_MARKER.search(data):

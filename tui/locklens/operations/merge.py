@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from locklens.dialect import TERRAFORM
 from locklens.errors import ConfigurationError
-from locklens.lockfile.merge import Labels, MergeConflict, merge
+from locklens.lockfile.merge import Labels, MergeConflict, Merged, merge
 from locklens.lockfile.parse import MAX_LOCK_FILE_BYTES, parse
 from locklens.project.gitmerge import merge_lines
 from locklens.storage.files import read_bounded, write_atomically
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from locklens.addresses import ProviderAddress
+    from locklens.dialect import Dialect
     from locklens.lockfile.model import LockEntry
 
 
@@ -62,30 +63,67 @@ def merge_files(
         ConfigurationError: A file cannot be read or written.
         RepositoryError: Lines have to be merged, and git is missing or cannot.
     """
-    sides = [read_bounded(path, MAX_LOCK_FILE_BYTES) for path in (base, ours, theirs)]
-    writers = (parse(data, "").writer for data in (sides[1], sides[2]))
+    sides = MergeSides(*(read_bounded(path, MAX_LOCK_FILE_BYTES) for path in (base, ours, theirs)))
     labels = Labels() if marker_size is None else Labels(size=marker_size)
+    try:
+        merged, settled = merge_sides(sides, prefer_newest=prefer_newest, labels=labels)
+    except ConfigurationError as error:
+        return _merged_lines(base, ours, theirs, labels, reason=error.message)
+    if merged.data != sides.ours:
+        write_atomically(ours, merged.data, mode=ours.stat().st_mode & 0o777)
+    return MergeResult(merged.conflicts, merged.united, settled)
+
+
+class MergeSides(Struct, frozen=True):
+    """The three files of a merge; b"" for one that does not exist."""
+
+    base: bytes
+    ours: bytes
+    theirs: bytes
+
+
+def merge_sides(
+    sides: MergeSides,
+    *,
+    prefer_newest: bool = False,
+    labels: Labels | None = None,
+    dialect: Dialect | None = None,
+) -> tuple[Merged, tuple[LockEntry, ...]]:
+    """Merge three lock files by block.
+
+    Args:
+        sides: The files.
+        prefer_newest: Of two versions, take the newest that satisfies the recorded constraints of both sides.
+        labels: For the markers of conflicts that are left open.
+        dialect: The tool whose rules hold for addresses; None to read it from the headers.
+
+    Returns:
+        The merged file, and the entries that were selected of two versions.
+
+    Raises:
+        ConfigurationError: The tools would refuse one of the three.
+    """
     settled: list[LockEntry] = []
 
     def settle(conflict: MergeConflict) -> LockEntry | None:
-        entry = _newest(conflict) if prefer_newest else None
+        entry = newest_of_both(conflict) if prefer_newest else None
         settled.extend([] if entry is None else [entry])
         return entry
 
-    dialect = next(filter(None, writers), TERRAFORM)
-    try:
-        merged = merge(*sides, dialect=dialect, settle=settle, labels=labels)
-    except ConfigurationError as error:
-        return _merged_lines(base, ours, theirs, labels, reason=error.message)
-    if merged.data != sides[1]:
-        write_atomically(ours, merged.data, mode=ours.stat().st_mode & 0o777)
-    return MergeResult(merged.conflicts, merged.united, tuple(settled))
+    writers = (parse(data, "").writer for data in (sides.ours, sides.theirs))
+    rules = dialect or next(filter(None, writers), TERRAFORM)
+    merged = merge(sides.base, sides.ours, sides.theirs, dialect=rules, settle=settle, labels=labels)
+    return merged, tuple(settled)
 
 
-def _newest(conflict: MergeConflict) -> LockEntry | None:
-    """The newer entry of a conflict between two versions, if it satisfies what both sides recorded."""
+def newest_of_both(conflict: MergeConflict) -> LockEntry | None:
+    """Return the newer entry of a conflict between two versions, if it satisfies what both sides recorded.
+
+    None also where the versions have hashes in common: no two releases do, so these are of one of them, and a merge of
+    lines left them to the other.
+    """
     ours, theirs = conflict.ours, conflict.theirs
-    if ours is None or theirs is None or ours.version == theirs.version:
+    if ours is None or theirs is None or ours.version == theirs.version or set(ours.hashes) & set(theirs.hashes):
         return None
     newest = ours if ours.version.compare(theirs.version) > 0 else theirs
     try:

@@ -64,12 +64,14 @@ class TreeFile(Struct, frozen=True, gc=False):
         object_id: Of the contents; "" where the index has several, as the path is not merged.
         ours: Of the contents on our side, of a path that is not merged; "" where it is deleted there.
         theirs: The same of the other side.
+        base: The same of the common ancestor; "" where it has no such file.
     """
 
     mode: str
     object_id: str
     ours: str = ""
     theirs: str = ""
+    base: str = ""
 
     @property
     def is_link(self) -> bool:
@@ -109,9 +111,10 @@ def parse_index(records: Iterable[str]) -> dict[str, TreeFile]:
 
 
 def _unmerged(mode: str, object_id: str, stage: str, seen: TreeFile | None) -> TreeFile:
-    """Return a path of several records, of which the earlier ones were seen: stage 2 is ours, stage 3 theirs."""
+    """Return a path of several records, of which the earlier ones were seen: stage 1 is the base, 2 ours, 3 theirs."""
+    base = object_id if stage == "1" else seen.base if seen is not None else ""
     ours = object_id if stage == "2" else seen.ours if seen is not None else ""
-    return TreeFile(intern(mode), "", ours, object_id if stage == "3" else "")
+    return TreeFile(intern(mode), "", ours, object_id if stage == "3" else "", base)
 
 
 def _is_plain(path: str) -> bool:

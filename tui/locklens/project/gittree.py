@@ -95,7 +95,8 @@ class ListedTree(ABC):
                 raise leading_out(path)
             return None
         if not file.object_id:
-            raise UnmergedFileError(path, self._contents(path, file.ours), self._contents(path, file.theirs))
+            ours, theirs, base = (self._contents(path, each) for each in (file.ours, file.theirs, file.base))
+            raise UnmergedFileError(path, ours, theirs, base)
         return self._contents(path, file.object_id)
 
     def _contents(self, path: str, object_id: str) -> bytes | None:

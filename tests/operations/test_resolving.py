@@ -1,0 +1,193 @@
+"""Lock files that git left in conflict, merged from the index's stages or from the markers."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from locklens.lockfile.parse import conflict_sides, parse
+from locklens.operations.merge import MergeSides, merge_sides
+from locklens.operations.plan.model import Plan, Scope
+from locklens.operations.write.apply import apply
+from locklens.operations.write.resolve import ResolveConflicts
+from locklens.operations.write.undo import undo
+from locklens.storage.journal import Journal
+
+NAME = ".terraform.lock.hcl"
+AUTHOR = ("-c", "user.name=a", "-c", "user.email=a@example.com")
+
+
+def block(name: str, version: str, *hashes: str, constraints: str = ">= 1.0.0") -> str:
+    lines = "".join(f'    "{text}",\n' for text in hashes)
+    return (
+        f'provider "registry.terraform.io/acme/{name}" {{\n  version     = "{version}"\n'
+        f'  constraints = "{constraints}"\n  hashes = [\n{lines}  ]\n}}\n'
+    )
+
+
+def hashes(letter: str, *platforms: str) -> list[str]:
+    return [*(f"h1:{one * 43}=" for one in platforms), f"zh:{letter * 64}"]
+
+
+class Merging:
+    """A repository in the middle of a merge of one lock file."""
+
+    def __init__(self, top: Path) -> None:
+        self.top = top
+        self.lock = top / "infra" / NAME
+        self.lock.parent.mkdir(parents=True)
+        (self.lock.parent / "main.tf").write_text("")
+        self.git("init", "-q", "-b", "main")
+
+    def git(self, *words: str, status: int = 0) -> str:
+        environment = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull}
+        done = subprocess.run(
+            ("git", *AUTHOR, *words), cwd=self.top, env=environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == status, done.stdout + done.stderr
+        return done.stdout
+
+    def commit(self, data: bytes) -> None:
+        self.lock.write_bytes(data)
+        self.git("add", "-A")
+        self.git("commit", "-qm", "lock", "--allow-empty")
+
+    def merge(self, base: bytes, ours: bytes, theirs: bytes, *options: str) -> None:
+        """Commit three sides, and merge the last into the second, which leaves a conflict."""
+        self.commit(base)
+        self.git("switch", "-qc", "topic")
+        self.commit(theirs)
+        self.git("switch", "-q", "main")
+        self.commit(ours)
+        self.git(*options, "merge", "-q", "topic", status=1)
+        assert b"<<<<<<<" in self.lock.read_bytes()
+
+    def plan(self, *, newest: bool = False) -> Plan:
+        return ResolveConflicts(Scope(self.top, ("infra",)), prefer_newest=newest).plan()
+
+
+@pytest.fixture
+def merging(tmp_path: Path) -> Merging:
+    return Merging(tmp_path / "top")
+
+
+BASE = block("a", "1.0.0", *hashes("a", "A")) + "\n" + block("b", "1.0.0", *hashes("b", "B"))
+OURS = block("a", "1.0.0", *hashes("a", "A", "M")) + "\n" + block("b", "1.0.0", *hashes("b", "B"))
+THEIRS = block("a", "1.0.0", *hashes("a", "A", "W")) + "\n" + block("b", "1.0.0", *hashes("b", "B"))
+UNITED = block("a", "1.0.0", *hashes("a", "A", "M", "W")) + "\n" + block("b", "1.0.0", *hashes("b", "B"))
+NEWER = block("a", "1.1.0", *hashes("c", "C")) + "\n" + block("b", "1.0.0", *hashes("b", "B"))
+NEWEST = block("a", "1.2.0", *hashes("d", "D")) + "\n" + block("b", "1.0.0", *hashes("b", "B"))
+
+
+def new_data(plan: Plan) -> bytes:
+    (file,) = plan.proposal.files
+    assert file.new is not None
+    return file.new
+
+
+def test_hashes_of_both_sides_are_united(merging: Merging, tmp_path: Path) -> None:
+    merging.merge(BASE.encode(), OURS.encode(), THEIRS.encode())
+    before = merging.lock.read_bytes()
+    plan = merging.plan()
+    assert new_data(plan) == UNITED.encode()
+    assert plan.proposal.command == "locklens merge --root infra"
+    assert [change.name for change in plan.changes] == ["acme/a"]
+    details = [remark.detail for remark in plan.remarks]
+    assert "the hashes of both sides are united" in details
+    assert f"git add infra/{NAME} then marks the conflict as resolved" in details
+    journal = Journal(tmp_path / "journal")
+    apply(plan.proposal, journal=journal)
+    assert merging.lock.read_bytes() == UNITED.encode()
+    apply(undo(merging.top, journal=journal).proposal, journal=journal)
+    assert merging.lock.read_bytes() == before
+
+
+def test_two_versions_clash_unless_the_newest_is_preferred(merging: Merging) -> None:
+    merging.merge(BASE.encode(), NEWER.encode(), NEWEST.encode())
+    plan = merging.plan()
+    assert not plan.proposal.files
+    (failure,) = plan.failures
+    words = "two versions were selected: 1.1.0 in HEAD (ours), 1.2.0 in topic (theirs)"
+    assert (failure.address, failure.detail) == ("acme/a", words)
+    assert failure.hint == "--prefer newest selects the newer version"
+    (clash,) = ResolveConflicts(Scope(merging.top, ("infra",))).clashes()
+    assert str(clash.newest) == "1.2.0"
+    plan = merging.plan(newest=True)
+    assert new_data(plan) == NEWEST.encode()
+    assert plan.proposal.command == "locklens merge --prefer newest --root infra"
+    assert "1.2.0, the newest of both sides" in [remark.detail for remark in plan.remarks]
+
+
+def test_an_entry_that_one_side_removed_is_left_to_a_person(merging: Merging) -> None:
+    merging.merge(BASE.encode(), NEWER.encode(), block("b", "1.0.0", *hashes("b", "B")).encode())
+    for newest in (False, True):
+        plan = merging.plan(newest=newest)
+        assert not plan.proposal.files
+        assert plan.failures[0].detail.startswith("one side removed it, the other changed it: 1.1.0 in HEAD (ours), ")
+        assert plan.failures[0].hint == "keep one of both entries by hand"
+
+
+@pytest.mark.parametrize("style", ["merge", "diff3"])
+def test_without_stages_the_markers_count_and_it_is_said(merging: Merging, style: str) -> None:
+    merging.merge(BASE.encode(), OURS.encode(), THEIRS.encode(), "-c", f"merge.conflictStyle={style}")
+    data = merging.lock.read_bytes()
+    merging.git("add", "-A")
+    plan = merging.plan()
+    assert merging.lock.read_bytes() == data
+    assert new_data(plan) == UNITED.encode()
+    assert any("merged from the markers" in remark.detail for remark in plan.remarks)
+
+
+def test_markers_within_a_block_do_not_give_a_version_the_hashes_of_another(merging: Merging) -> None:
+    # Only theirs changed the hashes, so git merged these lines without a conflict.
+    base = block("a", "1.0.0", *hashes("a", "A"))
+    ours, theirs = base.replace("1.0.0", "1.3.0", 1), block("a", "1.2.0", *hashes("d", "D"))
+    merging.merge(base.encode(), ours.encode(), theirs.encode())
+    merging.git("add", "-A")
+    plan = merging.plan(newest=True)
+    assert not plan.proposal.files
+    assert plan.failures
+
+
+def test_edits_since_the_merge_are_named(merging: Merging) -> None:
+    merging.merge(BASE.encode(), OURS.encode(), THEIRS.encode())
+    merging.lock.write_bytes(b"# mine\n" + merging.lock.read_bytes())
+    assert any("edited since the merge" in remark.detail for remark in merging.plan().remarks)
+
+
+def test_a_side_taken_in_the_work_tree_can_still_be_merged(merging: Merging) -> None:
+    merging.merge(BASE.encode(), OURS.encode(), THEIRS.encode())
+    merging.git("checkout", "-q", "--ours", "--", f"infra/{NAME}")
+    assert new_data(merging.plan()) == UNITED.encode()
+
+
+def test_what_is_in_no_conflict_is_refused(merging: Merging) -> None:
+    merging.commit(BASE.encode())
+    (failure,) = merging.plan().failures
+    assert failure.detail.endswith("the lock file is in no conflict")
+    merging.lock.write_bytes(BASE.encode() + b"<<<<<<< HEAD\n")
+    (failure,) = merging.plan().failures
+    assert "a marker stands here without its counterpart" in failure.detail
+
+
+@pytest.mark.parametrize("style", ["merged.lock.hcl", "merged.diff3.lock.hcl"])
+def test_real_conflicts(style: str) -> None:
+    """No result has markers, and each is what the merge driver makes of the three files."""
+    shared = os.environ.get("LOCKLENS_SHARED_DATA")
+    if not shared:
+        pytest.skip("needs LOCKLENS_SHARED_DATA")
+    cases = sorted((Path(shared) / "conflicts").iterdir())
+    assert cases
+    for case in cases:
+        data = (case / style).read_bytes()
+        sides = conflict_sides(data)
+        assert sides is not None
+        for side in sides:
+            assert b"<<<<<<<" not in side
+            assert parse(side, "").conflict is None
+        read = MergeSides(*((case / f"{name}.lock.hcl").read_bytes() for name in ("base", "ours", "theirs")))
+        merged, _ = merge_sides(read, prefer_newest=True)
+        assert merged.conflicts or parse(merged.data, "").is_valid, case.name

@@ -1,0 +1,235 @@
+"""Merges lock files that git left in conflict, from the stages of git's index, or else from the markers."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from msgspec import Struct
+
+from locklens.errors import ConfigurationError, LockLensError, NoRepositoryError, UnmergedFileError
+from locklens.lockfile.model import differing
+from locklens.lockfile.parse import MAX_LOCK_FILE_BYTES, conflict_sides, parse
+from locklens.operations.merge import MergeSides, merge_sides, newest_of_both
+from locklens.operations.plan.command_line import command_line
+from locklens.operations.plan.model import PlannedChange
+from locklens.operations.plan.scoped import ScopedPlanBuilder
+from locklens.operations.write.operation import listed_roots, no_progress
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from locklens.lockfile.merge import MergeConflict
+    from locklens.operations.plan.model import Plan, Scope
+    from locklens.operations.root_modules import Root
+    from locklens.versions import Version
+
+_STAGES = "ours (stage 2)", "theirs (stage 3)"
+
+
+class Clash(Struct, frozen=True):
+    """An entry that both sides of a merge changed in ways that cannot both hold.
+
+    Attributes:
+        root: The root's folder.
+        name: The provider, as the root names it.
+        reason: A clause, such as "two versions were selected".
+        ours: Our side: its name, and the version or "removed".
+        theirs: The same of the other side.
+        newest: The version that the newest of both would be; None where that settles nothing.
+    """
+
+    root: str
+    name: str
+    reason: str
+    ours: tuple[str, str]
+    theirs: tuple[str, str]
+    newest: Version | None = None
+
+    @property
+    def words(self) -> str:
+        """The reason with both versions."""
+        (our_name, our_version), (their_name, their_version) = self.ours, self.theirs
+        return f"{self.reason}: {our_version} in {our_name}, {their_version} in {their_name}"
+
+
+class ResolveConflicts(Struct, frozen=True):
+    """Merges lock files that git left in conflict; a root with an entry that clashes is left untouched.
+
+    Attributes:
+        where: The roots.
+        prefer_newest: Of two versions, take the newest that satisfies the recorded constraints of both sides.
+    """
+
+    needs_registry: ClassVar[Literal[False]] = False
+
+    where: Scope
+    prefer_newest: bool = False
+
+    @property
+    def title(self) -> str:
+        """A short title."""
+        newest = ", the newest of two versions" if self.prefer_newest else ""
+        return f"Merge the lock file of {listed_roots(self.where.roots)}{newest}"
+
+    def clashes(self) -> tuple[Clash, ...]:
+        """Return the entries that clash; those of roots that cannot be merged at all are left out.
+
+        Raises:
+            ConfigurationError: A folder is no root.
+            RepositoryError: Git failed.
+        """
+        draft = ScopedPlanBuilder(self.where)
+        found: list[Clash] = []
+        for root in draft.roots:
+            try:
+                found += _Conflicted.read(root, draft.top).clashes(prefer_newest=self.prefer_newest)
+            except ConfigurationError:
+                continue  # The plan reports it.
+        return tuple(found)
+
+    def plan(self, *, on_root: Callable[[str], None] = no_progress) -> Plan:
+        """Plan the merged lock files.
+
+        Args:
+            on_root: Called with each root when its turn begins.
+
+        Raises:
+            ConfigurationError: A folder is no root.
+            RepositoryError: Git failed.
+        """
+        draft = ScopedPlanBuilder(self.where)
+        for root in draft.roots:
+            on_root(root.path)
+            with draft.attempt(root.path):
+                self._plan_root(draft, root)
+        words = ["--prefer", "newest"] if self.prefer_newest else []
+        return draft.plan(command_line("merge", self.where, words))
+
+    def _plan_root(self, draft: ScopedPlanBuilder, root: Root) -> None:
+        conflicted = _Conflicted.read(root, draft.top)
+        merged, settled = merge_sides(conflicted.sides, prefer_newest=self.prefer_newest, dialect=root.tool)
+        if merged.conflicts:
+            for clash in conflicted.clashes(prefer_newest=self.prefer_newest):
+                hint = (
+                    "--prefer newest selects the newer version" if clash.newest else "keep one of both entries by hand"
+                )
+                draft.fail(root.path, ConfigurationError(clash.words, hint=hint), address=clash.name)
+            return
+        after = parse(merged.data, root.lock.path, dialect=root.tool)
+        if not after.is_valid:
+            problem = after.problems[0]
+            words = f"the merged file would be refused: line {problem.line}: {problem.summary}"
+            raise ConfigurationError(words, path=root.lock.path, hint="resolve the conflict by hand")
+        before = parse(conflicted.sides.ours, root.lock.path, dialect=root.tool)
+        for address, old, new in differing(before, after):
+            draft.changes.append(PlannedChange(root.path, address, root.name_of(address), old, new))
+        name, count = root.path or ".", len(after.entries)
+        draft.describe(f"{name}: conflict merged", dry_run=f"{name}: would merge the conflict, {count} providers")
+        draft.put_lock(root, merged.data)
+        for address in merged.united:
+            draft.note(root.path, "the hashes of both sides are united", address=root.name_of(address))
+        for entry in settled:
+            words = f"{entry.version}, the newest of both sides"
+            draft.note(root.path, words, address=root.name_of(entry.address))
+        conflicted.note(draft)
+
+
+class _Conflicted(Struct, frozen=True):
+    """A lock file in conflict, and the three sides of its merge.
+
+    Attributes:
+        root: Its root.
+        sides: The three files.
+        names: Of our side and the other.
+        is_staged: True if the sides are the stages of the index; else they are read from the markers.
+    """
+
+    root: Root
+    sides: MergeSides
+    names: tuple[str, str]
+    is_staged: bool
+
+    @classmethod
+    def read(cls, root: Root, top: Path) -> _Conflicted:
+        """Read the sides.
+
+        Raises:
+            ConfigurationError: The lock file is in no conflict, or its markers cannot be told apart.
+            RepositoryError: Git failed.
+        """
+        conflict = root.lock.conflict
+        if (staged := _stages(root.lock.path, top)) is not None:
+            return cls(root, staged, conflict.names if conflict is not None and conflict.markers else _STAGES, True)
+        sides = conflict_sides(root.lock.data)
+        if sides is not None and conflict is not None:
+            return cls(root, MergeSides(*sides), conflict.names, False)
+        problem = root.lock.problems[0] if root.lock.problems else None
+        if problem is None:
+            raise ConfigurationError("the lock file is in no conflict", path=root.lock.path)
+        words, hint = f"{problem.summary}: {problem.detail}", "resolve the conflict by hand"
+        raise ConfigurationError(words, path=root.lock.path, line=problem.line, hint=hint)
+
+    def clashes(self, *, prefer_newest: bool) -> tuple[Clash, ...]:
+        """Return the entries that clash.
+
+        Raises:
+            ConfigurationError: The tools would refuse one of the sides.
+        """
+        merged, _ = merge_sides(self.sides, prefer_newest=prefer_newest, dialect=self.root.tool)
+        return tuple(map(self._clash, merged.conflicts))
+
+    def _clash(self, conflict: MergeConflict) -> Clash:
+        newest = newest_of_both(conflict)
+        ours, theirs = (str(one.version) if one is not None else "removed" for one in (conflict.ours, conflict.theirs))
+        return Clash(
+            self.root.path,
+            self.root.name_of(conflict.address),
+            conflict.reason,
+            (self.names[0], ours),
+            (self.names[1], theirs),
+            newest.version if newest is not None else None,
+        )
+
+    def note(self, draft: ScopedPlanBuilder) -> None:
+        """Note where the sides are from, and the next step in git."""
+        path, data = self.root.path, self.root.lock.data
+        if not self.is_staged:
+            words = "merged from the markers, as git's index has no sides of it: the rest is as git merged its lines"
+            draft.warn(path, words, hint="check the hashes: v verifies them")
+            return
+        sides = (self.sides.base, self.sides.ours, self.sides.theirs)
+        known = {line.rstrip(b"\r") for side in sides for line in side.split(b"\n")}
+        parts = conflict_sides(data) or (b"", data, data)
+        if any(line.rstrip(b"\r") not in known for part in parts for line in part.split(b"\n")):
+            draft.warn(path, "lines that were edited since the merge are replaced: the sides are those of git's index")
+        draft.note(path, f"git add {shlex.quote(self.root.lock.path)} then marks the conflict as resolved")
+
+
+def _stages(path: str, top: Path) -> MergeSides | None:
+    """Return the sides of a file that is not merged in git's index; None where it is merged, or without git.
+
+    Raises:
+        ConfigurationError: A side is too large.
+        RepositoryError: Git failed.
+    """
+    from locklens.project.git import Repository
+    from locklens.project.gittree import IndexTree
+
+    try:
+        repository = Repository.discover(top)
+    except NoRepositoryError:
+        return None
+    with repository:
+        try:
+            IndexTree(repository).read(path)
+        except UnmergedFileError as error:
+            sides = MergeSides(error.base or b"", error.ours or b"", error.theirs or b"")
+        except LockLensError:
+            return None  # Git has something else there than a file: what is on disk decides.
+        else:
+            return None
+    if any(len(side) > MAX_LOCK_FILE_BYTES for side in (sides.base, sides.ours, sides.theirs)):
+        raise ConfigurationError(f"larger than {MAX_LOCK_FILE_BYTES // 1024} KiB", path=path)
+    return sides
