@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from locklens.errors import LockLensError
 from locklens.operations.write.format import Format
 from locklens.operations.write.prune import Prune
+from locklens.operations.write.resolve import ResolveConflicts
 from locklens.operations.write.restore import Restore, RestoredProviders
 from locklens.project.roots import LOCK_FILE
 from locklens.review.model import ChangeKind, Severity
@@ -73,6 +74,18 @@ def formatting(node: Node | None, review: Review | None, top: Path | None, where
     """
     folder = writable(review, top)
     return Format(where(folder, _paths(_roots(node))))
+
+
+def merging(node: Node | None, review: Review | None, top: Path | None, where: Where) -> ResolveConflicts:
+    """Return the operation that merges the lock files of the row's roots that git left in conflict.
+
+    Raises:
+        LockLensError: Not possible on this row or review.
+    """
+    folder = writable(review, top)
+    roots = _roots(node)
+    in_conflict = [root for root in roots if root.new.conflict is not None]
+    return ResolveConflicts(where(folder, _paths(in_conflict or roots)))
 
 
 def locking(

@@ -88,6 +88,13 @@ DECIDING = KeyGroup(
             "lock missing platforms: the required ones; without locklens.toml, those of the file's other entries",
             "lock",
         ),
+        Key(
+            "M",
+            "M",
+            "merge",
+            "merge lock file: that git left in conflict, by block; entries that clash are listed with both versions",
+            "merge",
+        ),
         Key("F", "F", "format", "format lock file: of the row's root, as its tool writes it", "format"),
         Key(
             "S",
@@ -122,6 +129,7 @@ REVIEW_KEYS = KeyTable(
         "u",
         "R",
         "P",
+        "M",
         "x",
         "w",
         ":",

@@ -44,6 +44,8 @@ def root_lines(node: Node, *, in_full: bool) -> Iterator[Line]:
     if note := root_note(root):
         yield Line()
         yield line(note[0].upper() + note[1:] + ".")
+    if root.new.conflict is not None:
+        yield line(Span("M", Role.INFO), " previews the merge of both sides, block by block.")
     yield from _root_findings(root, in_full=in_full)
     listed = [subject.change for subject in node.subjects] or list(root.changes)
     if listed:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import on
+from msgspec.structs import replace
+from textual import on, work
 
 from locklens.errors import LockLensError
 from locklens.review.model import Severity
 from locklens.ui import views
+from locklens.ui.dialogs.clashes import ClashesDialog, ClashesFound
 from locklens.ui.dialogs.text import TextDialog
-from locklens.ui.review.actions import formatting, locking, pruning, restoring
+from locklens.ui.review.actions import formatting, locking, merging, pruning, restoring
 from locklens.ui.review.bars import StatusFacts, review_facts, review_head, review_status
 from locklens.ui.review.change_list import ChangeList
 from locklens.ui.review.detail import detail_lines
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from locklens.addresses import ProviderAddress
     from locklens.operations.locklens import LockLens
     from locklens.operations.write.operation import Operation
+    from locklens.operations.write.resolve import ResolveConflicts
     from locklens.review.model import Review
     from locklens.ui.dialogs.copy import CopyChoice
     from locklens.ui.review.actions import Where
@@ -240,6 +243,39 @@ class ReviewScreen(RowActionsScreen):
     def action_prune(self) -> None:
         """Preview the pruning of the highlighted orphan, or of the orphans in the row's roots."""
         self._decide("prune", pruning)
+
+    def action_merge(self) -> None:
+        """Preview the merge of the lock file that git left in conflict; list what clashes."""
+        try:
+            operation = merging(self.node, self.review, self.top, self.source.where)
+        except LockLensError as error:
+            self.say(f"merge: {error}")
+        else:
+            self._look_for_clashes(operation)
+
+    @work(thread=True, exclusive=True, group="clashes")
+    def _look_for_clashes(self, operation: ResolveConflicts) -> None:
+        try:
+            clashes = operation.clashes()
+        except LockLensError as error:
+            self.post_message(ClashesFound(operation, (), error))
+        else:
+            self.post_message(ClashesFound(operation, clashes))
+
+    @on(ClashesFound)
+    def _show_clashes(self, event: ClashesFound) -> None:
+        """Preview the merge, or let the user choose where entries clash."""
+        if event.error is not None:
+            self.say_error(event.error)
+        elif not self.is_current:
+            return
+        elif event.clashes:
+            newest = replace(event.operation, prefer_newest=True)
+            self.app.push_screen(
+                ClashesDialog(event.clashes), lambda is_newest: self.preview(newest) if is_newest else None
+            )
+        else:
+            self.preview(event.operation)
 
     def action_format(self) -> None:
         """Preview the formatting of the lock files of the row's roots."""

@@ -91,7 +91,7 @@ def elsewhere(*present: str) -> KeyGroup:
     return KeyGroup("On another screen", tuple(key for key in _ELSEWHERE if key.keys not in present))
 
 
-WRITE_KEYS = frozenset("LURPFSZ")
+WRITE_KEYS = frozenset("LURPFMSZ")
 """Labels of the keys that plan a write; not offered while the compared head cannot be written."""
 
 UNSUPPORTED = KeyGroup(
