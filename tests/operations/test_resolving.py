@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import os
 import subprocess
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from locklens.lockfile.parse import conflict_sides, parse
+from locklens.operations.compare_repository import open_git
 from locklens.operations.merge import MergeSides, merge_sides
 from locklens.operations.plan.model import Plan, Scope
+from locklens.operations.plan.review import review_plan
+from locklens.operations.review.request import ReviewRequest
+from locklens.operations.review.run import review
 from locklens.operations.write.apply import apply
 from locklens.operations.write.resolve import ResolveConflicts
 from locklens.operations.write.undo import undo
@@ -191,3 +196,16 @@ def test_real_conflicts(style: str) -> None:
         read = MergeSides(*((case / f"{name}.lock.hcl").read_bytes() for name in ("base", "ours", "theirs")))
         merged, _ = merge_sides(read, prefer_newest=True)
         assert merged.conflicts or parse(merged.data, "").is_valid, case.name
+
+
+def test_it_is_reviewed_against_our_side_and_not_against_lines_that_git_merged(merging: Merging) -> None:
+    """Ours changed only the version's line, so between the markers it has the hashes of theirs."""
+    base = block("a", "1.0.0", *hashes("a", "A"), constraints=">= 0.9.0")
+    ours, theirs = base.replace(">= 0.9.0", ">= 1.0.0"), block("a", "1.2.0", *hashes("d", "D"), constraints=">= 1.0.0")
+    merging.merge(base.encode(), ours.replace('"1.0.0"', '"1.0.1"', 1).encode(), theirs.encode())
+    plan = merging.plan(newest=True)
+    request = ReviewRequest(partial(open_git, merging.top))
+    reviewed = review(request)
+    (root,) = review_plan(plan, request, reviewed).review.roots
+    assert [str(change.old.version) for change in root.changes if change.old is not None] == ["1.0.1"]
+    assert "LK025" not in {finding.rule for change in root.changes for finding in change.findings}

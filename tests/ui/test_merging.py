@@ -48,7 +48,7 @@ def opening(merging: Merging, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 async def test_what_does_not_clash_is_merged_in_a_preview_and_undone(opening: Opening, merging: Merging) -> None:
     async with opening(BASE, OURS, THEIRS) as on:
         before = merging.lock.read_bytes()
-        assert "M previews the merge of both sides" in on.text
+        await until(on, lambda: "M previews the merge of both sides" in on.text)
         assert any(key.shown == "M" for group in on.screen.TABLE.groups for key in group.keys)
         await on.press("M")
         await on.ready()
@@ -57,6 +57,7 @@ async def test_what_does_not_clash_is_merged_in_a_preview_and_undone(opening: Op
         assert "findings:" in on.plan
         assert "acme/a" in on.plan
         assert "the hashes of both sides are united" in on.plan
+        assert "LK019" not in on.plan, "it is compared with our side, not with the file between its markers"
         assert merging.lock.read_bytes() == before
         await on.press("d")
         assert "<<<<<<<" in on.text

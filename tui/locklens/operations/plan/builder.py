@@ -30,6 +30,7 @@ class PlanBuilder:
         top: The folder that planned files are relative to.
         files: The planned file of each path.
         changes: Planned changes of providers.
+        compared: As of `Plan`.
         diagnostics: Errors, warnings and notes.
 
     Args:
@@ -49,6 +50,7 @@ class PlanBuilder:
         self._describe = describe
         self.files: dict[str, PlannedFile] = {}
         self.changes: list[PlannedChange] = []
+        self.compared: dict[str, bytes] = {}
         self.diagnostics: list[Diagnostic] = []
         self._lines: list[tuple[str, str]] = []
 
@@ -119,6 +121,7 @@ class PlanBuilder:
             tuple(self.changes),
             tuple(self.diagnostics),
             dry_run_words=(*changes, *(line for _, line in self._lines)),
+            compared=dict(self.compared),
         )
 
 

@@ -140,6 +140,7 @@ class Plan(Struct, frozen=True):
         diagnostics: Of all roots; a root with an error is left untouched.
         results: Of `lock`: the result for each root, as it was named; an error where it could not be read.
         dry_run_words: The lines of the proposal in the conditional, for a run that does not write.
+        compared: Lock files by path that a review compares the planned ones with, where those on disk are half merged.
     """
 
     proposal: FileChanges
@@ -147,6 +148,7 @@ class Plan(Struct, frozen=True):
     diagnostics: tuple[Diagnostic, ...] = ()
     results: Mapping[str, RootResult | LockLensError] = {}
     dry_run_words: tuple[str, ...] = ()
+    compared: Mapping[str, bytes] = {}
 
     def with_diagnostics(self, others: Iterable[Diagnostic]) -> Plan:
         """Return the same plan with further diagnostics in front."""

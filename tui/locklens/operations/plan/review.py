@@ -98,6 +98,7 @@ def _comparison(plan: Plan) -> Comparison:
         repository = None
     disk: Tree = FileSystem(proposal.top) if repository is None else WorkTree(repository.top)
     before, after = ({file.path: getattr(file, side) for file in proposal.files} for side in ("old", "new"))
+    before |= plan.compared
     under = disk
     if proposal.target is WriteTarget.INDEX and repository is not None:
         # The next commit has the index's configuration, whatever the work tree has.

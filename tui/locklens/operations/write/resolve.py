@@ -128,6 +128,9 @@ class ResolveConflicts(Struct, frozen=True):
         name, count = root.path or ".", len(after.entries)
         draft.describe(f"{name}: conflict merged", dry_run=f"{name}: would merge the conflict, {count} providers")
         draft.put_lock(root, merged.data)
+        if conflicted.is_staged and root.lock.exists:
+            # With the markers, git's merge of lines can have given our version the other one's hashes.
+            draft.compared[root.lock.path] = conflicted.sides.ours
         for address in merged.united:
             draft.note(root.path, "the hashes of both sides are united", address=root.name_of(address))
         for entry in settled:
