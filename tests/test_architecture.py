@@ -53,6 +53,7 @@ DOORS = {
     "rich": ("ui",),
     "sqlite3": ("storage",),
     "textual": ("ui",),
+    "tomlkit": ("policy.editing",),
     "tomllib": ("policy", "storage.preferences"),
     "truststore": ("sources.http",),
 }
@@ -171,6 +172,7 @@ HEAVY = (
     "idna",
     "platformdirs",
     "sqlite3",
+    "tomlkit",
 )
 
 

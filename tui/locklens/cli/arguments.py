@@ -12,6 +12,10 @@ COMMANDS = {
     "review": "compare lock files: work tree, index, revisions, or two files",
     "hashes": "platform coverage, and proof of each locked hash",
     "keys": "signers of the locked releases",
+    "keys trust": "pin the keys that sign a namespace's locked releases, in locklens.toml",
+    "keys drop": "remove the pin of a namespace",
+    "accept": "accept one finding about one change, with a reason, in locklens.toml",
+    "policy": "check, show: the rules in force and where each comes from; schema for editors",
     "why": "modules that require a provider, and what holds it back",
     "init": "install providers, and update the lock file",
     "lock": "add the hashes of several platforms to the lock file; also: providers lock",
@@ -40,9 +44,10 @@ NOT_YET = {
 _VALUED = frozenset(
     f"--{name}"
     for name in (
-        "ask-host", "chdir", "config", "delay", "fail-on", "fault", "format", "from", "fs-mirror", "head", "lockfile",
-        "marker-size", "net-mirror", "new", "old", "output", "path", "platform", "plugin-dir", "policy", "port", "pr",
-        "prefer", "prove", "remote", "root", "test-directory", "tool",
+        "ask-host", "base", "by", "chdir", "config", "delay", "fail-on", "fault", "format", "from", "fs-mirror", "head",
+        "lockfile", "marker-size", "net-mirror", "new", "old", "output", "path", "platform", "plugin-dir", "policy",
+        "port", "pr", "prefer", "prove", "reason", "remote", "review-by", "root", "test-directory", "tool", "until",
+        "why",
     )
 ) | {"-C"}  # fmt: skip
 """Options whose next word is their value, also where it reads like a command."""
@@ -86,6 +91,8 @@ def split(argv: Sequence[str]) -> Invocation:
         command = words.pop(0)
         if command == "providers" and words[:1] in (["lock"], ["mirror"]):
             command = words.pop(0)
+        if command == "keys" and words[:1] in (["trust"], ["drop"]):
+            command = f"keys {words.pop(0)}"
         if command not in COMMANDS and command not in NOT_YET and command != "help":
             raise UsageError(_unknown(command), hint="see locklens --help")
     else:

@@ -17,6 +17,14 @@ EXAMPLES = {
         ("locklens hashes --prove all -- live/prod", "download and hash every package of a root"),
     ),
     "keys": (("locklens keys --history --format json", "signers, with those of earlier versions"),),
+    "keys trust": (('locklens keys trust acme --why "announced on their page"', "the keys that sign it now"),),
+    "keys drop": (("locklens keys drop acme", "no key is pinned any more"),),
+    "accept": (('locklens accept LK001 acme/demo --reason "confirmed by telephone"', "in this change only"),),
+    "policy": (
+        ("locklens policy check", "read locklens.toml, and report the first mistake"),
+        ("locklens policy show main", "the rules in force for a change of main"),
+        ("locklens policy schema", "a JSON Schema for editors with TOML support"),
+    ),
     "why": (
         ("locklens why aws", "in every root"),
         ("locklens why hashicorp/aws --list-roots -- 'live/*'", "in some roots, all by name"),

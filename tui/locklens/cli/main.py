@@ -102,7 +102,11 @@ def _command(command: str, options: Namespace, open_ui: OpenUi) -> int:
         from locklens.cli import installing
 
         return installing.run_init(options) if command == "init" else installing.run_lock(options)
-    if command in {"upgrade", "prune", "restore", "format", "stage", "undo"}:
+    if command == "policy":
+        from locklens.cli import policy_commands
+
+        return policy_commands.run_policy(options)
+    if command in {"upgrade", "prune", "restore", "format", "stage", "undo", "accept", "keys trust", "keys drop"}:
         from locklens.cli import writing
 
         return writing.run_write(command, options)

@@ -33,6 +33,10 @@ def read_options(command: str, arguments: Sequence[str], operands: Sequence[str]
         from locklens.cli import write_options
 
         return write_options.read_write_options(command, arguments, operands)
+    if command in {"policy", "accept", "keys trust", "keys drop"}:
+        from locklens.cli import policy_options
+
+        return policy_options.read_policy_options(command, arguments, operands)
     if command in {"merge", "textconv", "git"}:
         from locklens.cli import merge_options
 

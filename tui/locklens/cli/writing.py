@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def run_write(command: str, options: Namespace) -> int:
-    """Run `upgrade`, `prune`, `restore`, `format`, `merge`, `stage` or `undo`."""
+    """Run a command that writes files of the repository."""
     if command == "undo" and options.list:
         return _list_writes(is_json=options.json)
     if command == "upgrade" and (options.list or options.safe):
@@ -84,6 +84,10 @@ def operation_of(command: str, options: Namespace) -> Operation:
         return Undo(Path.cwd(), options.write, options.redo)
     if command == "stage":
         return _staging(options)
+    if command in {"accept", "keys trust", "keys drop"}:
+        from locklens.cli.policy_commands import policy_operation
+
+        return policy_operation(command, options)
     scope = scope_of(options)
     if command == "upgrade":
         from locklens.operations.review.policy import policy_at

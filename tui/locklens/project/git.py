@@ -156,6 +156,12 @@ class Repository:
             hint='name a commit, branch or tag that this clone has; "git fetch" brings those of the remote',
         )
 
+    @property
+    def user_name(self) -> str:
+        """The name of the user as git's configuration has it; "" for none."""
+        status, output, _ = self._command.ask("config", "--get", "user.name")
+        return output.decode("utf-8", "replace").strip() if status == 0 else ""
+
     def revisions(self) -> tuple[Revision, ...]:
         """Return branches, tags and recent commits.
 

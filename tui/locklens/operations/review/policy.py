@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from locklens.operations.comparison import Comparison
+    from locklens.policy import Acceptance, Pin
     from locklens.review.model import Change
 
 _FIX = "fix it, or use another file with --policy FILE"
@@ -49,12 +50,16 @@ class EffectivePolicy(Struct, frozen=True):
         notes: Sentences about what does not apply: a different policy of the other side, what that proposes, expired
             acceptances, and pins that are due for a review.
         change: The difference to the other side's policy; None without one, or where no side brings it along.
+        taken_acceptances: Those of the policy that only the head has.
+        taken_pins: The same of its pins.
     """
 
     policy: Policy
     side: PolicySide
     notes: tuple[str, ...] = ()
     change: PolicyChange | None = None
+    taken_acceptances: tuple[Acceptance, ...] = ()
+    taken_pins: tuple[Pin, ...] = ()
 
 
 def effective_policy(comparison: Comparison, given: Path | None) -> EffectivePolicy:
@@ -69,7 +74,7 @@ def effective_policy(comparison: Comparison, given: Path | None) -> EffectivePol
         RepositoryError: Git failed.
     """
     if given is not None:
-        return _in_force(_given(given), PolicySide.GIVEN)
+        return _in_force(read_given(given), PolicySide.GIVEN)
     if comparison.policy_side is PolicySide.NONE:
         return EffectivePolicy(Policy.none(), PolicySide.NONE)
     if comparison.policy_side is not PolicySide.BASE:
@@ -100,7 +105,11 @@ def effective_policy(comparison: Comparison, given: Path | None) -> EffectivePol
         weighs=bool(problem or keys) and not permits,
         line=min(lines, default=None),
     )
-    return _in_force(policy, origin, notes, change)
+    effective = _in_force(policy, origin, notes, change)
+    if policy is base:
+        return effective
+    accepted, pins = proposed_acceptances(base, head), proposed_pins(base, head)
+    return replace(effective, taken_acceptances=accepted, taken_pins=pins)
 
 
 def _in_force(
@@ -198,7 +207,8 @@ def _parsed(data: bytes, revision: str) -> Policy:
         raise
 
 
-def _given(path: Path) -> Policy:
+def read_given(path: Path) -> Policy:
+    """Read a policy that was named on the command line; errors as of `effective_policy`."""
     try:
         with path.open("rb") as file:
             data = file.read(MAX_POLICY_BYTES + 1)

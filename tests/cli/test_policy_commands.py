@@ -1,0 +1,225 @@
+"""`policy`, `accept`, `keys trust` and `keys drop` as people type them, against the sample registry and in real git."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import tomllib
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from locklens.cli.main import main
+from locklens.demo.faults import Fault, FaultRule, Faults
+from locklens.demo.publishers import publisher
+from locklens.demo.registry import DemoRegistry
+from locklens.demo.releases import SampleLock, lock_file
+from locklens.demo.serving import environment, write_cli_configuration
+from locklens.policy import POLICY_FILE
+
+HOME, LOCK = "registry.terraform.io", ".terraform.lock.hcl"
+DEMO = f"{HOME}/acme/demo"
+TODAY = datetime.now(UTC).date()
+Run = Callable[..., tuple[int, str, str]]
+
+
+def git(top: Path, *words: str) -> None:
+    subprocess.run(["git", "-c", "user.name=n", "-c", "user.email=e", *words], cwd=top, check=True, capture_output=True)
+
+
+@pytest.fixture
+def registry() -> Iterator[DemoRegistry]:
+    with DemoRegistry({DEMO: ["1.0.0", "1.2.0"]}) as running:
+        yield running
+
+
+@pytest.fixture
+def top(tmp_path: Path, registry: DemoRegistry, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name, value in environment(write_cli_configuration(registry, tmp_path)).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "gitconfig"))
+    (tmp_path / "gitconfig").write_text("[user]\n\tname = Ann Example\n")
+    top = tmp_path / "top"
+    (top / "live").mkdir(parents=True)
+    git(top, "init", "-q", "-b", "main")
+    (top / "live" / LOCK).write_bytes(lock_file(SampleLock(DEMO, "1.0.0", unpacked=())))
+    git(top, "add", ".")
+    git(top, "commit", "-qm", "x")
+    monkeypatch.chdir(top / "live")
+    return top
+
+
+@pytest.fixture
+def run(top: Path, capsys: pytest.CaptureFixture[str]) -> Run:
+    def call(*words: str) -> tuple[int, str, str]:
+        capsys.readouterr()
+        status = main(words, lambda *_: pytest.fail("the terminal UI was opened"))
+        told = capsys.readouterr()
+        return status, told.out, told.err
+
+    return call
+
+
+# policy
+
+
+def test_check_names_file_line_and_the_nearest_key(run: Run, top: Path) -> None:
+    status, out, err = run("policy", "check")
+    assert (status, out) == (2, "")
+    assert "there is no policy" in err
+    (top / POLICY_FILE).write_text("cooldown = 7\n[severity]\nLK004 = 'blok'\n")
+    status, _, err = run("policy", "check")
+    assert status == 2
+    assert f'{POLICY_FILE}:3: LK004 must be one of "block", "warn", "info", "off"; did you mean "block"?' in err
+    (top / POLICY_FILE).write_text(
+        'cooldown = 7\n[trust."acme"]\nkeys = ["' + "A" * 40 + '"]\nreview_by = 2020-01-01\n'
+    )
+    status, out, err = run("policy", "check")
+    assert (status, out) == (0, f"{top / POLICY_FILE}: no mistake\n")
+    assert "warning: " in err
+    assert ":2: the pin of acme was to be reviewed by 2020-01-01" in err
+    (top / "live" / "mine.toml").write_text("cooldwn = 7\n")
+    assert "error: mine.toml:1: unknown key" in run("policy", "check", "mine.toml")[2]
+
+
+def test_show_says_where_each_rule_comes_from(run: Run, top: Path) -> None:
+    (top / POLICY_FILE).write_text("cooldown = 7\naccept_from = 'head'\n[severity]\nLK004 = 'block'\n")
+    git(top, "add", ".")
+    git(top, "commit", "-qm", "x")
+    pin = '[trust."acme"]\nkeys = ["' + "A" * 40 + '"]\n'
+    (top / POLICY_FILE).write_text("cooldown = 9\naccept_from = 'head'\n[severity]\nLK004 = 'block'\n" + pin)
+    status, out, err = run("policy", "show")
+    assert status == 0
+    shown = {line.split("  ")[0]: " ".join(line.split()[1:]) for line in out.splitlines()}
+    assert shown["cooldown"] == "7 days [base (HEAD)]"
+    assert shown["fail_on"] == "block [default]"
+    assert shown["severity.LK004"] == "block [base (HEAD)]"
+    assert shown["severity.LK005"] == "block [default]"
+    assert shown["trust.acme"] == f"{'A' * 40} [head]"
+    assert "note: change of locklens.toml in the worktree is ignored" in err
+    (top / "live" / "mine.toml").write_text("hosts = ['r.test']\n")
+    rows = json.loads(run("policy", "show", "--policy", "mine.toml", "--format", "json")[1])["values"]
+    assert {"key": "hosts", "value": ["r.test"], "from": "given"} in rows
+
+
+def test_schema_is_one_that_an_editor_can_use(run: Run) -> None:
+    schema = json.loads(run("policy", "schema")[1])
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.validate({"cooldown": 7}, schema)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({"cooldwn": 7}, schema)
+
+
+# accept
+
+WRITTEN = """# The rules of this repository.
+cooldown = 0   # none
+
+[severity]
+# worse than usual
+LK004 = "block"
+"""
+
+
+@pytest.fixture
+def republished(top: Path, registry: DemoRegistry) -> None:
+    """The work tree takes in a version that was published again."""
+    registry.faults = Faults((FaultRule(Fault.REPUBLISHED, DEMO, "1.0.0"),))
+    (top / "live" / LOCK).write_bytes(lock_file(SampleLock(DEMO, "1.0.0", unpacked=(), edition="again")))
+
+
+@pytest.mark.usefixtures("republished")
+@pytest.mark.parametrize("before", [None, WRITTEN, WRITTEN.replace("\n", "\r\n")], ids=["none", "lf", "crlf"])
+def test_an_accepted_finding_counts_once_it_is_in_the_base(run: Run, top: Path, before: str | None) -> None:
+    if before is not None:
+        (top / POLICY_FILE).write_bytes(before.encode())
+    words = "accept", "lk001", "acme/demo", "--reason", "confirmed by telephone", "--until", "2099-01-01", "--no-cache"
+    status, out, err = run(*words, "--dry-run")
+    assert (status, "dry run: nothing was written" in err) == (0, True)
+    assert '+reason = "confirmed by telephone"' in out
+    assert (top / POLICY_FILE).exists() is (before is not None)
+    status, out, err = run(*words)
+    assert (status, f"wrote {POLICY_FILE}" in out) == (0, True), err
+    data = (top / POLICY_FILE).read_bytes()
+    assert data.startswith((before or "").encode())
+    assert (b"\r\n" in data) is ("\r" in (before or ""))
+    (entry,) = tomllib.loads(data.decode())["accept"]
+    assert (entry["rule"], entry["provider"], entry["reason"]) == ("LK001", DEMO, "confirmed by telephone")
+    assert (entry["by"], entry["on"], str(entry["until"])) == ("Ann Example", TODAY, "2099-01-01")
+    status, out, _ = run("review", "--format", "text", "--no-cache")
+    assert (status, "proposed, not in force: LK001 accepted" in out) == (1, True)
+    git(top, "add", POLICY_FILE)
+    git(top, "commit", "-qm", "policy")
+    status, out, _ = run("review", "--format", "text", "--no-cache")
+    assert (status, "accepted: confirmed by telephone (Ann Example, until 2099-01-01)" in out) == (0, True)
+
+
+@pytest.mark.usefixtures("republished")
+def test_an_acceptance_is_undone_like_any_write(run: Run, top: Path) -> None:
+    (top / POLICY_FILE).write_text(WRITTEN)
+    assert run("accept", "LK001", "demo", "--reason", "r", "--by", "Bo", "--no-cache")[0] == 0
+    assert 'by = "Bo"' in (top / POLICY_FILE).read_text()
+    assert run("accept", "LK001", "demo", "--reason", "again", "--no-cache")[0] == 0
+    assert [one["reason"] for one in tomllib.loads((top / POLICY_FILE).read_text())["accept"]] == ["again"]
+    assert run("undo")[0] == run("undo")[0] == 0
+    assert (top / POLICY_FILE).read_text() == WRITTEN
+
+
+@pytest.mark.usefixtures("republished")
+def test_what_cannot_be_accepted_is_said(run: Run, top: Path) -> None:
+    for words, told in (
+        (("LK999", "demo", "--reason", "r"), "unknown rule 'LK999'"),
+        (("LK004", "demo", "--reason", "r"), "no finding LK004 about a change of the provider"),
+        (("LK001", "aws", "--reason", "r"), "no change of 'aws'"),
+        (("LK001", "demo", "--reason", " "), "needs a reason"),
+        (("LK001", "demo", "--reason", "a\nb"), "one line"),
+        (("LK001", "demo", "--reason", "r", "--until", "soon"), "--until soon: not a date"),
+        (("LK001", "demo", "--reason", "r", "--until", "2020-01-01"), "2020-01-01 has passed"),
+        (("LK001", "demo"), "--reason"),
+    ):
+        status, out, err = run("accept", *words, "--no-cache")
+        assert (status, out, told in err) == (2, "", True), err
+    (top / POLICY_FILE).write_text("cooldwn = 7\n")
+    status, _, err = run("accept", "LK001", "demo", "--reason", "r", "--no-cache")
+    assert (status, 'locklens.toml:1: unknown key "cooldwn"' in err) == (2, True)
+    assert (top / POLICY_FILE).read_text() == "cooldwn = 7\n"
+
+
+# keys trust, keys drop
+
+
+def test_keys_are_pinned_in_full_and_dropped(run: Run, top: Path) -> None:
+    (top / POLICY_FILE).write_text(WRITTEN)
+    status, _, err = run("keys", "trust", "acme", "--why", "their page", "--review-by", "2099-01-01", "--no-cache")
+    assert status == 0, err
+    text = (top / POLICY_FILE).read_text()
+    assert text.startswith(WRITTEN)
+    (pin,) = tomllib.loads(text)["trust"].values()
+    assert pin["keys"] == [publisher("acme").key.fingerprint]
+    assert (pin["by"], pin["on"], pin["why"], str(pin["review_by"])) == (
+        "Ann Example",
+        TODAY,
+        "their page",
+        "2099-01-01",
+    )
+    assert run("policy", "check")[0] == 0
+    assert run("keys", "trust", f"{HOME}/acme", "--no-cache")[0] == 0
+    assert list(tomllib.loads((top / POLICY_FILE).read_text())["trust"]) == ["acme", f"{HOME}/acme"]
+    status, out, _ = run("keys", "drop", "acme", "--dry-run")
+    assert (status, "-[trust.acme]" in out.replace('"', "")) == (0, True)
+    assert run("keys", "drop", "acme")[0] == run("keys", "drop", f"{HOME}/acme")[0] == 0
+    assert (top / POLICY_FILE).read_text().rstrip("\n") == WRITTEN.rstrip("\n")
+    status, _, err = run("keys", "drop", "acme")
+    assert (status, "no pin of 'acme'" in err) == (2, True)
+
+
+def test_no_key_that_is_unknown_or_revoked_is_pinned(run: Run, top: Path, registry: DemoRegistry) -> None:
+    assert "no release of hashicorp is locked here" in run("keys", "trust", "hashicorp", "--no-cache")[2]
+    status, _, err = run("keys", "trust", "acme", "--offline", "--no-cache")
+    assert (status, "1.0.0: " in err) == (2, True)
+    registry.faults = Faults((FaultRule(Fault.UNSIGNED, DEMO, "1.0.0"),))
+    assert run("keys", "trust", "acme", "--no-cache")[0] == 2
+    assert not (top / POLICY_FILE).exists()

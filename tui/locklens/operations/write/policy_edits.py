@@ -1,0 +1,287 @@
+"""Plans edits of `locklens.toml` in the work tree: accepted findings, and pinned keys.
+
+They count once the base has them, as all of the policy; until then a review lists them as proposed.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path  # noqa: TC003  # a field of values
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from msgspec import Struct
+
+from locklens.errors import ConfigurationError, LockLensError
+from locklens.operations.plan.builder import PlanBuilder
+from locklens.operations.plan.files import PlannedFile
+from locklens.operations.write.operation import no_progress
+from locklens.policy import POLICY_FILE, Acceptance, Pin, parse
+from locklens.project.tree import FileSystem
+from locklens.review.keys import signers
+from locklens.text import counted, listing, shell_words
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable
+    from datetime import date
+
+    from locklens.addresses import ProviderAddress
+    from locklens.operations.plan.model import Plan
+    from locklens.review.model import Change, Finding, Review
+
+
+class Decision(Struct, frozen=True):
+    """Who decides, why, and until when.
+
+    Attributes:
+        reason: One printable line; may be empty for a pin.
+        by: Their name.
+        on: The date.
+        until: The last day on which an acceptance holds, or the day on which a pin is to be reviewed; None for none.
+    """
+
+    reason: str
+    by: str
+    on: date
+    until: date | None = None
+
+
+class Accept(Struct, frozen=True):
+    """Accepts findings, each about exactly one change; `top` has the policy."""
+
+    needs_registry: ClassVar[Literal[False]] = False
+
+    top: Path
+    acceptances: tuple[Acceptance, ...]
+
+    @property
+    def title(self) -> str:
+        """A short title."""
+        rules = listing(list(dict.fromkeys(one.rule for one in self.acceptances)))
+        return f"Accept {rules} of {listing(list(dict.fromkeys(one.provider for one in self.acceptances)))}"
+
+    def plan(self, *, on_root: Callable[[str], None] = no_progress) -> Plan:  # noqa: ARG002
+        """Plan the edit.
+
+        Raises:
+            ConfigurationError: The policy has a mistake.
+        """
+        from locklens.policy.editing import with_acceptances
+
+        draft = _PolicyDraft(self.top)
+        draft.put_policy(with_acceptances(draft.data, self.acceptances))
+        commands = []
+        for one in self.acceptances:
+            until = f" until {one.until}" if one.until is not None else ""
+            what = f"{one.rule} accepted for {one.provider}{until}, change {one.change}: {one.reason}"
+            draft.describe(f"{POLICY_FILE}: {what}", dry_run=f"{POLICY_FILE}: {what}")
+            words = ["locklens", "accept", one.rule, one.provider, "--reason", one.reason]
+            commands.append(shell_words(words + (["--until", str(one.until)] if one.until is not None else [])))
+        return draft.plan(" && ".join(dict.fromkeys(commands)))
+
+
+class TrustKeys(Struct, frozen=True):
+    """Pins the keys of a namespace; `top` has the policy."""
+
+    needs_registry: ClassVar[Literal[False]] = False
+
+    top: Path
+    pin: Pin
+
+    @property
+    def title(self) -> str:
+        """A short title."""
+        return f"Pin {self.pin.name} to {counted(len(self.pin.keys), 'key')}"
+
+    def plan(self, *, on_root: Callable[[str], None] = no_progress) -> Plan:  # noqa: ARG002
+        """Plan the edit; errors as of `Accept.plan`."""
+        from locklens.policy.editing import with_pin
+
+        draft, pin = _PolicyDraft(self.top), self.pin
+        draft.put_policy(with_pin(draft.data, pin))
+        line = f"{POLICY_FILE}: {pin.name} pinned to {' and '.join(pin.keys)}"
+        draft.describe(line, dry_run=line)
+        words = ["locklens", "keys", "trust", pin.name, *(["--why", pin.why] if pin.why else [])]
+        words += ["--review-by", str(pin.review_by)] if pin.review_by is not None else []
+        return draft.plan(shell_words(words))
+
+
+class DropPin(Struct, frozen=True):
+    """Removes the pin of a namespace; `top` has the policy, and `name` is spelled as in it."""
+
+    needs_registry: ClassVar[Literal[False]] = False
+
+    top: Path
+    name: str
+
+    @property
+    def title(self) -> str:
+        """A short title."""
+        return f"Drop the pin of {self.name}"
+
+    def plan(self, *, on_root: Callable[[str], None] = no_progress) -> Plan:  # noqa: ARG002
+        """Plan the edit.
+
+        Raises:
+            ConfigurationError: The policy has a mistake, or no such pin.
+        """
+        from locklens.policy.editing import without_pin
+
+        draft = _PolicyDraft(self.top)
+        pins = parse(draft.data, POLICY_FILE).trust
+        pin = next((one for one in pins if one.name == self.name), None)
+        if pin is None:
+            hint = f"pinned are {listing([one.name for one in pins])}" if pins else "it pins no key"
+            raise ConfigurationError(f"no pin of {self.name!r}", path=POLICY_FILE, hint=hint)
+        draft.put_policy(without_pin(draft.data, pin))
+        line = f"{POLICY_FILE}: the pin of {self.name} is dropped: {' and '.join(pin.keys)}"
+        draft.describe(line, dry_run=line)
+        return draft.plan(shell_words(["locklens", "keys", "drop", self.name]))
+
+
+class _PolicyDraft(PlanBuilder):
+    """The plan of an edit of the policy at a top."""
+
+    def __init__(self, top: Path) -> None:
+        super().__init__(top)
+        self._old = FileSystem(top).read(POLICY_FILE)
+
+    @property
+    def data(self) -> bytes:
+        """The policy on disk, b"" for none."""
+        return self._old or b""
+
+    def put_policy(self, new: bytes) -> None:
+        self.put(PlannedFile(POLICY_FILE, self._old, new))
+
+
+def accept_findings(
+    review: Review, top: Path, rule: str, addresses: Collection[ProviderAddress], *, decision: Decision
+) -> Accept:
+    """Return the operation that accepts a rule's findings about the changes of providers.
+
+    Args:
+        review: The review with the findings.
+        top: The folder of the policy.
+        rule: The rule's id.
+        addresses: The providers; each change of one of them with such a finding is accepted.
+        decision: Who accepts it, why, and until when.
+
+    Raises:
+        LockLensError: There is no such finding about a change, or the decision lacks reason or name.
+    """
+    if not decision.reason.strip() or not decision.by.strip():
+        raise ConfigurationError("an acceptance needs a reason, and the name of who accepts it")
+    changes = [change for change in review.changes if change.address in addresses]
+    found = {change.id: change for change in changes if any(one.rule == rule for one in change.findings)}
+    if not found:
+        raise _nothing_to_accept(rule, changes, review.own_findings)
+    return Accept(
+        top,
+        tuple(
+            Acceptance(rule, str(change.address), change.id, decision.reason, decision.by, decision.on, decision.until)
+            for change in found.values()
+        ),
+    )
+
+
+def named_providers(review: Review, text: str) -> frozenset[ProviderAddress]:
+    """Return the changed providers that a typed name stands for: TYPE, NAMESPACE/TYPE or the full address.
+
+    Raises:
+        ConfigurationError: It is none of them, or ambiguous.
+    """
+    addresses = {change.address for change in review.changes}
+    found = {one for one in addresses if f"/{one}".endswith(f"/{text}") or text == one.ascii}
+    if len(found) == 1:
+        return frozenset(found)
+    names = listing(sorted(map(str, found or addresses)))
+    if found:
+        raise ConfigurationError(f"ambiguous provider {text!r}: {names}", hint="use one of these")
+    hint = f"changed: {names}" if names else "nothing changed; --base REV compares with another revision"
+    raise ConfigurationError(f"no change of {text!r}", hint=hint)
+
+
+def _nothing_to_accept(rule: str, changes: Iterable[Change], own: Iterable[Finding]) -> LockLensError:
+    rules = sorted({one.rule for change in changes for one in change.findings})
+    if any(one.rule == rule for one in own):
+        return LockLensError(f"{rule} is about no change of a provider, which alone can be accepted")
+    hint = (
+        f"found: {listing(rules)}"
+        if rules
+        else "it has no findings, or does not change; --base REV compares with another revision"
+    )
+    return LockLensError(f"no finding {rule} about a change of the provider", hint=hint)
+
+
+def pin_of_seen_keys(review: Review, name: str, decision: Decision) -> Pin:
+    """Return the pin of a namespace to the keys that sign its locked releases now.
+
+    Args:
+        review: Of all locked providers.
+        name: A namespace, or "host/namespace".
+        decision: Who pins it, why, and when to review it.
+
+    Raises:
+        ConfigurationError: The name is invalid.
+        LockLensError: No release of it is locked, or the signer of one is unknown or not to be trusted.
+    """
+    host, namespace = _namespace(name)
+    keys: dict[str, None] = {}
+    for signer in signers(review):
+        uses = [one for one in signer.uses if one.address.namespace == namespace and host in ("", one.address.host)]
+        if not uses:
+            continue
+        key = signer.key
+        if key is None:
+            raise LockLensError(
+                f"{uses[0].name}: {'not signed' if not uses[0].problem else uses[0].problem}",
+                hint="a pin needs the keys of all locked releases",
+            )
+        if key.revoked:
+            raise LockLensError(f"{uses[0].name} is signed by {key.fingerprint}, which was revoked")
+        keys[key.fingerprint] = None
+    if not keys:
+        raise LockLensError(f"no release of {name} is locked here", hint="locklens keys lists the signers")
+    return Pin(namespace, host, tuple(keys), decision.by, decision.on, decision.reason, decision.until)
+
+
+def _namespace(name: str) -> tuple[str, str]:
+    """Return host ("" for every host) and namespace in comparison form, as a policy reads the name of a table."""
+    from locklens.addresses import normalise_part, read_host
+
+    host, slash, namespace = name.rpartition("/")
+    try:
+        return (read_host(host) if slash else ""), normalise_part(namespace)
+    except ValueError as error:
+        hint = "write a namespace such as acme, or registry.example.com/acme"
+        raise ConfigurationError(f"invalid namespace {name!r}: {error}", hint=hint) from error
+
+
+def decision_of(
+    folder: Path, reason: str, *, by: str = "", until: date | None = None, today: date | None = None
+) -> Decision:
+    """Return the decision of the current user.
+
+    Args:
+        folder: In the repository, whose git configuration names the user.
+        reason: One printable line.
+        by: Their name; "" for that of git.
+        until: As of `Decision`.
+        today: The date; None for that of the clock, UTC.
+
+    Raises:
+        ConfigurationError: The name is unknown, the reason is no printable line, or `until` has passed.
+    """
+    on = today or datetime.now(UTC).date()
+    if not reason.isprintable():
+        raise ConfigurationError("the reason must be one line of printable characters")
+    if until is not None and until < on:
+        raise ConfigurationError(f"{until} has passed")
+    from locklens.project.git import Repository
+
+    if not by:
+        with Repository.discover(folder) as repository:
+            by = repository.user_name
+    if not by or not by.isprintable():
+        raise ConfigurationError("git does not know your name", hint='git config user.name "…", or --by NAME')
+    return Decision(reason, by, on, until)

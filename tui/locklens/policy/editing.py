@@ -1,0 +1,110 @@
+"""Edits the text of a policy: comments, order and layout of all else stay as they are. The only user of tomlkit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import tomlkit
+from tomlkit.items import AoT
+
+from locklens.errors import ConfigurationError
+from locklens.policy import POLICY_FILE, parse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from locklens.policy.model import Acceptance, Pin, Policy
+
+_MARK = b"\xef\xbb\xbf"
+
+
+def with_acceptances(data: bytes, acceptances: tuple[Acceptance, ...]) -> bytes:
+    """Return a policy with acceptances added; one for the same rule and change is replaced.
+
+    Args:
+        data: The file's bytes, b"" for none.
+        acceptances: At least one.
+
+    Raises:
+        ConfigurationError: The policy has a mistake.
+    """
+    keys = {one.key for one in acceptances}
+
+    def edit(document: Any, before: Policy) -> None:
+        entries = document.get("accept")
+        if entries is None:
+            document["accept"] = entries = tomlkit.aot()
+        for place in reversed([number for number, one in enumerate(before.accept) if one.key in keys]):
+            del entries[place]
+        for one in acceptances:
+            table = tomlkit.table() if isinstance(entries, AoT) else tomlkit.inline_table()
+            fields = {"rule": one.rule, "provider": one.provider, "change": one.change, "reason": one.reason}
+            table.update(fields | {"by": one.by, "on": one.on} | ({"until": one.until} if one.until else {}))
+            entries.append(table)
+
+    return _edited(data, edit, lambda after: keys <= {one.key for one in after.accept})
+
+
+def with_pin(data: bytes, pin: Pin) -> bytes:
+    """Return a policy with a pin, in place of one of the same name; arguments and errors as of `with_acceptances`."""
+
+    def edit(document: Any, before: Policy) -> None:
+        table = document.get("trust")
+        if table is None:
+            document["trust"] = table = tomlkit.table(is_super_table=True)
+        name = _spelled(table, before, pin)
+        entry = table.get(name)
+        if entry is None:
+            table[name] = entry = tomlkit.table()
+        fields = {"keys": list(pin.keys), "by": pin.by, "on": pin.on, "why": pin.why, "review_by": pin.review_by}
+        for field, value in fields.items():
+            if value:
+                entry[field] = value
+            else:
+                entry.pop(field, None)
+
+    return _edited(data, edit, lambda after: any(_is_same(one, pin) and one.keys == pin.keys for one in after.trust))
+
+
+def without_pin(data: bytes, pin: Pin) -> bytes:
+    """Return a policy without one of its pins; arguments and errors as of `with_acceptances`."""
+
+    def edit(document: Any, before: Policy) -> None:
+        table = document["trust"]
+        del table[_spelled(table, before, pin)]
+        if not table:
+            del document["trust"]
+
+    return _edited(data, edit, lambda after: not any(_is_same(one, pin) for one in after.trust))
+
+
+def _is_same(one: Pin, other: Pin) -> bool:
+    return (one.host, one.namespace) == (other.host, other.namespace)
+
+
+def _spelled(table: Any, before: Policy, pin: Pin) -> str:
+    """Return the key of a pin as the file spells it; its name for a new one."""
+    place = next((number for number, one in enumerate(before.trust) if _is_same(one, pin)), None)
+    return pin.name if place is None else str(list(table)[place])
+
+
+def _edited(data: bytes, edit: Callable[[Any, Policy], None], is_done: Callable[[Policy], bool]) -> bytes:
+    """Edit the document; the line ends and the byte order mark stay.
+
+    Raises:
+        ConfigurationError: The policy has a mistake, before or after the edit.
+    """
+    before = parse(data, POLICY_FILE)
+    marked, is_crlf = data.startswith(_MARK), b"\r\n" in data
+    text = data.removeprefix(_MARK).decode().replace("\r\n", "\n")
+    if text and not text.endswith("\n"):
+        text += "\n"
+    document = tomlkit.parse(text)
+    edit(document, before)
+    edited = tomlkit.dumps(document)
+    edited = edited.replace("\n", "\r\n") if is_crlf else edited
+    result = (_MARK if marked else b"") + edited.encode()
+    if not is_done(parse(result, POLICY_FILE)):
+        words = "the edit would not have the wanted effect"
+        raise ConfigurationError(words, path=POLICY_FILE, hint="edit the file by hand")
+    return result
