@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from locklens.ui.shell.key_table import EVERYWHERE, QUIT, SIDES, UNDO, UNSUPPORTED, Key, KeyGroup, KeyTable, elsewhere
+from locklens.ui.shell.key_table import EVERYWHERE, QUIT, SIDES, UNDO, Key, KeyGroup, KeyTable, elsewhere
 
 HASHES_KEYS = KeyTable(
     (
@@ -67,7 +67,6 @@ HASHES_KEYS = KeyTable(
         ),
         KeyGroup("Program", (UNDO, SIDES, *EVERYWHERE, QUIT)),
         elsewhere("L"),
-        UNSUPPORTED,
     ),
     ("?", "q ctrl+c", "space", "v", "L", "/", "n", "enter", "a", "x", "w", "y", "e", "tab", "r", ":", "j k"),
     ("?", "esc", "j k", "y", "e", "x", "v", "L", "w", "tab", "q ctrl+c", ":", "r"),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from locklens.errors import LockLensError
 from locklens.operations.write.format import Format
+from locklens.operations.write.policy_edits import Accept, accept_findings
 from locklens.operations.write.prune import Prune
 from locklens.operations.write.resolve import ResolveConflicts
 from locklens.operations.write.restore import Restore, RestoredProviders
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
     from locklens.addresses import ProviderAddress
     from locklens.operations.plan.model import Scope
     from locklens.operations.write.operation import Operation
-    from locklens.review.model import Review, RootReview
+    from locklens.operations.write.policy_edits import Decision
+    from locklens.review.model import Finding, Review, RootReview
     from locklens.ui.review.tree import Node, RootChange
 
     Where = Callable[[Path, Iterable[str]], Scope]
@@ -86,6 +88,46 @@ def merging(node: Node | None, review: Review | None, top: Path | None, where: W
     roots = _roots(node)
     in_conflict = [root for root in roots if root.new.conflict is not None]
     return ResolveConflicts(where(folder, _paths(in_conflict or roots)))
+
+
+def acceptable(node: Node | None, review: Review | None, top: Path | None) -> tuple[str, tuple[Finding, ...]]:
+    """Return the provider of a row, and the findings about its change that can be accepted, the worst first.
+
+    Raises:
+        LockLensError: Not possible on this row or review.
+    """
+    writable(review, top)
+    subjects = node.subjects if node is not None and node.change is not None else ()
+    if not subjects:
+        raise LockLensError("select the change of one provider: findings about a root cannot be accepted")
+    found = [finding for subject in subjects for finding in subject.change.findings if finding.accepted is None]
+    if not found:
+        raise LockLensError("no finding about this change")
+    return _name(subjects[0]), tuple(sorted(found, key=lambda finding: finding.severity.rank))
+
+
+def accepting(
+    node: Node | None, review: Review | None, top: Path | None, rules: Iterable[str], decision: Decision
+) -> Accept:
+    """Return the operation that accepts some findings about the changes of a row, and no others.
+
+    Args:
+        node: The row.
+        review: The review on the screen.
+        top: The folder of the policy.
+        rules: Of the findings.
+        decision: Who accepts them, why, and until when.
+
+    Raises:
+        LockLensError: Not possible on this row or review.
+    """
+    folder = writable(review, top)
+    assert review is not None
+    subjects = node.subjects if node is not None else ()
+    ids = {subject.change.id for subject in subjects}
+    addresses = {subject.change.address for subject in subjects}
+    found = [accept_findings(review, folder, rule, addresses, decision=decision).acceptances for rule in rules]
+    return Accept(folder, tuple(one for some in found for one in some if one.change in ids))
 
 
 def locking(

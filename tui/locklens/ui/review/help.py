@@ -39,7 +39,7 @@ def review_help() -> Iterator[Line]:
 
 
 _DECIDING = {
-    "R P F L M": "apply to the highlighted row, group, root or section, regardless of marks",
+    "R P F L M A": "apply to the highlighted row, group, root or section, regardless of marks",
     "S": "applies to the marked changes, regardless of the cursor: a mark means reviewed",
     "Preview": "each opens a Preview of the changes; nothing is written before enter",
 }

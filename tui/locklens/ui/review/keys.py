@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from locklens.ui.shell.key_table import EVERYWHERE, QUIT, SIDES, UNSUPPORTED, Key, KeyGroup, KeyTable
+from locklens.ui.shell.key_table import EVERYWHERE, QUIT, SIDES, Key, KeyGroup, KeyTable, elsewhere
 
 MOVING = KeyGroup(
     "Moving",
@@ -89,6 +89,13 @@ DECIDING = KeyGroup(
             "lock",
         ),
         Key(
+            "A",
+            "A",
+            "accept",
+            "accept finding: of the row's change, with a reason and an optional date, in locklens.toml",
+            "accept",
+        ),
+        Key(
             "M",
             "M",
             "merge",
@@ -113,7 +120,7 @@ PROGRAM = KeyGroup(
 )
 
 REVIEW_KEYS = KeyTable(
-    (MOVING, REVIEWING, DECIDING, PROGRAM, UNSUPPORTED),
+    (MOVING, REVIEWING, DECIDING, PROGRAM, elsewhere("L", "U", "R", "P", "F", "S", "A")),
     (
         "?",
         "q ctrl+c",
@@ -129,6 +136,7 @@ REVIEW_KEYS = KeyTable(
         "u",
         "R",
         "P",
+        "A",
         "M",
         "x",
         "w",

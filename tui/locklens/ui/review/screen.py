@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from msgspec.structs import replace
 from textual import on, work
 
 from locklens.errors import LockLensError
+from locklens.operations.write.policy_edits import decision_of
 from locklens.review.model import Severity
 from locklens.ui import views
 from locklens.ui.dialogs.clashes import ClashesDialog, ClashesFound
+from locklens.ui.dialogs.decisions import accept_form, read_rules, today_utc, until_of
 from locklens.ui.dialogs.text import TextDialog
-from locklens.ui.review.actions import formatting, locking, merging, pruning, restoring
+from locklens.ui.review.actions import acceptable, accepting, formatting, locking, merging, pruning, restoring, writable
 from locklens.ui.review.bars import StatusFacts, review_facts, review_head, review_status
 from locklens.ui.review.change_list import ChangeList
 from locklens.ui.review.detail import detail_lines
@@ -40,8 +43,9 @@ if TYPE_CHECKING:
     from locklens.operations.locklens import LockLens
     from locklens.operations.write.operation import Operation
     from locklens.operations.write.resolve import ResolveConflicts
-    from locklens.review.model import Review
+    from locklens.review.model import Finding, Review
     from locklens.ui.dialogs.copy import CopyChoice
+    from locklens.ui.dialogs.form import Answers
     from locklens.ui.review.actions import Where
     from locklens.ui.row_actions import RowTarget
     from locklens.ui.shell.marks import MarkKeeper
@@ -276,6 +280,29 @@ class ReviewScreen(RowActionsScreen):
             )
         else:
             self.preview(event.operation)
+
+    def action_accept(self) -> None:
+        """Ask why findings about the highlighted change are accepted, and preview that."""
+        try:
+            name, findings = acceptable(self.node, self.review, self.top)
+        except LockLensError as error:
+            self.say(f"accept: {error}")
+            return
+        if self.is_asking:
+            self.say("accept: registries are still being asked; press A again afterwards")
+            return
+        self.app.push_screen(accept_form(name, findings, today_utc()), partial(self._accept, self.node, findings))
+
+    def _accept(self, node: Node | None, findings: tuple[Finding, ...], answers: Answers | None) -> None:
+        if answers is None:
+            return
+        rules = read_rules(answers.get("rules", findings[0].rule))
+
+        def operation() -> Operation:
+            decision = decision_of(writable(self.review, self.top), answers["reason"], until=until_of(answers))
+            return accepting(node, self.review, self.top, rules, decision)
+
+        self.decide("accept", operation)
 
     def action_format(self) -> None:
         """Preview the formatting of the lock files of the row's roots."""

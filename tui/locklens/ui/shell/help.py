@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from locklens.ui.shell.key_table import UNSUPPORTED, KeyTable
 from locklens.ui.text.spans import Line, Role, Span, heading, line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+
+    from locklens.ui.shell.key_table import KeyTable
 
 
 _WIDTH = 18
@@ -18,11 +19,6 @@ def key_help(table: KeyTable) -> Iterator[Line]:
     """Yield every key of a table with its meaning, then the mouse."""
     for group in table.groups:
         yield line(Span(group.title.upper(), Role.HEADING))
-        if group.title == UNSUPPORTED.title:
-            yield line(
-                Span('  Planned keys: each answers "not supported yet".', Role.DIM),
-                hanging=2,
-            )
         yield from (help_entry(key.shown, key.words) for key in group.keys)
         yield line()
     yield line(Span("MOUSE", Role.HEADING))

@@ -83,6 +83,9 @@ _ELSEWHERE = (
     Key("P", "P", "elsewhere('prune', '1 Review')", "prune orphans: on Review"),
     Key("F", "F", "elsewhere('format', '1 Review')", "format lock file: on Review"),
     Key("S", "S", "elsewhere('stage', '1 Review')", "stage marked changes: on Review"),
+    Key("A", "A", "elsewhere('accept', '1 Review')", "accept a finding: on Review"),
+    Key("T", "T", "elsewhere('trust', '4 Signers')", "trust a signing key: on Signers"),
+    Key("D", "D", "elsewhere('drop pin', '4 Signers')", "drop a pin: on Signers"),
 )
 
 
@@ -91,17 +94,8 @@ def elsewhere(*present: str) -> KeyGroup:
     return KeyGroup("On another screen", tuple(key for key in _ELSEWHERE if key.keys not in present))
 
 
-WRITE_KEYS = frozenset("LURPFMSZ")
+WRITE_KEYS = frozenset("LURPFMSATDZ")
 """Labels of the keys that plan a write; not offered while the compared head cannot be written."""
-
-UNSUPPORTED = KeyGroup(
-    "Not supported yet",
-    (
-        Key("A", "A", "unsupported('accept')", "accept with reason"),
-        Key("T", "T", "unsupported('trust')", "trust signing key"),
-        Key("D", "D", "unsupported('drop pin')", "drop pin"),
-    ),
-)
 
 
 def dialog_bindings(table: KeyTable) -> list[Binding]:

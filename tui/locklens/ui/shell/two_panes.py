@@ -363,10 +363,6 @@ class TwoPaneScreen(LockLensScreen[int]):
 
         self.app.push_screen(WritesDialog(writes), preview)
 
-    def action_unsupported(self, name: str) -> None:
-        """Answer the key of a planned action."""
-        self.say(f"not supported yet: {name}")
-
     # The filter
 
     def action_filter(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from locklens.ui.shell.key_table import EVERYWHERE, QUIT, SIDES, UNDO, UNSUPPORTED, Key, KeyGroup, KeyTable, elsewhere
+from locklens.ui.shell.key_table import EVERYWHERE, QUIT, SIDES, UNDO, Key, KeyGroup, KeyTable, elsewhere
 
 SIGNERS_KEYS = KeyTable(
     (
@@ -37,10 +37,22 @@ SIGNERS_KEYS = KeyTable(
                 Key("r", "r", "reload", "reload: read all files, and ask the registries again", "reload"),
             ),
         ),
+        KeyGroup(
+            "Opens a Preview: nothing is written before enter",
+            (
+                Key(
+                    "T",
+                    "T",
+                    "trust",
+                    "trust key: pin the namespace to it in locklens.toml; asks for its last 8 digits and a reason",
+                    "trust",
+                ),
+                Key("D", "D", "drop_pin", "drop pin: that of the provider's namespace, from locklens.toml", "drop pin"),
+            ),
+        ),
         KeyGroup("Program", (UNDO, SIDES, *EVERYWHERE, QUIT)),
-        elsewhere(),
-        UNSUPPORTED,
+        elsewhere("T", "D"),
     ),
-    ("?", "q ctrl+c", "enter", "y", "/", "r", "tab", ":", "j k"),
-    ("?", "esc", "j k", "y", "e", "tab", "r", "q ctrl+c", ":"),
+    ("?", "q ctrl+c", "enter", "T", "D", "y", "/", "r", "tab", ":", "j k"),
+    ("?", "esc", "j k", "T", "D", "y", "e", "tab", "r", "q ctrl+c", ":"),
 )

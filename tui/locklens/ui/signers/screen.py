@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on, work
@@ -11,8 +12,13 @@ from textual.worker import get_current_worker
 
 from locklens.errors import LockLensError, RunCancelledError
 from locklens.operations.review.events import Progress
+from locklens.operations.write.pins import keys_of, namespace_name, pin_for, pins_at
+from locklens.operations.write.policy_edits import DropPin, TrustKeys, decision_of, pin_of_seen_keys
+from locklens.policy import POLICY_FILE
 from locklens.review.keys import signers
 from locklens.ui import views
+from locklens.ui.dialogs.decisions import today_utc, trust_form, until_of
+from locklens.ui.review.actions import writable
 from locklens.ui.row_actions import RowActionsScreen, RowTarget
 from locklens.ui.shell import bars
 from locklens.ui.shell.key_table import view_bindings
@@ -32,8 +38,10 @@ if TYPE_CHECKING:
 
     from locklens.operations.locklens import LockLens
     from locklens.operations.review.events import ReviewEvent
-    from locklens.review.keys import SignerUses
+    from locklens.operations.write.operation import Operation
+    from locklens.review.keys import SignerUses, Use
     from locklens.review.model import Review
+    from locklens.ui.dialogs.form import Answers
     from locklens.ui.shell.marks import MarkKeeper
     from locklens.ui.text.spans import Line
     from locklens.ui.widgets.bar import BarLayout
@@ -74,9 +82,7 @@ class SignersScreen(RowActionsScreen):
         row = self.left.current
         if row is None:
             return RowTarget()
-        copied = self.line.copied if self.line is not None else ""
-        uses = row.signer.uses
-        use = next((use for use in uses if use.name == copied), uses[0])
+        use = self._use or row.signer.uses[0]
         identity = row.signer.key.fingerprint if row.signer.key is not None else use.name
         return RowTarget(identity, FilePlace(use.lock_files[0], 1), (use.address, use.version))
 
@@ -122,6 +128,61 @@ class SignersScreen(RowActionsScreen):
         else:
             history = self._histories.get(event.row.key)
             self.show_detail(event.row.key, signer_detail(event.row, self.review, history))
+
+    # Pins
+
+    def action_trust(self) -> None:
+        """Ask for the last digits of the keys that sign the highlighted namespace, and preview the pin."""
+        use = self._use
+        if use is None or self.review is None or self.is_asking:
+            self.say("trust: registries are still being asked" if self.is_asking else "trust: no signer on this row")
+            return
+        name = namespace_name(self._signers, use.address)
+        try:
+            writable(self.review, self.top)
+            keys = keys_of(self._signers, name)
+        except LockLensError as error:
+            self.say(f"trust: {error}")
+            return
+        self.app.push_screen(trust_form(name, keys, today_utc()), partial(self._pin, name, keys))
+
+    def _pin(self, name: str, keys: tuple[str, ...], answers: Answers | None) -> None:
+        if answers is None:
+            return
+
+        def operation() -> Operation:
+            top = writable(self.review, self.top)
+            assert self.review is not None
+            decision = decision_of(top, answers["reason"], until=until_of(answers))
+            pin = pin_of_seen_keys(self.review, name, decision)
+            if set(pin.keys) != set(keys):
+                raise LockLensError("the keys changed while you compared them; press T again")
+            return TrustKeys(top, pin)
+
+        self.decide("trust", operation)
+
+    def action_drop_pin(self) -> None:
+        """Preview the removal of the pin that holds for the highlighted provider."""
+        use = self._use
+
+        def operation() -> Operation:
+            top = writable(self.review, self.top)
+            pin = pin_for(pins_at(top), use.address) if use is not None else None
+            if pin is None:
+                namespace = f" of {use.address.namespace}" if use is not None else ""
+                raise LockLensError(f"{POLICY_FILE} has no pin{namespace}")
+            return DropPin(top, pin.name)
+
+        self.decide("drop pin", operation)
+
+    @property
+    def _use(self) -> Use | None:
+        """The highlighted release, or else the first one of the signer."""
+        row = self.left.current
+        if row is None:
+            return None
+        copied = self.line.copied if self.line is not None else ""
+        return next((use for use in row.signer.uses if use.name == copied), row.signer.uses[0])
 
     # History
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from locklens.ui.shell.key_table import EVERYWHERE, QUIT, SIDES, UNDO, UNSUPPORTED, Key, KeyGroup, KeyTable, elsewhere
+from locklens.ui.shell.key_table import EVERYWHERE, QUIT, SIDES, UNDO, Key, KeyGroup, KeyTable, elsewhere
 
 UPGRADE_KEYS = KeyTable(
     (
@@ -95,7 +95,6 @@ UPGRADE_KEYS = KeyTable(
         ),
         KeyGroup("Program", (UNDO, SIDES, *EVERYWHERE, QUIT)),
         elsewhere("U"),
-        UNSUPPORTED,
     ),
     ("?", "q ctrl+c", "space", "U", "a", "< >", "w", "enter", "/", "m", "M", "c", "n", "b", "h l", "e", "r", ":"),
     ("?", "esc", "j k", "space", "< >", "U", "e", "y", "w", "tab", "q ctrl+c", ":"),

@@ -1,0 +1,207 @@
+"""Acceptances and pins from the screens: asked for in a form, shown in a Preview, and written on enter."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from datetime import date
+from functools import partial
+from pathlib import Path
+
+import pytest
+from ui.conftest import until
+from ui.test_preview import PreviewDriver, git
+
+from locklens.demo.registry import DemoRegistry
+from locklens.demo.releases import SampleLock, lock_file
+from locklens.demo.serving import environment, write_cli_configuration
+from locklens.operations.compare_repository import open_git
+from locklens.operations.locklens import LockLens
+from locklens.operations.review.request import ReviewRequest
+from locklens.policy import POLICY_FILE
+from locklens.releases.settings import NetworkSettings
+from locklens.storage.cache import Cache
+from locklens.ui.app import LockLensApp
+from locklens.ui.dialogs.decisions import date_problem, digits_problem, reason_problem, rules_problem
+from locklens.ui.dialogs.form import FormDialog
+from locklens.ui.signers.screen import SignersScreen
+
+HOME, LOCK = "registry.terraform.io", ".terraform.lock.hcl"
+DEMO = f"{HOME}/acme/demo"
+TODAY = date(2026, 5, 4)
+KEYS = ("A" * 32 + "0123ABCD", "B" * 32 + "4567CDEF")
+Opening = Callable[..., AbstractAsyncContextManager[PreviewDriver]]
+
+
+@pytest.fixture
+def registry() -> Iterator[DemoRegistry]:
+    with DemoRegistry({DEMO: ["1.0.0", "1.2.0"]}) as running:
+        yield running
+
+
+@pytest.fixture
+def top(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "gitconfig"))
+    (tmp_path / "gitconfig").write_text("[user]\n\tname = Ann Example\n\temail = ann@example.com\n")
+    top = tmp_path / "top"
+    (top / "live").mkdir(parents=True)
+    (top / "live" / LOCK).write_bytes(lock_file(SampleLock(DEMO, "1.0.0")))
+    git(top, "init", "-q", "-b", "main")
+    git(top, "add", ".")
+    git(top, "commit", "-qm", "x")
+    (top / "live" / LOCK).write_bytes(lock_file(SampleLock(DEMO, "1.2.0")))
+    monkeypatch.chdir(top)
+    return top
+
+
+@pytest.fixture
+def opening(top: Path, registry: DemoRegistry, tmp_path: Path) -> Opening:
+    environ = {**os.environ, **environment(write_cli_configuration(registry, tmp_path))}
+
+    @asynccontextmanager
+    async def run(*, size: tuple[int, int] = (120, 40)) -> AsyncIterator[PreviewDriver]:
+        with Cache(tmp_path / "cache.sqlite3") as cache:
+            source = LockLens(ReviewRequest(partial(open_git, top), asking=NetworkSettings(environ, cache)))
+            app = LockLensApp(source, store_path=tmp_path / "store.sqlite3")
+            async with app.run_test(size=size, notifications=True) as pilot:
+                driver = PreviewDriver(app, pilot)
+                driver.top = top
+                await driver.reviewed()
+                yield driver
+
+    return run
+
+
+def policy(top: Path) -> dict[str, object]:
+    return tomllib.loads((top / POLICY_FILE).read_text())
+
+
+async def form(on: PreviewDriver, words: str) -> None:
+    await until(on, lambda: isinstance(on.app.screen, FormDialog) and words in on.text)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+async def test_a_finding_is_accepted_with_a_reason_and_a_date(
+    opening: Opening, top: Path, size: tuple[int, int]
+) -> None:
+    async with opening(size=size) as on:
+        await on.go_to("acme/demo")
+        await on.press("A")
+        await form(on, "Accept a finding about acme/demo")
+        if "findings to accept" in on.text:
+            await on.press("enter")
+        await on.press("enter")
+        await form(on, "a reason is needed")
+        await on.press(*"checked", "enter", *"2020-01-01", "enter")
+        await form(on, "2020-01-01 has passed")
+        await on.press(*("backspace",) * 10, *"2999-01-01", "enter")
+        await until(on, on.has_preview)
+        await on.ready()
+        assert POLICY_FILE in on.plan
+        assert "locklens accept" in on.plan
+        assert not (top / POLICY_FILE).exists()
+        await on.press("enter")
+        await until(on, lambda: (top / POLICY_FILE).exists())
+    (accepted,) = policy(top)["accept"]  # type: ignore[misc, attr-defined]
+    assert (accepted["provider"], accepted["reason"], accepted["by"]) == (DEMO, "checked", "Ann Example")
+    assert accepted["until"] == date(2999, 1, 1)
+
+
+async def test_what_cannot_be_accepted_is_said(opening: Opening, top: Path) -> None:
+    async with opening() as on:
+        await on.press("g", "A")
+        assert "select the change of one provider" in on.text
+        await on.go_to("acme/demo")
+        await on.press("A")
+        await form(on, "Accept a finding")
+        await on.press("escape")
+        assert not on.has_preview()
+        assert not (top / POLICY_FILE).exists()
+
+
+async def test_a_key_is_pinned_by_its_last_digits_and_the_pin_dropped(opening: Opening, top: Path) -> None:
+    async with opening() as on:
+        await on.press("4")
+        await until(on, lambda: isinstance(on.app.screen, SignersScreen) and not on.app.screen.is_asking)
+        screen = on.app.screen
+        assert isinstance(screen, SignersScreen)
+        await until(on, lambda: screen.left.current is not None and screen.left.current.signer.key is not None)
+        row = screen.left.current
+        assert row is not None
+        assert row.signer.key is not None
+        fingerprint = row.signer.key.fingerprint
+        await on.press("D")
+        await until(on, lambda: f"{POLICY_FILE} has no pin of acme" in on.text)
+        await on.press("T")
+        await form(on, "Pin acme to this key")
+        assert fingerprint in on.text
+        await on.press(*"00000000", "enter")
+        await form(on, "these are not the last digits")
+        await on.press(*("backspace",) * 8, *fingerprint[-8:].lower(), "enter", *"phoned", "enter", "enter")
+        await until(on, on.has_preview)
+        await on.ready()
+        assert "locklens keys trust acme --why phoned" in on.plan
+        await on.press("enter")
+        await until(on, lambda: (top / POLICY_FILE).exists() and not on.has_preview())
+        pinned = policy(top)["trust"]["acme"]  # type: ignore[index]
+        assert (pinned["keys"], pinned["why"], pinned["by"]) == ([fingerprint], "phoned", "Ann Example")
+        await until(on, lambda: not screen.is_asking)
+        await on.press("D")
+        await until(on, on.has_preview)
+        await on.ready()
+        assert "locklens keys drop acme" in on.plan
+        await on.press("enter")
+        await until(on, lambda: "trust" not in policy(top))
+
+
+# What the fields take
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "a reason is needed"),
+        ("because", ""),
+        ("a\tb", "one line of printable"),
+        ("\x1b[31m", "one line of printable"),
+    ],
+)
+def test_reasons(text: str, words: str) -> None:
+    found = reason_problem(text, is_needed=True)
+    assert words in found if words else not found
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [("", ""), ("2026-05-04", ""), ("2026-05-03", "has passed"), ("tomorrow", "no date"), ("2026-13-01", "no date")],
+)
+def test_dates(text: str, words: str) -> None:
+    found = date_problem(text, today=TODAY)
+    assert words in found if words else not found
+
+
+@pytest.mark.parametrize(
+    ("text", "keys", "words"),
+    [
+        ("0123abcd", 1, ""),
+        ("0123 ABCD", 1, ""),
+        ("123ABCD", 1, "type 8 digits"),
+        ("4567CDEF", 1, "not the last digits"),
+        ("4567CDEF 0123ABCD", 2, ""),
+        ("0123ABCD", 2, "for each of 2 keys"),
+        ("0123ABCD 0123ABCD", 2, "not the last digits"),
+    ],
+)
+def test_digits(text: str, keys: int, words: str) -> None:
+    found = digits_problem(text, fingerprints=KEYS[:keys])
+    assert words in found if words else not found
+
+
+@pytest.mark.parametrize(
+    ("text", "words"), [("LK004", ""), ("lk004, LK005", ""), ("", "name a finding"), ("LK001", "no finding LK001")]
+)
+def test_rules(text: str, words: str) -> None:
+    found = rules_problem(text, rules=["LK004", "LK005"])
+    assert words in found if words else not found

@@ -1,0 +1,128 @@
+"""The forms of an acceptance and of a pin, and what their fields take. No I/O."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+from functools import partial
+from typing import TYPE_CHECKING
+
+from locklens.review.rules.catalogue import RULES
+from locklens.text import listing
+from locklens.ui.dialogs.form import Field, FormDialog
+from locklens.ui.text.spans import Role, Span, line, severity_span
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from locklens.review.model import Finding
+    from locklens.ui.dialogs.form import Answers
+
+_DIGITS = 8
+"""The digits of a fingerprint that are typed: enough to have looked at another source, as `gpg --fingerprint`."""
+
+
+def accept_form(name: str, findings: Sequence[Finding], today: date) -> FormDialog:
+    """Return the form that asks which findings are accepted, why, and until when.
+
+    Args:
+        name: The provider, for the title.
+        findings: Of its change, the worst first; at least one.
+        today: UTC.
+    """
+    rules = list(dict.fromkeys(finding.rule for finding in findings))
+    facts = [
+        line(severity_span(finding.severity, width=6), Span(f"{rule}  ", Role.STRONG), RULES[rule].title, hanging=15)
+        for rule in rules
+        for finding in [next(one for one in findings if one.rule == rule)]
+    ]
+    facts.append(line(Span("An acceptance holds for exactly this change, once the base has it.", Role.DIM)))
+    chosen = Field("rules", "findings to accept", partial(rules_problem, rules=rules), rules[0])
+    return FormDialog(
+        f"Accept a finding about {name}",
+        facts,
+        (*([chosen] if len(rules) > 1 else []), _reason(is_needed=True), _until("last day that it holds", today)),
+    )
+
+
+def trust_form(namespace: str, fingerprints: Sequence[str], today: date) -> FormDialog:
+    """Return the form that asks for the last digits of each key, why it is trusted, and when to review that.
+
+    Args:
+        namespace: As the pin will name it.
+        fingerprints: Of the keys that sign its locked releases.
+        today: UTC.
+    """
+    facts = [line(Span("key  ", Role.DIM), fingerprint, copied=fingerprint) for fingerprint in fingerprints]
+    facts.append(line(Span("Compare them with what the publisher shows elsewhere than on the registry.", Role.DIM)))
+    each = "of the fingerprint" if len(fingerprints) == 1 else f"of each of the {len(fingerprints)} fingerprints"
+    digits = Field("digits", f"last {_DIGITS} digits {each}", partial(digits_problem, fingerprints=fingerprints))
+    fields = digits, _reason(is_needed=True), _until("day to review the pin", today)
+    return FormDialog(f"Pin {namespace} to {'this key' if len(fingerprints) == 1 else 'these keys'}", facts, fields)
+
+
+def _reason(*, is_needed: bool) -> Field:
+    return Field("reason", "reason, for those who read locklens.toml", partial(reason_problem, is_needed=is_needed))
+
+
+def _until(label: str, today: date) -> Field:
+    return Field("until", f"{label}, as YYYY-MM-DD; empty for none", partial(date_problem, today=today))
+
+
+def reason_problem(text: str, *, is_needed: bool) -> str:
+    """Return what is wrong with a reason; "" for a valid one."""
+    if not text:
+        return "a reason is needed" if is_needed else ""
+    return "" if text.isprintable() else "the reason must be one line of printable characters"
+
+
+def date_problem(text: str, *, today: date) -> str:
+    """Return what is wrong with a date; "" for a valid one, or none."""
+    try:
+        day = read_date(text)
+    except ValueError:
+        return "no date: write it as YYYY-MM-DD"
+    return f"{day} has passed" if day is not None and day < today else ""
+
+
+def digits_problem(text: str, *, fingerprints: Sequence[str]) -> str:
+    """Return what is wrong with the typed ends of fingerprints; "" where each key has its own."""
+    typed = "".join(text.split()).upper()
+    if len(typed) != _DIGITS * len(fingerprints):
+        wanted = f"{_DIGITS} digits" + (f" for each of {len(fingerprints)} keys" if len(fingerprints) > 1 else "")
+        return f"type {wanted}"
+    parts = {typed[start : start + _DIGITS] for start in range(0, len(typed), _DIGITS)}
+    ends = {fingerprint[-_DIGITS:].upper() for fingerprint in fingerprints}
+    return "" if parts == ends else "these are not the last digits of the key: compare them again"
+
+
+def rules_problem(text: str, *, rules: Sequence[str]) -> str:
+    """Return what is wrong with the named findings; "" for some of those that there are."""
+    named = read_rules(text)
+    unknown = [rule for rule in named if rule not in rules]
+    if unknown or not named:
+        return f"{f'no finding {unknown[0]}' if unknown else 'name a finding'}: there are {listing(list(rules))}"
+    return ""
+
+
+def read_rules(text: str) -> tuple[str, ...]:
+    """Return the rules that a text names, by commas or spaces."""
+    return tuple(dict.fromkeys(text.upper().replace(",", " ").split()))
+
+
+def read_date(text: str) -> date | None:
+    """Return a date; None for an empty text.
+
+    Raises:
+        ValueError: It is none.
+    """
+    return date.fromisoformat(text) if text else None
+
+
+def until_of(answers: Answers) -> date | None:
+    """Return the date of a form's answers."""
+    return read_date(answers["until"])
+
+
+def today_utc() -> date:
+    """Return the date, as policies count days."""
+    return datetime.now(UTC).date()
