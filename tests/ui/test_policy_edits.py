@@ -9,6 +9,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import date
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from ui.conftest import until
@@ -74,7 +75,7 @@ def opening(top: Path, registry: DemoRegistry, tmp_path: Path) -> Opening:
     return run
 
 
-def policy(top: Path) -> dict[str, object]:
+def policy(top: Path) -> dict[str, Any]:
     return tomllib.loads((top / POLICY_FILE).read_text())
 
 
@@ -104,7 +105,7 @@ async def test_a_finding_is_accepted_with_a_reason_and_a_date(
         assert not (top / POLICY_FILE).exists()
         await on.press("enter")
         await until(on, lambda: (top / POLICY_FILE).exists())
-    (accepted,) = policy(top)["accept"]  # type: ignore[misc, attr-defined]
+    (accepted,) = policy(top)["accept"]
     assert (accepted["provider"], accepted["reason"], accepted["by"]) == (DEMO, "checked", "Ann Example")
     assert accepted["until"] == date(2999, 1, 1)
 
@@ -145,7 +146,7 @@ async def test_a_key_is_pinned_by_its_last_digits_and_the_pin_dropped(opening: O
         assert "locklens keys trust acme --why phoned" in on.plan
         await on.press("enter")
         await until(on, lambda: (top / POLICY_FILE).exists() and not on.has_preview())
-        pinned = policy(top)["trust"]["acme"]  # type: ignore[index]
+        pinned = policy(top)["trust"]["acme"]
         assert (pinned["keys"], pinned["why"], pinned["by"]) == ([fingerprint], "phoned", "Ann Example")
         await until(on, lambda: not screen.is_asking)
         await on.press("D")

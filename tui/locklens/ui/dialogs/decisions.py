@@ -53,9 +53,10 @@ def trust_form(namespace: str, fingerprints: Sequence[str], today: date) -> Form
         today: UTC.
     """
     facts = [line(Span("key  ", Role.DIM), fingerprint, copied=fingerprint) for fingerprint in fingerprints]
-    facts.append(line(Span("Compare them with what the publisher shows elsewhere than on the registry.", Role.DIM)))
-    each = "of the fingerprint" if len(fingerprints) == 1 else f"of each of the {len(fingerprints)} fingerprints"
-    digits = Field("digits", f"last {_DIGITS} digits {each}", partial(digits_problem, fingerprints=fingerprints))
+    each = "it" if len(fingerprints) == 1 else "them"
+    facts.append(line(Span(f"Compare {each} with what the publisher shows elsewhere than on the registry.", Role.DIM)))
+    whose = "of the fingerprint" if len(fingerprints) == 1 else f"of each of the {len(fingerprints)} fingerprints"
+    digits = Field("digits", f"last {_DIGITS} digits {whose}", partial(digits_problem, fingerprints=fingerprints))
     fields = digits, _reason(is_needed=True), _until("day to review the pin", today)
     return FormDialog(f"Pin {namespace} to {'this key' if len(fingerprints) == 1 else 'these keys'}", facts, fields)
 

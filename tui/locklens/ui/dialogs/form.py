@@ -57,6 +57,7 @@ class FormDialog(ModalScreen[Answers | None], ClosedOnce[Answers | None]):
         fields: At least one.
     """
 
+    DEFAULT_CSS = "FormDialog Input { padding: 0 1; }"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "cancel", "Cancel", show=False),
         Binding("down", "app.focus_next", "Next field", show=False),
