@@ -222,7 +222,7 @@ def test_a_pin_of_its_own_passes_no_key_and_one_of_the_base_does(repository: Rep
     status, document = repository.review()
     found = findings(document)
     assert (status, found["LK010"]["severity"]) == (1, "block")
-    assert found["LK010"]["message"] == f"signed by {key}; locklens.toml:1 pins acme to {before}"
+    assert found["LK010"]["message"] == f"signed by {key}; the policy pins acme to {before} (locklens.toml:1)"
     assert found["LK028"]["severity"] == "warn"
     note = f"proposed, not in force: acme pinned to {key} (locklens.toml:1): their page"
     assert note in document["run"]["notes"]

@@ -198,13 +198,25 @@ def test_old_packages_are_not_downloaded_where_their_zh_tell_the_platforms(
     assert [text for text in fetched(err) if text.startswith("3.6.2")] == []
 
 
-def test_upgrade_locks_the_platforms_that_the_policy_requires(run: Run, top: Path) -> None:
+def test_upgrade_locks_the_platforms_that_the_policy_requires_and_those_of_before(run: Run, top: Path) -> None:
     require_platforms(top, "linux_arm64", "darwin_amd64")
     (top / "a" / LOCK).write_bytes(h1_lock("windows_amd64"))
     status, _, err = run("-C", "a", "upgrade", "random", "--no-cache")
     assert status == 0
-    assert locked_h1s(top / "a" / LOCK) == h1s_of("3.7.2", "linux_arm64", "darwin_amd64")
-    assert fetched(err) == ["3.7.2 for linux_arm64", "3.7.2 for darwin_amd64"]
+    assert locked_h1s(top / "a" / LOCK) == h1s_of("3.7.2", "linux_arm64", "darwin_amd64", "windows_amd64")
+    platforms = "linux_arm64", "darwin_amd64", "windows_amd64"
+    assert [text for text in fetched(err) if text.startswith("3.7.2")] == [f"3.7.2 for {name}" for name in platforms]
+
+
+def test_lock_locks_the_platforms_that_the_policy_requires(run: Run, top: Path) -> None:
+    require_platforms(top, "linux_arm64", "darwin_amd64")
+    (top / "a/main.tf").write_text(requiring(random="3.6.2"))
+    (top / "a" / LOCK).write_bytes(h1_lock("windows_amd64"))
+    assert run("-C", "a", "lock", "--no-cache")[0] == 0
+    assert locked_h1s(top / "a" / LOCK) == h1s_of("3.6.2", "linux_arm64", "darwin_amd64", "windows_amd64")
+    (top / "a" / LOCK).write_bytes(h1_lock("windows_amd64"))
+    assert run("-C", "a", "lock", "--platform", "linux_arm64", "--no-cache")[0] == 0
+    assert locked_h1s(top / "a" / LOCK) == h1s_of("3.6.2", "linux_arm64", "windows_amd64")
 
 
 def test_platform_overrides_the_policy_and_a_loss_is_a_warning(run: Run, top: Path) -> None:

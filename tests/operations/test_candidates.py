@@ -32,6 +32,7 @@ from locklens.operations.upgrades.download_estimate import (
 )
 from locklens.operations.upgrades.lookup import CandidateRequest, look_up_candidates, look_up_releases
 from locklens.operations.upgrades.recommend import BumpLimit, Eligibility, UpgradePolicy, age_words, recommend
+from locklens.policy import Policy
 from locklens.project.tree import FileSystem
 from locklens.releases.settings import NetworkSettings
 from locklens.review.model import Bump
@@ -40,7 +41,7 @@ from locklens.storage.cache import Cache
 from locklens.trust.continuity import SignerChange
 from locklens.versions import Version, newest_matching
 
-WEEK = UpgradePolicy(cooldown=7)
+WEEK = UpgradePolicy(Policy(cooldown=7))
 
 
 def suggested(what: UpgradeCandidates, terms: UpgradePolicy = WEEK) -> str:
@@ -56,9 +57,10 @@ def test_the_newest_in_range_that_is_old_enough() -> None:
     assert suggested(some) == "1.2.0"
     assert suggested(some, UpgradePolicy()) == "1.3.0"
     assert (
-        suggested(some, UpgradePolicy(cooldown=41)) == "held back: 1.3.0 is 3d old, cooldown 41 d; ~> 1.0 (main.tf:1)"
+        suggested(some, UpgradePolicy(Policy(cooldown=41)))
+        == "held back: 1.3.0 is 3d old, cooldown 41 d; ~> 1.0 (main.tf:1)"
     )
-    assert suggested(some, UpgradePolicy(cooldown=3)) == "1.3.0"
+    assert suggested(some, UpgradePolicy(Policy(cooldown=3))) == "1.3.0"
     assert recommend(some, WEEK).held_by == "1.3.0 is 3d old, cooldown 7 d; ~> 1.0 (main.tf:1)"
     assert some.in_range is not None
     assert (some.in_range.version, some.newest) == (parsed("1.3.0"), parsed("2.0.0"))

@@ -21,6 +21,8 @@ from locklens.operations.plan.model import Plan, Scope
 from locklens.operations.write.apply import apply
 from locklens.operations.write.source import EntryPlatforms
 from locklens.operations.write.upgrade import SelectedVersion, Upgrade
+from locklens.policy import Policy, WantedPlatform
+from locklens.policy import parse as parse_policy
 from locklens.sources.metadata import ListedVersion
 from locklens.versions import Version
 
@@ -51,6 +53,7 @@ class Shelf:
         self._unknown = unknown
         self.broken: frozenset[str] = frozenset()
         self.days: dict[str, int] = {}
+        self.signers: dict[str, str] = {}
         self.moves: list[LockRequest] = []
         self.fetched: list[LockRequest] = []
 
@@ -68,6 +71,9 @@ class Shelf:
         self, addresses: Sequence[ProviderAddress], tool: Dialect
     ) -> Mapping[ProviderAddress, Mapping[Version, int]]:
         return {one: {Version.parse(text): days for text, days in self.days.items()} for one in addresses}
+
+    def signer(self, address: ProviderAddress, version: Version, tool: Dialect) -> str | None:
+        return self.signers.get(str(version))
 
     def coverage(self, entries: Sequence[LockEntry], tool: Dialect) -> Sequence[EntryPlatforms]:
         return [
@@ -269,10 +275,10 @@ def test_the_cooldown_counts_where_no_version_is_named(top: Path, edits: bool) -
     lay(top, {"main.tf": requiring(aws="~> 5.0"), LOCK: [entry("aws", "5.0.0", "~> 5.0")]})
     shelf = Shelf(OFFERED)
     shelf.days = {"5.1.0": 9, "5.2.0": 2, "6.0.0": 3}
-    plan = planned(top, shelf, cooldown=7, edits_constraints=edits)
+    plan = planned(top, shelf, policy=Policy(cooldown=7), edits_constraints=edits)
     assert [str(change.new.version) for change in plan.changes if change.new] == ["5.1.0"]
     assert remarks(plan) == ["aws: 5.2.0 is held back by cooldown 7 d (2 d old); --ignore-cooldown selects it"]
-    named_version = planned(top, shelf, "aws=5.2.0", cooldown=7)
+    named_version = planned(top, shelf, "aws=5.2.0", policy=Policy(cooldown=7))
     assert [str(change.new.version) for change in named_version.changes if change.new] == ["5.2.0"]
     without = planned(top, shelf, ignores_cooldown=True)
     assert [str(change.new.version) for change in without.changes if change.new] == ["5.2.0"]
@@ -283,19 +289,19 @@ def test_a_cooldown_that_holds_everything_back(top: Path) -> None:
     lay(top, {"main.tf": requiring(aws="~> 5.0"), LOCK: [entry("aws", "5.1.0", "~> 5.0")]})
     shelf = Shelf({"aws": "5.1.0 5.2.0"})
     shelf.days = {"5.1.0": 90, "5.2.0": 2}
-    plan = planned(top, shelf, cooldown=7)
+    plan = planned(top, shelf, policy=Policy(cooldown=7))
     assert not plan.changes
     assert remarks(plan) == ["aws: kept at 5.1.0; held back: 5.2.0 by cooldown 7 d (2 d old)"]
     lay(top, {LOCK: [entry("aws", "4.0.0", "~> 5.0")]})
     shelf.days = {"5.1.0": 1, "5.2.0": 1}
-    (failed,) = planned(top, shelf, cooldown=7).failures
+    (failed,) = planned(top, shelf, policy=Policy(cooldown=7)).failures
     assert failed.words == "every version in range is within the cooldown of 7 days"
     assert failed.hint == "--ignore-cooldown selects the newest; or name a version"
 
 
 def test_an_unknown_age_is_a_warning(top: Path) -> None:
     lay(top, {"main.tf": requiring(aws="~> 5.0"), LOCK: [entry("aws", "5.0.0", "~> 5.0")]})
-    plan = planned(top, Shelf(OFFERED), cooldown=7)
+    plan = planned(top, Shelf(OFFERED), policy=Policy(cooldown=7))
     assert [(remark.severity, remark.words) for remark in plan.remarks] == [
         (DiagnosticSeverity.WARNING, "release date of 5.2.0 unknown: the 7-day cooldown cannot be checked")
     ]
@@ -312,16 +318,16 @@ def test_the_platforms_that_are_locked_stay_so(top: Path) -> None:
     assert [move.platforms for move in shelf.moves] == [(MAC, WINDOWS), (LINUX, MAC)]
 
 
-def test_the_required_platforms_are_locked_and_no_old_ones_looked_up(top: Path) -> None:
+def test_the_required_platforms_are_locked_beside_the_old_ones(top: Path) -> None:
     lay(top, TWO | {LOCK: [entry("aws", "5.1.0", "", MAC, WINDOWS), entry("tls", "4.2.0")]})
     shelf = Shelf(OFFERED)
-    plan = planned(top, shelf, "aws", required=(LINUX,))
-    assert [move.platforms for move in shelf.moves] == [(LINUX,)]
-    assert [change.platforms for change in plan.changes] == [(LINUX,)]
-    assert remarks(plan) == [
-        "aws: locked for linux_amd64: 1 h1 hash instead of 2; the policy requires no other platform"
-    ]
-    assert planned(top, shelf, "aws", required=(LINUX,), platforms=(MAC,)).changes[0].platforms == (MAC,)
+    plan = planned(top, shelf, "aws", policy=Policy(platforms=(WantedPlatform(LINUX),)))
+    assert [move.platforms for move in shelf.moves] == [(LINUX, MAC, WINDOWS)]
+    assert [change.platforms for change in plan.changes] == [(LINUX, MAC, WINDOWS)]
+    assert remarks(plan) == []
+    assert planned(top, shelf, "aws", policy=Policy(platforms=(WantedPlatform(LINUX),)), platforms=(MAC,)).changes[
+        0
+    ].platforms == (MAC,)
 
 
 def test_a_platform_that_the_new_version_has_no_package_for_is_a_warning(top: Path) -> None:
@@ -649,3 +655,33 @@ def test_the_only_root_is_announced_before_anything_is_asked(top: Path) -> None:
 
     Upgrade(Scope(top)).plan(Telling(OFFERED), on_root=told.append)
     assert told == ["", "listed"]
+
+
+def test_the_allow_list_holds_back_where_no_version_is_named(top: Path) -> None:
+    lay(top, TWO)
+    policy = parse_policy(b'allow = ["hashicorp/aws < 5.2", "hashicorp/tls"]', "locklens.toml")
+    shelf = Shelf(OFFERED)
+    plan = planned(top, shelf, "aws", policy=policy)
+    assert (plan.changes, failures(plan)) == ((), [])
+    (remark,) = remarks(plan)
+    assert remark.startswith("aws: kept at 5.1.0; held back: ")
+    assert "not on the allow list" in remark
+    named = planned(top, shelf, "aws=5.2.0", policy=policy)
+    assert [str(change.new.version) for change in named.changes if change.new] == ["5.2.0"]
+
+
+def test_a_pin_holds_back_where_no_version_is_named(top: Path) -> None:
+    lay(top, TWO)
+    keys = "A" * 40, "B" * 40
+    policy = parse_policy(f'[trust.hashicorp]\nkeys = ["{keys[0]}"]'.encode(), "locklens.toml")
+    shelf = Shelf(OFFERED)
+    free = planned(top, shelf, "aws")
+    (version,) = (str(change.new.version) for change in free.changes if change.new)
+    shelf.signers[version] = keys[1]
+    plan = planned(top, shelf, "aws", policy=policy)
+    assert plan.changes == ()
+    assert remarks(plan) == [
+        f"aws: {version} is held back by a pin: signed by {keys[1]}; the policy pins hashicorp to {keys[0]} (locklens.toml:1)"
+    ]
+    shelf.signers[version] = keys[0]
+    assert planned(top, shelf, "aws", policy=policy).changes == free.changes

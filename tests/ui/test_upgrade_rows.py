@@ -20,6 +20,7 @@ from locklens.operations.upgrades.download_estimate import DownloadEstimate
 from locklens.operations.upgrades.recommend import BumpLimit, UpgradePolicy
 from locklens.operations.upgrades.selection import UpgradeSelection
 from locklens.operations.write.upgrade import SelectedVersion
+from locklens.policy import Policy, WantedPlatform
 from locklens.ui.text.spans import FilePlace, Line
 from locklens.ui.upgrade.bars import fetch_words, upgrade_head, upgrade_status
 from locklens.ui.upgrade.detail import upgrade_lines
@@ -29,7 +30,8 @@ TLS = ProviderAddress("registry.terraform.io", "hashicorp", "tls")
 
 
 def selection_of(*some: object, cooldown: int | None = 7, refused: tuple[RefusedRoot, ...] = ()) -> UpgradeSelection:
-    return UpgradeSelection(terms=UpgradePolicy(cooldown)).with_offers(CandidateTable(tuple(some), refused))  # type: ignore[arg-type]
+    terms, offers = UpgradePolicy(Policy(cooldown=cooldown)), CandidateTable(tuple(some), refused)  # type: ignore[arg-type]
+    return UpgradeSelection(terms=terms).with_offers(offers)
 
 
 def rows(of: UpgradeSelection, by: By = By.PROVIDER, narrowed: str = "", *unfolded: str) -> tuple[UpgradeRow, ...]:
@@ -196,11 +198,11 @@ def test_terms_change_recommendations_and_keep_the_stepped_versions() -> None:
     some = offer("1.0.0:90 1.0.1:50 1.1.0:40 2.0.0:30", ">= 1.0")
     of = selection_of(some).toggled([some])
     assert [str(pick.version) for pick in of.picks] == ["2.0.0"]
-    near = of.with_terms(UpgradePolicy(7, BumpLimit.PATCH))
+    near = of.with_terms(UpgradePolicy(Policy(cooldown=7), BumpLimit.PATCH))
     assert [str(pick.version) for pick in near.picks] == ["1.0.1"]
-    gone = of.moved([some], -1).with_terms(UpgradePolicy(7, BumpLimit.PATCH))
+    gone = of.moved([some], -1).with_terms(UpgradePolicy(Policy(cooldown=7), BumpLimit.PATCH))
     assert [str(pick.version) for pick in gone.picks] == ["1.1.0"]
-    assert of.with_terms(UpgradePolicy(1000)).picks == ()
+    assert of.with_terms(UpgradePolicy(Policy(cooldown=1000))).picks == ()
 
 
 def test_a_provider_locked_meanwhile_is_deselected() -> None:
@@ -276,7 +278,8 @@ def test_the_platforms_that_an_upgrade_locks() -> None:
     windows, mac = Platform("windows", "amd64"), Platform("darwin", "arm64")
     of = selection_of(READY)
     assert "LOCKS        " in text(upgrade_lines(rows(of)[1], of))
-    of = of.with_terms(replace(of.terms, platforms=(windows, mac)))
+    required = Policy(cooldown=7, platforms=(WantedPlatform(windows), WantedPlatform(mac)))
+    of = of.with_terms(replace(of.terms, policy=required))
     said = text(upgrade_lines(rows(of)[1], of))
     assert "LOCKS        darwin_arm64, windows_amd64  required by the policy" in said
     assert "! no package for darwin_arm64, which the policy requires" in said

@@ -75,7 +75,7 @@ def _lock(arguments: Sequence[str]) -> argparse.Namespace:
         default=[],
         type=_platform,
         metavar="OS_ARCH",
-        help="platform to lock; may be repeated (default: this machine's)",
+        help="platform to lock; may be repeated (default: those that the policy requires, else this machine's)",
     )
     add("--check", action="store_true", help="write nothing; exit 1 if the file would change")
     add(

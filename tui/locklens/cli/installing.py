@@ -77,7 +77,7 @@ def run_lock(options: Namespace) -> int:
     scope = scope_of(options)
     operation = Lock(
         scope,
-        tuple(dict.fromkeys(map(Platform.parse, options.platform))),
+        tuple(dict.fromkeys(map(Platform.parse, options.platform))) or _required_platforms(),
         tuple(options.providers),
         accepts_republished=options.accept_republished,
         allows_missing=options.allow_missing_modules,
@@ -86,6 +86,15 @@ def run_lock(options: Namespace) -> int:
     progress = JsonProgress() if options.json else InstallProgress(wording, is_alone=len(scope.roots) < 2)
     progress.begin(None if len(scope.roots) > 1 else (scope.roots or (".",))[0])
     return _conclude(options, plan_operation(operation, options, progress), progress)
+
+
+def _required_platforms() -> tuple[Platform, ...]:
+    """Return the platforms that the policy requires; () for none, so that this machine's is locked."""
+    from locklens.operations.review.policy import policy_at
+
+    effective = policy_at(Path.cwd())
+    tell(f"note: {words}" for words in effective.notes)
+    return effective.policy.required
 
 
 def _conclude(options: Namespace, plan: Plan, progress: InstallProgress | JsonProgress) -> int:

@@ -24,12 +24,11 @@ if TYPE_CHECKING:
     from locklens.review.model import Review
 
 
-def heeded_cooldown(policy: Policy, options: Namespace) -> int | None:
-    """Return the cooldown in days, None for none; say so where the user ignores that of the policy."""
+def heeded_policy(policy: Policy, options: Namespace) -> Policy:
+    """Return the policy of an upgrade; say so where the user ignores its cooldown."""
     if policy.cooldown is not None and options.ignore_cooldown:
         tell([f"warning: the policy's cooldown of {counted(policy.cooldown, 'day')} is ignored (--ignore-cooldown)"])
-        return None
-    return policy.cooldown
+    return policy
 
 
 def scope_of(options: Namespace) -> Scope:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from locklens.cli.output import DONE, put, tell
-from locklens.cli.planning import heeded_cooldown, plan_with
+from locklens.cli.planning import heeded_policy, plan_with
 from locklens.dialect import DIALECTS
 from locklens.errors import NoRepositoryError
 from locklens.operations.compare_repository import open_locked
@@ -65,7 +65,7 @@ def plan_safe(options: Namespace) -> Plan:
         picks = survey.selection.picks
         if not picks:
             return beside
-        operation = Upgrade.of_picks(picks, partial(locklens.where, survey.top), required=survey.review.policy.required)
+        operation = Upgrade.of_picks(picks, partial(locklens.where, survey.top), policy=survey.review.policy)
         is_alone = len(operation.where.roots) < 2
         progress = JsonProgress() if options.json else InstallProgress(Wording.PLAN, is_alone=is_alone)
         if len(operation.where.roots) > 1:
@@ -76,7 +76,7 @@ def plan_safe(options: Namespace) -> Plan:
 
 def _surveyed(locklens: LockLens, options: Namespace) -> UpgradeSurvey:
     surveyed = survey_upgrades(locklens, ignores_cooldown=options.ignore_cooldown, takes_majors=options.include_major)
-    heeded_cooldown(surveyed.review.policy, options)
+    heeded_policy(surveyed.review.policy, options)
     return surveyed
 
 

@@ -106,7 +106,7 @@ def _add_upgrade(parser: Parser) -> None:
         action="append",
         default=[],
         metavar="OS_ARCH",
-        help="platform to lock; may be repeated (default: those that are locked now, where known)",
+        help="platform to lock; may be repeated (default: those of the policy, and those locked now, where known)",
     )
     add("--list", action="store_true", help="write nothing; list the available versions, and what holds them back")
     add("--format", choices=formats_of("upgrade"), help="format of --list (default: text)")

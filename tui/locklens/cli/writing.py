@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from locklens.addresses import Platform
 from locklens.cli.arguments import UsageError
 from locklens.cli.output import DONE, FINDINGS, NOT_WRITTEN, complain, put, put_patch, tell
-from locklens.cli.planning import heeded_cooldown, scope_of, writer_of
+from locklens.cli.planning import heeded_policy, scope_of, writer_of
 from locklens.diagnostics import Diagnostic, DiagnosticSeverity
 from locklens.errors import LockLensError
 from locklens.operations.plan.files import WriteTarget
@@ -101,8 +101,7 @@ def operation_of(command: str, options: Namespace) -> Operation:
             _platforms(options.platform),
             edits_constraints=options.edit_constraints,
             allows_missing=options.allow_missing_modules,
-            required=effective.policy.required,
-            cooldown=heeded_cooldown(effective.policy, options),
+            policy=heeded_policy(effective.policy, options),
             ignores_cooldown=options.ignore_cooldown,
         )
     if command == "prune":

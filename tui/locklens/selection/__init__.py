@@ -9,6 +9,7 @@ from __future__ import annotations
 from locklens.selection.choosing import before_asking, combined, select
 from locklens.selection.explaining import Explanation, RequiringModule, VersionChoices, explain_selection
 from locklens.selection.model import (
+    NOT_ALLOWED_HOLD,
     ConstraintConflict,
     Demand,
     HeldBack,
@@ -22,6 +23,7 @@ from locklens.selection.model import (
 from locklens.selection.reasons import conflicts, cooldown_holds, held_back, nearest, newest_of
 
 __all__ = [
+    "NOT_ALLOWED_HOLD",
     "ConstraintConflict",
     "Demand",
     "Explanation",

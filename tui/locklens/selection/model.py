@@ -47,11 +47,12 @@ class Reason(StrEnum):
     PROTOCOL = "protocol"
     PLATFORM = "platform"
     COOLDOWN = "cooldown"
+    NOT_ALLOWED = "not allowed"
 
     @property
     def excludes(self) -> bool:
         """True if the tools skip such a version; otherwise they select it, and may fail to install it."""
-        return self not in {Reason.PROTOCOL, Reason.PLATFORM, Reason.COOLDOWN}
+        return self not in {Reason.PROTOCOL, Reason.PLATFORM, Reason.COOLDOWN, Reason.NOT_ALLOWED}
 
 
 class Hold(Struct, frozen=True):
@@ -84,6 +85,12 @@ class Hold(Struct, frozen=True):
                 return f"no package for {', '.join(self.names)}"
             case Reason.COOLDOWN:
                 return f"cooldown {self.names[0]} d ({self.names[1]} d old)"
+            case Reason.NOT_ALLOWED:
+                return "not on the allow list"
+
+
+NOT_ALLOWED_HOLD = Hold(Reason.NOT_ALLOWED)
+"""The allow list of the policy, which holds a version back where none is named."""
 
 
 class HeldBack(Struct, frozen=True):

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from locklens.operations.upgrades.recommend import age_words
+from locklens.operations.upgrades.recommend import NOT_ALLOWED, age_words
+from locklens.review.rules.release import contradicted, pin_words
 from locklens.selection import Reason
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ class BlockerKind(StrEnum):
     PROTOCOL = "protocol"
     PLATFORM = "platform"
     SIGNER = "signer"
+    ALLOW_LIST = "allow-list"
 
 
 _KINDS = {
@@ -36,6 +38,7 @@ _KINDS = {
     Reason.PROTOCOL: BlockerKind.PROTOCOL,
     Reason.PLATFORM: BlockerKind.PLATFORM,
     Reason.COOLDOWN: BlockerKind.COOLDOWN,
+    Reason.NOT_ALLOWED: BlockerKind.ALLOW_LIST,
 }
 
 
@@ -45,8 +48,8 @@ class Blocker(Struct, frozen=True):
     Attributes:
         kind: The kind of reason.
         text: The constraint as written, or a short description.
-        file: File of the constraint; "" for other kinds.
-        line: Line of the constraint; None for other kinds.
+        file: File of the constraint or pin; "" for other kinds.
+        line: Its line; None for other kinds.
     """
 
     kind: BlockerKind
@@ -67,6 +70,8 @@ def blockers(selection: UpgradeSelection, offer: UpgradeCandidates) -> tuple[Blo
     reached = recommended.version if recommended is not None else offer.locked
     if newest is not None and (reached is None or newest.version.compare(reached) > 0):
         blocking += [blocker for hold in newest.holds for blocker in _of_hold(hold)]
+        if not selection.terms.allows(offer, newest):
+            blocking.append(Blocker(BlockerKind.ALLOW_LIST, NOT_ALLOWED))
         if selection.terms.is_too_young(newest):
             words = f"{age_words(newest.days)} old, cooldown {selection.terms.cooldown} d"
             blocking.append(Blocker(BlockerKind.COOLDOWN, words))
@@ -87,6 +92,10 @@ def _of_hold(hold: Hold) -> Iterator[Blocker]:
 
 def _of_signer(selection: UpgradeSelection, offer: UpgradeCandidates, choice: CandidateVersion) -> Blocker:
     facts = selection.facts(offer, choice.version)
+    pin = selection.terms.policy.pin(offer.address)
+    if facts is not None and pin is not None and (signed := contradicted(pin, facts)) is not None:
+        words = pin_words(pin, signed)
+        return Blocker(BlockerKind.SIGNER, words, selection.terms.policy.file, pin.line)
     refusal = facts.authentication.refusal if facts is not None and facts.authentication is not None else None
     words = (
         f"{offer.tool.command} refuses it: {refusal}"

@@ -75,7 +75,7 @@ def estimate_download(
         picks: The selected versions.
         known: Known releases, both locked and selected ones.
         here: The platform that is locked where an entry records no other.
-        required: Platforms that the policy requires, which are locked instead of those of the entries.
+        required: Platforms that the policy requires, which are locked beside those of the entries.
     """
     needed: dict[ReleaseId, set[Platform]] = {}
     is_sure = True
@@ -119,16 +119,14 @@ def platforms_to_lock(
     *,
     required: Collection[Platform] = (),
 ) -> LockedPlatforms:
-    """Return the required platforms, or else those that an entry has an `h1` for; arguments as of the estimate."""
-    if required:
-        return LockedPlatforms(frozenset(required))
+    """Return the required platforms, and those that an entry has an `h1` for; arguments as of the estimate."""
     locked = hashes_of_files(offer.entry.hashes) if offer.entry is not None else frozenset[str]()
     release = known.get(release_id(offer, offer.entry.version)) if offer.entry is not None else None
     of_h1: dict[str, Platform] = {}
     if release is not None:
         of_zh = release.facts.platforms
         of_h1 = dict(release.facts.reported) | {h1: of_zh[zh] for zh, h1 in release.hashed.items() if zh in of_zh}
-    platforms = frozenset(of_h1[h1] for h1 in locked if h1 in of_h1)
+    platforms = frozenset(of_h1[h1] for h1 in locked if h1 in of_h1) | frozenset(required)
     return LockedPlatforms(platforms or frozenset({here}), len(locked - of_h1.keys()))
 
 

@@ -6,6 +6,9 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
+
+from locklens.policy import Policy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,6 +20,9 @@ if TYPE_CHECKING:
 
 USUAL_COOLDOWN = 7
 """Days of the cooldown where the policy sets none."""
+
+
+NOT_ALLOWED = "not on the allow list"
 
 
 class BumpLimit(StrEnum):
@@ -42,16 +48,37 @@ class UpgradePolicy(Struct, frozen=True):
     """The conditions on a recommended version.
 
     Attributes:
-        cooldown: Minimum age of a release in days; None for no cooldown.
+        policy: The policy that applies: cooldown, allow list, pins and required platforms.
         limit: The largest step from the locked version.
-        platforms: Required platforms; () for those of each entry.
         takes_majors: True if major versions are eligible, so that they are selected together with the others.
+        ignores_cooldown: True if releases of any age are recommended.
     """
 
-    cooldown: int | None = None
+    policy: Policy = Policy()
     limit: BumpLimit = BumpLimit.ANYWHERE
-    platforms: tuple[Platform, ...] = ()
     takes_majors: bool = False
+    ignores_cooldown: bool = False
+
+    @property
+    def cooldown(self) -> int | None:
+        """Minimum age of a release in days; None for no cooldown."""
+        return None if self.ignores_cooldown else self.policy.cooldown
+
+    @property
+    def platforms(self) -> tuple[Platform, ...]:
+        """Required platforms; () for those of each entry."""
+        return self.policy.required
+
+    def with_cooldown_toggled(self) -> UpgradePolicy:
+        """Switch the cooldown off, or on: that of the policy, or the usual one where it sets none."""
+        if self.cooldown is not None:
+            return replace(self, ignores_cooldown=True)
+        days = USUAL_COOLDOWN if self.policy.cooldown is None else self.policy.cooldown
+        return replace(self, policy=replace(self.policy, cooldown=days), ignores_cooldown=False)
+
+    def allows(self, offer: UpgradeCandidates, choice: CandidateVersion) -> bool:
+        """True if a version is on the allow list, or there is none."""
+        return self.policy.allows(offer.address, choice.version)
 
     def is_too_young(self, choice: CandidateVersion) -> bool:
         """True if a version is known to be within the cooldown; False for an unknown age."""
@@ -89,7 +116,8 @@ def recommend(offer: UpgradeCandidates, terms: UpgradePolicy) -> Recommendation:
     """Determine the state of a provider.
 
     The recommended version is the newest one that satisfies the constraints, is newer than the locked one (or any,
-    where the locked one does not satisfy them), is within the upgrade limit, and not known to be within the cooldown.
+    where the locked one does not satisfy them), is within the upgrade limit and on the allow list, and not known to be
+    within the cooldown.
     """
     if not offer.is_asked or offer.problem:
         return Recommendation(Eligibility.UNKNOWN, held_by=offer.problem)
@@ -113,7 +141,8 @@ def _is_eligible(offer: UpgradeCandidates, choice: CandidateVersion) -> bool:
 
 
 def _is_fit(offer: UpgradeCandidates, choice: CandidateVersion, terms: UpgradePolicy) -> bool:
-    return choice.is_usable and terms.limit.allows(choice.version, offer.locked) and not terms.is_too_young(choice)
+    is_within = terms.limit.allows(choice.version, offer.locked) and terms.allows(offer, choice)
+    return choice.is_usable and is_within and not terms.is_too_young(choice)
 
 
 def _held_by(
@@ -134,6 +163,8 @@ def _held_by(
             return f"{cooldown}{candidate.holds[0]}"
         if terms.is_too_young(candidate):
             return _cooldown_words(candidate, terms)
+        if not terms.allows(offer, candidate):
+            return f"{candidate.version}: {NOT_ALLOWED}"
         if not terms.limit.allows(candidate.version, offer.locked):
             return f"{candidate.version}: limited to the {terms.limit}"
     if offer.is_excluded:

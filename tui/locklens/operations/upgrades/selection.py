@@ -13,6 +13,7 @@ from locklens.operations.upgrades.download_estimate import is_refused, release_i
 from locklens.operations.upgrades.recommend import Eligibility, Recommendation, UpgradePolicy, recommend
 from locklens.operations.write.upgrade import SelectedVersion
 from locklens.review.model import Bump
+from locklens.review.rules.release import contradicted
 from locklens.trust.continuity import SignerChange
 
 if TYPE_CHECKING:
@@ -197,8 +198,13 @@ class UpgradeSelection(Struct, frozen=True):
         return with_majors.is_safe(offer) and not self.is_safe(offer)
 
     def is_suspect(self, offer: UpgradeCandidates, choice: CandidateVersion) -> bool:
-        """True if a version is known to be refused, to have another signer, or to be no longer signed."""
+        """True if a version is known to be refused, to have another signer, or to be no longer signed.
+
+        Where the policy pins the keys of its namespace, those alone decide: a pinned one may be another than before.
+        """
         new = self.facts(offer, choice.version)
+        if (pin := self.terms.policy.pin(offer.address)) is not None and new is not None:
+            return is_refused(new) or contradicted(pin, new) is not None
         changed = signer_change(self.facts(offer, offer.locked), new)
         return is_refused(new) or changed in {SignerChange.OTHER, SignerChange.LOST}
 

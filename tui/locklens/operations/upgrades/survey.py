@@ -60,8 +60,7 @@ def survey_upgrades(
         opened.close()
     if top is None:
         raise LockLensError("the reviewed files are not on disk, so nothing can be upgraded")
-    cooldown = None if ignores_cooldown else review.policy.cooldown
-    terms = UpgradePolicy(cooldown, platforms=review.policy.required, takes_majors=takes_majors)
+    terms = UpgradePolicy(review.policy, takes_majors=takes_majors, ignores_cooldown=ignores_cooldown)
     table = locklens.candidates(review, top, cancel=cancel)
     selection = UpgradeSelection(terms=terms).with_offers(table).with_safe()
     known: list[KnownRelease] = []

@@ -8,7 +8,9 @@ from msgspec import Struct
 
 from locklens.operations.upgrades.candidates import edits_in_short
 from locklens.operations.upgrades.download_estimate import is_refused, signer_change
+from locklens.operations.upgrades.recommend import NOT_ALLOWED
 from locklens.review.model import Bump, Severity
+from locklens.review.rules.release import contradicted, pin_words
 from locklens.text import counted
 from locklens.trust.continuity import SignerChange
 
@@ -47,7 +49,7 @@ def upgrade_warnings(
         *_of_the_signature(selection, offer, choice),
         *_of_the_age(selection, offer, choice),
         *_of_the_platforms(selection, offer, choice),
-        *_of_the_version(offer, choice),
+        *_of_the_version(selection, offer, choice),
     )
 
 
@@ -57,6 +59,11 @@ def _of_the_signature(
     old, new = selection.facts(offer, offer.locked), selection.facts(offer, choice.version)
     if new is not None and is_refused(new) and new.authentication is not None:
         yield UpgradeWarning(Severity.BLOCK, f"{offer.tool.command} refuses it: {new.authentication.refusal}")
+    pin = selection.terms.policy.pin(offer.address)
+    if pin is not None and new is not None:
+        if (signed := contradicted(pin, new)) is not None:
+            yield UpgradeWarning(Severity.BLOCK, f"NOT A PINNED KEY: {pin_words(pin, signed)}")
+        return
     changed = signer_change(old, new)
     if changed is SignerChange.OTHER:
         yield _warning(f"NEW KEY: not the key that signed {offer.locked}")
@@ -88,7 +95,11 @@ def _of_the_platforms(
         yield _warning(f"no package for {', '.join(map(str, lost))}, unlike {offer.locked}")
 
 
-def _of_the_version(offer: UpgradeCandidates, choice: CandidateVersion) -> Iterator[UpgradeWarning]:
+def _of_the_version(
+    selection: UpgradeSelection, offer: UpgradeCandidates, choice: CandidateVersion
+) -> Iterator[UpgradeWarning]:
+    if not selection.terms.allows(offer, choice):
+        yield UpgradeWarning(Severity.BLOCK, f"{NOT_ALLOWED} of the policy")
     if choice.excluding:
         yield _warning(f"excluded by the configuration: {edits_in_short(choice)} would be edited")
     if offer.locked is not None and not offer.is_newer(choice.version):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Self
 from locklens.addresses import Platform
 from locklens.errors import LockLensError
 from locklens.install.context import InstallContext
+from locklens.install.fetching import admitted
 from locklens.install.lock import Locker
 from locklens.operations.write.old_platforms import entry_platforms
 from locklens.project.clifiles import this_platform
@@ -100,6 +101,23 @@ class RegistrySource:
         answers = self._context(tool).map(lambda address: lookup.ages(address, tool), missing)
         known.update(zip(missing, answers, strict=True))
         return {address: known[address] for address in addresses}
+
+    def signer(self, address: ProviderAddress, version: Version, tool: Dialect) -> str | None:
+        """Return the fingerprint of the key that signs a version, "" if it is not signed; None if that is unknown."""
+        context = self._context(tool)
+        listed = self.listed((address,), tool)[address]
+        platforms = (
+            ()
+            if isinstance(listed, LockLensError)
+            else next((one.platforms for one in listed if one.version == version), ())
+        )
+        platform = self.here if self.here in platforms or not platforms else platforms[0]
+        try:
+            _, release = admitted(context, address, version, platform)
+        except LockLensError:
+            return None  # Locking it reports the reason.
+        key = release.authentication.key
+        return key.fingerprint if key is not None else ""
 
     def coverage(self, entries: Sequence[LockEntry], tool: Dialect) -> Sequence[EntryPlatforms]:
         """Return the platforms of each entry; see `locklens.operations.write.old_platforms`."""

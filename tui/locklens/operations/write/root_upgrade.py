@@ -16,9 +16,11 @@ from locklens.operations.plan.files import PlannedFile
 from locklens.operations.plan.scoped import put_entries, require_sound
 from locklens.operations.root_modules import has_record
 from locklens.operations.write.source import EntryPlatforms
+from locklens.policy import Policy
 from locklens.project.constraint_edits import ConstraintEdit, admit, protection
 from locklens.project.state import data_folder
-from locklens.selection import Unselectable, combined, cooldown_holds, explain_selection, select
+from locklens.review.rules.release import pin_words
+from locklens.selection import NOT_ALLOWED_HOLD, Unselectable, combined, cooldown_holds, explain_selection, select
 from locklens.selection.explaining import past_cooldown
 from locklens.selection.reasons import holds_against, newest_of
 from locklens.text import counted
@@ -42,20 +44,25 @@ class RootUpgradeOptions(Struct, frozen=True):
     """Options of the upgrade of one root.
 
     Attributes:
-        platforms: Platforms to lock; () for the required ones, or else those of each entry.
-        required: Platforms that the policy requires.
-        cooldown: Days that a release must be old to be selected where none is named; None for no cooldown.
+        platforms: Platforms to lock; () for the required ones and those of each entry.
+        policy: Its cooldown, allow list and pins hold where no version is named; its platforms are locked.
+        ignores_cooldown: True to select releases of any age.
         edits_constraints: True if constraints may be rewritten.
         allows_missing: True if modules may be missing, whose constraints are then ignored.
         names_providers: True if the user named the providers, so that each that cannot be upgraded is an error.
     """
 
     platforms: tuple[Platform, ...] = ()
-    required: tuple[Platform, ...] = ()
-    cooldown: int | None = None
+    policy: Policy = Policy()
+    ignores_cooldown: bool = False
     edits_constraints: bool = False
     allows_missing: bool = False
     names_providers: bool = False
+
+    @property
+    def cooldown(self) -> int | None:
+        """Days that a release must be old to be selected where none is named; None for no cooldown."""
+        return None if self.ignores_cooldown else self.policy.cooldown
 
 
 def require_upgradable(root: Root, *, allows_missing: bool = False) -> None:
@@ -162,13 +169,13 @@ class RootUpgrade:
                 self._entries[address] = replace(prior, constraints=str(self._constraints(address)))
             else:
                 self._moving[address] = version
-        if not self._options.platforms and not self._options.required:
+        if not self._options.platforms:
             # An entry that replaces another registry's keeps the platforms of that one.
             locked = {address: self._locked.get(self._migrated.get(address, address)) for address in self._moving}
             self.priors = {address: prior for address, prior in locked.items() if prior is not None}
 
     def select_platforms(self, coverage: Mapping[ProviderAddress, EntryPlatforms]) -> None:
-        """Make the lock requests: for the platforms of the options, or else the required ones, or else each entry's.
+        """Make the lock requests: for the platforms of the options, or else the required ones and each entry's.
 
         Args:
             coverage: The platforms of each of `priors`.
@@ -176,9 +183,8 @@ class RootUpgrade:
         options = self._options
         for address, version in self._moving.items():
             known = coverage.get(address, EntryPlatforms(()))
-            platforms = options.platforms or self._available(
-                address, version, options.required or known.platforms or (self._source.here,)
-            )
+            usual = tuple(dict.fromkeys((*options.policy.required, *known.platforms))) or (self._source.here,)
+            platforms = options.platforms or self._available(address, version, usual)
             if known.unknown:
                 names = ", ".join(map(str, platforms))
                 words = f"the platforms of {counted(known.unknown, 'old h1 hash', 'old h1 hashes')} are unknown"
@@ -201,19 +207,16 @@ class RootUpgrade:
         return left
 
     def _warn_of_fewer(self, request: LockRequest, entry: LockEntry) -> None:
-        """Warn of platforms that are no longer locked; those that the policy does not require are a note."""
+        """Warn of platforms that are no longer locked because others were named."""
         options = self._options
         prior = self._locked.get(self._migrated.get(request.address, request.address))
         before = len(hashes_of_files(prior.hashes)) if prior is not None else 0
         now = len(hashes_of_files(entry.hashes))
-        if not (options.platforms or options.required) or now >= before:
+        if not options.platforms or now >= before:
             return
         names = ", ".join(map(str, request.platforms))
         words = f"locked for {names}: {counted(now, 'h1 hash', 'h1 hashes')} instead of {before}"
-        if options.platforms:
-            self._warn(request.address, f"{words}; pass --platform for each platform to keep")
-        else:
-            self._remark(request.address, f"{words}; the policy requires no other platform")
+        self._warn(request.address, f"{words}; pass --platform for each platform to keep")
 
     def put(self) -> None:
         """Plan the entries."""
@@ -270,13 +273,13 @@ class RootUpgrade:
         if version is not None:
             return self._asked_for(address, version, offered)
         locked = entry.version if entry else None
-        aged = past_cooldown(offered, self._young(address), locked)
+        aged = past_cooldown(offered, self._held(address, offered), locked)
         if self._options.edits_constraints:
             usable = [listed for listed in aged if listed.has_supported_protocol]
             best = newest_of(requirements, usable, locked).overall
             if best is not None and (locked is None or best.compare(locked) > 0):
                 if combined(requirements).admits(best):
-                    return self._heeding_cooldown(address, best, offered)
+                    return self._heeding_policy(address, best, offered)
                 try:
                     self._edit(address, best)
                 except ConfigurationError as error:
@@ -284,25 +287,40 @@ class RootUpgrade:
                         raise
                     self._remark(address, f"not upgraded to {best}: {error}")
                 else:
-                    return self._heeding_cooldown(address, best, offered)
+                    return self._heeding_policy(address, best, offered)
         selected = select(requirements, aged, locked, upgrade=True)
         if isinstance(selected, Unselectable):
             if not isinstance(select(requirements, offered, locked, upgrade=True), Unselectable):
-                words = f"every version in range is within the cooldown of {self._options.cooldown} days"
-                raise ConfigurationError(words, hint="--ignore-cooldown selects the newest; or name a version")
+                raise self._all_held()
             raise _unselectable(selected, address, self._root)
         if selected.version == locked and address not in self._migrated:
             self._remark(address, self._why_not_newer(address, offered))
             return None
-        return self._heeding_cooldown(address, selected.version, offered)
+        return self._heeding_policy(address, selected.version, offered)
 
     def _young(self, address: ProviderAddress) -> Mapping[Version, Hold]:
         return cooldown_holds(self._ages.get(address, {}), self._options.cooldown)
 
-    def _heeding_cooldown(
+    def _held(self, address: ProviderAddress, offered: Sequence[ListedVersion]) -> Mapping[Version, Hold]:
+        """Return what the policy holds each version back by: the allow list, or else the cooldown."""
+        policy = self._options.policy
+        refused = {one.version: NOT_ALLOWED_HOLD for one in offered if not policy.allows(address, one.version)}
+        return {**self._young(address), **refused}
+
+    def _all_held(self) -> ConfigurationError:
+        """The error where the policy holds back every version in range."""
+        if self._options.policy.allow is not None:
+            words = "every version in range is held back by the policy: not on the allow list, or within the cooldown"
+            return ConfigurationError(words, hint="locklens policy show lists its rules; or name a version")
+        words = f"every version in range is within the cooldown of {self._options.cooldown} days"
+        return ConfigurationError(words, hint="--ignore-cooldown selects the newest; or name a version")
+
+    def _heeding_policy(
         self, address: ProviderAddress, version: Version, offered: Sequence[ListedVersion]
-    ) -> Version:
-        """Return a selected version; name the newer ones within the cooldown, and warn where its age is unknown."""
+    ) -> Version | None:
+        """Return a selected version, None if it contradicts a pin; name what the cooldown holds back."""
+        if self._contradicts_pin(address, version):
+            return None
         if address not in self._ages:
             return version
         if version not in self._ages[address]:
@@ -313,6 +331,17 @@ class RootUpgrade:
         if held := newest(one for one in newer if admitted.admits(one)):
             self._remark(address, f"{held} is held back by {young[held]}; --ignore-cooldown selects it")
         return version
+
+    def _contradicts_pin(self, address: ProviderAddress, version: Version) -> bool:
+        """True if another key than the pinned ones signs a version, which is noted."""
+        policy = self._options.policy
+        pin = policy.pin(address)
+        signed = self._source.signer(address, version, self.tool) if pin is not None else None
+        if pin is None or signed is None or signed in pin.keys:
+            return False
+        words = f"{version} is held back by a pin: {pin_words(pin, signed)} ({policy.file}:{pin.line})"
+        self._warn(address, words)
+        return True
 
     def _asked_for(
         self, address: ProviderAddress, version: Version, offered: Sequence[ListedVersion]
@@ -338,7 +367,7 @@ class RootUpgrade:
         entry = self._locked[address]
         requirements = self._root.requirements(address)
         explained = explain_selection(
-            address, requirements, entry, offered, platforms=self._options.platforms, young=self._young(address)
+            address, requirements, entry, offered, platforms=self._options.platforms, young=self._held(address, offered)
         )
         newer = explained.offer.newer if explained.offer else ()
         held = [group for group in newer if group.holds]

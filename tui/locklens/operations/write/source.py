@@ -64,6 +64,9 @@ class ProviderSource(Protocol):
     ) -> Mapping[ProviderAddress, Mapping[Version, int]]:
         """Return the days since the release of each version of each provider; versions of unknown age are left out."""
 
+    def signer(self, address: ProviderAddress, version: Version, tool: Dialect) -> str | None:
+        """Return the fingerprint of the key that signs a version, "" if it is not signed; None if that is unknown."""
+
     def coverage(self, entries: Sequence[LockEntry], tool: Dialect) -> Sequence[EntryPlatforms]:
         """Return the platforms of each entry's `h1` hashes."""
 

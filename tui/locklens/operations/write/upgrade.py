@@ -13,6 +13,7 @@ from locklens.operations.plan.scoped import ScopedPlanBuilder
 from locklens.operations.provider_names import selected_by_root
 from locklens.operations.write.operation import listed_providers, listed_roots, no_progress
 from locklens.operations.write.root_upgrade import RootUpgrade, RootUpgradeOptions
+from locklens.policy import Policy
 from locklens.versions import Version, VersionSyntaxError
 
 if TYPE_CHECKING:
@@ -39,13 +40,12 @@ class Upgrade(Struct, frozen=True):
     Attributes:
         where: The roots.
         providers: As typed, each with or without `=VERSION`; () for all that are locked and required.
-        platforms: Platforms to lock; () for the required ones, or else those of each entry.
+        platforms: Platforms to lock; () for the required ones and those of each entry.
         edits_constraints: True if constraints may be rewritten.
         allows_missing: True if modules may be missing, whose constraints are then ignored.
         picks: Instead of `providers`: the selected versions, where they differ by root.
-        required: Platforms that the policy requires.
-        cooldown: Days that a release must be old to be selected where no version is named; None for no cooldown.
-        ignores_cooldown: True if the user said so, for the command line.
+        policy: Its cooldown, allow list and pins hold where no version is named; its platforms are locked.
+        ignores_cooldown: True if the user said so: releases of any age are selected.
     """
 
     needs_registry: ClassVar[Literal[True]] = True
@@ -56,8 +56,7 @@ class Upgrade(Struct, frozen=True):
     edits_constraints: bool = False
     allows_missing: bool = False
     picks: tuple[SelectedVersion, ...] = ()
-    required: tuple[Platform, ...] = ()
-    cooldown: int | None = None
+    policy: Policy = Policy()
     ignores_cooldown: bool = False
 
     @classmethod
@@ -66,7 +65,7 @@ class Upgrade(Struct, frozen=True):
         picks: Sequence[SelectedVersion],
         where: Callable[[Iterable[str]], Scope],
         *,
-        required: tuple[Platform, ...] = (),
+        policy: Policy | None = None,
         allows_missing: bool = False,
     ) -> Self:
         """Return the upgrade to selected versions; a constraint that excludes one of them is edited.
@@ -74,13 +73,17 @@ class Upgrade(Struct, frozen=True):
         Args:
             picks: At least one.
             where: Returns the scope of the roots' folders.
-            required: Platforms that the policy requires.
+            policy: The policy that applies; None for none.
             allows_missing: True if modules may be missing, whose constraints are then ignored.
         """
         assert picks, "without picks everything would move"
         scope = where(dict.fromkeys(pick.root for pick in picks))
         return cls(
-            scope, (), (), edits_constraints=True, allows_missing=allows_missing, picks=tuple(picks), required=required
+            scope,
+            edits_constraints=True,
+            allows_missing=allows_missing,
+            picks=tuple(picks),
+            policy=policy or Policy(),
         )
 
     @property
@@ -120,7 +123,9 @@ class Upgrade(Struct, frozen=True):
         if is_single:
             on_root(draft.roots[0].path)
         else:
-            _list_versions(draft.roots, targets, source, asks_ages=self.cooldown is not None)
+            _list_versions(
+                draft.roots, targets, source, asks_ages=self.policy.cooldown is not None and not self.ignores_cooldown
+            )
         waiting = [root.path for root in draft.roots]
         while waiting:
             waiting = self._plan_roots(waiting, targets, draft, source, no_progress if is_single else on_root)
@@ -140,8 +145,8 @@ class Upgrade(Struct, frozen=True):
         """Plans roots until the entries of one fail; returns those after it, with their plans removed."""
         options = RootUpgradeOptions(
             self.platforms,
-            self.required,
-            self.cooldown,
+            self.policy,
+            self.ignores_cooldown,
             self.edits_constraints,
             self.allows_missing,
             names_providers=bool(self.providers),

@@ -127,9 +127,18 @@ def _other_signer(case: Case, policy: Policy) -> Iterator[Verdict]:
 def _against_pin(case: Case, pin: Pin, place: str) -> Iterator[Verdict]:
     """Yield the verdict on a signer that a pin does not name; a pinned one may be another than before."""
     if (signed := contradicted(pin, case.new)) is not None:
-        keys = " and ".join(pin.keys)
-        by = f"signed by {signed}" if signed else "not signed"
-        yield Verdict(f"{by}; {place} pins {pin.name} to {keys}", severity=Severity.BLOCK)
+        yield Verdict(f"{pin_words(pin, signed)} ({place})", severity=Severity.BLOCK)
+
+
+def pin_words(pin: Pin, signed: str) -> str:
+    """Return the sentence about a signer that a pin does not name.
+
+    Args:
+        pin: The pin.
+        signed: The signer's fingerprint, "" for none.
+    """
+    by = f"signed by {signed}" if signed else "not signed"
+    return f"{by}; the policy pins {pin.name} to {' and '.join(pin.keys)}"
 
 
 def contradicted(pin: Pin, release: ReleaseFacts) -> str | None:

@@ -68,16 +68,12 @@ def with_majors_toggled(selection: UpgradeSelection) -> Chosen:
     return Chosen(selection.with_terms(replace(terms, takes_majors=not terms.takes_majors)), words)
 
 
-def with_cooldown_toggled(selection: UpgradeSelection, usual: int) -> Chosen:
-    """Switch the cooldown off, or on.
-
-    Args:
-        selection: The selection.
-        usual: Days of the cooldown to switch on.
-    """
-    days = usual if selection.terms.cooldown is None else None
+def with_cooldown_toggled(selection: UpgradeSelection) -> Chosen:
+    """Switch the cooldown off, or on: that of the policy, or the usual one."""
+    terms = selection.terms.with_cooldown_toggled()
+    days = terms.cooldown
     words = "no cooldown: releases of any age" if days is None else f"cooldown: {counted(days, 'day')}"
-    return Chosen(selection.with_terms(replace(selection.terms, cooldown=days)), words)
+    return Chosen(selection.with_terms(terms), words)
 
 
 def _why_not_selectable(row: UpgradeRow, selection: UpgradeSelection) -> str:

@@ -289,7 +289,9 @@ def _platform_lines(
     names = ", ".join(sorted(map(str, locked.platforms)))
     hashes = counted(locked.unknown, "h1 hash", "h1 hashes")
     if required:
-        yield _labelled("LOCKS", names, Span("  required by the policy", Role.DIM))
+        also = " and locked now" if locked.platforms - frozenset(required) else ""
+        also += f", and those of {hashes}" if locked.unknown else ""
+        yield _labelled("LOCKS", names, Span(f"  required by the policy{also}", Role.DIM))
     elif not locked.unknown:
         yield _labelled("LOCKS", names, Span("  as now" if offer.entry is not None else "", Role.DIM))
     elif selection.facts(offer, offer.locked) is None:

@@ -12,7 +12,6 @@ from textual.binding import Binding
 from locklens.addresses import Platform
 from locklens.errors import LockLensError
 from locklens.operations.upgrades.download_estimate import estimate_download
-from locklens.operations.upgrades.recommend import USUAL_COOLDOWN
 from locklens.operations.upgrades.selection import UpgradeSelection
 from locklens.operations.write.upgrade import Upgrade
 from locklens.project.clifiles import this_platform
@@ -160,9 +159,7 @@ class UpgradeScreen(RowActionsScreen):
         """Start the lookup once the configurations are read."""
         if self.review is not None and not self._has_terms:
             self._has_terms = True
-            policy = self.review.policy
-            terms = replace(self.selection.terms, cooldown=policy.cooldown, platforms=policy.required)
-            self.selection = self.selection.with_terms(terms)
+            self.selection = self.selection.with_terms(replace(self.selection.terms, policy=self.review.policy))
         if self.review is not None and not self.is_asking and not self.candidates.is_reading and self.error is None:
             self.candidates.read(self.review, self.top, is_fresh=self._is_fresh)
             self._is_fresh = False
@@ -347,12 +344,7 @@ class UpgradeScreen(RowActionsScreen):
 
     def action_cooldown(self) -> None:
         """Switch the cooldown on or off."""
-        self._take(with_cooldown_toggled(self.selection, self._usual_cooldown))
-
-    @property
-    def _usual_cooldown(self) -> int:
-        cooldown = self.review.policy.cooldown if self.review is not None else None
-        return USUAL_COOLDOWN if cooldown is None else cooldown
+        self._take(with_cooldown_toggled(self.selection))
 
     def action_upgrade(self) -> None:
         """Open the Preview of the selected upgrades."""
@@ -363,8 +355,8 @@ class UpgradeScreen(RowActionsScreen):
             self.say("nothing selected: space selects the row, a selects all eligible")
             return
         where = partial(self.source.where, self.top)
-        required, has_unread = self.selection.terms.platforms, self.selection.has_unread
-        self.preview(Upgrade.of_picks(picks, where, required=required, allows_missing=has_unread))
+        policy, has_unread = self.selection.terms.policy, self.selection.has_unread
+        self.preview(Upgrade.of_picks(picks, where, policy=policy, allows_missing=has_unread))
 
     def _is_refused(self) -> bool:
         """True if the new side cannot be written, which is shown."""
