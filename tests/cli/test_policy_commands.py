@@ -223,3 +223,12 @@ def test_no_key_that_is_unknown_or_revoked_is_pinned(run: Run, top: Path, regist
     registry.faults = Faults((FaultRule(Fault.UNSIGNED, DEMO, "1.0.0"),))
     assert run("keys", "trust", "acme", "--no-cache")[0] == 2
     assert not (top / POLICY_FILE).exists()
+
+
+def test_a_policy_that_is_a_link_out_of_the_repository_is_not_written(run: Run, top: Path, tmp_path: Path) -> None:
+    outside = tmp_path / "outside.toml"
+    outside.write_text("cooldown = 7\n")
+    (top / POLICY_FILE).symlink_to(outside)
+    status, _, err = run("keys", "trust", "acme", "--no-cache")
+    assert status != 0, err
+    assert outside.read_text() == "cooldown = 7\n"

@@ -21,7 +21,6 @@ def test_the_default_registries_and_whom_somebody_vouches_for() -> None:
         services=["s.test"],
         credentials=["c.test", "s.test"],
         base=["b.test"],
-        policy=["p.test"],
         given=["g.test"],
     )
     assert {host: asked.judge(host) for host in asked.vouchers} == {
@@ -29,8 +28,7 @@ def test_the_default_registries_and_whom_somebody_vouches_for() -> None:
         "registry.terraform.io": ContactReason.OTHER_DEFAULT,
         "s.test": ContactReason.SERVICES,
         "c.test": ContactReason.CREDENTIALS,
-        "b.test": ContactReason.BASE_LOCK,
-        "p.test": ContactReason.POLICY,
+        "b.test": ContactReason.BASE,
         "g.test": ContactReason.GIVEN,
     }
     verdict = asked.judge("xn--caf-dma.test")

@@ -27,8 +27,7 @@ class ContactReason(StrEnum):
     OTHER_DEFAULT = "the other tool's own registry"
     SERVICES = 'in a "host" block of the CLI configuration'
     CREDENTIALS = "one that credentials are set for"
-    BASE_LOCK = "in the base's lock file"
-    POLICY = "in the base's policy"
+    BASE = "named by the base's lock files or policy"
     GIVEN = "given with --ask-host"
 
 
@@ -66,7 +65,6 @@ def asked_hosts(
     services: Iterable[str] = (),
     credentials: Iterable[str] = (),
     base: Iterable[str] = (),
-    policy: Iterable[str] = (),
     given: Iterable[str] = (),
 ) -> AskedHosts:
     """Put together the hosts that may be asked. Hosts are in comparison form.
@@ -76,8 +74,7 @@ def asked_hosts(
         services: Of `host` blocks.
         credentials: Of `credentials` blocks and TF_TOKEN_ variables. A credentials helper vouches for no host: it
             would have to be asked first.
-        base: That the base's lock files name.
-        policy: That the base's policy names.
+        base: That the base's lock files or policy name.
         given: On the command line.
     """
     others = [each.default_host for each in DIALECTS.values() if each.name != dialect.name]
@@ -85,8 +82,7 @@ def asked_hosts(
         (ContactReason.DEFAULT, (dialect.default_host,)),
         (ContactReason.SERVICES, services),
         (ContactReason.CREDENTIALS, credentials),
-        (ContactReason.BASE_LOCK, base),
-        (ContactReason.POLICY, policy),
+        (ContactReason.BASE, base),
         (ContactReason.GIVEN, given),
         (ContactReason.OTHER_DEFAULT, others),
     )

@@ -36,7 +36,6 @@ class Registries:
         environ: Mapping[str, str],
         *,
         base: Iterable[str] = (),
-        policy: Iterable[str] = (),
         given: Iterable[str] = (),
         memory: AnswerCache | None = None,
         is_offline: bool = False,
@@ -49,8 +48,7 @@ class Registries:
         Args:
             dialect: The running tool.
             environ: Tokens, proxies, certificates and the place of the CLI configuration.
-            base: Hosts that the base's lock files name.
-            policy: Hosts that the base's policy names.
+            base: Hosts that the base's lock files or policy name.
             given: Hosts of the command line.
             memory: What earlier runs were answered; None to remember nothing.
             is_installing: True if packages are got as the tool gets them: Terraform with what `.netrc` has for a host.
@@ -69,7 +67,6 @@ class Registries:
             services=config.services,
             credentials=self._credentials.hosts,
             base=base,
-            policy=policy,
             given=given,
         )
         self.config = config

@@ -115,7 +115,7 @@ def review_lock_files(comparison: Comparison, request: ReviewRequest, *, made_fr
         base_hosts=_hosts(comparison, ((pair, old) for pair, old, _ in pairs), tool, effective)
         if made_from is None
         else made_from.base_hosts,
-        own_findings=_policy_findings(effective),
+        own_findings=_policy_findings(effective) if not request.is_survey else (),
     )
 
 
