@@ -51,6 +51,7 @@ DOORS = {
     "packaging": ("versions",),
     "platformdirs": ("hcl.grammar", "storage"),  # the parser keeps its compiled tables in the user's cache folder
     "rich": ("ui",),
+    "shtab": ("cli.completion",),
     "sqlite3": ("storage",),
     "textual": ("ui",),
     "tomlkit": ("policy.editing",),
@@ -171,6 +172,7 @@ HEAVY = (
     "packaging",
     "idna",
     "platformdirs",
+    "shtab",
     "sqlite3",
     "tomlkit",
 )

@@ -117,6 +117,17 @@ def _line(line: Line, *, colour: bool) -> str:
     )
 
 
+def script_text(text: str) -> Printable:
+    """Return a program's text as it is; tabs count in it.
+
+    Raises:
+        ValueError: It has another character that is not printable.
+    """
+    if not text.replace("\n", "").replace("\t", "").isprintable():
+        raise ValueError("a script with characters that are not printable")
+    return Printable(text if text.endswith("\n") else f"{text}\n")
+
+
 def one_line(text: str) -> Printable:
     """Return text as one line without a line feed: for a status line, a notice, the clipboard."""
     return Printable(_line(text, colour=False))

@@ -30,6 +30,7 @@ COMMANDS = {
     "git": "install or uninstall both in the repository's git configuration",
     "explain": "meaning of a finding, why it matters, and how to fix it",
     "demo": "open the review of a sample repository",
+    "completion": "script that completes command lines: bash, zsh, fish",
     "cache": "cached answers of registries and hashes of packages: info, clear",
 }
 

@@ -65,6 +65,11 @@ EXAMPLES = {
         ("locklens git install --private", "for this clone only"),
     ),
     "undo": (("locklens undo --dry-run", "what would be reverted"),),
+    "completion": (
+        ("locklens completion bash", 'in ~/.bashrc: eval "$(locklens completion bash)"'),
+        ("locklens completion zsh", "into the file _locklens, in a folder of $fpath"),
+        ("locklens completion fish", "into ~/.config/fish/completions/locklens.fish"),
+    ),
     "explain": (("locklens explain LK001", "one finding"),),
     "demo": (
         ("locklens demo", "open the sample"),

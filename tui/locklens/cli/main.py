@@ -80,6 +80,10 @@ def _command(command: str, options: Namespace, open_ui: OpenUi) -> int:
         from locklens.cli import cache
 
         return put(cache.clear() if options.action == "clear" else cache.info())
+    if command == "completion":
+        from locklens.cli import completion
+
+        return put(completion.completion_script(options.shell))
     if command in {"merge", "textconv", "git"}:
         from locklens.cli import merging
 

@@ -43,9 +43,14 @@ def read_options(command: str, arguments: Sequence[str], operands: Sequence[str]
         return merge_options.read_merge_options(command, arguments, operands)
     if command in {"hashes", "keys"}:
         return _locked(command, arguments, operands)
-    return {"review": _review, "why": _why, "demo": _demo, "explain": _explain, "cache": _cache}[command](
-        arguments, operands
-    )
+    return {
+        "review": _review,
+        "why": _why,
+        "demo": _demo,
+        "explain": _explain,
+        "cache": _cache,
+        "completion": _completion,
+    }[command](arguments, operands)
 
 
 _LOCKED = {
@@ -134,6 +139,12 @@ def _why(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespac
 def _explain(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
     parser = Parser("explain", "Explain a rule; without RULE, list all rules.")
     parser.add_argument("rule", nargs="?", metavar="RULE", help="e.g. LK001")
+    return parser.parse_args([*arguments, *operands])
+
+
+def _completion(arguments: Sequence[str], operands: Sequence[str]) -> argparse.Namespace:
+    parser = Parser("completion", "Print the script that completes command lines of locklens in a shell.")
+    parser.add_argument("shell", choices=["bash", "zsh", "fish"], help="shell that reads the script")
     return parser.parse_args([*arguments, *operands])
 
 

@@ -9,9 +9,33 @@ from locklens.cli.arguments import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import NoReturn
+    from collections.abc import Sequence
+    from typing import Any, NoReturn
 
 _HELP_WIDTH = 100
+
+
+_BUILD_ONLY = "".join(("--", "build-only"))
+"""Compared by identity: a word that is typed is another text."""
+
+
+class _BuiltError(Exception):
+    """Ends the reading of a command line once its parser is built."""
+
+    def __init__(self, parser: Parser) -> None:
+        super().__init__()
+        self.parser = parser
+
+
+def parser_of(command: str) -> Parser:
+    """Return the parser of a command: its table of options, for help and completion."""
+    from locklens.cli.options import read_options
+
+    try:
+        read_options(command, [_BUILD_ONLY], [])
+    except _BuiltError as built:
+        return built.parser
+    raise AssertionError(f"{command} has no parser")
 
 
 class _Formatter(argparse.HelpFormatter):
@@ -30,6 +54,17 @@ class Parser(argparse.ArgumentParser):
             prog=f"locklens {command}", description=description, allow_abbrev=False, formatter_class=formatter
         )
         self._command = command
+
+    def parse_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> argparse.Namespace:  # type: ignore[override]
+        """Read arguments; see `parser_of` for the only others.
+
+        Raises:
+            UsageError: They are invalid.
+        """
+        if args and args[0] is _BUILD_ONLY:
+            raise _BuiltError(self)
+        read: argparse.Namespace = super().parse_args(args, namespace)
+        return read
 
     def format_help(self) -> str:
         """Return the help, which ends with examples."""

@@ -1,0 +1,105 @@
+"""`locklens completion`: the scripts, in the shells that are installed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from locklens.cli.arguments import COMMANDS
+from locklens.cli.main import main
+
+SHELLS = ("bash", "zsh", "fish")
+
+
+def script(shell: str, capsys: pytest.CaptureFixture[str]) -> str:
+    assert main(["completion", shell], lambda request, view: 2) == 0
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_a_script_has_every_command_and_nothing_of_this_machine(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
+    text = script(shell, capsys)
+    for word in (*COMMANDS, "fail-on", "codequality", "merge-base", "LK001"):
+        assert word in text
+    assert str(Path.home()) not in text
+    assert text.replace("\n", "").replace("\t", "").isprintable()
+    assert script(shell, capsys) == text
+
+
+def test_a_shell_that_is_not_supported(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["completion", "tcsh"], lambda request, view: 2) == 2
+    assert "invalid choice: 'tcsh'" in capsys.readouterr().err
+
+
+def bash(text: str, line: str, folder: Path) -> set[str]:
+    """What bash offers for the last word of a line."""
+    words = line.split(" ")
+    typed = " ".join(f"'{word}'" for word in words)
+    asked = (
+        f"{text}\n"
+        f"COMP_WORDS=({typed}); COMP_CWORD={len(words) - 1}; COMP_LINE='{line}'; COMP_POINT={len(line)}\n"
+        "spec=$(complete -p locklens); name=${spec##*-F }; name=${name%% *}\n"
+        f"$name locklens '{words[-1]}' '{words[-2]}'\n"
+        'printf "%s\\n" "${COMPREPLY[@]}"\n'
+    )
+    done = subprocess.run(
+        ["bash", "--norc", "--noprofile", "-c", asked], cwd=folder, capture_output=True, text=True, check=False
+    )
+    return {word.rstrip() for word in done.stdout.splitlines() if word}
+
+
+def fish(text: str, line: str, folder: Path) -> set[str]:
+    """What fish offers for the last word of a line."""
+    (folder.parent / "locklens.fish").write_text(text)
+    asked = f'source {folder.parent}/locklens.fish; complete --do-complete "{line}"'
+    done = subprocess.run(["fish", "--no-config", "-c", asked], cwd=folder, capture_output=True, text=True, check=False)
+    return {word.partition("\t")[0] for word in done.stdout.splitlines()}
+
+
+OFFERS: dict[str, Callable[[str, str, Path], set[str]]] = {"bash": bash, "fish": fish}
+CASES = {
+    "locklens re": ({"review", "restore"}, {"main", "hashes"}),
+    "locklens review --fai": ({"--fail-on"}, {"--format"}),
+    "locklens review --fail-on ": ({"block", "warn", "info", "never"}, {"review"}),
+    "locklens review --format ": ({"text", "json", "sarif"}, {"review"}),
+    "locklens cache ": ({"info", "clear"}, {"review"}),
+    "locklens explain LK00": ({"LK001", "LK009"}, {"LK010"}),
+    "locklens textconv a-f": ({"a-file"}, {"review"}),
+    "locklens review --policy a-f": ({"a-file"}, {"review"}),
+    "locklens lock --root a-": ({"a-folder"}, {"a-file"}),
+}
+
+
+@pytest.mark.parametrize("line", CASES)
+@pytest.mark.parametrize("shell", OFFERS)
+def test_a_shell_completes(shell: str, line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    if shutil.which(shell) is None:
+        pytest.skip(f"no {shell}")
+    folder = tmp_path / "work"
+    (folder / "a-folder").mkdir(parents=True)
+    (folder / "a-file").touch()
+    offered = {word.removesuffix("/") for word in OFFERS[shell](script(shell, capsys), line, folder)}
+    expected, not_expected = CASES[line]
+    assert expected <= offered
+    assert not_expected.isdisjoint(offered)
+
+
+@pytest.mark.skipif(shutil.which("zsh") is None, reason="no zsh")
+def test_zsh_reads_the_script(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "_locklens").write_text(script("zsh", capsys))
+    done = subprocess.run(["zsh", "-n", "_locklens"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_scripts_cost_a_review_nothing(tmp_path: Path) -> None:
+    words = "import sys; from locklens.cli.main import main; main(['explain', 'LK001'], None); print('shtab' in sys.modules, file=sys.stderr)"
+    done = subprocess.run(
+        [sys.executable, "-c", words], cwd=tmp_path, env=os.environ, capture_output=True, text=True, check=False
+    )
+    assert done.stderr.strip().endswith("False"), done.stderr

@@ -1,0 +1,59 @@
+"""Shell completion: one script for bash, zsh or fish, made of the parsers that read the commands.
+
+The script is static: a key press starts no program, and nothing of the folder one is in is read but its file names.
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from locklens.cli.arguments import COMMANDS
+from locklens.cli.parser import parser_of
+from locklens.text import script_text
+
+if TYPE_CHECKING:
+    from locklens.text import Printable
+
+SHELLS = ("bash", "zsh", "fish")
+
+_FOLDERS = frozenset({"DIR"})
+
+
+def completion_script(shell: str) -> Printable:
+    """Return the script that completes command lines of locklens.
+
+    Args:
+        shell: One of `SHELLS`.
+    """
+    import shtab
+
+    return script_text(shtab.complete(_whole_parser(), shell))
+
+
+def _whole_parser() -> argparse.ArgumentParser:
+    """Return one parser with every command, of the parsers that read each."""
+    whole = argparse.ArgumentParser("locklens", description="Review and judge dependency lock files.")
+    whole.add_argument("--version", action="store_true", help="print the version")
+    _mark("", whole.add_argument("-C", metavar="DIR", help="work in another folder"))
+    commands = whole.add_subparsers()
+    for name, about in COMMANDS.items():
+        parser = parser_of(name)
+        for action in parser._actions:  # noqa: SLF001 - argparse has no other way to list them
+            _mark(name, action)
+        commands.add_parser(name, parents=[parser], help=about, add_help=False)
+    return whole
+
+
+def _mark(command: str, action: argparse.Action) -> None:
+    """Say what completes the value of an option of a command, or an operand."""
+    import shtab
+
+    from locklens.review.rules.catalogue import RULES
+
+    if action.metavar == "FILE" or (command == "merge" and not action.option_strings):
+        action.complete = shtab.FILE  # type: ignore[attr-defined]
+    elif action.metavar in _FOLDERS:
+        action.complete = shtab.DIRECTORY  # type: ignore[attr-defined]
+    elif action.metavar == "RULE":
+        action.choices = tuple(RULES)
