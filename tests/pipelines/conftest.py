@@ -29,6 +29,7 @@ class Runner:
     def __init__(self, folder: Path, clone: Path, environment: dict[str, str]) -> None:
         self.folder, self.clone = folder, folder / "clone"
         shutil.copytree(clone, self.clone, symlinks=True)
+        self.republished = git(self.clone, "rev-parse", "HEAD")
         self.temp = folder / "temp"
         bin_folder = self.temp / "locklens" / "bin"
         bin_folder.mkdir(parents=True)

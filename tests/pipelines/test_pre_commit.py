@@ -1,0 +1,68 @@
+"""The hooks of `.pre-commit-hooks.yaml`: each entry as pre-commit runs it, on a commit that is clean and on one that is not."""
+
+from __future__ import annotations
+
+import re
+
+from pipelines.conftest import LOCK, TOP, Runner, git
+
+HOOKS = (TOP / ".pre-commit-hooks.yaml").read_text("utf-8")
+ENTRIES = dict(re.findall(r"^- id: (\S+)\n(?:  .*\n)*?  entry: (.*)\n", HOOKS, re.MULTILINE))
+
+
+def run(runner: Runner, hook: str, *words: str) -> tuple[int, str]:
+    done = runner.bash(" ".join((ENTRIES[hook], *words)))
+    assert "Traceback" not in done.stderr
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_the_hooks_of_the_file() -> None:
+    assert list(ENTRIES) == ["locklens-review", "locklens-lock-check", "locklens-format"]
+    assert HOOKS.count("  pass_filenames: false\n") == HOOKS.count("  language: python\n") == len(ENTRIES)
+
+
+def test_the_files_that_start_a_hook() -> None:
+    patterns = re.findall(r"^  files: (.*)$", HOOKS, re.MULTILINE)
+    for path, hooks in {
+        LOCK: 3,
+        f"infra/{LOCK}": 3,
+        "infra/main.tf": 2,
+        "main.tofu.json": 2,
+        "locklens.toml": 1,
+        "a.terraform.lock.hcl": 0,
+        "x.tfvars": 0,
+    }.items():
+        assert sum(re.search(pattern, path) is not None for pattern in patterns) == hooks, path
+
+
+def test_review(runner: Runner) -> None:
+    git(runner.clone, "reset", "-q", "--hard", "origin/main")
+    (runner.clone / "notes").write_text("clean\n")
+    git(runner.clone, "add", "-A")
+    assert run(runner, "locklens-review")[0] == 0
+    git(runner.clone, "checkout", "-q", "-B", "change", "origin/main")
+    git(runner.clone, "checkout", runner.republished, "--", "infra")
+    status, said = run(runner, "locklens-review")
+    assert (status, "LK001" in said) == (1, True), said
+
+
+def test_lock_check(runner: Runner) -> None:
+    status, said = run(runner, "locklens-lock-check")
+    assert status == 0, said
+    lock = runner.clone / "infra" / LOCK
+    before = lock.read_text()
+    lock.write_text(re.sub(r' +"zh:.*\n', "", before, count=1))
+    changed = lock.read_text()
+    status, said = run(runner, "locklens-lock-check")
+    assert status == 1, said
+    assert lock.read_text() == changed != before
+
+
+def test_format(runner: Runner) -> None:
+    lock = runner.clone / "infra" / LOCK
+    before = lock.read_text()
+    assert run(runner, "locklens-format")[0] == 0
+    assert lock.read_text() == before
+    lock.write_text(before.replace("  version", " version"))
+    assert run(runner, "locklens-format")[0] == 0
+    assert lock.read_text() == before, "pre-commit fails where a hook changes a file"
